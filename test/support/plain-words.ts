@@ -1,5 +1,7 @@
+type Word = [pattern: RegExp, plain: string]
+
 /** A word or phrase that readers misunderstand or do not search for, and the plain form to write instead. */
-export const WORDS: ReadonlyArray<[pattern: RegExp, plain: string]> = [
+export const WORDS: readonly Word[] = [
   [/\bpass(?:es|ed|ing)? over\b/, 'ignored'],
   [/\banew\b/, 'again'],
   [/\b(?:goes|go|went|gone) on\b(?! (?:the|a|an|its|disk|top)\b)/, 'continues'],
@@ -29,6 +31,16 @@ export const WORDS: ReadonlyArray<[pattern: RegExp, plain: string]> = [
   ],
 ]
 
+/** The same for messages: in pages, which have room for a sentence around them, these words have good uses. */
+export const MESSAGE_WORDS: readonly Word[] = [
+  [/\bha(?:s|ve|d) ended\b/, 'has expired, exited, stopped'],
+  [/\b(?:is|are|was|were|be|been) made\b/, 'rendered, created'],
+  [/\bstands?\b(?! for)/, 'is, is listed'],
+  [/\b(?:tell|told)\b/, 'notify, return, state'],
+  [/\b(?:would|will) be one more\b/, 'too many …'],
+  [/\bnot any more\b/, 'expired, deleted'],
+]
+
 /** A word to avoid in a text, from the index of its first character. */
 export interface WordToAvoid {
   index: number
@@ -36,9 +48,9 @@ export interface WordToAvoid {
   plain: string
 }
 
-/** The words of the table in a text, in the order of the table. A phrase may continue on the next line. */
-export function wordsToAvoid(text: string): WordToAvoid[] {
-  return WORDS.flatMap(([pattern, plain]) =>
+/** The words of a table in a text, in the order of the table. A phrase may continue on the next line. */
+export function wordsToAvoid(text: string, words: readonly Word[] = WORDS): WordToAvoid[] {
+  return words.flatMap(([pattern, plain]) =>
     [...text.matchAll(new RegExp(pattern.source.replaceAll(' ', '\\s+'), 'gi'))].map(
       ({ 0: word, index }) => ({
         index,

@@ -82,6 +82,6 @@ async function resolved(host: string, resolve: Resolve): Promise<readonly string
     const { code } = error as NodeJS.ErrnoException
     if (NO_SUCH_NAME.has(code)) return []
     if (TOO_SLOW.has(code)) throw remoteTimeout(error)
-    throw remoteFailed('has a host name that cannot be resolved now', error)
+    throw remoteFailed('has a host name that cannot be resolved', error)
   }
 }

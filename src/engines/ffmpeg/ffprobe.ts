@@ -202,6 +202,6 @@ function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
 }
 
 function noPictures(audioCodec: string | undefined): Problem {
-  const has = audioCodec === undefined ? 'neither video nor sound' : 'only sound'
+  const has = audioCodec === undefined ? 'neither video nor audio' : 'only audio'
   return notTransformable(`expected a video stream but this file has ${has}`)
 }

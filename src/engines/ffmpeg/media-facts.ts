@@ -13,7 +13,7 @@ export function mediaFacts(probed: Probed, of: Format): MediaFacts {
   if (!video && !sound) throw notTransformable('expected a video or audio stream but this file has neither')
   // Some demuxers accept any file, and find nothing in it.
   if (!video && sound?.sample_rate === undefined)
-    throw notDecodable('expected sound that can be decoded but this cannot')
+    throw notDecodable('expected an audio stream that can be decoded but this one cannot')
   const duration = format.duration ?? video?.duration ?? sound?.duration
   const frameRate = video && ratio(video.avg_frame_rate)
   return {

@@ -28,7 +28,7 @@ export async function openMedia<T>(
   const format = formatOfMediaType(asset.mediaType)
   const demuxer = demuxerOf(format)
   if (demuxer === undefined)
-    throw notTransformable(`expected a video or sound that can be read but this file is ${format.name}`)
+    throw notTransformable(`expected a video or audio file that can be read but this file is ${format.name}`)
   const file = { ...(await scratch.take(asset, signal)), demuxer, probe: asset.probe }
   try {
     return { file, found: await unlessGone(file.path, look(file)) }

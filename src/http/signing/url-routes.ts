@@ -126,6 +126,6 @@ function noUrlKey(): Problem {
   return new Problem({
     status: 409,
     code: 'client_conflict',
-    detail: 'this client has no key for URLs: the operator adds one with `sluice client key add`',
+    detail: 'This client has no URL key. The operator can add one with `sluice client key add`.',
   })
 }

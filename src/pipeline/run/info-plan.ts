@@ -63,7 +63,7 @@ export function informedRunner(
     const { signal, limits } = context
     const colors = await images.colors(await run(plan, source, context), signal)
     const facts = await images.facts(source, { maxBytes: limits.sourceMaxBytes, signal })
-    if (!facts) throw new Error('a picture that has been decoded has no header')
+    if (!facts) throw new Error('a decoded image has no header')
     const information: ImageInformation = { ...facts, ...colors }
     return asJson(information)
   }

@@ -37,7 +37,7 @@ export function createAssets({ originals, buckets }: { originals: Originals; buc
       }
       return async (key) => {
         const found = assets.get(key)
-        if (!found) throw new Error(`no parameter of type key names ${key}`)
+        if (!found) throw new Error(`no parameter of type key refers to ${key}`)
         return found
       }
     },

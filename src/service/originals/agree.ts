@@ -8,9 +8,9 @@ import type { Records } from './records.ts'
 
 /**
  * Makes the index state what an original's record in the bucket states: its tags, its metadata, and whether it is in the
- * trash. They differ when a change was broken off between the two, or when the index has lost its last steps.
+ * trash. They differ after a change that was interrupted between the two, or when the index has lost its last steps.
  *
- * @throws Problem 503 when bucket or index are away
+ * @throws Problem 503 when the bucket or the index is unavailable
  */
 export type Agree = (client: Client, key: ObjectKey) => Promise<void>
 
@@ -36,15 +36,15 @@ export function createAgree({
 
   return async (client, key) => {
     if (!(await look(client, key))) return
-    // A change in progress differs as well, until it has ended.
+    // They differ during a change in progress too, so look again under its lock.
     await records.withLock(client, key, async () => {
       const found = await look(client, key)
       if (!found) return
       const ref = { clientId: client.id, key }
       const { record, trash, isTrashed } = found
-      // The original stays in the trash, where its record has no say.
+      // It is in the trash in both. There, the rest of the record does not matter.
       if (isTrashed && trash) return
-      // The end of its time does not matter: the record says that it was restored before, or never deleted.
+      // Restore it even after its retention: according to the record it was restored in time, or never deleted.
       if (isTrashed && !(await index.restore(ref, 0))) return
       await unlessStatus(404, records.amend(client, record))
       if (trash) await index.trash(ref, trash)

@@ -2,7 +2,7 @@ import { type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { unavailable } from '../../core/problem.ts'
 
-/** Deletes what is there of `keys`. @throws Problem 503 when some may still be there: what is known of them has to stay */
+/** Deletes the existing objects of `keys`. @throws Problem 503 when some may remain: the caller must keep their index entries */
 export async function deleteAll(bucket: Bucket, keys: readonly ObjectKey[]): Promise<void> {
   const { failed } = await bucket.delete(keys)
   if (failed.length === 0) return
@@ -13,8 +13,8 @@ export async function deleteAll(bucket: Bucket, keys: readonly ObjectKey[]): Pro
 }
 
 /**
- * Deletes a derivative with its parts: itself first, so that it is never there without one.
- * @throws Problem 503 when some may still be there
+ * Deletes a derivative, then its parts: so a derivative never exists without a part.
+ * @throws Problem 503 when some objects may remain
  */
 export async function deleteDerivative(bucket: Bucket, key: ObjectKey): Promise<void> {
   await deleteAll(bucket, [key])
@@ -22,9 +22,9 @@ export async function deleteDerivative(bucket: Bucket, key: ObjectKey): Promise<
 }
 
 /**
- * Deletes what is there of a derivative's parts.
- * @param options.before only what has been stored before this instant, in milliseconds since 1970
- * @throws Problem 503 when some may still be there
+ * Deletes the existing parts of a derivative.
+ * @param options.before deletes only parts stored before this instant, in milliseconds since 1970
+ * @throws Problem 503 when some objects may remain
  */
 export async function deleteParts(
   bucket: Bucket,

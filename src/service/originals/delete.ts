@@ -20,33 +20,31 @@ import type { Originals } from './originals.ts'
 import type { Removed } from './removed.ts'
 import type { SoftDeletes } from './trash.ts'
 
-/** Takes originals away, with everything derived from them. */
+/** Deletes originals with their derivatives. */
 export interface Removals {
   /**
-   * Deletes the original that a path means: for the time that its client's rules name it is kept in the trash, unless it is to
-   * be gone for good.
-   * @throws Problem 404 when there is none, 503 when some of it could not be deleted yet (a sweep goes on with it)
+   * Deletes the original of a path. If the client's rules retain deleted files, it moves to the trash, unless `isPermanent`.
+   * @throws Problem 404 when there is no such original, 503 when some objects could not be deleted yet (a sweep continues)
    */
   remove(client: Client, meanings: PathCandidates, isPermanent?: boolean): Promise<Removed>
-  /** Takes back uploads that failed. Throws nothing: what stays is swept when its lease is over. */
+  /** Rolls back failed uploads. Never throws: a sweep deletes the rest when the lease is over. */
   abandon(client: Client, uploads: readonly FailedUpload[]): Promise<void>
   /**
-   * Ends what a dead process left: a delete, a tombstone, an upload; and what has been in the trash for its time. An upload
-   * that is all there is kept: perhaps it was this index that has lost a step, after a restore or a failover, and its sender
-   * holds a 200.
+   * Finishes the work of a dead process (a delete, a tombstone, an upload), and deletes trash after its retention. A complete upload
+   * is stored instead: its client may have received a 200, and the index may have lost a step by a restore or a failover.
    */
   sweep(client: Client, ref: FileRef): Promise<void>
 }
 
 export interface FailedUpload {
   key: ObjectKey
-  /** Whether the bucket may still store something of it: a put that failed when all its bytes had been sent. */
+  /** Whether a put may still complete in the bucket: it failed after all its bytes had been sent. */
   mayLand: boolean
 }
 
 /**
- * An original's derivatives with their parts. The index knows each of them before its bytes are put, unless it may have
- * lost steps. Only then the bucket is asked for all, since on disk that reads the whole folder: 300 ms at 100,000 files.
+ * The derivatives of an original with their parts. The index notes each derivative before its bytes are put. Only when the index
+ * may have lost steps does this list the bucket, since on disk that reads the whole folder: 300 ms with 100,000 files.
  */
 async function withParts(
   bucket: Bucket,
@@ -61,14 +59,14 @@ async function withParts(
 }
 
 interface Taken {
-  /** With their parts. */
+  /** Keys of the deleted derivatives and their parts. */
   derivatives: ObjectKey[]
-  /** Whether nobody else has. */
+  /** Whether this call removed the entry, not another process. */
   finished: boolean
 }
 
-// How long a delete may be silent before another process goes on with it. And how long after an upload has failed a put
-// of it may land: a request to S3 is given up when it has been silent for 3.5 s.
+// After this time without progress, another process continues a delete. It is also the time in which a put of a failed upload may
+// still complete: a request to S3 is aborted after 3.5 s of silence.
 const LEASE_MS = 60_000
 
 export function createRemovals({
@@ -93,8 +91,8 @@ export function createRemovals({
   now?: () => number
 }): Removals {
   /**
-   * @returns the derivatives that went, and whether it was this call that finished; undefined when the original's
-   *   state does not allow it
+   * Deletes an original in all steps.
+   * @returns undefined when the state of the original does not allow it
    */
   async function take(
     client: Client,
@@ -105,21 +103,21 @@ export function createRemovals({
     const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
     if (!indexed) return undefined
     const bucket = buckets.of(client)
-    // Of a derivative as well: its key begins with the original's.
+    // This includes its derivatives, whose keys begin with the key of the original.
     if (cause === 'sweep') await bucket.abortPuts(ref.key)
     await deleteAll(bucket, [ref.key])
     const after = await index.run()
-    // A reindex that ends in between passes over the derivatives of an original that is going: `indexed` is without them.
+    // A reindex ignores derivatives of an original in the state `going`. If one ended in between, `indexed` may lack some.
     const wasCompared = before.isCompared && after.isCompared && before.id === after.id
-    // Of an original that was never stored there is no derivative.
+    // An original that was never stored has no derivatives.
     const isKnown = cause === 'abandon' || wasCompared
     const derivatives = await withParts(bucket, ref.key, { indexed, isKnown })
     await deleteAll(bucket, [...derivatives])
     await deleteAll(bucket, [recordKey(ref.key)])
-    // It stays `going`: a sweep deletes once more when the lease is over, and then forgets it.
+    // The entry remains `going`: a sweep deletes the objects again when the lease is over, and then removes the entry.
     if (mayLand) return { derivatives: [...derivatives], finished: false }
     const finished = await index.finishRemoval(ref, now())
-    // The index was emptied meanwhile, and somebody has taken in what is deleted by now.
+    // The index was emptied in between, and a request has indexed the original again before its bytes were deleted.
     if (!finished && (await index.find(ref)).original?.state === 'stored')
       return take(client, ref, { cause: 'delete' })
     return { derivatives: [...derivatives], finished }
@@ -130,8 +128,7 @@ export function createRemovals({
       const keepSeconds = isPermanent ? undefined : client.rules?.keepDeletedSeconds
       for (const name of originalCandidates(meanings)) {
         const ref = { clientId: client.id, key: name.key }
-        // An original that the index has lost, wholly or its last step, is taken in first, so that its delete is known
-        // to all.
+        // The index may have lost the original or its last step. Then index it first, so that all processes see its delete.
         const state = (await index.find(ref)).original?.state
         if (state === undefined || state === 'pending') await originals.resolve(client, { full: name })
         await answered.ended(ref)
@@ -142,7 +139,7 @@ export function createRemovals({
         const taken = await take(client, ref, { cause: isPermanent ? 'purge' : 'delete' })
         if (!taken) continue
         const { derivatives, finished } = taken
-        // Of two deletes at the same moment both have deleted, one tells.
+        // Two simultaneous deletes both succeed, but only one emits the event.
         if (finished) events.emit('original.deleted', { clientId: client.id, key: name.key, derivatives })
         return { key: name.key, derivatives: countDerivatives(derivatives) }
       }
@@ -155,10 +152,10 @@ export function createRemovals({
         try {
           if (await take(client, ref, { cause: 'abandon', mayLand })) continue
           const { original } = await index.find(ref)
-          // A sweep that took it for dead may have been here before its last put.
+          // A sweep may have considered the upload dead and deleted it before its last put.
           if (original?.state === 'going') await deleteAll(buckets.of(client), [key, recordKey(key)])
           if (original) continue
-          // The index was emptied since the upload began, or a sweep took it for dead: what was put after that is to go.
+          // The index was emptied since the upload began, or a sweep considered it dead: delete the objects that were put later.
           await index.beginUpload(ref, now() + LEASE_MS)
           await take(client, ref, { cause: 'abandon', mayLand })
         } catch (error) {
@@ -174,7 +171,7 @@ export function createRemovals({
       let { original } = await index.find(ref)
       if (original?.state === 'pending' && (await originals.commit(client, ref.key))) return
       if (original?.state === 'trashed') {
-        // The index may have lost that it was restored.
+        // The index may have lost the step of a restore.
         await agree(client, ref.key)
         original = (await index.find(ref)).original
       }

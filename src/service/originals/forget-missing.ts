@@ -6,8 +6,8 @@ import type { IndexedFile, OriginalIndex } from '../../core/ports/file-index.ts'
 import type { Originals } from './originals.ts'
 
 /**
- * Removes the entry of an original of which the bucket has neither bytes nor record: it was deleted, and the index has
- * lost that step. Nothing in the bucket is touched, so an entry that was removed by mistake can be taken in again.
+ * Removes the index entry of an original that has neither bytes nor record in the bucket: it was deleted, and the index has
+ * lost that step. It changes nothing in the bucket, so an entry that was removed by mistake can be indexed again.
  *
  * @returns whether there was such an entry
  */
@@ -28,13 +28,13 @@ export function createForgetMissing({
     if (await isThere(bucket, ref.key)) return false
     if (!(await index.beginRemoval(ref, { cause: 'purge', leaseUntil: 0, now: 0 }))) return false
     const forgotten = await index.finishRemoval(ref, Number.MAX_SAFE_INTEGER)
-    // A backup may have been restored at this moment.
+    // A backup may have been restored in between.
     if (await bucket.find(ref.key)) await originals.resolve(client, parsePath(ref.key))
     return forgotten
   }
 }
 
-/** Asked in two ways: a store that answers 404 to all reads must not empty the index. */
+/** Checks by reads and by a list: a store that responds with 404 to all reads must not empty the index. */
 async function isThere(bucket: Bucket, key: ObjectKey): Promise<boolean> {
   if ((await bucket.find(key)) || (await bucket.find(recordKey(key)))) return true
   for await (const listed of bucket.list(key)) if (listed === key) return true

@@ -2,7 +2,7 @@ import type { CachedProbe } from '../../core/bytes/asset.ts'
 import type { Log } from '../../core/log.ts'
 import type { OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 
-/** The place for what the headers of a client's original say: its record in the index. Should it not be kept, nothing is lost. */
+/** Caches the facts of an original's headers in its index record. A failed write is only logged: the file is probed again. */
 export function keptProbe(
   record: OriginalRecord,
   { clientId, index, log }: { clientId: string; index: OriginalIndex; log: Log },

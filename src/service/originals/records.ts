@@ -9,26 +9,26 @@ import type { Locks } from '../../core/ports/locks.ts'
 import { fileNotFound, unavailable } from '../../core/problem.ts'
 import { deleteAll } from './delete-objects.ts'
 
-/** The records of originals in the bucket, which one at a time may change, across all processes. */
+/** The records of originals in the bucket. A lock across all processes serializes the changes of a record. */
 export interface Records {
-  /** Runs `work` while nobody else changes the record of this original. */
+  /** Runs `work` while no other request changes the record of this original. */
   withLock<T>(
     client: Client,
     key: ObjectKey,
     work: (signal: AbortSignal) => Promise<T>,
     options?: { signal?: AbortSignal },
   ): Promise<T>
-  /** Writes it anew. */
+  /** Writes a record to the bucket. */
   put(client: Client, record: OriginalRecord, options: { trash?: Trash; signal: AbortSignal }): Promise<void>
-  /** Makes what was put the index's as well. @throws Problem 404 when the original went meanwhile: then the record goes, too */
+  /** Copies a record into the index. @throws Problem 404 when the original was deleted in between; then the record is deleted too */
   amend(client: Client, record: OriginalRecord): Promise<OriginalRecord>
-  /** Takes a record back that was put of an original that went meanwhile. */
+  /** Deletes a record that was put after its original was deleted. */
   takeBack(client: Client, key: ObjectKey): Promise<void>
 }
 
-// Of three requests to a slow S3, and those to the index.
+// Time for three requests to a slow S3 and some to the index.
 const LIMIT_MS = 15_000
-// What else changes a record in the index is a probe, once.
+// The only other change of a record in the index is its probe, once.
 const ATTEMPTS = 5
 
 export function createRecords({
@@ -42,7 +42,7 @@ export function createRecords({
 }): Records {
   async function takeBack(client: Client, key: ObjectKey): Promise<void> {
     const bucket = buckets.of(client)
-    // An index that was emptied does not know it, and it is there all the same.
+    // An emptied index does not have the original, although its bytes exist.
     if (!(await bucket.find(key))) await deleteAll(bucket, [recordKey(key)])
   }
 
@@ -76,7 +76,7 @@ export function createRecords({
   }
 }
 
-/** An original's record as it lies in the bucket. */
+/** The JSON of an original's record in the bucket. */
 export function serializeRecord({ probe: _, ...record }: OriginalRecord, trash?: Trash): Buffer {
   return Buffer.from(JSON.stringify(trash ? { ...record, trash } : record))
 }

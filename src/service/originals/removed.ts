@@ -2,8 +2,8 @@ import type { ObjectKey } from '../../core/files/object-key.ts'
 
 export interface Removed {
   key: ObjectKey
-  /** How many went with it. */
+  /** Number of derivatives deleted with the original. */
   derivatives: number
-  /** Until when it can be had back, in milliseconds since 1970; absent when it is gone for good. */
+  /** Until when it can be restored, in milliseconds since 1970; absent for a permanent delete. */
   until?: number
 }

@@ -9,20 +9,20 @@ import type { Records } from './records.ts'
 import type { Removed } from './removed.ts'
 
 /**
- * Originals that were deleted and can still be had back. The index is told first of what is thrown away, and last of what comes
- * back, the record in the bucket in between: whatever is broken off, an index that has to be filled anew has the file.
+ * Soft delete. A delete changes the index first, then the record in the bucket. A restore changes the record first, then the index.
+ * So after an interruption, an index that is rebuilt from the bucket has the file.
  */
 export interface SoftDeletes {
   /**
-   * From now on there is no such file for those who deliver and transform; its bytes stay.
-   * @returns undefined when it is not there, or nothing could bring it back
+   * Moves an original to the trash: it is no longer delivered or transformed, but its bytes remain.
+   * @returns undefined when it does not exist, is deleted permanently, or could not be restored later
    */
   softDelete(
     client: Client,
     key: ObjectKey,
     options: { keepMs: number },
   ): Promise<Required<Removed> | undefined>
-  /** Brings the original back that a path means. @throws Problem 404, also once its time is over, 409 when it is not deleted */
+  /** Restores the original of a path. @throws Problem 404, also after its retention, 409 when it is not deleted */
   restore(client: Client, meanings: PathCandidates): Promise<FoundOriginal>
 }
 
@@ -42,7 +42,7 @@ export function createSoftDeletes({
   async function restoreOne(client: Client, name: OriginalName): Promise<FoundOriginal | undefined> {
     const { key } = name
     const ref = { clientId: client.id, key }
-    // One that the index has lost comes back as what it was.
+    // An original that the index has lost is indexed first, in the state of its record.
     if (!(await index.find(ref)).original) await originals.resolve(client, { full: name })
     const known = (await index.find(ref)).original
     if (known?.state === 'stored') throw notDeleted()
@@ -53,7 +53,7 @@ export function createSoftDeletes({
       const { record } = present
       await records.put(client, record, { signal })
       if (!(await index.restore(ref, now()))) {
-        // It was brought back by somebody else, or deleted for good.
+        // Another request restored it, or deleted it permanently.
         await records.takeBack(client, key)
         return (await index.find(ref)).original?.state === 'stored' ? { name, record } : undefined
       }
@@ -73,7 +73,7 @@ export function createSoftDeletes({
         const at = now()
         const taken = await index.trash(ref, { at, until: at + keepMs })
         const { original } = await index.find(ref)
-        // Thrown away for good since, or not there. Or it is what somebody had begun who got no further.
+        // It was deleted permanently in between, or does not exist. If another process began this soft delete and died, finish it.
         if (original?.state !== 'trashed' || (!taken && present.trash)) return undefined
         const { trash } = original
         await records.put(client, present.record, { trash, signal })

@@ -2,33 +2,32 @@ import { createPlaces } from '../../core/budgets/places.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { busy } from '../../core/problem.ts'
 
-/** Who asks for a remote file: whoever has a secret, or anyone who has a client's public token. */
+/** The kind of caller: one with a secret, or any caller who knows a client's public token. */
 export type Asker = 'secret' | 'anyone'
 
-/** For whom a file is fetched. */
+/** The client and caller of a fetch. */
 export interface FetchPlaceRequest {
   client: Pick<Client, 'id'>
   asker: Asker
-  /** IP address of the caller; undefined where there is none to count by, as with a secret. */
+  /** IP address of the caller; undefined for callers that are not counted by address, such as those with a secret. */
   address?: string | undefined
 }
 
 /**
- * Takes a place for a fetch. @returns what gives it back
- * @throws Problem 503 when there is none left
+ * Takes a place for a fetch. @returns a function that gives it back
+ * @throws Problem 503 when no place is free
  */
 export type TakeFetchPlace = (request: FetchPlaceRequest) => () => void
 
-// Of a process, for strangers and for secrets each: as many as slow servers may keep from the others, of a few kilobytes
-// each in memory.
+// Per process, separately for callers with and without a secret. A place takes a few kilobytes of memory.
 const AT_ONCE = 64
 const CLIENT_AT_ONCE = 16
-// One address with slow servers leaves twelve of a client's sixteen to other visitors.
+// One IP address that fetches from slow servers leaves 12 of a client's 16 places to other callers.
 const ADDRESS_AT_ONCE = 4
 
 /**
- * The places for fetches of this process. Callers without a secret have places of their own: however many of them fetch
- * from slow servers, uploads by URL continue.
+ * The places for fetches of this process. Callers without a secret have separate places: when they fetch from slow servers,
+ * uploads by URL continue.
  */
 export function createFetchPlaces(): TakeFetchPlace {
   const places = createPlaces()

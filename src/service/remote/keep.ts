@@ -17,33 +17,33 @@ export interface KeepRequest {
   client: Client
   /** IP address of the caller, as limits count it. */
   address: string
-  /** What the file has to be. */
+  /** The required group of the file. */
   group: MediaGroup
-  /** As of `parseRemoteUrl`. */
+  /** A URL from `parseRemoteUrl`. */
   url: string
-  /** Asked before it is fetched: what it throws is the answer. */
+  /** Called before the fetch. Its error is the response. */
   beforeFetching: () => Promise<void>
   signal: AbortSignal
 }
 
-/** Remote files that have become originals. */
+/** Stores remote files as originals. */
 export interface RemoteMirror {
   /**
-   * The original that a remote file is kept as; fetched and stored when there is none, or none any more.
+   * The original of a remote file. Fetches and stores the file when no original exists.
    * @throws Problem as `Remotes` and the upload do; 422 for a file of another group
    */
   keep(request: KeepRequest): Promise<OriginalName>
 }
 
-// Where the last ones are, so that each delivery need not ask the bucket: a kilobyte or less for each.
+// Recently used originals, so that a delivery need not read the bucket. At most a kilobyte each.
 const REMEMBERED = 10_000
-// What may come beside the fetch: the last part of an upload, and records.
+// Time in addition to the fetch: for the last part of the upload, and the records.
 const STORE_MS = 60_000
 
 /**
- * Which original a URL has become is noted in the bucket, by the digest of the URL: after the original's bytes and before its
- * own record, which is its commit. So a crash leaves a note of nothing, which the next request replaces, and never an original
- * that nobody would find.
+ * A note in the bucket, named by the digest of the URL, has the key of the original. It is written after the original's bytes and
+ * before its record, which is the commit. So a crash leaves at most a note without an original, which the next request replaces,
+ * and never an original without a note.
  */
 export function createRemoteMirror({
   remotes,
@@ -58,12 +58,12 @@ export function createRemoteMirror({
   originals: Originals
   buckets: Buckets
   locks: Locks
-  /** For a fetch. */
+  /** Time limit of a fetch. */
   timeoutMs: number
 }): RemoteMirror {
   const remembered = new LRUCache<string, ObjectKey>({ max: REMEMBERED })
 
-  /** The original of a key, if it is still there. */
+  /** The original of a key, if it still exists. */
   async function originalOf(client: Client, key: string | undefined): Promise<OriginalName | undefined> {
     const full = key === undefined ? undefined : parseKey(key)
     return full && (await originals.resolveToRead(client, { full }))?.name
@@ -84,7 +84,7 @@ export function createRemoteMirror({
     return found
   }
 
-  /** Alone among all processes. @returns the key */
+  /** Runs once at a time across all processes. @returns the key of the original */
   async function store({ client, address, group, url }: KeepRequest, digest: string, signal: AbortSignal) {
     const found = await noted(client, digest)
     if (found) return found.key
@@ -132,7 +132,7 @@ export function createRemoteMirror({
   }
 }
 
-/** @throws Problem 422 for a file that is, by its bytes, of another group than its URL says */
+/** @throws Problem 422 when the group of the bytes is not the one in the URL */
 export function checkGroup({ group, name }: Format, expected: MediaGroup): void {
   if (group === expected) return
   throw new Problem({

@@ -9,33 +9,33 @@ import { type Asker, createFetchPlaces, type FetchPlaceRequest } from './fetch-p
 
 export interface RemoteRequest extends FetchPlaceRequest {
   client: Client
-  /** As of `parseRemoteUrl`. */
+  /** A URL from `parseRemoteUrl`. */
   url: string
-  /** For all of it. */
+  /** Time limit of the whole fetch. */
   timeoutMs: number
   maxBytes: number
   signal: AbortSignal
 }
 
-/** A remote file that is coming in. */
+/** A remote file while it is received. */
 export interface RemoteFile {
-  /** As its server calls it; may be empty. */
+  /** The file name of the remote server; may be empty. */
   name: string
-  /** As its server says; undefined when that is no date. Milliseconds since 1970. */
+  /** `Last-Modified` in milliseconds since 1970; undefined when absent or invalid. */
   changedAt: number | undefined
-  /** The caller consumes or destroys it. Fails when it is cut. */
+  /** The caller must consume or destroy it. Fails when the file is incomplete. */
   bytes: Readable
 }
 
 /** Files of other servers. */
 export interface Remotes {
-  /** @throws Problem 403 when this client's files come from nowhere else */
+  /** @throws Problem 403 when remote fetching is not enabled for this client */
   check(client: Client, asker: Asker): void
-  /** @throws Problem as `check`, and 400 for a host that is not on its lists: where a redirect leads is the fetcher's to check */
+  /** @throws Problem as `check`, and 400 for a host that the client's rules do not allow. The fetcher checks redirects */
   checkUrl(request: Pick<RemoteRequest, 'client' | 'asker' | 'url'>): void
   /**
-   * @throws Problem 400 for where we do not go, 403, 404 when there is no such file, 413, 502, 503 when too many are being
-   *   fetched, 504
+   * @throws Problem 400 for a URL that may not be fetched, 403, 404 when the file does not exist, 413, 502, 503 when too many
+   *   files are being fetched, 504
    */
   open(request: RemoteRequest): Promise<RemoteFile>
 }
@@ -80,7 +80,7 @@ export function createRemotes({ fetcher }: { fetcher: Fetcher }): Remotes {
   }
 }
 
-/** An open list is only for those who have a secret: a URL is in anybody's hands. */
+/** By default, callers with a secret may fetch from all hosts and others from no host: anyone can edit a public URL. */
 function accessOf({ rules = {} }: Client, asker: Asker): FetchAccess {
   const { fetchHosts = asker === 'secret' ? 'any' : [], fetchDenyHosts } = rules
   if (fetchHosts.length === 0) throw fetchNotAllowed()

@@ -28,18 +28,18 @@ import { emptyRemote } from './upload.ts'
 export interface RemotePictureRequest {
   client: Client
   caller: Caller
-  /** As of `parseRemoteUrl`. */
+  /** A URL from `parseRemoteUrl`. */
   url: string
   /** What is to be done with it; none: as it is. */
   query: ReadonlyArray<readonly [name: string, value: string]>
   /** The `Accept` header; empty when there is none. */
   accept: string
-  /** Asked before it is fetched: what it throws is the answer. */
+  /** Called before the fetch. Its error is the response. */
   beforeFetching: () => Promise<void>
   signal: AbortSignal
 }
 
-/** A picture of another server to send, transformed or as it is. */
+/** A remote image to send, transformed or unmodified. */
 export interface RemotePicture
   extends Pick<
     Delivery,
@@ -49,7 +49,7 @@ export interface RemotePicture
   etag: string
 }
 
-/** Pictures of other servers, transformed on the fly: nothing of them is stored. */
+/** Remote images, transformed on the fly. Nothing is stored. */
 export interface RemotePictures {
   /**
    * Equal requests at the same time are one fetch, in this process.
@@ -82,7 +82,7 @@ export function createRemotePictures({
   assets: Assets
   run: WorkRunner
   limits: TransformLimits
-  /** For a fetch. */
+  /** Time limit of a fetch. */
   timeoutMs: number
   onLimit: 'refuse' | 'original'
   log: Log
@@ -158,7 +158,7 @@ export function createRemotePictures({
         rates: client.rules?.rates,
         asset: await assets.of(client, current),
         async storePart() {
-          throw new Error('a picture has no parts')
+          throw new Error('an image has no parts')
         },
         limits,
         signal,

@@ -9,17 +9,17 @@ export interface RemoteUploadRequest
   extends FetchPlaceRequest,
     Pick<UploadRequest, 'annotations' | 'begin' | 'confirm'> {
   client: Client
-  /** As of `parseRemoteUrl`. */
+  /** A URL from `parseRemoteUrl`. */
   url: string
-  /** In the place of the name that its server gives it. */
+  /** Replaces the file name of the remote server. */
   name?: string | undefined
-  /** As asked for. */
+  /** The requested folder, not yet validated. */
   folder?: string | undefined
   check?: (format: Format) => void
   signal: AbortSignal
 }
 
-/** Stores a file of another server, whole or not at all. @throws what `Remotes` and {@link Upload} throw; Problem 422 when it is empty */
+/** Stores a remote file, completely or not at all. @throws as `Remotes` and {@link Upload}; Problem 422 when it is empty */
 export type RemoteUpload = (request: RemoteUploadRequest) => Promise<UploadedFile>
 
 export function createRemoteUpload({
@@ -35,7 +35,7 @@ export function createRemoteUpload({
 }): RemoteUpload {
   return async ({ asker, address, url, name, folder, ...request }) => {
     const { client, signal } = request
-    // Within the upload, so that nothing is fetched for a folder that cannot be.
+    // Opened within the upload, so that nothing is fetched for an invalid folder.
     async function* files() {
       const file = await remotes.open({ client, asker, address, url, timeoutMs, maxBytes, signal })
       try {
@@ -54,7 +54,7 @@ export function createRemoteUpload({
   }
 }
 
-/** 422: nothing is wrong with the request. */
+/** 422: the request is valid, the remote file is not. */
 export function emptyRemote(): Problem {
   return new Problem({
     status: 422,

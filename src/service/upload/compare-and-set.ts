@@ -1,11 +1,13 @@
 import type { Ledger } from '../../core/ports/ledger.ts'
 
 /**
- * Puts what `make` makes of a text in its place, whoever else changes it meanwhile; nothing is written when it is the same.
+ * Replaces a text of the ledger by compare-and-set: when another process has changed it in between, it reads the new text and
+ * tries again. Writes nothing when the text stays the same.
  *
- * @param options.make called anew for each text that it finds; undefined for none. What it throws leaves all as it is
- * @param options.forgetAt milliseconds since 1970, from when on the text may be gone
- * @returns the answer that goes with what was put
+ * @param options.make returns the new text for the present one (undefined: no text), and is called again after a conflict.
+ *   When it throws, nothing is written
+ * @param options.forgetAt when the ledger may delete the text, in milliseconds since 1970
+ * @returns the `answer` of the call of `make` whose text was written
  * @throws Problem 503
  */
 export async function changeInLedger<T>(

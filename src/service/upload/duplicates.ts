@@ -4,15 +4,15 @@ import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileLists, FileLookup, OriginalRecord } from '../../core/ports/file-index.ts'
 
 /**
- * Of each file of an upload the original that its client has already: with the same bytes, of the same type, in the same
- * folder; also one earlier in the upload. Undefined for those that are new.
+ * For each file of an upload, an existing original of the client with the same bytes, type and folder, or an earlier file of
+ * the same upload. Undefined for new files.
  */
 export type Duplicates = (
   client: Client,
   records: readonly OriginalRecord[],
 ) => Promise<Array<OriginalRecord | undefined>>
 
-// Equal bytes of another type beside it, by their names: text formats.
+// Equal bytes may be stored with several types: the type of a text format comes from the file name.
 const CANDIDATES = 10
 
 export function createDuplicates({ index, buckets }: { index: FileLists; buckets: Buckets }): Duplicates {
@@ -44,8 +44,8 @@ export function createDuplicates({ index, buckets }: { index: FileLists; buckets
   }
 }
 
-/** Finds the places of those that are not stored any more. */
-export function createDeletedTwins({ index }: { index: FileLookup }) {
+/** Finds the indexes of duplicates that have been deleted since they were found. */
+export function createDeletedDuplicates({ index }: { index: FileLookup }) {
   return async (client: Client, duplicates: ReadonlyArray<OriginalRecord | undefined>): Promise<number[]> => {
     const deleted: number[] = []
     for (const [i, twin] of duplicates.entries()) {
@@ -56,7 +56,7 @@ export function createDeletedTwins({ index }: { index: FileLookup }) {
   }
 }
 
-/** Whether an original stands for another one: their keys have the same folder, type and format. */
+/** Whether two originals are duplicates: same bytes and media type, and keys with the same folder, format and extension. */
 function isTwin(one: OriginalRecord, other: OriginalRecord): boolean {
   return (
     one.sha256 === other.sha256 &&
@@ -66,7 +66,7 @@ function isTwin(one: OriginalRecord, other: OriginalRecord): boolean {
   )
 }
 
-/** Folder, format and extension of the key: unknown files, all of the format `bin`, may differ in their extension alone. */
+/** Folder, format and extension of a key. Unknown files all have the format `bin` and differ only in their extension. */
 function placeOf({ key }: OriginalRecord): string {
   const { folder, format } = parseKey(key) ?? {}
   return JSON.stringify([folder, format?.name, format?.extension])

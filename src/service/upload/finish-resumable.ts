@@ -15,31 +15,31 @@ import type { ResumableRecord } from './resumable-record.ts'
 import type { SignedLinks } from './upload-links.ts'
 import type { IncomingFile, Upload, UploadedFile } from './upload-request.ts'
 
-/** An upload in several requests all of whose bytes are there. */
+/** A resumable upload whose bytes are all stored. */
 export interface CompleteResumable {
   client: Client
   ref: ResumableRef
   record: ResumableRecord & { size: number }
-  /** Writes down that the upload becomes the original with another id. */
+  /** Records that the upload becomes the original with this id instead. */
   rename(fileId: string): Promise<void>
   signal: AbortSignal
 }
 
-/** The originals that uploads in several requests become. */
+/** Turns complete resumable uploads into originals. */
 export interface ResumableOriginals {
   /**
-   * Stores one, by its link where it was begun by one; unless it is there: whoever stored it may have died before it could
-   * say so. One at a time for an upload.
-   * A try that failed or was killed is ended first, and the upload is stored under another id.
-   * @throws Problem as an upload does; 503 `upload_storing` while what is left of another try has to be taken away
+   * Stores the original of an upload, by its link if a link began it. Does nothing when the original exists: a previous process
+   * may have died between storing it and recording that. Callers run it once at a time for an upload.
+   * After a failed or killed attempt, it cleans up that attempt and stores the upload under another id.
+   * @throws Problem as an upload does; 503 `upload_storing` while the rest of a previous attempt must be deleted first
    */
   store(complete: CompleteResumable): Promise<ObjectKey>
-  /** One that was stored. @throws Problem 404 when it has been deleted since */
+  /** Finds the stored original. @throws Problem 404 when it has been deleted since then */
   find(client: Client, key: ObjectKey): Promise<UploadedFile>
 }
 
-// The same ones whenever it is asked, however they come: what it is, is a part of its key. As many as mostly come at once of a
-// form's file, which is asked about all of these.
+// The detected type is a part of the key, so every attempt must read the same number of bytes, however the pieces are cut.
+// A form's file usually arrives in chunks of this size too, and its type is detected from the whole chunk.
 const HEAD_BYTES = 64 * 1024
 
 export function createResumableOriginals({
@@ -65,7 +65,7 @@ export function createResumableOriginals({
     return sniff(head.subarray(0, Math.max(HEAD_BYTES, sniffDepth(head))), record.originalName)
   }
 
-  /** Of a try that failed or was killed, a put may still land under the old key: a sweep deletes that a minute later. */
+  /** A put of a failed or killed attempt may still complete under the old key. A sweep deletes that object a minute later. */
   async function endFirstTry(client: Client, key: ObjectKey): Promise<void> {
     await removals.abandon(client, [{ key, mayLand: true }])
     const { original } = await index.find({ clientId: client.id, key })
@@ -78,7 +78,7 @@ export function createResumableOriginals({
     const name = newOriginal({ folder: record.folder, format: what.format, id: record.fileId })
     if (await originals.resolve(client, { full: name })) return name.key
     if ((await index.find({ clientId: client.id, key: name.key })).original) {
-      // Its link counts the first try until that has been taken away.
+      // The link counts the first attempt as a use until that attempt is cleaned up.
       if (record.link !== undefined) throw stillStoring()
       await endFirstTry(client, name.key)
       const fileId = newFileId()
@@ -107,7 +107,7 @@ export function createResumableOriginals({
 
 const STORING = 'upload_storing'
 
-/** Whether an upload is complete and will be stored without its sender. */
+/** Whether this error means that the upload is complete and will be stored without a further request. */
 export function isStillStoring(error: unknown): boolean {
   return error instanceof Problem && error.code === STORING
 }

@@ -5,18 +5,19 @@ import { sniffDepth } from '../../core/media/sniff/depth.ts'
 import { SNIFF_BYTES } from '../../core/media/sniff/sniff.ts'
 import { tooLarge } from '../../core/problem.ts'
 
-/** Bytes that are coming in, and can be read only once. */
+/** A stream of incoming bytes, which can be read only once. */
 export interface IncomingBytes {
-  /** The first ones: at least as many as were wanted, or all that there are. */
+  /** The first bytes: at least the requested number, or all bytes of a shorter stream. */
   head: Buffer
-  /** What follows. Whoever does not read it to its end returns it. */
+  /** The following bytes. A reader that stops before the end must call `return()`. */
   rest: AsyncIterator<Buffer>
 }
 
 /**
- * Waits for the first bytes: those that tell the file's type, which may be up to 1 MiB when it is behind a tag or in a directory.
+ * Waits for the first bytes, from which the file's type is detected. These are up to 1 MiB when the type follows a tag or is in a
+ * directory.
  *
- * @param length how many are wanted at least
+ * @param length the minimum number of bytes
  */
 export async function takeHead(
   bytes: AsyncIterable<Buffer>,
@@ -39,12 +40,12 @@ export async function takeHead(
   return { head: depth > come ? await readUntil(depth) : head, rest }
 }
 
-/** What is known of bytes once they have gone by. */
+/** Size, digest and completeness of bytes, measured while they stream. */
 export interface Meter {
   size: number
   /** SHA-256. */
   hash: Hash
-  /** Of a picture, whether all of it is there. */
+  /** Detects truncated images; undefined for formats without an end mark. */
   end: EndWatch | undefined
 }
 
@@ -52,7 +53,7 @@ export function newMeter(format: Format): Meter {
   return { size: 0, hash: createHash('sha256'), end: watchEnd(format) }
 }
 
-/** The digest of the bytes, and what is to be known of their picture. */
+/** The digest of the bytes, and whether they are a truncated image. */
 export function measured({ hash, end }: Meter): { sha256: string; truncated?: true } {
   return { sha256: hash.digest('hex'), ...(end?.isTruncated() ? { truncated: true } : {}) }
 }
@@ -60,8 +61,8 @@ export function measured({ hash, end }: Meter): { sha256: string; truncated?: tr
 /**
  * Passes the bytes on, counts and hashes them.
  *
- * @param options.sent told when all have been asked for
- * @throws Problem 413 past `maxBytes`, whatever the bytes fail with
+ * @param options.sent called after the consumer has taken all bytes
+ * @throws Problem 413 past `maxBytes`; errors of the byte stream
  */
 export async function* metered(
   { head, rest }: IncomingBytes,

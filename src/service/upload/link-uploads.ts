@@ -5,34 +5,34 @@ import { linkEnd, type SignedLink } from '../../core/signing/upload-link.ts'
 import { changeInLedger } from './compare-and-set.ts'
 import { type LinkUses, linkBusy } from './link-uses.ts'
 
-/** An upload in several requests that was begun by a link. */
+/** A resumable upload that was begun by a signed link. */
 export interface BegunUpload {
   id: string
   /** Milliseconds since 1970. */
   at: number
 }
 
-/** Counts the uploads in several requests that are under way by links: what comes of them is kept before a use is taken. */
+/** Counts the resumable uploads in progress of each link: their bytes are stored before a use of the link is reserved. */
 export interface LinkUploads {
   /**
-   * Notes one that begins now. As many at a time may be under way as the link has uses left.
-   * @param options `isUnderWay`: asked of those that were begun before, once no more may be
-   * @throws Problem 409 when all uses are gone (`link_used`), or that many are under way (`link_busy`); 503
+   * Registers an upload that begins. A link may have as many uploads in progress as it has uses left.
+   * @param options `isUnderWay`: called for the earlier uploads when the limit is reached, to drop abandoned ones
+   * @throws Problem 409 when all uses are consumed (`link_used`) or as many uploads are in progress (`link_busy`); 503
    */
   begin(
     client: Client,
     link: SignedLink,
     options: { id: string; isUnderWay: (begun: BegunUpload) => Promise<boolean> },
   ): Promise<void>
-  /** It is under way no more. Throws nothing: the next one who begins one finds that out. */
+  /** Removes an upload from the count. Never throws: the next `begin` detects uploads that have ended. */
   end(client: Client, link: SignedLink, id: string): Promise<void>
 }
 
 const list = z.array(z.object({ id: z.string(), at: z.number() }))
 
-// Whoever still takes the link for a valid one, by a clock that is behind, finds what was noted.
+// A process whose clock is behind may still accept the link, and must find its count.
 const KEPT_AFTER_MS = 60_000
-// For as long as another upload by the link may well take.
+// A typical duration of another upload by the same link.
 const RETRY_AFTER_SECONDS = 30
 
 export function createLinkUploads({

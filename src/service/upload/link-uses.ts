@@ -9,27 +9,30 @@ import { linkEnd, type SignedLink } from '../../core/signing/upload-link.ts'
 import type { Removals } from '../originals/delete.ts'
 import { changeInLedger } from './compare-and-set.ts'
 
-/** One use of a link, for as long as its upload runs. */
+/** A reserved use of a link, while its upload runs. */
 export interface LinkUse {
-  /** Which of the link's uses it is, from 0. */
+  /** The number of this use among the link's uses, from 0. */
   number: number
-  /** Aborted when somebody else has it by now: this process was taken for dead. */
+  /** Aborted when another process has taken over the use because this one missed its renewals. */
   signal: AbortSignal
-  /** Notes what is being stored, before anything of it is. @throws Problem 409 when somebody else has the use, 503 */
+  /** Records the key of the file before anything of it is stored. @throws Problem 409 when another process has the use, 503 */
   note(key: ObjectKey): Promise<void>
-  /** Makes sure, and for a while, that it is still ours. @throws as {@link LinkUse.note} */
+  /** Checks that this process still has the use, and renews its lease. @throws as {@link LinkUse.note} */
   confirm(): Promise<void>
-  /** The file is stored: the use is gone for good. Throws nothing: what was noted tells it to the next one who asks. */
+  /** Consumes the use: the file is stored. Never throws: a later caller finds the file by the recorded key. */
   finish(): Promise<void>
-  /** Nothing was stored: the use is free again. Throws nothing. */
+  /** Releases the use: nothing was stored. Never throws. */
   release(): Promise<void>
 }
 
-/** Counts the uses of links: each is reserved while its upload runs, and gone when that is stored. */
+/** Counts the uses of links. An upload reserves a use, and consumes it when the file is stored. */
 export interface LinkUses {
-  /** @returns how many are left, or may be: from 1 @throws Problem 409 when all are used (`link_used`), 503 */
+  /**
+   * @returns how many uses are not consumed, from 1; some of them may be reserved
+   * @throws Problem 409 when all are consumed (`link_used`), 503
+   */
   check(client: Client, link: SignedLink): Promise<number>
-  /** @throws Problem 409 when all are used (`link_used`), or running (`link_busy`); 503 */
+  /** @throws Problem 409 when all uses are consumed (`link_used`) or reserved (`link_busy`); 503 */
   reserve(client: Client, link: SignedLink): Promise<LinkUse>
 }
 
@@ -40,9 +43,9 @@ const slot = z.union([
 ])
 type Slot = z.infer<typeof slot>
 
-// Renewed three times in its length, so that two lost renewals do no harm. After a crash a link is busy for so long.
+// Renewed three times within its length, so two lost renewals do no harm. After a crash the use stays reserved this long.
 const LEASE_MS = 20_000
-// An upload may be begun in a link's last second, and take long.
+// An upload may begin in the last second of a link, and take hours.
 const KEPT_AFTER_MS = 24 * 3_600_000
 
 export function createLinkUses({
@@ -56,18 +59,18 @@ export function createLinkUses({
   removals: Removals
   now?: () => number
 }): LinkUses {
-  /** What is left of a use that nobody holds any more; undefined while that is not known yet. */
+  /** The state of a use whose lease has expired; undefined while its upload is not cleaned up. */
   async function settled(client: Client, { key }: { key?: string | undefined }): Promise<Slot | undefined> {
     if (key === undefined) return null
     const ref = { clientId: client.id, key: storedKey(key) }
-    // Finishes it, or takes away what there is of it.
+    // Finishes the upload, or deletes its remains.
     await removals.sweep(client, ref)
     const { original } = await index.find(ref)
     if (original?.state === 'stored') return 'used'
     return original ? undefined : null
   }
 
-  /** All uses as they are now. One whose upload has to be taken away first stays as it is. */
+  /** All uses, with expired leases settled. A use whose upload is not cleaned up yet stays reserved. */
   async function current(client: Client, slots: readonly Slot[]): Promise<Slot[]> {
     const settling = slots.map(async (one) => {
       if (one === null || one === 'used' || one.until > now()) return one
@@ -93,7 +96,7 @@ export function createLinkUses({
     })
   }
 
-  /** A use that has just been reserved; from now on it is renewed. */
+  /** A use that was just reserved. Its lease is renewed from now on. */
   function held(
     client: Client,
     link: SignedLink,
@@ -101,7 +104,7 @@ export function createLinkUses({
   ): LinkUse {
     const lost = new AbortController()
     let key: ObjectKey | undefined
-    /** @throws Problem 409 when it is not ours any more */
+    /** @throws Problem 409 when another process has the use */
     const put = (after: Slot) =>
       change(client, link, async (slots) => {
         const mine = slots[number]
@@ -128,7 +131,7 @@ export function createLinkUses({
       confirm: renew,
       finish: () => end('used'),
       async release() {
-        // It may be there all the same: what did not answer may have been done.
+        // The file may be stored nevertheless: a request without a response may have been executed.
         const left = key === undefined ? null : await settled(client, { key }).catch(() => undefined)
         if (left === undefined) clearInterval(renewal)
         else await end(left)
@@ -174,7 +177,7 @@ function busy(): Problem {
   })
 }
 
-/** 409: no use of the link is to be had at the moment. */
+/** 409: the link has no free use at the moment. */
 export function linkBusy(detail: string, { retryAfterSeconds }: { retryAfterSeconds: number }): Problem {
   return new Problem({ status: 409, code: 'link_busy', detail, ...retryAfter(retryAfterSeconds) })
 }

@@ -12,33 +12,33 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { deleteAll } from '../originals/delete-objects.ts'
 
-/** What a sender says of the bytes it sends. */
+/** The `Upload-Checksum` of a request. */
 export interface Checksum {
   algorithm: ChecksumAlgorithm
   digest: Buffer
-  /** How many bytes it is of. */
+  /** The number of bytes that the digest covers. */
   length: number
 }
 
 export const CHECKSUM_ALGORITHMS = ['sha1', 'sha256', 'sha512', 'md5'] as const
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number]
 
-/** What has come of an upload in several requests. */
+/** The received bytes of resumable uploads, stored as pieces in the bucket. */
 export interface ResumablePieces {
-  /** In order; they may overlap where a request was repeated, and hold the same bytes there. */
+  /** The pieces of an upload in order. Pieces of a repeated request may overlap; the bytes are the same there. */
   list(ref: ResumableRef): Promise<ResumablePiece[]>
   /**
-   * Keeps what comes from `offset` on. What was kept stays, also when the stream fails or the process dies.
-   * @param check called before each piece is kept; throws when it may not be
+   * Stores the bytes from `offset` on. Stored pieces remain when the stream fails or the process dies.
+   * @param check called before each piece is stored; throws when the upload is not allowed any more
    * @returns the offset of the next byte
    */
   append(ref: ResumableRef, options: AppendOptions): Promise<number>
   /**
-   * The same, all or nothing.
-   * @throws Problem 460 when the bytes are others, or fewer
+   * As `append`, but stores all bytes or nothing.
+   * @throws Problem 460 when the bytes do not match the checksum or their number
    */
   appendChecked(ref: ResumableRef, options: AppendOptions & { checksum: Checksum }): Promise<number>
-  /** All bytes of an upload of this size, one piece after the other. @throws Problem 503 when some cannot be had any more */
+  /** All bytes of an upload of this size, piece by piece. @throws Problem 503 when a piece is missing */
   join(ref: ResumableRef, options: { size: number; signal: AbortSignal }): AsyncGenerator<Buffer>
   /** @throws Problem 503 */
   delete(ref: ResumableRef): Promise<void>
@@ -50,27 +50,26 @@ export interface AppendOptions {
   check: () => Promise<void>
 }
 
-// Held in memory until it is kept; on S3 below a part, so that it is one request, and no multipart upload that could
-// stay behind.
+// A piece is in memory until it is stored. On S3 it is smaller than a part: a single PUT leaves no incomplete multipart upload.
 const PIECE_BYTES = 8_000_000
-// Of all uploads of this process together: with more than eight of them pieces are smaller, as far as they still make sense.
+// Limit for all uploads of this process. With more than eight uploads at a time the pieces become smaller, down to the minimum.
 const HELD_BYTES = 64_000_000
 const PIECE_MIN_BYTES = 1_200_000
-// Of a slow sender no more than these seconds are lost when the process is killed.
+// A piece of a slow client is stored after this time, so that a killed process loses at most 10 s of its bytes.
 const PIECE_MS = 10_000
-// A last one that is smaller is read and put anew with what follows, so that a sender of crumbs leaves few objects: of
-// 64 MiB about 1000, of 1 GiB 4000. What is put anew is no more than a thousandth of what has come, so that no crumb costs
-// much: 64 KiB at first.
+// A small last piece is read and stored again together with the following bytes. So a client that sends tiny requests leaves few
+// objects: about 1000 for 64 MiB, 4000 for 1 GiB. At most a thousandth of the received bytes is stored again, and at least 64 KiB,
+// so that each request stays cheap.
 const SMALL_MIN_BYTES = 64 * 1024
 const SMALL_MAX_BYTES = 1024 ** 2
 const smallBytes = (offset: number) => Math.min(SMALL_MAX_BYTES, Math.max(SMALL_MIN_BYTES, offset / 1000))
 
-/** How far the pieces go without a gap from the first byte. @param pieces in order */
+/** The number of bytes from the start that the pieces hold without a gap. @param pieces in order */
 export function offsetOf(pieces: readonly ResumablePiece[]): number {
   return pieces.reduce((offset, { start, end }) => (start <= offset && end > offset ? end : offset), 0)
 }
 
-/** @param bucket the first client's: all pieces lie in it */
+/** @param bucket the first client's bucket, which holds the pieces of all clients */
 export function createResumablePieces(bucket: Bucket): ResumablePieces {
   const list: ResumablePieces['list'] = async (ref) => {
     const pieces: ResumablePiece[] = []
@@ -90,7 +89,7 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
     await bucket.put(key, source, { mediaType: 'application/octet-stream' })
   }
 
-  /** The last piece, when it is small, with its bytes. */
+  /** The last piece with its bytes, if it is small. */
   async function smallTail(ref: ResumableRef, offset: number) {
     const tail = (await list(ref)).find(
       ({ start, end }) => end === offset && end - start < smallBytes(offset),
@@ -109,7 +108,7 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
       if (end > Math.max(start, offset)) {
         await check()
         await put(ref, { start, end }, Readable.from(chunks, { objectMode: false }))
-        // From here on its bytes are in the new one as well.
+        // The new piece contains the bytes of the previous one.
         if (before) await bucket.delete([before.tail.key])
       }
       before = undefined
@@ -151,7 +150,7 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
       }
       await check()
       const source = Readable.from(checked(), { objectMode: false })
-      // As all of it is known to be right before anything is kept, it may go with the one before.
+      // All bytes are verified before any is stored, so they can be merged with the previous piece.
       if (checksum.length < smallBytes(offset)) {
         const whole = Buffer.concat(await source.toArray())
         return append(ref, { offset, bytes: Readable.from([whole]), check })
@@ -170,7 +169,7 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
         yield* await asset.open({ signal, ...(at > start ? { range } : {}) })
         at = end
       }
-      // It is being deleted: what is there is not to be taken for the whole.
+      // The upload is being deleted: the remaining pieces are not the whole file.
       if (at !== size) throw pieceMissing()
     },
 
@@ -185,7 +184,7 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
   }
 }
 
-/** @returns what the stream has failed with; what `take` throws is thrown */
+/** @returns the error of the stream, if it failed @throws errors of `take` */
 async function eachChunk(
   bytes: Readable,
   take: (chunk: Buffer) => Promise<void>,
@@ -207,7 +206,7 @@ function pieceMissing(): Problem {
   return unavailable('A part of this upload cannot be read at the moment. Retry.')
 }
 
-/** 460, as tus has it: what came is discarded. */
+/** 460, the status of tus for a checksum mismatch. The bytes of the request are discarded. */
 function checksumMismatch(): Problem {
   return new Problem({
     status: 460,

@@ -27,7 +27,7 @@ export function emptyUpload(): Problem {
 
 const FOR_GOOD = new Set([400, 401, 413, 415])
 
-/** Whether it will be refused whenever it is tried again. A 403 is not: its link counts again once `APP_SECRET` is right. */
+/** Whether every retry would fail too. Not for a 403: its link becomes valid again when the right `APP_SECRET` is restored. */
 export function isRefusedForGood(error: unknown): boolean {
   return error instanceof Problem && (FOR_GOOD.has(error.status) || error.code === 'link_used')
 }

@@ -6,34 +6,34 @@ import { snapshot } from '../../core/storage/small-object.ts'
 import { deleteAll } from '../originals/delete-objects.ts'
 
 const storedRecord = z.object({
-  /** The id of the original that it will be: fixed from the beginning, so that it becomes one, and not two. */
+  /** The id of the future original. It is fixed at the start, so that repeated attempts create one original, not two. */
   fileId: z.string(),
   /** Milliseconds since 1970. */
   createdAt: z.number(),
-  /** Bytes of the whole; absent while its sender does not know. */
+  /** Size of the file in bytes; absent until the client declares it. */
   size: z.int().min(1).optional(),
-  /** As its sender calls it; may be empty. */
+  /** The file name that the client sent; may be empty. */
   originalName: z.string(),
-  /** Empty for none. */
+  /** Empty for the root folder. */
   folder: z.string(),
-  /** The signed link that it was begun by, its path and query; absent for one by a secret. */
+  /** Path and query of the signed link that began the upload; absent when a secret did. */
   link: z.string().optional(),
-  /** As its sender gave it. */
+  /** The metadata that the client sent. */
   metadata: z.record(z.string(), z.string().nullable()).optional(),
-  /** What it has become, and when. */
+  /** The key of the original, and when it was stored, in milliseconds since 1970; absent until then. */
   stored: z.object({ key: z.string(), at: z.number() }).optional(),
 })
 
-/** What is known of an upload in several requests, apart from the bytes that have come. */
+/** The state of a resumable upload, except its received bytes. */
 export type ResumableRecord = z.infer<typeof storedRecord>
 
-/** Undefined for none. @param bucket the first client's @throws Problem 503 */
+/** @returns undefined when there is no such upload @param bucket the first client's @throws Problem 503 */
 export async function readResumable(bucket: Bucket, ref: ResumableRef): Promise<ResumableRecord | undefined> {
   const record = await snapshot(bucket, resumableRecordKey(ref))
   return record && storedRecord.parse(JSON.parse(record.bytes.toString('utf8')))
 }
 
-/** In the place of what is there. @param bucket the first client's @throws Problem 503 */
+/** Creates or replaces the record. @param bucket the first client's @throws Problem 503 */
 export async function writeResumable(
   bucket: Bucket,
   ref: ResumableRef,
@@ -43,7 +43,7 @@ export async function writeResumable(
   await bucket.put(resumableRecordKey(ref), bytes, { mediaType: 'application/json' })
 }
 
-/** Deletes it: what of its bytes is left is nobody's from now on. @param bucket the first client's @throws Problem 503 */
+/** Deletes the record. A sweep deletes pieces without a record. @param bucket the first client's @throws Problem 503 */
 export async function deleteResumable(bucket: Bucket, ref: ResumableRef): Promise<void> {
   await deleteAll(bucket, [resumableRecordKey(ref)])
 }

@@ -15,9 +15,9 @@ import { deleteResumable, type ResumableRecord, readResumable, writeResumable } 
 import type { Bearer, NewResumable, Resumables, ResumableUpload } from './resumables.ts'
 import type { OpenedLink, SignedLinks } from './upload-links.ts'
 
-// 78 GiB, as much as S3 takes, from there and back, at 45 MB/s.
+// Reading and writing 78 GiB, the maximum that S3 stores, at 45 MB/s.
 const FINISH_LIMIT_MS = 3_600_000
-// Whoever has never got the answer to what began an upload begins another one; of what is being sent there is a piece by then.
+// A client that lost the response to its first request begins another upload. An upload in progress has a piece after this time.
 const BEGUN_MS = 60_000
 
 export function createResumables({
@@ -32,7 +32,7 @@ export function createResumables({
   expireMs,
   now = Date.now,
 }: {
-  /** The first client's: what has come of all uploads lies in it. */
+  /** The first client's bucket, which holds the uploads of all clients. */
   bucket: Bucket
   pieces: ResumablePieces
   resumableOriginals: ResumableOriginals
@@ -41,9 +41,9 @@ export function createResumables({
   admits: (client: Client) => Promise<boolean>
   signedLinks: Pick<SignedLinks, 'read' | 'reopen'>
   linkUploads: LinkUploads
-  /** Of the whole. */
+  /** Limit for the whole file. */
   maxBytes: number
-  /** How long it is kept: of an unfinished one from its beginning on, of a finished one what it has become. */
+  /** Retention of an unfinished upload after its start, and of the record of a finished one after it was stored. */
   expireMs: number
   now?: () => number
 }): Resumables {
@@ -70,7 +70,7 @@ export function createResumables({
     if (size !== undefined && size > limit) throw tooLarge('an upload', limit)
   }
 
-  /** Where it is to lie: a link says that, and nobody else. */
+  /** The folder of the file. For an upload by a link, only the link decides. */
   function folderOf(grant: Grant, { folder, link }: NewResumable): string {
     if (link === undefined) return parseFolder(folderWithin(folder, grant), 'folder')
     const { folder: own } = signedLinks.read(link).link
@@ -83,12 +83,12 @@ export function createResumables({
   }
 
   function upTo(offset: number, { size, metadata, createdAt, stored }: ResumableRecord): ResumableUpload {
-    // One that is complete is finished, however old it is.
+    // A complete upload is stored, however old it is.
     const from = stored?.at ?? (offset === size ? now() : createdAt)
     return { size, offset, metadata, expiresAt: from + expireMs, isStored: stored !== undefined }
   }
 
-  /** As JSON, since others may wait for it in another process. @returns the original's key */
+  /** @returns the original's key, as a string: processes that wait for the lock receive it as JSON */
   async function store(client: Client, ref: ResumableRef, signal: AbortSignal): Promise<string> {
     const record = await read({ client }, ref.id)
     if (record.stored) return record.stored.key
@@ -122,7 +122,7 @@ export function createResumables({
     if (opened) await linkUploads.end(client, opened.link, id)
   }
 
-  /** Undefined for one whose client or key is gone. */
+  /** Undefined when the client or the signing key no longer exists. */
   function openedOf(link: string): OpenedLink | undefined {
     try {
       return signedLinks.reopen(link)
@@ -131,7 +131,7 @@ export function createResumables({
     }
   }
 
-  /** Of one that was begun by a link; ends it when nothing has come of it. */
+  /** Whether an upload of a link is in progress. Discards an upload that has received no bytes in its first minute. */
   async function isUnderWay(client: Client, { id, at }: BegunUpload): Promise<boolean> {
     const ref = { clientId: client.id, id }
     const record = await readResumable(bucket, ref)

@@ -4,62 +4,62 @@ import type { Checksum } from './pieces.ts'
 import type { ResumableRecord } from './resumable-record.ts'
 import type { UploadedFile } from './upload-request.ts'
 
-/** An upload in several requests, as it is at the moment. */
+/** The current state of a resumable upload. */
 export interface ResumableUpload {
-  /** Bytes of the whole; undefined while its sender does not know. */
+  /** Size of the file in bytes; undefined until the client declares it. */
   size: number | undefined
-  /** Bytes that have come. */
+  /** Number of received bytes. */
   offset: number
-  /** As its sender gave it. */
+  /** The metadata that the client sent. */
   metadata: ResumableRecord['metadata']
   /** Milliseconds since 1970. */
   expiresAt: number
-  /** Whether it has become an original. */
+  /** Whether the original is stored. */
   isStored: boolean
 }
 
-/** Whoever may do something with uploads: by a secret; or by the address of one, where that was begun by a signed link. */
+/** The caller: identified by a secret, or (`byAddress`) by the URL of an upload that a signed link began. */
 export type Bearer = Grant & { byAddress?: true }
 
-/** Uploads in several requests. Another client's, or one outside of a grant's folder, is not found. */
+/** Resumable uploads. Uploads of another client, or outside of the grant's folder, are not found. */
 export interface Resumables {
-  /** @throws Problem 400 for a folder that is none, or no bytes at all, 403, 409 for a link that is used or busy, 413 */
+  /** @throws Problem 400 for an invalid folder or a size of 0, 403, 409 for a link that is used or busy, 413 */
   create(grant: Bearer, upload: NewResumable): Promise<ResumableUpload>
   /**
-   * How many bytes one may have: one that is there, or that is to be begun, by a link or without.
+   * The maximum size of an existing upload (`id`), or of a new one, with or without a link.
    * @throws Problem 403, 404
    */
   maxBytesOf(grant: Bearer, upload: { id?: string | undefined; link?: string | undefined }): Promise<number>
   /** @throws Problem 404 */
   find(grant: Bearer, id: string): Promise<ResumableUpload>
-  /** Says how long an upload will be that has begun without. @throws Problem 400, 404, 413 */
+  /** Sets the size of an upload that was created without one. @throws Problem 400, 404, 413 */
   declareSize(grant: Bearer, id: string, size: number): Promise<void>
   /**
-   * Keeps the bytes from an offset on; with a checksum all or none.
-   * @returns the offset of the next one
-   * @throws Problem 401 when its client has been removed, 460 when the bytes are not those of the checksum
+   * Stores bytes from an offset on; with a checksum, all or none.
+   * @returns the offset of the next byte
+   * @throws Problem 401 when the client has been removed, 460 when the bytes do not match the checksum
    */
   append(grant: Bearer, id: string, bytes: AppendedBytes): Promise<number>
   /**
-   * Makes an original of an upload that is complete: one, whoever asks and however often. One that is refused for good is
-   * ended.
-   * @throws Problem 404, also when the original has been deleted since; 409 while bytes are missing; 503
+   * Creates the original of a complete upload: one, however often it is called, and in how many processes. Discards an upload that
+   * is permanently refused.
+   * @throws Problem 404, also when the original has been deleted since then; 409 while bytes are missing; 503
    */
   finish(grant: Bearer, id: string): Promise<UploadedFile>
-  /** Ends an upload, whatever has come of it; an original that it has become stays. @throws Problem 404, 503 */
+  /** Deletes an upload in any state. Its original, if stored, remains. @throws Problem 404, 503 */
   remove(grant: Bearer, id: string): Promise<void>
-  /** Breaks off what is being stored, for a sweep to go on with, and begins no more. */
+  /** Aborts the running `finish` calls, which a sweep completes later, and starts no new ones. */
   stop(): Promise<void>
 }
 
 export interface NewResumable extends Pick<ResumableRecord, 'metadata'> {
   id: string
   size: number | undefined
-  /** As its sender calls it; may be empty. */
+  /** The file name that the client sent; may be empty. */
   originalName: string
-  /** As asked for; checked here. */
+  /** The requested folder, not yet validated. */
   folder: string | undefined
-  /** The signed link that it is begun by, its path and query. */
+  /** Path and query of the signed link that begins it. */
   link?: string | undefined
 }
 

@@ -16,22 +16,22 @@ import { offsetOf, type ResumablePieces } from './pieces.ts'
 import { deleteResumable, readResumable } from './resumable-record.ts'
 import type { Resumables } from './resumables.ts'
 
-/** Ends uploads in several requests that nobody goes on with. */
+/** Cleans up resumable uploads that are not continued. */
 export interface SweepResumables {
   /**
-   * Goes once over all: what is complete and was not stored, in a process that died, becomes an original, or goes when it has
-   * expired and is still refused; what has expired goes, and so do those of clients that are gone, and pieces of no upload. One
-   * that fails is tried again the next time.
-   * @returns how many were ended
+   * Visits all uploads once. A complete upload whose process died becomes an original, or is deleted when it has expired and is
+   * still refused. Expired uploads, uploads of removed clients, and pieces without an upload are deleted. The next sweep retries
+   * failures.
+   * @returns how many uploads were finished or deleted
    */
   (): Promise<number>
-  /** Deletes all of a client, whose access has ended. @throws Problem 503 */
+  /** Deletes all uploads of a client whose access is revoked. @throws Problem 503 */
   ofClient(clientId: string): Promise<void>
 }
 
-// What was in order then needs no second look before: a process that dies meanwhile looks at all when it starts anew.
+// An upload that needed nothing is checked again after this time only. A new process checks all at its start.
 const LOOK_AGAIN_MS = 600_000
-// Storing one takes 32 MiB on S3.
+// Storing one upload takes 32 MiB of memory on S3.
 const CONCURRENCY = 2
 
 export function createSweepResumables({
@@ -43,7 +43,7 @@ export function createSweepResumables({
   log,
   now = Date.now,
 }: {
-  /** The first client's: what has come of all uploads lies in it. */
+  /** The first client's bucket, which holds the uploads of all clients. */
   bucket: Bucket
   clients: ClientStore
   resumables: Pick<Resumables, 'finish'>
@@ -57,7 +57,7 @@ export function createSweepResumables({
     await deleteResumable(bucket, ref)
   }
 
-  /** @returns whether there was something to end */
+  /** @returns whether the upload was finished or deleted */
   async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean> {
     const record = await readResumable(bucket, ref)
     if (!record) return false
@@ -86,7 +86,7 @@ export function createSweepResumables({
       return false
     }
     try {
-      // It may be of one that another process has added just now.
+      // Another process may have added the client just now.
       if (!clients.find(ref.clientId)) await clients.refresh()
       const client = clients.find(ref.clientId)
       const hasEnded = await end(client?.removing ? undefined : client, ref)
@@ -107,7 +107,7 @@ export function createSweepResumables({
       if (ref) refs.set(resumableRecordKey(ref), ref)
     }
     for (const ref of refs.values()) {
-      // Its record comes before the first piece, and goes after the last one.
+      // A record is created before the first piece and deleted after the last one.
       const record = await readResumable(bucket, ref)
       if (!record || record.stored) await pieces.delete(ref)
     }
@@ -142,7 +142,7 @@ export function createSweepResumables({
   })
 }
 
-/** Not an outage, and no other upload that is running. */
+/** Whether the upload itself is refused: not an outage, and not another upload in progress. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Problem && error.status < 500 && error.code !== 'link_busy'
 }

@@ -21,22 +21,22 @@ import type { Originals } from '../originals/originals.ts'
 import type { LinkUses } from './link-uses.ts'
 import type { Upload, UploadedFile, UploadRequest } from './upload-request.ts'
 
-/** What a link is to be for. */
+/** The terms of a new link. */
 export interface LinkRequest {
   folder: string | undefined
   /** From 1 to {@link EXPIRES_MAX_SECONDS}. */
   expiresInSeconds: number
-  /** From 1. */
+  /** Limit of each file, from 1. */
   maxBytes?: number | undefined
-  /** At least one. */
+  /** Accepted media types, such as `image/png`; at least one. */
   types?: readonly string[] | undefined
-  /** From 1 to {@link USES_MAX}; 1 when absent. */
+  /** Number of files, from 1 to {@link USES_MAX}; default 1. */
   uses?: number | undefined
-  /** When it ends at the latest, in milliseconds since 1970: as the secret does that it is asked for with. */
+  /** Latest expiry in milliseconds since 1970: that of the secret that requests the link. */
   until?: number | undefined
 }
 
-/** A link, and whose it is. */
+/** A verified link and its client. */
 export interface OpenedLink {
   client: Client
   link: SignedLink
@@ -45,24 +45,24 @@ export interface OpenedLink {
 /** Links by which files are uploaded without a secret. */
 export interface SignedLinks {
   /**
-   * @param baseUrl without a slash at its end
-   * @returns the link, of at most {@link LINK_MAX_LENGTH} characters, and when it ends, in milliseconds since 1970
+   * @param baseUrl without a trailing slash
+   * @returns the link, of at most {@link LINK_MAX_LENGTH} characters, and its expiry, in milliseconds since 1970
    * @throws Problem 400
    */
   sign(client: Client, request: LinkRequest, baseUrl: string): { url: string; expiresAt: number }
   /**
-   * The link that a request was sent to, by its path and query as they came.
-   * @throws Problem 403 for what is no link, or ended
+   * Verifies the link of a request, from its raw path and query.
+   * @throws Problem 403 when it is invalid or expired
    */
   read(target: string): OpenedLink
-  /** The same of a link by which something was begun: it may have ended since. @throws Problem 403 */
+  /** As `read`, for a link that began an upload: it may have expired since then. @throws Problem 403 when it is invalid */
   reopen(target: string): OpenedLink
-  /** Looks whether a link may be used still. @throws Problem 409, 503 */
+  /** Checks that a link has uses left. @throws Problem 409, 503 */
   check(opened: OpenedLink): Promise<void>
   /**
    * Uploads one file by a link.
-   * @param request `id`: the file's; absent: of the link
-   * @throws Problem 409 for a link that is used or busy, 413, 415 for a type that it is not for; as an upload
+   * @param request `id`: the id of the file; by default it is derived from the link
+   * @throws Problem 409 for a link that is used or busy, 413, 415 for a type that the link does not accept; as an upload
    */
   upload(
     opened: OpenedLink,
@@ -87,7 +87,7 @@ export function createSignedLinks({
 }): SignedLinks {
   const keyOf = (clientId: string) => keys(`upload links of ${clientId}`)
 
-  /** Of a link for several files nobody can tell one from the others: whoever has it would find what others upload. */
+  /** The ids of a link for several files must not be guessable: an uploader could otherwise find the files of the others. */
   function fileId({ id, uses: count }: SignedLink, number: number): string {
     if (count === 1) return id
     return fileIdOf(createHmac('sha256', keys('files of upload links')).update(`${id} ${number}`).digest())
@@ -104,7 +104,7 @@ export function createSignedLinks({
     return Math.max(1, Math.ceil((until - now()) / 1000))
   }
 
-  /** What counts the uses may have been emptied; the file is there. */
+  /** The ledger of uses may have been emptied: a stored file shows that the use is consumed. */
   async function refuseStored(client: Client, name: OriginalName): Promise<void> {
     if (await originals.resolve(client, { full: name }))
       throw new Problem({
@@ -152,7 +152,7 @@ export function createSignedLinks({
       const joined = anySignal([signal, use.signal])
       try {
         const stored = await upload({
-          // By name, never by a spread: a caller may hold more, such as tags, that a link does not set.
+          // Listed by name, not spread: the request of a caller may contain more, such as tags, which a link must not set.
           client,
           files,
           signal: joined.signal,

@@ -6,35 +6,35 @@ import type { Format } from '../../core/media/formats.ts'
 import type { SniffedType } from '../../core/media/sniff/sniff.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
 
-/** One file that is coming in. */
+/** An incoming file. */
 export interface IncomingFile {
-  /** As its sender calls it. */
+  /** The file name that the client sent. */
   name: string
   bytes: Readable
 }
 
 export interface UploadRequest {
   client: Client
-  /** As asked for; checked here. */
+  /** The requested folder, not yet validated. */
   folder: string | undefined
-  /** One after the other: the next is taken when the one before has been read to its end. */
+  /** The files in turn: the next one is requested when the previous one has been read to its end. */
   files: AsyncIterable<IncomingFile>
   /**
-   * Refuses a file by its format. Asked of each before it is stored, and once more of all when the form is at its end: what
-   * it wants of them may stand behind them.
+   * Throws to refuse a file by its format. Called for each file before it is stored, and again for all files at the end of
+   * the form, because fields that follow the files may affect it.
    */
   check?: (format: Format) => void
-  /** What the sender says of all files; asked when the form is at its end. */
+  /** Tags and metadata for all files; called at the end of the form. */
   annotations?: () => Annotations
-  /** The id of its one file; a new one for each when absent. */
+  /** The id of the file, for a request with one file. By default each file has a new id. */
   id?: string
-  /** What its one file is, where that has been found out before: its first bytes are not asked again. */
+  /** The type of the file, for a request with one file whose type is already detected. */
   sniffed?: SniffedType
-  /** Of each file, where that is less than what everybody may store. */
+  /** Limit of each file, if it is below the general limit. */
   maxBytes?: number
-  /** Told of each file before anything of it is stored. What it throws refuses the file. */
+  /** Called for each file before anything of it is stored. Throws to refuse the file. */
   begin?: (name: OriginalName) => Promise<void>
-  /** Asked when all bytes are there, before they count. What it throws takes them back. */
+  /** Called when all bytes are stored, before the commit. Throws to delete them again. */
   confirm?: () => Promise<void>
   signal: AbortSignal
 }

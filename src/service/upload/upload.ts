@@ -21,22 +21,22 @@ import { unauthorized } from '../clients/access.ts'
 import type { FailedUpload, Removals } from '../originals/delete.ts'
 import { tellStored } from '../originals/originals.ts'
 import { serializeRecord } from '../originals/records.ts'
-import { createDeletedTwins, createDuplicates } from './duplicates.ts'
+import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
 import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
 import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
 
-/** A file on its way into the bucket, as whoever takes it back has to know it. */
+/** A file on its way into the bucket, with the facts that a rollback needs. */
 interface Coming extends FailedUpload {
   name: OriginalName
 }
 
-// Renewed three times in its length, so that two lost renewals do no harm.
+// Renewed three times within its length, so two lost renewals do no harm.
 const LEASE_MS = 60_000
-// Of the 5 s in which an answer is promised a bucket that is out of order has had 3.5 s by then; what is taken back later
-// than this is taken back after the answer.
+// A response is promised within 5 s, and a failing bucket has taken 3.5 s of them. A rollback that takes longer than this continues
+// after the response.
 const ABANDON_MS = 1000
 
-// A question to a Redis that does not answer fails after 1.5 s: one that begins by now is over within those 5 s.
+// A call to a Redis that does not respond fails after 1.5 s. A call that begins within this time ends within the 5 s.
 const ASK_MS = 3300
 const POLL_INTERVAL_MS = 100
 
@@ -55,14 +55,14 @@ export function createUpload({
   removals: Removals
   /** Whether a client may still store files: it may be removed while it sends. */
   admits: (client: Client) => Promise<boolean>
-  /** Of each file, unless its client's rules say less. */
+  /** Limit of each file, unless the client's rules have a lower one. */
   maxBytes: number
   now?: () => number
 }): Upload {
   const findTwins = createDuplicates({ index, buckets })
-  const deletedTwins = createDeletedTwins({ index })
+  const deletedDuplicates = createDeletedDuplicates({ index })
 
-  /** `pending` → bytes. */
+  /** Notes `pending` in the index, then puts the bytes into the bucket. */
   async function store(
     file: IncomingFile,
     context: Pick<UploadRequest, 'client' | 'check' | 'id' | 'sniffed' | 'maxBytes' | 'begin' | 'signal'> & {
@@ -82,7 +82,7 @@ export function createUpload({
     const coming = { name, key: name.key, mayLand: false }
     begun.push(coming)
     const meter = newMeter(sniffed.format)
-    // All or nothing: before its last byte has been sent none of it can land.
+    // A put is all or nothing: it cannot complete before its last byte has been sent.
     const sent = () => {
       coming.mayLand = true
     }
@@ -93,7 +93,7 @@ export function createUpload({
     return describe(file, name, { sniffed, size: meter.size, ...measured(meter), storedAt: now() })
   }
 
-  /** The commit: whoever finds it takes the file for stored. One after the other: none may land after a failure. */
+  /** The commit: a file with a record is stored. Written in turn, so that no record is put after a failure. */
   async function storeRecords(
     records: readonly OriginalRecord[],
     { bucket, begun, signal }: { bucket: Bucket; begun: readonly Coming[]; signal: AbortSignal },
@@ -108,8 +108,8 @@ export function createUpload({
   }
 
   /**
-   * Asks again while the index does not answer: it may have carried the step out, and a second time does no harm.
-   * @returns undefined when it has not answered in time
+   * Retries while the index does not respond. It may have executed the step already; a repetition does no harm.
+   * @returns undefined when it has not responded in time
    */
   async function finish(clientId: string, records: readonly OriginalRecord[]): Promise<boolean | undefined> {
     for (const until = performance.now() + ASK_MS; ; ) {
@@ -151,7 +151,7 @@ export function createUpload({
       const said = annotations?.()
       if (said) records = records.map((record) => annotated(record, said))
       await confirm?.()
-      // Whoever gave it its id, or was told its key, counts on it: a link, what a remote file is kept as.
+      // No duplicate may replace a file whose id or key was fixed before: a link's use or a remote file's note refers to it.
       if (client.rules?.dedupe === 'reuse' && !request.id && !request.begin)
         twins = await findTwins(client, records)
       const isNew = (_: unknown, i: number) => !twins[i]
@@ -161,8 +161,8 @@ export function createUpload({
       if (!(await admits(client)))
         throw unauthorized('but its client was removed during the upload; nothing was stored')
       finished = await finish(client.id, fresh)
-      // A twin may have been deleted since it was found: then its double is stored.
-      const again = finished ? await deletedTwins(client, twins) : []
+      // A duplicate may have been deleted since it was found. Then the uploaded file is stored instead.
+      const again = finished ? await deletedDuplicates(client, twins) : []
       for (const i of again) twins[i] = undefined
       if (again.length > 0) {
         const isAgain = (_: unknown, i: number) => again.includes(i)
@@ -177,10 +177,10 @@ export function createUpload({
     } finally {
       clearInterval(renewal)
     }
-    // All of it is there, and the index may know it by now: a sweep finishes what it does not, and tells of it.
+    // All bytes and records are stored, and the index may have the change. If not, a sweep finishes it and emits the event.
     if (finished === undefined)
       throw unavailable('The storage backend did not respond. Send the upload again in a few seconds.')
-    // After the answer: while it waited, a delete of the twin could be acknowledged first.
+    // Not awaited: otherwise a delete of the duplicate could be acknowledged before this response.
     const doubles = context.begun.filter((_, i) => twins[i])
     if (doubles.length > 0) void removals.abandon(client, doubles)
     return records.map((record, i) => {
@@ -193,7 +193,7 @@ export function createUpload({
   }
 }
 
-/** 400: nobody means to keep nothing for ever; a form whose file was not chosen sends this, or a full disk. */
+/** 400: an empty file is an accident. A form without a chosen file sends one, or a client whose disk is full. */
 function emptyFile(name: string): Problem {
   const received = name === '' ? 'no file' : `${JSON.stringify(truncate(name))} of 0 bytes`
   return new Problem({

@@ -87,7 +87,7 @@ onTwoBackends('videos of videos', (start, backend) => {
 
   it('that cannot be made are a 422, then and from then on', async () => {
     const mute = await uploadOne(service, { name: 'song.mp4', bytes: await sound() })
-    const detail = 'expected a video stream but this file has only sound'
+    const detail = 'expected a video stream but this file has only audio'
     expect(jsonOf(await get('w=80&wait=30', mute))).to.include({ status: 422, detail })
     expect(jsonOf(await get('w=80', mute))).to.include({ status: 422, code: 'not_transformable', detail })
     const path = `/v1/jobs/${service.tokens.clientToken}/${mute.s3PathOriginal}_w%3D80`

@@ -104,7 +104,7 @@ onOneBackend('thumbnails of videos', (start) => {
     const mute = await uploadOne(service, { name: 'song.mp4', bytes: await sound() })
     expect(jsonOf(await get('?thumbnail', mute))).to.include({
       status: 422,
-      detail: 'expected a video stream but this file has only sound',
+      detail: 'expected a video stream but this file has only audio',
     })
     const box = Buffer.from('000000186674797069736f6d0000020069736f6d69736f32', 'hex')
     const crafted = Buffer.concat([box, Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n')])

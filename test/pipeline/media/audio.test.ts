@@ -326,7 +326,7 @@ describe('audio output', () => {
         'for a MIDI file',
         async () => Buffer.from('MThd'),
         'midi',
-        'expected a video or sound that can be read but this file is midi',
+        'expected a video or audio file that can be read but this file is midi',
       ],
     ] as const) {
       it(what, async () => {

@@ -217,14 +217,14 @@ describe('video-thumbnail', () => {
     it('an audio file, and says so', async () => {
       const { message, status } = await refusal(await sound())
       expect(status).to.equal(422)
-      expect(message).to.equal('expected a video stream but this file has only sound')
+      expect(message).to.equal('expected a video stream but this file has only audio')
     })
 
     it('audio with a cover, which is not a frame', async () => {
       const picture = ['-map', '1:v', '-c:v', 'mjpeg', '-frames:v', '1', '-disposition:v', 'attached_pic']
       const inputs = ['-f', 'lavfi', '-i', 'color=red:s=64x64:d=1']
       const covered = await remuxed(await sound(), ['-map', '0:a', ...picture], { inputs })
-      expect((await refusal(covered)).message).to.match(/has only sound/)
+      expect((await refusal(covered)).message).to.match(/has only audio/)
     })
 
     it('a video that is too large, judged by its header alone', async () => {

@@ -215,7 +215,7 @@ describe('a transcode of a video', () => {
     for (const [what, bytes, message] of [
       ['for an empty file', async () => Buffer.alloc(0), BROKEN],
       ['for zeros', async () => Buffer.alloc(100_000), BROKEN],
-      ['for an audio file', sound, 'expected a video stream but this file has only sound'],
+      ['for an audio file', sound, 'expected a video stream but this file has only audio'],
       ['for a file without its index', async () => source.subarray(0, source.length / 2), BROKEN],
     ] as const) {
       it(what, async () => {
