@@ -1,4 +1,4 @@
-import type { Environment } from './load.ts'
+import type { Environment } from './variable.ts'
 
 // Paths of programs and their libraries, which a buildpack changes. Never FFREPORT: ffmpeg then writes files.
 const HANDED_DOWN = ['PATH', 'LD_LIBRARY_PATH'] as const
