@@ -1,5 +1,7 @@
+import { aliasErrors, readByName } from './aliases.ts'
 import { VARIABLES, type VariableName } from './schema.ts'
-import type { Variable } from './variable.ts'
+import type { Environment, Variable } from './variable.ts'
+import { configWarnings } from './warnings.ts'
 
 type ValueOf<V> = V extends Variable<infer T> ? T : never
 
@@ -28,9 +30,6 @@ export type Config = Readonly<
   }
 >
 
-/** Environment variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
 /** All invalid values in the environment, one per line. */
 export class ConfigError extends Error {
   constructor(lines: readonly string[]) {
@@ -40,7 +39,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment. An empty value means unset.
+ * Reads the environment, by the names of the variables or their former names. An empty value means unset.
  *
  * @throws ConfigError with every invalid value
  */
@@ -48,24 +47,25 @@ export function loadConfig(environment: Environment = process.env): Config {
   const values: Record<string, unknown> = {}
   const errors: string[] = []
   for (const [name, variable] of Object.entries(VARIABLES) as Array<[VariableName, Variable<unknown>]>) {
-    const received = environment[name]
-    const text = received || (name === 'BASE_URL' ? undefined : variable.default)
+    const received = readByName(environment, name)
+    const text = received?.text ?? (name === 'BASE_URL' ? undefined : variable.default)
     if (text === undefined) continue
     const value = variable.read(text)
     if (value === undefined) {
       const shown = variable.secret
         ? `a value of ${text.length} characters`
         : JSON.stringify(text.replace(/\/\/.*@/, '//…@'))
-      errors.push(`${name}: expected ${variable.expected}, received ${shown}`)
+      errors.push(`${received?.name ?? name}: expected ${variable.expected}, received ${shown}`)
     } else {
       values[name] = value
     }
   }
-  errors.push(...contradictions(environment, values))
+  errors.push(...aliasErrors(environment), ...contradictions(environment, values))
   // A missing secret alone is no error yet: chain.json may have it, and is read and checked later.
   if (errors.length > 0 && environment.WEBHOOK_URL && !environment.WEBHOOK_SECRET)
     errors.push('WEBHOOK_SECRET: required with WEBHOOK_URL, but unset')
-  if (errors.length > 0) throw new ConfigError(errors)
+  // A variable may be missing because its name is misspelt.
+  if (errors.length > 0) throw new ConfigError([...errors, ...configWarnings(environment)])
   return Object.freeze(values) as Config
 }
 

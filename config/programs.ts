@@ -1,4 +1,4 @@
-import type { Environment } from './load.ts'
+import type { Environment } from './variable.ts'
 
 // The paths of programs and their libraries, which a buildpack installs elsewhere. Never FFREPORT, which makes ffmpeg
 // write files.

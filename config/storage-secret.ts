@@ -1,4 +1,4 @@
-import type { Environment } from './load.ts'
+import type { Environment } from './variable.ts'
 
 /** The secret access key for `sluice client storage`. It is a variable of the command, not of the service. */
 export function storageSecret(environment: Environment = process.env): string | undefined {

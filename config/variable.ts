@@ -1,3 +1,6 @@
+/** Environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
 /** An environment variable: its parser, and the texts about it. */
 export interface Variable<T> {
   /** A noun phrase, then the effect of special values; with full stops. */

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
+import { configWarnings } from '../config/warnings.ts'
 import { aggregateMetrics, createApp, loadEverything } from './app.ts'
 import { projectRoot } from './process/project-root.ts'
 import { banner, usage } from './process/web/banner.ts'
@@ -38,6 +39,7 @@ async function main(): Promise<void> {
   }
   if (argument === '--check') {
     process.stdout.write(checkReport(await loadEverything({ config: loadConfig(), root: projectRoot() })))
+    for (const warning of configWarnings()) process.stderr.write(`sluice: ${warning}\n`)
     return
   }
   if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}" (see --help)`)
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
   const log = pino({ level: config.LOG_LEVEL })
+  if (!isOneOfSeveral) for (const warning of configWarnings()) log.warn(warning)
   if (config.WEB_CONCURRENCY > 1 && !isOneOfSeveral) {
     const count = config.WEB_CONCURRENCY
     await openMetrics(config, { log, read: gatherMetrics(aggregateMetrics) })

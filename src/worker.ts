@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { describeVariables, loadConfig } from '../config/load.ts'
+import { configWarnings } from '../config/warnings.ts'
 import { openMediaWorker } from './app.ts'
 import { projectRoot } from './process/project-root.ts'
 import { workerUsage } from './process/web/banner.ts'
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
   const log = pino({ level: config.LOG_LEVEL })
+  for (const warning of configWarnings()) log.warn(warning)
   const baseUrl = config.BASE_URL ?? `http://localhost:${config.PORT}`
   const worker = await openMediaWorker({ config, root: projectRoot(), baseUrl, log })
 
