@@ -8,6 +8,9 @@ import { createAudioEngine } from '../src/engines/audio/audio.ts'
 import { sharpEngine } from '../src/engines/image/sharp.ts'
 import { createFfmpeg } from '../src/engines/video/ffmpeg.ts'
 import { loadPlugins } from '../src/pipeline/load/load.ts'
+import { endpointErrors } from './readme/endpoint-errors.js'
+import { formats } from './readme/formats.js'
+import { limits } from './readme/limits.js'
 import { root } from './ready/run.js'
 
 const HELP = `npm run readme
@@ -21,6 +24,9 @@ const PAGES = {
   parameters: 'image-parameters.md',
   'video parameters': 'video-parameters.md',
   'audio parameters': 'audio-parameters.md',
+  'endpoint errors': 'errors.md',
+  limits: 'limits.md',
+  formats: 'formats.md',
 }
 
 /** The text of each table, by name. */
@@ -42,6 +48,9 @@ async function tables() {
     parameters: parameters(image),
     'video parameters': parameters(video),
     'audio parameters': parameters(audio),
+    'endpoint errors': table(['Request', 'Errors'], endpointErrors()),
+    limits: table(['What', 'Limit'], limits()),
+    formats: table(['Format', 'Group', 'Media type', 'Extension', 'Recognised by'], formats()),
   }
 }
 

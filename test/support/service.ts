@@ -9,6 +9,7 @@ import type { Log } from '../../src/core/log.ts'
 import { createWebServer } from '../../src/process/web/web-server.ts'
 import type { Tokens } from '../../src/service/clients/clients.ts'
 import { type Backend, EMBEDDED } from './backend.ts'
+import { expectDocumentedProblems } from './documented-problems.ts'
 import { expectNoSecrets } from './secrets.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -102,6 +103,7 @@ export async function startService({
       await new Promise((done) => server.close(done))
       await app.close()
       if (!keepData) await rm(folder, { recursive: true, force: true })
+      expectDocumentedProblems(log.lines)
       expectNoSecrets(inspect(log.lines, { depth: 20, maxArrayLength: null }), secrets)
     },
   }

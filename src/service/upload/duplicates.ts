@@ -48,8 +48,8 @@ export function createDuplicates({ index, buckets }: { index: FileLists; buckets
 export function createDeletedDuplicates({ index }: { index: FileLookup }) {
   return async (client: Client, duplicates: ReadonlyArray<OriginalRecord | undefined>): Promise<number[]> => {
     const deleted: number[] = []
-    for (const [i, twin] of duplicates.entries()) {
-      const known = twin && (await index.find({ clientId: client.id, key: twin.key }))
+    for (const [i, duplicate] of duplicates.entries()) {
+      const known = duplicate && (await index.find({ clientId: client.id, key: duplicate.key }))
       if (known && known.original?.state !== 'stored') deleted.push(i)
     }
     return deleted

@@ -59,7 +59,7 @@ export function createUpload({
   maxBytes: number
   now?: () => number
 }): Upload {
-  const findTwins = createDuplicates({ index, buckets })
+  const findDuplicates = createDuplicates({ index, buckets })
   const deletedDuplicates = createDeletedDuplicates({ index })
 
   /** Notes `pending` in the index, then puts the bytes into the bucket. */
@@ -144,7 +144,7 @@ export function createUpload({
     )
     let records: OriginalRecord[] = []
     let finished: boolean | undefined
-    let twins: Array<OriginalRecord | undefined> = []
+    let duplicates: Array<OriginalRecord | undefined> = []
     try {
       for await (const file of files) records.push(await store(file, context))
       for (const { name } of context.begun) check?.(name.format)
@@ -153,8 +153,8 @@ export function createUpload({
       await confirm?.()
       // No duplicate may replace a file whose id or key was fixed before: a link's use or a remote file's note refers to it.
       if (client.rules?.dedupe === 'reuse' && !request.id && !request.begin)
-        twins = await findTwins(client, records)
-      const isNew = (_: unknown, i: number) => !twins[i]
+        duplicates = await findDuplicates(client, records)
+      const isNew = (_: unknown, i: number) => !duplicates[i]
       const fresh = records.filter(isNew)
       await storeRecords(fresh, { bucket, signal, begun: context.begun.filter(isNew) })
       signal.throwIfAborted()
@@ -162,8 +162,8 @@ export function createUpload({
         throw unauthorized('but its client was removed during the upload; nothing was stored')
       finished = await finish(client.id, fresh)
       // A duplicate may have been deleted since it was found. Then the uploaded file is stored instead.
-      const again = finished ? await deletedDuplicates(client, twins) : []
-      for (const i of again) twins[i] = undefined
+      const again = finished ? await deletedDuplicates(client, duplicates) : []
+      for (const i of again) duplicates[i] = undefined
       if (again.length > 0) {
         const isAgain = (_: unknown, i: number) => again.includes(i)
         const late = records.filter(isAgain)
@@ -181,12 +181,12 @@ export function createUpload({
     if (finished === undefined)
       throw unavailable('The storage backend did not respond. Send the upload again in a few seconds.')
     // Not awaited: otherwise a delete of the duplicate could be acknowledged before this response.
-    const doubles = context.begun.filter((_, i) => twins[i])
+    const doubles = context.begun.filter((_, i) => duplicates[i])
     if (doubles.length > 0) void removals.abandon(client, doubles)
     return records.map((record, i) => {
-      const twin = twins[i]
-      const name = twin && parseKey(twin.key)
-      if (name) return { name, record: twin, bucketUrl: bucket.urlOf(twin.key) }
+      const duplicate = duplicates[i]
+      const name = duplicate && parseKey(duplicate.key)
+      if (name) return { name, record: duplicate, bucketUrl: bucket.urlOf(duplicate.key) }
       tellStored(events, client, record)
       return { name: (context.begun[i] as Coming).name, record, bucketUrl: bucket.urlOf(record.key) }
     })

@@ -1,0 +1,94 @@
+/** Status and code of a problem, as a response has them: `'404 file_not_found'`. */
+export type ProblemName = `${number} ${string}`
+
+export const QUERY: readonly ProblemName[] = ['400 bad_parameter']
+export const JSON_BODY: readonly ProblemName[] = [
+  '400 bad_json',
+  '400 bad_parameter',
+  '413 too_large',
+  '415 unsupported_media_type',
+]
+export const SECRET: readonly ProblemName[] = ['401 unauthorized', '403 out_of_scope']
+export const SIGNATURE: readonly ProblemName[] = ['403 url_unsigned', '403 url_invalid', '403 url_expired']
+export const FILE: readonly ProblemName[] = ['400 bad_path', '404 client_not_found', '404 file_not_found']
+export const SENT: readonly ProblemName[] = [
+  '412 precondition_failed',
+  '416 range_not_satisfiable',
+  '500 file_damaged',
+  '503 too_many_slow_readers',
+]
+export const TRANSFORMED: readonly ProblemName[] = [
+  '400 unknown_parameter',
+  '400 unknown_preset',
+  '400 transform_of_derivative',
+  '403 presets_only',
+  '404 asset_not_found',
+  '413 too_large',
+  '422 not_transformable',
+  '422 truncated_image',
+  '422 format_too_small',
+  '422 output_too_large',
+  '422 too_much_memory',
+  '429 rate_limited',
+  '429 variant_limit',
+  '501 not_offered',
+  '503 storage_full',
+]
+export const MEDIA: readonly ProblemName[] = [
+  '400 several_files',
+  '403 media_jobs_not_allowed',
+  '423 not_ready',
+  '429 too_many_jobs',
+  '501 not_installed',
+  '504 no_progress',
+]
+export const FETCHED: readonly ProblemName[] = [
+  '400 url_not_allowed',
+  '403 fetch_not_allowed',
+  '404 remote_not_found',
+  '422 empty_file',
+  '422 wrong_type',
+  '502 remote_failed',
+  '502 remote_status',
+  '504 remote_timeout',
+]
+export const STORED: readonly ProblemName[] = ['413 too_large', '429 rate_limited', '503 storage_full']
+export const FORM: readonly ProblemName[] = [
+  '400 bad_multipart',
+  '400 bad_parameter',
+  '400 bad_json',
+  '400 empty_file',
+]
+export const LINK: readonly ProblemName[] = [
+  '403 link_invalid',
+  '403 link_expired',
+  '409 link_used',
+  '409 link_busy',
+  '415 type_not_allowed',
+]
+export const TUS: readonly ProblemName[] = [
+  '400 bad_parameter',
+  '404 upload_not_found',
+  '410 upload_expired',
+  '412 tus_version',
+  '423 held_by_another',
+  '423 handed_over',
+  '501 not_supported',
+]
+/** Of a request with bytes of a resumable upload, which may be its last. */
+export const TUS_BYTES: readonly ProblemName[] = [
+  '400 empty_file',
+  '409 offset_conflict',
+  '411 length_required',
+  '415 unsupported_media_type',
+  '415 type_not_allowed',
+  '460 checksum_mismatch',
+  '503 upload_storing',
+]
+export const ADMIN: readonly ProblemName[] = ['401 not_signed_in', '403 sign_in_off', '429 rate_limited']
+export const ONE_CLIENT: readonly ProblemName[] = [
+  ...ADMIN,
+  '400 bad_parameter',
+  '404 client_not_found',
+  '409 client_conflict',
+]
