@@ -4,88 +4,88 @@ import type { ClientStorage } from './client-storage.ts'
 import type { ClientLimitName } from './limit-names.ts'
 import type { SecretScope } from './secret-scope.ts'
 
-/** One user of the service: a team, a site. Its files live in a root of their own. */
+/** One user of the service, for example a team or a website. Each client has a separate root for its files. */
 export interface Client {
-  /** Names the client in indexes, logs and folders; never changes. */
+  /** Identifies the client in indexes, logs and folders. Never changes. */
   id: string
-  /** What people call it. */
+  /** A display name. */
   name?: string
-  /** Public: stands in delivery URLs. */
+  /** The public token. Part of delivery URLs. */
   token: string
-  /** Two during a rotation. */
+  /** The client's own secret and its scoped secrets. A secret that is being rotated is listed with its successor. */
   secrets: readonly KeptSecret[]
   /** Milliseconds since 1970. */
   createdAt: number
   /**
-   * The versions of the keys that it signs delivery URLs with: those that count, oldest first, and the last one there was, so
-   * that none comes again. The keys themselves are made of `APP_SECRET`.
+   * The versions of the keys that sign its delivery URLs: the active ones, oldest first, and the last version that was
+   * assigned, so that no version is used twice. The keys themselves are derived from `APP_SECRET`.
    */
   urlKeys?: { active: ReadonlyArray<{ version: number; createdAt: number }>; last: number }
-  /** What it may do, and what may be asked of its files; without them, what everyone may. */
+  /** Restrictions of this client; the installation's limits apply when absent. */
   rules?: ClientRules
-  /** Where its files are; absent: in the installation's. */
+  /** The client's own bucket; the installation's bucket when absent. */
   storage?: ClientStorage
-  /** Milliseconds since 1970, exclusive: until then its files are moving to another root, and all its requests wait. */
+  /** Milliseconds since 1970, exclusive. Until then its files move to another root, and all its requests wait. */
   pausedUntil?: number
   /**
-   * Set when its removal has begun: from then on its tokens are nobody's, until all its files are gone and it with them.
-   * `files`: they may be deleted; else it is only removed when it has none.
+   * Set when its removal has begun. From then on its tokens are invalid. The client is removed after its last file.
+   * `files`: its files may be deleted; otherwise the client is removed only when it has no files.
    */
   removing?: { files: boolean }
   /** The first client's secret token, encrypted with a key of `APP_SECRET`: for a restore of the bucket. */
   recovery?: string
 }
 
-/** What a client may do, and what its files may be turned into; each one that is absent is as it is for everyone. */
+/** Restrictions of a client and of the transformations of its files. For an absent rule, the installation's default applies. */
 export interface ClientRules {
   /** Files are delivered by signed URLs only. */
   signedUrls?: true
   /** `preset` is the only parameter that delivery takes. */
   presetsOnly?: true
-  /** In pixels, ascending, at least one. A width that is not among them becomes the next larger one. */
+  /** In pixels, ascending, at least one. Any other width is rounded up to the next one of the list. */
   allowedWidths?: readonly number[]
-  /** How many derivatives an original may have. */
+  /** Maximum number of derivatives of one original. */
   variantLimit?: number
-  /** Bytes that all its derivatives may take. */
+  /** Maximum total of bytes of all its derivatives. */
   derivativesMaxBytes?: number
   /**
-   * Servers that remote files may come from, as `namesHost` reads them; none of an empty list. Absent: any for those who
-   * have a secret, none for those who have only a URL.
+   * Hosts that remote files may be fetched from, as `namesHost` reads them; an empty list allows no host. When absent,
+   * callers with a secret may fetch from any host, and callers with only a URL from no host.
    */
   fetchHosts?: readonly string[] | 'any'
-  /** None of these, even when allowed. */
+  /** Hosts that are denied even when `fetchHosts` allows them. */
   fetchDenyHosts?: readonly string[]
-  /** How long what is deleted can be had back, in seconds; else it is gone at once. */
+  /** Retention of soft-deleted files, in seconds; when absent, every delete is permanent. */
   keepDeletedSeconds?: number
-  /** Of a file that it already has, in the same folder, an upload stores nothing, and answers the record of that one. */
+  /** `reuse`: an upload of bytes that the folder already has stores nothing and returns the existing record. */
   dedupe?: 'reuse'
-  /** Of each file. */
+  /** Maximum size of one file. */
   uploadMaxBytes?: number
-  /** Points of its own by the name of the limit, over the configured ones; 0: as often as it likes. */
+  /** Points by name of the limit. They replace the configured ones; 0 disables the limit. */
   rates?: Readonly<Partial<Record<ClientLimitName, number>>>
-  /** Presets of its own, over those of everyone with the same name. */
+  /** The client's own presets. They replace the installation's presets of the same name. */
   presets?: PresetSettings
 }
 
-/** Named sets of parameters as an operator writes them: values by parameter, by the preset's name. */
+/** Presets as an operator writes them: for the name of each preset, the values by parameter. */
 export type PresetSettings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>
 
-/** Of one file of a client, where everyone may upload `maxBytes`. */
+/** The maximum size of one file of a client. @param maxBytes the limit of the installation */
 export function uploadMaxBytes({ rules }: Pick<Client, 'rules'>, maxBytes: number): number {
   return Math.min(rules?.uploadMaxBytes ?? maxBytes, maxBytes)
 }
 
-/** What is kept of a secret token. */
+/** The stored form of a secret token. */
 export interface KeptSecret {
-  /** Names it where it has a scope: 11 characters of base58. */
+  /** Identifies a scoped secret: 11 characters of base58. Absent for the client's own secret. */
   id?: string
-  /** What people call it. */
+  /** A display name. */
   name?: string
   /** See {@link digestSecret}. */
   digest: string
-  /** What it is for; absent for the client's own, which is for everything. */
+  /** The permissions of a scoped secret; absent for the client's own secret, which has all permissions. */
   scope?: SecretScope
-  /** Milliseconds since 1970, exclusive; for good without it. */
+  /** Milliseconds since 1970, exclusive; a secret without it never expires. */
   validUntil?: number
 }
 
@@ -94,20 +94,20 @@ export function isValid({ validUntil }: KeptSecret, now: number): boolean {
   return validUntil === undefined || now < validUntil
 }
 
-/** Whether its requests have to wait at this instant, in milliseconds since 1970. */
+/** Whether the client's requests have to wait at this instant, in milliseconds since 1970. */
 export function isPaused({ pausedUntil }: Client, now: number): boolean {
   return pausedUntil !== undefined && now < pausedUntil
 }
 
-/** The client that an installation starts with. */
+/** The id of the client that an installation starts with. */
 export const FIRST_CLIENT_ID = 'first'
 
-/** The id of a new client, or of a secret of one: 64 random bits as 11 characters of base58. */
+/** The id of a new client or of a new scoped secret: 64 random bits as 11 characters of base58. */
 export function newClientId(): string {
   return base58.encode(randomBytes(8)).padStart(11, '1')
 }
 
-/** Whether it could be one of {@link newClientId}. */
+/** Whether a text has the form of {@link newClientId}. */
 export function isClientId(text: string): boolean {
   return /^[1-9A-HJ-NP-Za-km-z]{11}$/.test(text)
 }
@@ -122,7 +122,7 @@ export function newSecretToken(): string {
   return `sec_${base58.encode(randomBytes(32))}`
 }
 
-/** SHA-256 in hexadecimal. A plain hash is enough: there is nothing to guess in 256 random bits. */
+/** SHA-256 in hexadecimal. A fast hash is enough: 256 random bits cannot be guessed. */
 export function digestSecret(secret: string): string {
   return createHash('sha256').update(`sluice-secret:${secret}`).digest('hex')
 }
