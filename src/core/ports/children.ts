@@ -4,25 +4,25 @@ import type { Log } from '../log.ts'
 /** Child processes, which can be killed in the middle of their work. */
 export interface Children {
   /**
-   * @throws Problem 422 for a task that takes too long or too much memory, or that ends its process; what the work throws;
+   * @throws Problem 422 for a task that takes too long or too much memory, or that crashes its process; errors of the work;
    *   `signal.reason`
    */
   run(task: Task): Promise<Asset>
 }
 
-/** What a child is to do. */
+/** The work of a child process. */
 export interface Task {
-  /** What the child's work gets; can be sent between processes. */
+  /** The argument of the work; must survive a message between processes. */
   task: unknown
   source: Asset
-  /** Finds what the work asks for beside its source. */
+  /** Finds another file that the work requests by name, in addition to its source. */
   asset(name: string): Promise<Asset>
-  /** Whose abort kills the child. */
+  /** Its abort kills the child. */
   signal: AbortSignal
-  /** After so long the child is killed. */
+  /** The child is killed after this time. */
   timeoutMs: number
-  /** Called with the CPU milliseconds that the task has taken, however it has ended. */
+  /** Called with the CPU milliseconds of the task, also when it failed. */
   spent?: ((cpuMs: number) => void) | undefined
-  /** Where the work's lines go. */
+  /** Receives the log lines of the work. */
   log: Log
 }

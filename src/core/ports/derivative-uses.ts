@@ -13,15 +13,15 @@ export interface Use {
 export interface UsedDerivative {
   original: ObjectKey
   key: ObjectKey
-  /** Those of its parts included. */
+  /** Its size including its parts. */
   bytes: number
-  /** The last use that was noted; at 0 when none was. */
+  /** The last noted use; its `at` is 0 when no use was noted. */
   use: Use
 }
 
 /**
- * Which stored derivatives there are in the order of their last use, and how many bytes they take. The sums change in
- * the same atomic steps as the entries: a derivative is counted exactly while it is listed here.
+ * The stored derivatives in the order of their last use, and the sums of their bytes. The sums change in the same atomic
+ * steps as the entries: a derivative is counted exactly while it is listed here.
  */
 export interface DerivativeUses {
   /** Bytes of the stored derivatives of the client, and of the one original. */

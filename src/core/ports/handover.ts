@@ -1,17 +1,17 @@
-/** What only one at a time may hold, across all processes that share it, and is to hand over when another one wants it. */
+/** Locks across all processes. The holder of a lock hands it over when another caller requests it. */
 export interface Handover {
   /**
-   * Asks the holder of `name`, if there is one, to hand it over, and holds it as soon as that has given it back. What a dead
-   * process holds is free in seconds.
+   * Takes the lock `name`. If it is held, asks its holder to release it, and waits. A lock of a dead process expires within
+   * seconds.
    *
-   * @returns gives it back
-   * @throws Problem 423 when the holder keeps it for longer than `waitMs`, 503, `signal.reason`
+   * @returns a function that releases the lock
+   * @throws Problem 423 when the holder does not release it within `waitMs`; 503; `signal.reason`
    */
   take(name: string, options: HandoverOptions): Promise<() => Promise<void>>
 }
 
 export interface HandoverOptions {
-  /** Called when another one wants it, perhaps several times, and when it has been lost: end what it was for. */
+  /** Called when another caller requests the lock, perhaps several times, and when it was lost. The holder must stop its work. */
   wanted: () => void
   waitMs: number
   signal: AbortSignal

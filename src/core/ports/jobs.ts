@@ -1,55 +1,55 @@
 import { Problem, type ProblemJson } from '../problem.ts'
 
-/** Names a job: an id is unique within its kind. */
+/** Identifies a job: an id is unique within its kind. */
 export interface JobRef {
-  /** What is to be done: `webhook`. Lower case letters, digits and dashes. */
+  /** The kind of work: `webhook`. Lower case letters, digits and dashes. */
   kind: string
-  /** Whatever the caller knows the job by: a derivative's key. */
+  /** Chosen by the caller, for example the key of a derivative. */
   id: string
 }
 
 export interface JobRequest extends JobRef {
   /** JSON of at most 64 KiB: names and numbers, never a file. */
   data: unknown
-  /** How long its first attempt waits at least. */
+  /** Minimum delay of the first attempt. */
   delayMs?: number
-  /** For whom it is done. Jobs with an owner are served in turns. All jobs of a kind have one, or none has. */
+  /** Jobs with an owner run in turns of their owners. Either all jobs of a kind have an owner, or no job of it has. */
   owner?: JobOwner
 }
 
-/** For whom a job is done. */
+/** The client and caller that a job is done for. */
 export interface JobOwner {
   /** The client's id. */
   client: string
-  /** The address of a caller without a secret, as limits count it; absent for a trusted caller. */
+  /** The IP address of a caller without a secret, as limits count it; absent for a trusted caller. */
   stranger?: string
 }
 
-/** Jobs of a client that wait or run. */
+/** Numbers of jobs of a client that wait or run. */
 export interface OpenJobs {
   all: number
-  /** Those of strangers. */
+  /** Jobs of callers without a secret. */
   strangers: number
-  /** Those of the stranger that was given; 0 for a trusted caller. */
+  /** Jobs of the given IP address; 0 for a trusted caller. */
   sameStranger: number
 }
 
 /**
- * Work that may take minutes, may have to be tried again, and outlives the process that asked for it.
+ * Work that may take minutes, may need retries, and outlives the process that requested it.
  *
- * A job is delivered at least once: when a process dies, or loses sight of where the jobs are kept, between the work
- * and the note that it is done, the job runs again. So a handler has to bear running twice for one job.
+ * A job is delivered at least once. When a process dies or loses its connection to the queue after the work, but before it
+ * has recorded that the job is done, the job runs again. So handlers must be idempotent.
  */
 export interface Jobs {
   /**
-   * Adds a job, durably, unless one of its name waits, runs, or has failed for good: then that one stays as it is. One
-   * that is done begins anew.
+   * Adds a job durably. Changes nothing when a job with this name waits, runs, or has failed permanently. A job that is done
+   * is added again.
    *
-   * @throws Problem 503 when jobs cannot be kept at the moment; this one may have been added all the same
+   * @throws Problem 503 when jobs cannot be stored at the moment; the job may have been added nevertheless
    */
   enqueue(job: JobRequest): Promise<void>
   /**
-   * What is known of a job; undefined when there is none, or it ended long ago.
+   * The state of a job; undefined when it does not exist, or its record was deleted some time after its end.
    * @throws Problem 503
    */
   status(job: JobRef): Promise<JobStatus | undefined>
@@ -59,32 +59,31 @@ export interface Jobs {
    */
   openOf(kind: string, owner: JobOwner): Promise<OpenJobs>
   /**
-   * Counts all jobs of a kind that wait, for their time as well, and that run: in all processes.
+   * Counts all jobs of a kind that wait (delayed ones included) or run, in all processes.
    * @throws Problem 503
    */
   counts(kind: string): Promise<{ waiting: number; running: number }>
   /**
-   * From now on does the jobs of this kind in this process. Those without an owner begin in the order in which they are due,
-   * those with one in turns: of clients, of trusted callers and strangers, of addresses. Once per kind.
+   * Starts a worker for this kind in this process. Jobs without an owner begin in the order of their due time. Jobs with an
+   * owner begin in turns: by client, then by trusted and other callers, then by IP address. Call it once per kind.
    */
   work<T>(kind: string, handler: JobHandler<T>, options: WorkOptions): void
-  /** Begins no more jobs, for good; those that run go on, and others may be added. */
+  /** Permanently stops beginning jobs in this process. Running jobs continue, and jobs can still be added. */
   pause(): void
   /**
-   * Pauses, and waits for running jobs to end. After `graceMs` it aborts those that are left and puts them back: they
-   * begin anew, elsewhere or after the next start, and this attempt has not counted.
+   * Pauses, and waits for the running jobs. After `graceMs` it aborts the remaining ones and returns them to the queue. They
+   * start again in another process or after the next start, and this attempt does not count.
    */
   close(options: { graceMs: number }): Promise<void>
 }
 
 /**
- * Does a job. It is done when this resolves. A Problem below 500 is final: the job cannot succeed, and that is
- * remembered. A {@link NotYet} puts the job off. Any other failure may pass: the job is tried again, until its attempts
- * are used up.
+ * Does the work of a job. The job is done when this resolves. A Problem below 500 fails the job permanently. A {@link NotYet}
+ * delays the job. Every other error is retried until all attempts are used.
  */
 export type JobHandler<T> = (job: Job<T>, run: JobRun) => Promise<unknown>
 
-/** What a handler throws that could not begin: the job waits for `delayMs`, and this attempt has not counted. */
+/** Thrown by a handler that could not begin: the job waits for `delayMs`, and this attempt does not count. */
 export class NotYet extends Error {
   readonly delayMs: number
 
@@ -94,41 +93,41 @@ export class NotYet extends Error {
   }
 }
 
-/** Whether a job that failed like this may succeed another time. */
+/** Whether a job that failed with this error may succeed on a retry. */
 export function mayPass(error: unknown): boolean {
   return !(error instanceof Problem && error.status < 500)
 }
 
 export interface Job<T = unknown> extends JobRef {
-  /** As it was given to `enqueue`. */
+  /** The data that was given to `enqueue`. */
   data: T
-  /** From 1. Those that ended with the death of their process count. */
+  /** From 1. Attempts whose process died count too. */
   attempt: number
 }
 
 export interface JobRun {
   /**
-   * Aborted when the attempt's time is over, when the job is put back, and when another process may have taken it over.
-   * The handler then has to end within seconds, or the job may run twice at the same time; what it throws means nothing.
+   * Aborts when the time of the attempt is over, when the job returns to the queue, and when another process may have taken
+   * it over. The handler must then stop within seconds, otherwise the job may run twice at the same time. Its error is ignored.
    */
   signal: AbortSignal
-  /** Tells how much is done, from 0 to 1; kept to the hundredth, and not beyond this attempt. */
+  /** Reports the progress of this attempt, from 0 to 1; stored in hundredths. */
   progress(fraction: number): void
 }
 
 export interface WorkOptions {
-  /** Jobs of this kind at a time in this process. */
+  /** Maximum number of jobs of this kind at a time in this process. */
   concurrency: number
-  /** What one attempt may take. */
+  /** Time limit of one attempt. */
   limitMs: number
-  /** Attempts in all, from 1. */
+  /** Maximum number of attempts, from 1. */
   attempts: number
   /**
-   * The wait before the second attempt, doubled for each further one. Every wait is cut by up to a half at random:
-   * what has failed together shall not come back together.
+   * The delay before the second attempt, doubled for each further one. Every delay is shortened by up to a half at random:
+   * jobs that failed together must not retry together.
    */
   retryMs: number
-  /** The longest wait. */
+  /** The maximum delay. */
   retryMaxMs: number
 }
 
@@ -137,9 +136,9 @@ export type JobStatus =
   | ({ state: 'failed'; failure: JobFailure } & JobCounts)
 
 interface JobCounts {
-  /** Begun so far, the running one included. */
+  /** Attempts begun so far, the running one included. */
   attempts: number
-  /** Of the running attempt, as it has told; 1 when the job is done, else 0. */
+  /** The reported progress of a running attempt; 1 when the job is done, otherwise 0. */
   progress: number
 }
 

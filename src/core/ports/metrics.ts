@@ -1,25 +1,25 @@
-/** What operators watch: figures that are added up, never names of files, clients or tokens. All times in seconds. */
+/** Metrics for operators. They never contain names of files, clients or tokens. All times are in seconds. */
 export interface Metrics {
-  /** A request has ended. `status`: `aborted` when the client has left before its answer began. */
+  /** A request has ended. `status`: `aborted` when the client disconnected before the response began. */
   requestEnded(request: {
-    /** The template; undefined when there is no such route. */
+    /** The template of the route; undefined when no route matches. */
     route: string | undefined
     method: string
     status: number | 'aborted'
     seconds: number
-    /** To the client, headers included. */
+    /** Bytes sent to the client, headers included. */
     bytes: number
     receivedBytes: number
   }): void
-  /** A derivative was looked for: `hit` when it was stored, `miss` when it had to be made or waited for. */
+  /** A derivative was requested: `hit` when it was stored, `miss` when the request had to render it or to wait for it. */
   derivativeLookedUp(found: 'hit' | 'miss'): void
-  /** A transformation has run. `refused`: a Problem, the source's or the request's fault. */
+  /** A transformation has run. `refused`: it failed with a Problem that the source or the request caused. */
   transformed(run: { outcome: TransformOutcome; seconds: number }): void
-  /** Where to ask how many transformations run and wait at the moment. */
+  /** Sets the function that counts the running and waiting transformations. */
   watchTransforms(load: () => { running: number; waiting: number }): void
   /** An attempt of a job has ended. */
   jobEnded(job: { kind: string; outcome: JobOutcome; seconds: number }): void
-  /** Where to ask how many jobs wait and run; of those that cannot be counted nothing is reported. */
+  /** Sets the function that counts the waiting and running jobs. Kinds that cannot be counted at the moment are not reported. */
   watchJobs(load: () => Promise<ReadonlyArray<{ kind: string; waiting: number; running: number }>>): void
   /** A call of the bucket or of the index has ended. */
   storageCalled(call: {
@@ -30,16 +30,19 @@ export interface Metrics {
   }): void
 }
 
-/** `failed`: permanently. `put_off`: without a count, since there was no room. `aborted`: its process ends, or it took too long. */
+/**
+ * `failed`: permanently. `put_off`: delayed, without counting the attempt, since there was no room. `aborted`: the process
+ * stops, or the attempt took too long.
+ */
 export type JobOutcome = 'done' | 'failed' | 'retried' | 'put_off' | 'aborted'
 
 export type TransformOutcome = 'done' | 'refused' | 'failed' | 'aborted'
 
-/** What has been measured. */
+/** Reads the metrics of this process. */
 export interface MetricsReader {
-  /** In the text format of Prometheus, see {@link METRICS_CONTENT_TYPE}. */
+  /** All metrics in the text format of Prometheus, see {@link METRICS_CONTENT_TYPE}. */
   text(): Promise<string>
-  /** To be put together with those of other processes; survives a message between processes. */
+  /** All metrics in a form that is sent to another process and merged with the metrics of the others. */
   parts(): Promise<unknown>
 }
 

@@ -7,9 +7,9 @@ export interface RecordChange {
   until: number
 }
 
-/** Marks by which a sweep finds the changes that a killed process has left. An emptied index loses them, and is compared as a whole. */
+/** Marks by which a sweep finds interrupted changes of killed processes. An emptied index loses them, and is compared as a whole. */
 export interface RecordChanges {
-  /** Before the record is put. */
+  /** Called before the record is put. */
   beginChange(change: RecordChange): Promise<void>
   /** Called once bucket and index agree. The caller alone changes this record, so an equal mark is its own. */
   endChange(change: RecordChange): Promise<void>

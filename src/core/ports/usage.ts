@@ -1,6 +1,6 @@
 import type { Day } from '../text/day.ts'
 
-/** What is counted, each a whole number: bytes, or how often. */
+/** The counters. Each is a whole number: of bytes, or of events. */
 export const USAGE_NAMES = [
   'uploads',
   'uploadedBytes',
@@ -17,13 +17,13 @@ export interface DayUsage {
   counts: Readonly<Partial<Record<UsageName, number>>>
 }
 
-/** How long a day's counts are kept, at least, in days. */
+/** Minimum retention of the counts of a day, in days. */
 export const USAGE_KEPT_DAYS = 400
 
-/** Counts of what clients have used, by day. They may be lost: whoever needs them for good has to fetch them. */
+/** Daily counts of each client's usage. They may be lost: operators who need them permanently must export them. */
 export interface UsageStore {
-  /** Adds to what is counted; days of one call may be added apart from one another. */
+  /** Adds to the counts. Atomic for each day, not for the whole call. */
   add(usage: readonly DayUsage[]): Promise<void>
-  /** What is known of one client's days, of those asked for, in any order; days without counts may be missing. */
+  /** The counts of one client for the given days, in any order. Days without counts may be missing. */
   read(clientId: string, days: readonly Day[]): Promise<DayUsage[]>
 }
