@@ -4,7 +4,7 @@ import { DURATION, parseDuration } from './duration.ts'
 
 // Parsers of arguments. Each throws InvalidArgumentError for an invalid text.
 
-/** In milliseconds. */
+/** A duration such as `90m`, in milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text)
   if (ms === undefined) throw new InvalidArgumentError(`expected ${DURATION} but received "${text}"`)
