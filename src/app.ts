@@ -44,6 +44,7 @@ export interface AppOptions extends LoadOptions {
   log: Log
   /** See {@link ServicesOptions}. */
   wrapStorage?: ServicesOptions['wrapStorage']
+  clientCacheTtlMs?: number
   /** Whether the process is about to end: then it is not ready. */
   isStopping?: () => boolean
   /** Where this is one of several processes: makes, of what this one has measured, what all have. */

@@ -80,7 +80,8 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       expect((await service.objects()).filter((key) => key.includes('/tus/pieces/'))).to.deep.equal([])
     }
 
-    for (const step of STEPS)
+    // Death before a step leaves what death after the step before it does: on disk each of both is tried.
+    for (const step of STEPS.filter((name) => backend === EMBEDDED || !name.startsWith('before ')))
       it(`goes on where it was, and makes one original: ${step}`, async () => {
         // What comes first is taken by one that lives: its small rest is then read and put anew.
         const first = await start({ dataDir })
