@@ -45,7 +45,7 @@ export interface Clients extends ClientAccess, ClientCredentials {
    */
   create(options?: ClientChanges, own?: Pick<Client, 'id' | 'storage'>): Promise<NewTokens>
   /**
-   * Gives a client a new unscoped secret. The present ones remain valid for at most `keepOldMs`.
+   * Gives a client a new unscoped secret. The current ones remain valid for at most `keepOldMs`.
    * @throws Problem 404 when the client does not exist, 409 when it is being removed or its secret is set in the
    *   environment
    */
