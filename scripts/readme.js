@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadChain } from '../config/chain.ts'
 import { describeVariables } from '../config/load.ts'
+import { CLIENT_RULES } from '../src/core/clients/rules/table.ts'
 import { describeParameters } from '../src/core/plugin-api/describe-parameters.ts'
 import { createAudioEngine } from '../src/engines/audio/audio.ts'
 import { sharpEngine } from '../src/engines/image/sharp.ts'
@@ -21,6 +22,7 @@ const PAGES = {
   parameters: 'image-parameters.md',
   'video parameters': 'video-parameters.md',
   'audio parameters': 'audio-parameters.md',
+  'client rules': 'client-rules.md',
 }
 
 /** The text of each table, by name. */
@@ -42,6 +44,7 @@ async function tables() {
     parameters: parameters(image),
     'video parameters': parameters(video),
     'audio parameters': parameters(audio),
+    'client rules': clientRules(),
   }
 }
 
@@ -52,6 +55,15 @@ function variables() {
     `${help}: ${expected}`,
   ])
   return table(['Variable', 'Default', 'What it is for, and what it takes'], rows)
+}
+
+function clientRules() {
+  const rows = Object.entries(CLIENT_RULES).map(([name, { flags, docs }]) => [
+    `\`${flags.split(' ')[0]} ${docs.example}\``,
+    [`\`${name}\``, docs.json].filter(Boolean).join(' '),
+    docs.effect,
+  ])
+  return table(['Option', 'Over HTTP', 'Effect'], rows)
 }
 
 function parameters(described) {
