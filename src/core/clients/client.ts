@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { ClientStorage } from './client-storage.ts'
-import type { ClientLimitName } from './limit-names.ts'
+import type { ClientRules } from './rules/table.ts'
 import type { SecretScope } from './secret-scope.ts'
 
 /** One user of the service: a team, a site. Its files live in a root of their own. */
@@ -35,40 +35,6 @@ export interface Client {
   /** The first client's secret token, encrypted with a key of `APP_SECRET`: for a restore of the bucket. */
   recovery?: string
 }
-
-/** What a client may do, and what its files may be turned into; each one that is absent is as it is for everyone. */
-export interface ClientRules {
-  /** Files are delivered by signed URLs only. */
-  signedUrls?: true
-  /** `preset` is the only parameter that delivery takes. */
-  presetsOnly?: true
-  /** In pixels, ascending, at least one. A width that is not among them becomes the next larger one. */
-  allowedWidths?: readonly number[]
-  /** How many derivatives an original may have. */
-  variantLimit?: number
-  /** Bytes that all its derivatives may take. */
-  derivativesMaxBytes?: number
-  /**
-   * Servers that remote files may come from, as `namesHost` reads them; none of an empty list. Absent: any for those who
-   * have a secret, none for those who have only a URL.
-   */
-  fetchHosts?: readonly string[] | 'any'
-  /** None of these, even when allowed. */
-  fetchDenyHosts?: readonly string[]
-  /** How long what is deleted can be had back, in seconds; else it is gone at once. */
-  keepDeletedSeconds?: number
-  /** Of a file that it already has, in the same folder, an upload stores nothing, and answers the record of that one. */
-  dedupe?: 'reuse'
-  /** Of each file. */
-  uploadMaxBytes?: number
-  /** Points of its own by the name of the limit, over the configured ones; 0: as often as it likes. */
-  rates?: Readonly<Partial<Record<ClientLimitName, number>>>
-  /** Presets of its own, over those of everyone with the same name. */
-  presets?: PresetSettings
-}
-
-/** Named sets of parameters as an operator writes them: values by parameter, by the preset's name. */
-export type PresetSettings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>
 
 /** Of one file of a client, where everyone may upload `maxBytes`. */
 export function uploadMaxBytes({ rules }: Pick<Client, 'rules'>, maxBytes: number): number {
