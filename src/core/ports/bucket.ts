@@ -3,30 +3,29 @@ import type { Asset } from '../bytes/asset.ts'
 import type { Client } from '../clients/client.ts'
 import type { ObjectKey } from '../files/object-key.ts'
 
-/** The objects of one client. An outage throws; a miss is `undefined`. */
+/** The objects of one client. Methods throw during an outage, and return `undefined` for an object that does not exist. */
 export interface Bucket {
-  /** `known`: what the caller knows already, so that it need not be found out. */
+  /** `known`: properties that the caller knows, which saves a request. */
   find(key: ObjectKey, known?: { mediaType: string }): Promise<Asset | undefined>
   /**
-   * Stores all of `bytes` under `key`, in place of what is there, or nothing: when the stream fails, the signal aborts
-   * or the process dies, no object has appeared or changed. Resolves when the object survives a power cut, unless
-   * it need not: see {@link PutOptions.durable}.
+   * Stores all of `bytes` under `key` and replaces an existing object. When the stream fails, the signal aborts or the process
+   * dies, no object is added or changed. Resolves when the object survives a power cut, except as in {@link PutOptions.durable}.
    * Consumes or destroys the stream.
    */
   put(key: ObjectKey, bytes: Readable, options: PutOptions): Promise<void>
-  /** Deletes what is there of `keys`; a missing one counts as deleted. */
+  /** Deletes the objects with these keys. An object that does not exist counts as deleted. */
   delete(keys: readonly ObjectKey[]): Promise<DeleteOutcome>
   /** The keys that begin with `prefix`, in no particular order. */
   list(prefix: string): AsyncIterable<ObjectKey>
-  /** Ends the puts under keys with this prefix, begun by processes that are dead: nothing of them stays. */
+  /** Aborts the puts under keys with this prefix that dead processes have begun, and removes their bytes. */
   abortPuts(prefix: string): Promise<void>
-  /** The public address of an object, whether it exists or not. */
+  /** The public URL of an object, whether it exists or not. */
   urlOf(key: ObjectKey): string
 }
 
 export interface PutOptions {
   mediaType: string
-  /** False for what can be made again: a power cut may take it away, but leaves no part of it. True by default. */
+  /** Default: true. False for an object that can be rendered again: a power cut may remove it, but leaves no part of it. */
   durable?: boolean
   /** Whether it is a step of a delete, which may use the reserve of a full disk. */
   freesRoom?: boolean
@@ -34,21 +33,21 @@ export interface PutOptions {
 }
 
 export interface DeleteOutcome {
-  /** Keys that may still be there, each with its error. */
+  /** Keys of objects that may still exist, each with its error. */
   failed: ReadonlyArray<{ key: ObjectKey; error: unknown }>
 }
 
-/** Where the buckets of all clients are. No client's root contains another's. */
+/** The buckets of all clients. No client's root contains that of another client. */
 export interface Buckets {
-  /** In the bucket that the client has of its own, else in the installation's. */
+  /** The objects of a client: in its own bucket if it has one, else in that of the installation. */
   of(client: Pick<Client, 'id' | 'token' | 'storage'>): Bucket
-  /** Of the installation's. @throws when objects cannot be stored or read at the moment */
+  /** Checks the bucket of the installation. @throws when objects cannot be stored or read */
   ping(): Promise<void>
   /**
-   * Removes what puts have left that will never end, those of a killed process: whatever was begun more than
-   * `olderThanMs` ago, which must be longer than any put takes.
-   * @param clients in whose own buckets it looks as well; one that is away is left for the next time
-   * @returns how many
+   * Removes the remains of puts whose process was killed: those that began more than `olderThanMs` ago, which must be longer than
+   * any put takes.
+   * @param clients whose own buckets are included; one that is unavailable is skipped
+   * @returns the number of removed puts
    */
   sweep(olderThanMs: number, clients?: readonly Client[]): Promise<number>
 }

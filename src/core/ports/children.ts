@@ -1,28 +1,29 @@
 import type { Asset } from '../bytes/asset.ts'
 import type { Log } from '../log.ts'
 
-/** Child processes, which can be killed in the middle of their work. */
+/** Child processes, which can be killed while they work. */
 export interface Children {
   /**
-   * @throws Problem 422 for a task that takes too long or too much memory, or that ends its process; what the work throws;
+   * Runs a task in a child process.
+   * @throws Problem 422 for a task that takes too long or too much memory, or that crashes its process; the error of the task;
    *   `signal.reason`
    */
   run(task: Task): Promise<Asset>
 }
 
-/** What a child is to do. */
+/** The work of a child process. */
 export interface Task {
-  /** What the child's work gets; can be sent between processes. */
+  /** The input of the work. It can be sent between processes. */
   task: unknown
   source: Asset
-  /** Finds what the work asks for beside its source. */
+  /** Finds the files that the work needs in addition to its source. */
   asset(name: string): Promise<Asset>
-  /** Whose abort kills the child. */
+  /** Its abort kills the child process. */
   signal: AbortSignal
-  /** After so long the child is killed. */
+  /** After this time the child process is killed. */
   timeoutMs: number
-  /** Called with the CPU milliseconds that the task has taken, however it has ended. */
+  /** Called with the CPU time of the task in milliseconds, after success or failure. */
   spent?: ((cpuMs: number) => void) | undefined
-  /** Where the work's lines go. */
+  /** Receives the log lines of the work. */
   log: Log
 }

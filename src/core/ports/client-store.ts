@@ -1,31 +1,34 @@
 import type { Client, KeptSecret } from '../clients/client.ts'
 
-/** The clients, few and read on every request: implementations answer look-ups from memory. */
+/** The clients. They are few and read on every request, so implementations keep them in memory. */
 export interface ClientStore {
   find(id: string): Client | undefined
-  /** Not one that is being removed. */
+  /** Does not return a client that is being removed. */
   findByToken(token: string): Client | undefined
-  /** By a secret that is valid now, and what is kept of that; not one that is being removed. Compares in constant time. */
+  /**
+   * The client with this secret and the record of the secret, if it is valid now. Does not return a client that is being removed.
+   * Compares in constant time.
+   */
   findBySecret(secret: string): { client: Client; kept: KeptSecret } | undefined
   list(): readonly Client[]
   /**
-   * Puts what `make` makes of a client in its place, `undefined` for nothing. The client is read anew, and no other
-   * change of it comes in between, of whatever process. Others learn of it within seconds.
-   * @param make gets `undefined` when there is none; what it throws leaves all as it is
-   * @returns what it made
-   * @throws what `make` throws; when another has its token or secret; Problem 503
+   * Replaces a client by the result of `make`, or removes it if that is `undefined`. The client is read again first, and no process
+   * can change it in between. Other processes see the change within seconds.
+   * @param make is called with `undefined` when the client does not exist; if it throws, nothing changes
+   * @returns the result of `make`
+   * @throws the error of `make`; an error when another client has its token or secret; Problem 503
    */
   change<T extends Client | undefined>(
     id: string,
     make: (client: Client | undefined) => T | Promise<T>,
   ): Promise<T>
-  /** Adds a client, or puts it in the place of the one with its id, whatever that is by now. @throws as a change */
+  /** Adds a client, or replaces the one with its id unconditionally. @throws as a change */
   save(client: Client): Promise<void>
-  /** Forgets a client, if there is one. @throws Problem 503 */
+  /** Removes a client, if it exists. @throws Problem 503 */
   remove(id: string): Promise<void>
   /**
-   * Learns what other processes have changed, unless it has done so in the last `maxAgeMs` (0 when absent).
-   * @throws when it cannot; what is known stays
+   * Reads the changes of other processes, unless that was done in the last `maxAgeMs`. Default: 0.
+   * @throws when the store is unavailable; the cached clients remain
    */
   refresh(options?: { maxAgeMs: number }): Promise<void>
 }

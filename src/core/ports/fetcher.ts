@@ -1,21 +1,21 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Speaks HTTP with servers of the world for us, and with no other: public addresses only, checked where the connection
- * is made and again on every redirect.
+ * Sends HTTP requests to public IP addresses only. The address is checked when the connection is opened, and again on every
+ * redirect.
  */
 export interface Fetcher {
   /**
-   * Resolves with the head of the last answer, whatever its status; redirects of GET and HEAD are followed, of other
-   * methods never. Bodies come without `Content-Encoding`; cookies are neither sent nor handed on.
+   * Resolves with the head of the last response, whatever its status. Redirects are followed for GET and HEAD only. Bodies are
+   * decoded by their `Content-Encoding`; cookies are neither sent nor returned.
    *
-   * @throws Problem 400 for a URL, or a redirect, to where we do not go; 413 for a body over `maxBytes`; 502 and 504
-   *   for what the other side does. Or `signal.reason`. Its body may fail in all these ways as well.
+   * @throws Problem 400 for a URL, or a redirect, that is not permitted; 413 for a body over `maxBytes`; 502 and 504 for failures of
+   *   the remote server; `signal.reason`. The body may fail with the same errors.
    */
   fetch(request: FetchRequest): Promise<Fetched>
   /**
-   * Checks whether a request would be allowed, without sending it. @throws Problem 400 with the reason as its cause, 502 when the name
-   * cannot be resolved at the moment
+   * Checks whether a request would be permitted, without sending it. @throws Problem 400 with the reason as its cause, 502 when the
+   * name cannot be resolved
    */
   mayFetch(url: string, access?: FetchAccess): Promise<void>
 }
@@ -23,40 +23,40 @@ export interface Fetcher {
 export interface FetchRequest {
   /** Absolute, http or https, without user name and password. */
   url: string
-  /** GET by default. */
+  /** Default: GET. */
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'PURGE'
-  /** For the origin of `url` only: a redirect to another one goes without them. */
+  /** Sent to the origin of `url` only: a redirect to another origin is followed without them. */
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
   signal?: AbortSignal
-  /** From the start to the last byte of the body. */
+  /** The time limit from the start to the last byte of the body. */
   timeoutMs: number
-  /** Of the body, as it comes and as it is decoded. */
+  /** The maximum of the body, as received and as decoded. */
   maxBytes: number
-  /** 5 by default. */
+  /** Default: 5. */
   maxRedirects?: number
-  /** What this request may reach, beside what every request may. */
+  /** The servers that this request may reach, in addition to those that every request may reach. */
   access?: FetchAccess
 }
 
-/** Which servers may be asked. */
+/** The servers that may be reached. */
 export interface FetchAccess {
-  /** Beside 80 and 443. */
+  /** Ports in addition to 80 and 443. */
   ports?: readonly number[]
-  /** Ranges that are not public and may be reached all the same: `10.1.0.0/16`. */
+  /** Private IP ranges that may be reached: `10.1.0.0/16`. */
   addresses?: readonly string[]
-  /** When given, only these hosts: `example.com`, `*.example.com` for all below it. */
+  /** If set, only these hosts: `example.com`, or `*.example.com` for all subdomains. */
   allowHosts?: readonly string[]
-  /** None of these, even when allowed. */
+  /** These hosts are denied, even if they are allowed. */
   denyHosts?: readonly string[]
 }
 
 export interface Fetched {
   status: number
-  /** Names in lower case; what came several times is joined by commas. */
+  /** Names are in lower case; repeated headers are joined by commas. */
   headers: Readonly<Record<string, string>>
   /** The caller consumes or destroys it. */
   body: Readable
-  /** Where the answer came from, after all redirects. */
+  /** The URL of the response, after all redirects. */
   url: string
 }

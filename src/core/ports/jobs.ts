@@ -1,55 +1,55 @@
 import { Problem, type ProblemJson } from '../problem.ts'
 
-/** Names a job: an id is unique within its kind. */
+/** The name of a job. An id is unique within its kind. */
 export interface JobRef {
-  /** What is to be done: `webhook`. Lower case letters, digits and dashes. */
+  /** The kind of work, for example `webhook`. Lower case letters, digits and dashes. */
   kind: string
-  /** Whatever the caller knows the job by: a derivative's key. */
+  /** Chosen by the caller, for example the key of a derivative. */
   id: string
 }
 
 export interface JobRequest extends JobRef {
   /** JSON of at most 64 KiB: names and numbers, never a file. */
   data: unknown
-  /** How long its first attempt waits at least. */
+  /** The minimum wait before the first attempt. */
   delayMs?: number
-  /** For whom it is done. Jobs with an owner are served in turns. All jobs of a kind have one, or none has. */
+  /** Owners are served in turns. Either all jobs of a kind have an owner, or none has. */
   owner?: JobOwner
 }
 
-/** For whom a job is done. */
+/** The client and caller that have requested a job. */
 export interface JobOwner {
-  /** The client's id. */
+  /** The id of the client. */
   client: string
-  /** The address of a caller without a secret, as limits count it; absent for a trusted caller. */
+  /** The IP address of a caller without a secret, as limits count it; absent for a trusted caller. */
   stranger?: string
 }
 
-/** Jobs of a client that wait or run. */
+/** The numbers of jobs of a client that wait or run. */
 export interface OpenJobs {
   all: number
-  /** Those of strangers. */
+  /** Jobs of callers without a secret. */
   strangers: number
-  /** Those of the stranger that was given; 0 for a trusted caller. */
+  /** Jobs of the same caller without a secret; 0 for a trusted caller. */
   sameStranger: number
 }
 
 /**
- * Work that may take minutes, may have to be tried again, and outlives the process that asked for it.
+ * Durable work that may take minutes, is retried after failures, and survives the process that has requested it.
  *
- * A job is delivered at least once: when a process dies, or loses sight of where the jobs are kept, between the work
- * and the note that it is done, the job runs again. So a handler has to bear running twice for one job.
+ * A job is delivered at least once. When a process dies, or loses the connection to the queue, after the work and before the job is
+ * marked as done, the job runs again. So handlers have to be idempotent.
  */
 export interface Jobs {
   /**
-   * Adds a job, durably, unless one of its name waits, runs, or has failed for good: then that one stays as it is. One
-   * that is done begins anew.
+   * Adds a job, durably. Changes nothing if a job of this name waits, runs, or has failed permanently. One that is done begins
+   * again.
    *
-   * @throws Problem 503 when jobs cannot be kept at the moment; this one may have been added all the same
+   * @throws Problem 503 when the queue is unavailable; the job may have been added nevertheless
    */
   enqueue(job: JobRequest): Promise<void>
   /**
-   * What is known of a job; undefined when there is none, or it ended long ago.
+   * The state of a job; undefined when it does not exist, or ended long ago.
    * @throws Problem 503
    */
   status(job: JobRef): Promise<JobStatus | undefined>
@@ -59,32 +59,31 @@ export interface Jobs {
    */
   openOf(kind: string, owner: JobOwner): Promise<OpenJobs>
   /**
-   * Counts all jobs of a kind that wait, for their time as well, and that run: in all processes.
+   * Counts all jobs of a kind that wait, including delayed ones, and that run, in all processes.
    * @throws Problem 503
    */
   counts(kind: string): Promise<{ waiting: number; running: number }>
   /**
-   * From now on does the jobs of this kind in this process. Those without an owner begin in the order in which they are due,
-   * those with one in turns: of clients, of trusted callers and strangers, of addresses. Once per kind.
+   * Starts to run the jobs of this kind in this process. Jobs without an owner begin in the order in which they are due. Jobs with an
+   * owner begin in turns: by client, by trusted caller or stranger, by IP address. Call it once per kind.
    */
   work<T>(kind: string, handler: JobHandler<T>, options: WorkOptions): void
-  /** Begins no more jobs, for good; those that run go on, and others may be added. */
+  /** Begins no more jobs. Running jobs continue, and jobs can still be added. */
   pause(): void
   /**
-   * Pauses, and waits for running jobs to end. After `graceMs` it aborts those that are left and puts them back: they
-   * begin anew, elsewhere or after the next start, and this attempt has not counted.
+   * Pauses, and waits for running jobs to end. After `graceMs`, the remaining ones are aborted and returned to the queue. They begin
+   * again in another process or after the next start, and this attempt does not count.
    */
   close(options: { graceMs: number }): Promise<void>
 }
 
 /**
- * Does a job. It is done when this resolves. A Problem below 500 is final: the job cannot succeed, and that is
- * remembered. A {@link NotYet} puts the job off. Any other failure may pass: the job is tried again, until its attempts
- * are used up.
+ * Runs a job, which is done when this resolves. A Problem below 500 is final: the job has failed permanently. A {@link NotYet}
+ * defers the job. After any other error the job is retried, until its attempts are used up.
  */
 export type JobHandler<T> = (job: Job<T>, run: JobRun) => Promise<unknown>
 
-/** What a handler throws that could not begin: the job waits for `delayMs`, and this attempt has not counted. */
+/** Thrown by a handler that could not begin: the job waits for `delayMs`, and this attempt does not count. */
 export class NotYet extends Error {
   readonly delayMs: number
 
@@ -94,38 +93,38 @@ export class NotYet extends Error {
   }
 }
 
-/** Whether a job that failed like this may succeed another time. */
+/** Whether a job that failed with this error may succeed later. */
 export function mayPass(error: unknown): boolean {
   return !(error instanceof Problem && error.status < 500)
 }
 
 export interface Job<T = unknown> extends JobRef {
-  /** As it was given to `enqueue`. */
+  /** As passed to `enqueue`. */
   data: T
-  /** From 1. Those that ended with the death of their process count. */
+  /** From 1. Attempts whose process died count. */
   attempt: number
 }
 
 export interface JobRun {
   /**
-   * Aborted when the attempt's time is over, when the job is put back, and when another process may have taken it over.
-   * The handler then has to end within seconds, or the job may run twice at the same time; what it throws means nothing.
+   * Aborted at the time limit of the attempt, when the job is returned to the queue, and when another process may have taken it over.
+   * Then the handler has to end within seconds, or the job may run twice at the same time. Its error is ignored.
    */
   signal: AbortSignal
-  /** Tells how much is done, from 0 to 1; kept to the hundredth, and not beyond this attempt. */
+  /** Sets the progress of this attempt, from 0 to 1. It is rounded to hundredths. */
   progress(fraction: number): void
 }
 
 export interface WorkOptions {
-  /** Jobs of this kind at a time in this process. */
+  /** The number of jobs of this kind that this process runs at the same time. */
   concurrency: number
-  /** What one attempt may take. */
+  /** The time limit of one attempt. */
   limitMs: number
-  /** Attempts in all, from 1. */
+  /** The maximum of attempts, from 1. */
   attempts: number
   /**
-   * The wait before the second attempt, doubled for each further one. Every wait is cut by up to a half at random:
-   * what has failed together shall not come back together.
+   * The wait before the second attempt, doubled for each further one. Every wait is shortened by up to a half at random, so that jobs
+   * that failed together are not retried together.
    */
   retryMs: number
   /** The longest wait. */
@@ -137,11 +136,11 @@ export type JobStatus =
   | ({ state: 'failed'; failure: JobFailure } & JobCounts)
 
 interface JobCounts {
-  /** Begun so far, the running one included. */
+  /** The number of attempts that have begun. */
   attempts: number
-  /** Of the running attempt, as it has told; 1 when the job is done, else 0. */
+  /** The progress of the running attempt; 1 when the job is done, else 0. */
   progress: number
 }
 
-/** Why a job failed permanently: the public part of a Problem. Headers are for responses only. */
+/** Why a job has failed permanently: the public part of a Problem. Headers are for responses only. */
 export type JobFailure = Omit<ProblemJson, 'headers'>

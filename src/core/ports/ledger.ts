@@ -1,16 +1,16 @@
 /**
- * Small texts by name that several processes change, one at a time: who has read one puts another in its place, unless
- * somebody else was faster. Each is durable when its change resolves, and is forgotten by itself.
+ * Small texts by name, changed by compare-and-set across processes. A change is durable when it resolves. Texts expire.
  */
 export interface Ledger {
   /** @throws Problem 503 */
   find(name: string): Promise<string | undefined>
   /**
-   * @param before what is there, as it was read; undefined for nothing
-   * @param after what is to be there; undefined for nothing
-   * @param options `forgetAt`: milliseconds since 1970, from when on it may be gone
-   * @returns false, and changes nothing, when there is something else by now
-   * @throws Problem 503; it may have been changed all the same
+   * Replaces a text, unless it has changed.
+   * @param before the text as it was read; undefined for none
+   * @param after the new text; undefined to remove it
+   * @param options `forgetAt`: when the text expires, in milliseconds since 1970
+   * @returns false, and changes nothing, when the current text is not `before`
+   * @throws Problem 503; the text may have changed nevertheless
    */
   replace(
     name: string,

@@ -1,21 +1,21 @@
-/** Work that only one at a time may do, across all processes that share the locks. */
+/** Shares work across processes: one caller does it, the others wait for the result. */
 export interface Locks {
   /**
-   * Runs `work` as the holder of `name`; or, when somebody holds it, waits and answers with the holder's outcome: its
-   * result, or its failure. Fifty requests for a broken file are one decode.
+   * Runs `work` as the holder of `name`. If another caller holds it, waits and returns that caller's result, or throws its error. Fifty
+   * requests for a broken file cause one decode.
    *
-   * The holder's lock is renewed while it works; a dead holder's runs out. The work's signal aborts when `limitMs` is
-   * over or when its last waiter has left, not when the first one leaves.
+   * The lock is renewed during the work; the lock of a dead process expires. The signal of the work aborts after `limitMs`, or when the
+   * last caller has left.
    *
-   * @param work its result is JSON: it may have to travel to another process
-   * @throws what the work threw, or `signal.reason` when this caller leaves first
+   * @param work its result is JSON, since it may be sent to another process
+   * @throws the error of the work, or `signal.reason` when this caller leaves first
    */
   share<T>(name: string, work: (signal: AbortSignal) => Promise<T>, options: ShareOptions): Promise<T>
 }
 
 export interface ShareOptions {
-  /** This caller's patience. */
+  /** Aborted when this caller stops waiting. */
   signal?: AbortSignal
-  /** The work's, in milliseconds. */
+  /** The time limit of the work, in milliseconds. */
   limitMs: number
 }

@@ -1,25 +1,25 @@
-/** What operators watch: figures that are added up, never names of files, clients or tokens. All times in seconds. */
+/** Metrics for operators: sums, never names of files, clients or tokens. All times are in seconds. */
 export interface Metrics {
-  /** A request has ended. `status`: `aborted` when the client has left before its answer began. */
+  /** A request has ended. `status`: `aborted` when the client has disconnected before the response began. */
   requestEnded(request: {
-    /** The template; undefined when there is no such route. */
+    /** The template of the route; undefined when no route matches. */
     route: string | undefined
     method: string
     status: number | 'aborted'
     seconds: number
-    /** To the client, headers included. */
+    /** Bytes sent to the client, headers included. */
     bytes: number
     receivedBytes: number
   }): void
-  /** A derivative was looked for: `hit` when it was stored, `miss` when it had to be made or waited for. */
+  /** A derivative was requested: `hit` when it was stored, `miss` when it had to be rendered. */
   derivativeLookedUp(found: 'hit' | 'miss'): void
-  /** A transformation has run. `refused`: a Problem, the source's or the request's fault. */
+  /** A transformation has run. `refused`: it has failed because of the source or the request. */
   transformed(run: { outcome: TransformOutcome; seconds: number }): void
-  /** Where to ask how many transformations run and wait at the moment. */
+  /** Registers a function that counts the transformations that run and wait. */
   watchTransforms(load: () => { running: number; waiting: number }): void
   /** An attempt of a job has ended. */
   jobEnded(job: { kind: string; outcome: JobOutcome; seconds: number }): void
-  /** Where to ask how many jobs wait and run; of those that cannot be counted nothing is reported. */
+  /** Registers a function that counts the jobs that wait and run. If it fails, nothing is reported. */
   watchJobs(load: () => Promise<ReadonlyArray<{ kind: string; waiting: number; running: number }>>): void
   /** A call of the bucket or of the index has ended. */
   storageCalled(call: {
@@ -30,16 +30,16 @@ export interface Metrics {
   }): void
 }
 
-/** `failed`: permanently. `put_off`: without a count, since there was no room. `aborted`: its process ends, or it took too long. */
+/** `failed`: permanently. `put_off`: deferred, the attempt does not count. `aborted`: its process ends, or it took too long. */
 export type JobOutcome = 'done' | 'failed' | 'retried' | 'put_off' | 'aborted'
 
 export type TransformOutcome = 'done' | 'refused' | 'failed' | 'aborted'
 
-/** What has been measured. */
+/** Reads the metrics of this process. */
 export interface MetricsReader {
   /** In the text format of Prometheus, see {@link METRICS_CONTENT_TYPE}. */
   text(): Promise<string>
-  /** To be put together with those of other processes; survives a message between processes. */
+  /** The metrics as data, to be aggregated with those of other processes. It can be sent between processes. */
   parts(): Promise<unknown>
 }
 

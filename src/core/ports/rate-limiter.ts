@@ -1,13 +1,14 @@
 import type { LimitName } from '../clients/limit-names.ts'
-/** Counts what may be done so many times, or spent, in so many seconds. */
+
+/** Counts points per key in windows of a fixed length. */
 export interface RateLimiter {
   readonly points: number
   readonly seconds: number
   /** Takes one point of `key`. */
   consume(key: string): Promise<RateVerdict>
-  /** Takes no point. `allowed`: whether one is left. */
+  /** Reads the counter without taking a point. `allowed`: whether a point is left. */
   look(key: string): Promise<RateVerdict>
-  /** Takes points for work that was done already, also more than are left. @param points an integer from 1 */
+  /** Takes points for work that was done already, even more than are left. @param points an integer from 1 */
   charge(key: string, points: number): Promise<void>
 }
 
@@ -19,10 +20,10 @@ export interface RateVerdict {
   resetMs: number
 }
 
-/** How often one thing may be done: by one client, and from one address. Absent: as often as they like. */
+/** The limiters of one kind of request: per client and per IP address. Absent: no limit. */
 export interface Limit {
   byClient?: RateLimiter
-  /** The same count with other points: those of a client that has a number of its own. */
+  /** The same counter with another maximum, for a client whose rules set one. */
   byClientWith(points: number): RateLimiter
   byAddress?: RateLimiter
 }

@@ -4,12 +4,12 @@ import type { Asset } from '../bytes/asset.ts'
 /** A temporary file of this machine. */
 export interface Spooled {
   asset: Asset
-  /** Does no harm when it is gone. */
+  /** Removes the file. Does nothing if it was removed before. */
   remove(): Promise<void>
 }
 
 /**
- * Writes what can be read only once to where it can be read again.
- * @throws Problem 503 when there is no room, what the bytes fail with, `signal.reason`: then nothing is left
+ * Writes a stream to a temporary file, which can be read several times.
+ * @throws Problem 503 when the disk is full, the error of the stream, `signal.reason`. Then no file remains
  */
 export type Spool = (bytes: Readable, options: { mediaType: string; signal: AbortSignal }) => Promise<Spooled>

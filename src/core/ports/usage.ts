@@ -1,6 +1,6 @@
 import type { Day } from '../text/day.ts'
 
-/** What is counted, each a whole number: bytes, or how often. */
+/** The counters. Each is a whole number of bytes or of events. */
 export const USAGE_NAMES = [
   'uploads',
   'uploadedBytes',
@@ -17,13 +17,13 @@ export interface DayUsage {
   counts: Readonly<Partial<Record<UsageName, number>>>
 }
 
-/** How long a day's counts are kept, at least, in days. */
+/** How long the counters of a day are stored at least, in days. */
 export const USAGE_KEPT_DAYS = 400
 
-/** Counts of what clients have used, by day. They may be lost: whoever needs them for good has to fetch them. */
+/** The usage of clients by day. It may be lost with the store: to keep it permanently, an operator has to export it. */
 export interface UsageStore {
-  /** Adds to what is counted; days of one call may be added apart from one another. */
+  /** Adds to the counters. The days of one call are not added atomically. */
   add(usage: readonly DayUsage[]): Promise<void>
-  /** What is known of one client's days, of those asked for, in any order; days without counts may be missing. */
+  /** The counters of one client on these days, in any order. Days without counters may be missing. */
   read(clientId: string, days: readonly Day[]): Promise<DayUsage[]>
 }
