@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadChain } from '../config/chain.ts'
 import { describeVariables } from '../config/load.ts'
+import { CLIENT_RULES } from '../src/core/clients/rules/table.ts'
 import { describeParameters } from '../src/core/plugin-api/describe-parameters.ts'
 import { createAudioEngine } from '../src/engines/audio/audio.ts'
 import { sharpEngine } from '../src/engines/image/sharp.ts'
@@ -27,6 +28,7 @@ const PAGES = {
   'endpoint errors': 'errors.md',
   limits: 'limits.md',
   formats: 'formats.md',
+  'client rules': 'client-rules.md',
 }
 
 /** The text of each table, by name. */
@@ -51,6 +53,7 @@ async function tables() {
     'endpoint errors': table(['Request', 'Errors'], endpointErrors()),
     limits: table(['What', 'Limit'], limits()),
     formats: table(['Format', 'Group', 'Media type', 'Extension', 'Recognised by'], formats()),
+    'client rules': clientRules(),
   }
 }
 
@@ -62,6 +65,15 @@ function variables() {
     help,
   ])
   return table(['Variable', 'Default', 'Accepted values', 'Description'], rows)
+}
+
+function clientRules() {
+  const rows = Object.entries(CLIENT_RULES).map(([name, { flags, docs }]) => [
+    `\`${flags.split(' ')[0]} ${docs.example}\``,
+    [`\`${name}\``, docs.json].filter(Boolean).join(' '),
+    docs.effect,
+  ])
+  return table(['Option', 'Over HTTP', 'Effect'], rows)
 }
 
 function parameters(described) {

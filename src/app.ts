@@ -44,6 +44,7 @@ export interface AppOptions extends LoadOptions {
   log: Log
   /** See {@link ServicesOptions}. */
   wrapStorage?: ServicesOptions['wrapStorage']
+  clientCacheTtlMs?: number
   /** Whether the process is shutting down: then it is not ready. */
   isStopping?: () => boolean
   /**

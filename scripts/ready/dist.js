@@ -9,7 +9,7 @@ const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built-from')
 
-/** Builds, unless dist was built from the present sources. */
+/** Builds, unless dist was built from the current sources. */
 export async function ensureBuilt() {
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== fingerprint()) await build()
 }

@@ -9,9 +9,10 @@ import { inProcessEventBus } from '../adapters/event-bus/in-process.ts'
 import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
 import { every } from '../core/async/every.ts'
 import { throttled } from '../core/async/throttle-log.ts'
-import { FIRST_CLIENT_ID, type PresetSettings } from '../core/clients/client.ts'
+import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
 import type { Root } from '../core/clients/client-storage.ts'
 import { createRecovery } from '../core/clients/recovery.ts'
+import type { PresetSettings } from '../core/clients/rules/rule.ts'
 import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
@@ -60,6 +61,8 @@ export interface ServicesOptions {
   plugins: Pick<PluginSet, 'events' | 'transforms'>
   /** Wraps the storage. Tests use it to stop the process at chosen steps. */
   wrapStorage?: ((storage: Storage) => Storage) | undefined
+  /** How long a process may use what it knows of a client before it asks for changes of others; 5 s unless a test says less. */
+  clientCacheTtlMs?: number
 }
 
 export type Services = Awaited<ReturnType<typeof openServices>>
@@ -88,7 +91,8 @@ export async function openServices(options: ServicesOptions) {
   }
 }
 
-async function buildServices(backends: Backends, { config, log, plugins, wrapStorage }: ServicesOptions) {
+async function buildServices(backends: Backends, options: ServicesOptions) {
+  const { config, log, plugins, wrapStorage } = options
   const first = { id: FIRST_CLIENT_ID, token: '' }
   const keys = await openAppKeys({ config, bucket: backends.buckets.of(first), log })
   const recovery = createRecovery(keys)
@@ -99,6 +103,7 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
   }
   const { buckets, index } = wrapStorage?.(storage) ?? storage
   const { jobs, locks, clientChanges } = backends
+  const clientCacheTtlMs = clientChanges ? (options.clientCacheTtlMs ?? CLIENT_CACHE_TTL_MS) : 0
 
   const events = inProcessEventBus(log)
   const usage = createUsage({ index, store: backends.usage })
@@ -125,7 +130,7 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
     keepFirst,
     recovery,
     bounds,
-    ...(clientChanges ? { trustMs: CLIENT_CACHE_TTL_MS } : {}),
+    ...(clientChanges ? { trustMs: clientCacheTtlMs } : {}),
   })
   const originals = createOriginals({ index, buckets, events })
   const records = createRecords({ index, buckets, locks })
@@ -154,7 +159,6 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
   const warnClientUpdates = throttled((err) =>
     log.warn({ err }, 'client updates unavailable; using the cached state'),
   )
-  const clientCacheTtlMs = clientChanges ? CLIENT_CACHE_TTL_MS : 0
   const forgetMissing = createForgetMissing({ index, buckets, originals })
   const reindex = createReindex({ index, buckets, clients: store, originals, agree, forgetMissing })
   const hasFiles = createHasFiles({ buckets, index })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 
-const PAGES = ['configuration', 'image-parameters', 'video-parameters', 'audio-parameters']
+const PAGES = ['configuration', 'image-parameters', 'video-parameters', 'audio-parameters', 'client-rules']
 
 describe('the generated tables of docs/reference', () => {
   it('match the source code', () => {

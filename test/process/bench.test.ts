@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import sharp from 'sharp'
 import { run } from '../support/servers/process.ts'
 import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -8,8 +9,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 describe('the benchmark', function () {
   this.timeout(180_000)
   let folder: string
+  /** As large as the widths that are measured, and of one colour, so that it costs little. */
+  let photo: string
   beforeEach(async () => {
     folder = await temporaryFolder()
+    photo = join(folder, 'photo.jpg')
+    await sharp({ create: { width: 3000, height: 2000, channels: 3, background: '#a52' } }).toFile(photo)
   })
   afterEach(() => rm(folder, { recursive: true }))
 
@@ -27,7 +32,7 @@ describe('the benchmark', function () {
   }
 
   it('compares every work with every contender, and leaves no files', async () => {
-    const { code, table, output, left } = await bench('--quick')
+    const { code, table, output, left } = await bench('--quick', '--photo', photo)
     expect(code, output).to.equal(0)
     const [machine, , , , ...rows] = table.trimEnd().split('\n')
     expect(machine).to.match(/^\d{4}-\d\d-\d\d, Node \d+\.\d+\.\d+, \d+ cores \(.+\), \d+ GB/)
@@ -46,7 +51,7 @@ describe('the benchmark', function () {
   })
 
   it('compares single transformations with sharp alone, and leaves no files', async () => {
-    const { code, table, output, left } = await bench('images', '--quick')
+    const { code, table, output, left } = await bench('images', '--quick', '--photo', photo)
     expect(code, output).to.equal(0)
     const [machine, , , , ...all] = table.trimEnd().split('\n')
     expect(machine).to.match(/^\d{4}-\d\d-\d\d, Node \d+\.\d+\.\d+, \d+ cores \(.+\), \d+ GB/)

@@ -42,7 +42,8 @@ export interface Service {
   stop(options?: { keepData: boolean }): Promise<void>
 }
 
-export interface ServiceOptions extends Partial<Pick<AppOptions, 'engines' | 'wrapStorage' | 'root'>> {
+export interface ServiceOptions
+  extends Partial<Pick<AppOptions, 'engines' | 'wrapStorage' | 'root' | 'clientCacheTtlMs'>> {
   /** Environment variables over the defaults. */
   env?: Readonly<Record<string, string>>
   /** A folder that an earlier service has left. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
-import { CLIENT_LIMIT_NAMES } from '../../core/clients/limit-names.ts'
+import { STORED_RULES } from '../../core/clients/rules/schemas.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 
 const digest = z.string().length(64)
@@ -26,24 +26,7 @@ const clientRecord = z.object({
       last: z.int().min(1),
     })
     .optional(),
-  rules: z
-    .object({
-      signedUrls: z.literal(true).optional(),
-      presetsOnly: z.literal(true).optional(),
-      allowedWidths: z.array(z.int().min(1)).min(1).optional(),
-      variantLimit: z.int().min(1).optional(),
-      derivativesMaxBytes: z.int().min(1).optional(),
-      fetchHosts: z.array(z.string()).or(z.literal('any')).optional(),
-      fetchDenyHosts: z.array(z.string()).min(1).optional(),
-      keepDeletedSeconds: z.int().min(1).optional(),
-      dedupe: z.literal('reuse').optional(),
-      uploadMaxBytes: z.int().min(1).optional(),
-      rates: z.partialRecord(z.enum(CLIENT_LIMIT_NAMES), z.int().min(0)).optional(),
-      presets: z
-        .record(z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])))
-        .optional(),
-    })
-    .optional(),
+  rules: z.object(STORED_RULES).optional(),
   storage: z
     .object({
       endpoint: z.string(),

@@ -1,5 +1,5 @@
 import type { Caller } from '../clients/caller.ts'
-import type { ClientRules } from '../clients/client.ts'
+import type { ClientRules } from '../clients/rules/table.ts'
 import type { Limit, RateLimiter, RateVerdict } from '../ports/rate-limiter.ts'
 import { Problem } from '../problem.ts'
 

@@ -1,4 +1,4 @@
-import type { ClientRules } from '../clients/client.ts'
+import type { ClientRules } from '../clients/rules/table.ts'
 import type { Use } from '../ports/derivative-uses.ts'
 
 /** Limits on the number and size of derivatives. A client's rules may replace them. */

@@ -9,8 +9,8 @@ export interface HeldAsset {
   /** Releases the bytes. Slow readers continue from the bucket. @param find returns the stored asset */
   letGo(find: () => Promise<Asset | undefined>): void
   /**
-   * Reports that the bytes could not be stored: they stay in memory for their readers. Calls {@link
-   * Asset.onNotStored} listeners.
+   * Reports that the bytes could not be stored: they stay in memory for their readers. Calls
+   * {@link Asset.onNotStored} listeners.
    */
   notStored(): void
 }

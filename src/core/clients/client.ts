@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { ClientStorage } from './client-storage.ts'
-import type { ClientLimitName } from './limit-names.ts'
+import type { ClientRules } from './rules/table.ts'
 import type { SecretScope } from './secret-scope.ts'
 
 /** One user of the service, for example a team or a website. Each client has a separate root for its files. */
@@ -35,40 +35,6 @@ export interface Client {
   /** The first client's secret token, encrypted with a key of `APP_SECRET`: for a restore of the bucket. */
   recovery?: string
 }
-
-/** Restrictions of a client and of the transformations of its files. For an absent rule, the installation's default applies. */
-export interface ClientRules {
-  /** Files are delivered by signed URLs only. */
-  signedUrls?: true
-  /** `preset` is the only parameter that delivery takes. */
-  presetsOnly?: true
-  /** In pixels, ascending, at least one. Any other width is rounded up to the next one of the list. */
-  allowedWidths?: readonly number[]
-  /** Maximum number of derivatives of one original. */
-  variantLimit?: number
-  /** Maximum total of bytes of all its derivatives. */
-  derivativesMaxBytes?: number
-  /**
-   * Hosts that remote files may be fetched from, as `namesHost` reads them; an empty list allows no host. When absent,
-   * callers with a secret may fetch from any host, and callers with only a URL from no host.
-   */
-  fetchHosts?: readonly string[] | 'any'
-  /** Hosts that are denied even when `fetchHosts` allows them. */
-  fetchDenyHosts?: readonly string[]
-  /** Retention of soft-deleted files, in seconds; when absent, every delete is permanent. */
-  keepDeletedSeconds?: number
-  /** `reuse`: an upload of bytes that the folder already has stores nothing and returns the existing record. */
-  dedupe?: 'reuse'
-  /** Maximum size of one file. */
-  uploadMaxBytes?: number
-  /** Points by name of the limit. They replace the configured ones; 0 disables the limit. */
-  rates?: Readonly<Partial<Record<ClientLimitName, number>>>
-  /** The client's own presets. They replace the installation's presets of the same name. */
-  presets?: PresetSettings
-}
-
-/** Presets as an operator writes them: for the name of each preset, the values by parameter. */
-export type PresetSettings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>
 
 /** The maximum size of one file of a client. @param maxBytes the limit of the installation */
 export function uploadMaxBytes({ rules }: Pick<Client, 'rules'>, maxBytes: number): number {

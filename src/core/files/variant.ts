@@ -3,8 +3,8 @@ import { sha256 } from '../bytes/digest.ts'
 const MAX_BYTES = 180
 
 /**
- * The variant that stores the information about an original, as JSON. No query leads to it: every result of {@link
- * variantOf} is `default`, or has a `=`, a `~` or a `/`.
+ * The variant that stores the information about an original, as JSON. No query leads to it: every result of
+ * {@link variantOf} is `default`, or has a `=`, a `~` or a `/`.
  */
 export const INFORMATION_VARIANT = 'info'
 

@@ -3,21 +3,21 @@ import type { Asset } from '../bytes/asset.ts'
 import type { Client } from '../clients/client.ts'
 import type { ObjectKey } from '../files/object-key.ts'
 
-/** The objects of one client. An outage throws; a miss is `undefined`. */
+/** The objects of one client. Methods throw during an outage, and return `undefined` for an object that does not exist. */
 export interface Bucket {
-  /** @param known the media type, if the caller knows it: the bucket then need not find it out */
+  /** `known`: properties that the caller knows, which saves a request. */
   find(key: ObjectKey, known?: { mediaType: string }): Promise<Asset | undefined>
   /**
-   * Creates or replaces the object `key` with all of `bytes`, or changes nothing: when the stream fails, the signal aborts
-   * or the process dies. Resolves when the object survives a power cut, except with {@link PutOptions.durable} `false`.
+   * Stores all of `bytes` under `key` and replaces an existing object. When the stream fails, the signal aborts or the process
+   * dies, no object is added or changed. Resolves when the object survives a power cut, except as in {@link PutOptions.durable}.
    * Consumes or destroys the stream.
    */
   put(key: ObjectKey, bytes: Readable, options: PutOptions): Promise<void>
-  /** Deletes the objects of `keys`; a missing object counts as deleted. */
+  /** Deletes the objects with these keys. An object that does not exist counts as deleted. */
   delete(keys: readonly ObjectKey[]): Promise<DeleteOutcome>
   /** The keys that begin with `prefix`, in no particular order. */
   list(prefix: string): AsyncIterable<ObjectKey>
-  /** Aborts the unfinished puts of dead processes under keys with this prefix, and deletes their bytes. */
+  /** Aborts the puts under keys with this prefix that dead processes have begun, and removes their bytes. */
   abortPuts(prefix: string): Promise<void>
   /** The public URL of an object, whether it exists or not. */
   urlOf(key: ObjectKey): string
@@ -25,28 +25,28 @@ export interface Bucket {
 
 export interface PutOptions {
   mediaType: string
-  /** False for objects that can be rendered again: a power cut may lose the object, but never leaves a part. Default true. */
+  /** Default: true. False for an object that can be rendered again: a power cut may remove it, but leaves no part of it. */
   durable?: boolean
-  /** Whether the put is a step of a delete, which may use the reserve of a full disk. */
+  /** Whether it is a step of a delete, which may use the reserve of a full disk. */
   freesRoom?: boolean
   signal?: AbortSignal
 }
 
 export interface DeleteOutcome {
-  /** Keys that may still exist, each with its error. */
+  /** Keys of objects that may still exist, each with its error. */
   failed: ReadonlyArray<{ key: ObjectKey; error: unknown }>
 }
 
-/** The buckets of all clients. No client's root contains another's. */
+/** The buckets of all clients. No client's root contains that of another client. */
 export interface Buckets {
-  /** The objects of a client, in the client's own bucket or in the installation's. */
+  /** The objects of a client: in its own bucket if it has one, else in that of the installation. */
   of(client: Pick<Client, 'id' | 'token' | 'storage'>): Bucket
-  /** Checks the installation's bucket. @throws when objects cannot be stored or read at the moment */
+  /** Checks the bucket of the installation. @throws when objects cannot be stored or read */
   ping(): Promise<void>
   /**
-   * Removes the remains of puts whose process was killed.
-   * @param olderThanMs only puts begun longer ago are removed; must exceed the duration of any put
-   * @param clients their own buckets are swept too; the next sweep retries a bucket that is unavailable
+   * Removes the remains of puts whose process was killed: those that began more than `olderThanMs` ago, which must be longer than
+   * any put takes.
+   * @param clients whose own buckets are included; one that is unavailable is skipped
    * @returns the number of removed puts
    */
   sweep(olderThanMs: number, clients?: readonly Client[]): Promise<number>

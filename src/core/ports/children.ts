@@ -1,10 +1,11 @@
 import type { Asset } from '../bytes/asset.ts'
 import type { Log } from '../log.ts'
 
-/** Child processes, which can be killed in the middle of their work. */
+/** Child processes, which can be killed while they work. */
 export interface Children {
   /**
-   * @throws Problem 422 for a task that takes too long or too much memory, or that crashes its process; errors of the work;
+   * Runs a task in a child process.
+   * @throws Problem 422 for a task that takes too long or too much memory, or that crashes its process; the error of the task;
    *   `signal.reason`
    */
   run(task: Task): Promise<Asset>
@@ -12,16 +13,16 @@ export interface Children {
 
 /** The work of a child process. */
 export interface Task {
-  /** The argument of the work; must survive a message between processes. */
+  /** The input of the work. It can be sent between processes. */
   task: unknown
   source: Asset
-  /** Finds another file that the work requests by name, in addition to its source. */
+  /** Finds the files that the work needs in addition to its source. */
   asset(name: string): Promise<Asset>
-  /** Its abort kills the child. */
+  /** Its abort kills the child process. */
   signal: AbortSignal
-  /** The child is killed after this time. */
+  /** After this time the child process is killed. */
   timeoutMs: number
-  /** Called with the CPU milliseconds of the task, also when it failed. */
+  /** Called with the CPU time of the task in milliseconds, after success or failure. */
   spent?: ((cpuMs: number) => void) | undefined
   /** Receives the log lines of the work. */
   log: Log

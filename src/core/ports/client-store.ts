@@ -1,35 +1,34 @@
 import type { Client, KeptSecret } from '../clients/client.ts'
 
-/** The clients. There are few, and every request reads them, so implementations find them in memory. */
+/** The clients. They are few and read on every request, so implementations keep them in memory. */
 export interface ClientStore {
   find(id: string): Client | undefined
-  /** Ignores clients that are being removed. */
+  /** Does not return a client that is being removed. */
   findByToken(token: string): Client | undefined
   /**
-   * Finds a client and the stored form of a currently valid secret. Ignores clients that are being removed. Compares in
-   * constant time.
+   * The client with this secret and the record of the secret, if it is valid now. Does not return a client that is being removed.
+   * Compares in constant time.
    */
   findBySecret(secret: string): { client: Client; kept: KeptSecret } | undefined
   list(): readonly Client[]
   /**
-   * Reads a client and replaces it by the result of `make`, as one atomic step across all processes. Other processes see
-   * the change within seconds.
-   * @param make receives `undefined` when the client does not exist, and returns `undefined` for no client. When it throws,
-   *   nothing changes
+   * Replaces a client by the result of `make`, or removes it if that is `undefined`. The client is read again first, and no process
+   * can change it in between. Other processes see the change within seconds.
+   * @param make is called with `undefined` when the client does not exist; if it throws, nothing changes
    * @returns the result of `make`
-   * @throws the errors of `make`; an Error when another client has the same token or secret; Problem 503
+   * @throws the error of `make`; an error when another client has its token or secret; Problem 503
    */
   change<T extends Client | undefined>(
     id: string,
     make: (client: Client | undefined) => T | Promise<T>,
   ): Promise<T>
-  /** Adds a client, or replaces the current client with this id. @throws as `change` */
+  /** Adds a client, or replaces the one with its id unconditionally. @throws as a change */
   save(client: Client): Promise<void>
   /** Removes a client, if it exists. @throws Problem 503 */
   remove(id: string): Promise<void>
   /**
-   * Reads the changes of other processes, unless the last refresh is at most `maxAgeMs` ago (default 0).
-   * @throws when they cannot be read; the cached clients remain
+   * Reads the changes of other processes, unless that was done in the last `maxAgeMs`. Default: 0.
+   * @throws when the store is unavailable; the cached clients remain
    */
   refresh(options?: { maxAgeMs: number }): Promise<void>
 }

@@ -1,17 +1,17 @@
-/** Locks across all processes. The holder of a lock hands it over when another caller requests it. */
+/** Exclusive locks across processes. A holder is asked to release its lock when another caller wants it. */
 export interface Handover {
   /**
-   * Takes the lock `name`. If it is held, asks its holder to release it, and waits. A lock of a dead process expires within
-   * seconds.
+   * Asks the holder of `name`, if there is one, to release it, and takes the lock then. The lock of a dead process is released
+   * within seconds.
    *
    * @returns a function that releases the lock
-   * @throws Problem 423 when the holder does not release it within `waitMs`; 503; `signal.reason`
+   * @throws Problem 423 when the holder does not release it within `waitMs`, 503, `signal.reason`
    */
   take(name: string, options: HandoverOptions): Promise<() => Promise<void>>
 }
 
 export interface HandoverOptions {
-  /** Called when another caller requests the lock, perhaps several times, and when it was lost. The holder must stop its work. */
+  /** Called when another caller wants the lock, perhaps several times, and when the lock was lost: stop the work and release it. */
   wanted: () => void
   waitMs: number
   signal: AbortSignal

@@ -1,8 +1,8 @@
 import { Problem, type ProblemJson } from '../problem.ts'
 
-/** Identifies a job: an id is unique within its kind. */
+/** The name of a job. An id is unique within its kind. */
 export interface JobRef {
-  /** The kind of work: `webhook`. Lower case letters, digits and dashes. */
+  /** The kind of work, for example `webhook`. Lower case letters, digits and dashes. */
   kind: string
   /** Chosen by the caller, for example the key of a derivative. */
   id: string
@@ -11,45 +11,45 @@ export interface JobRef {
 export interface JobRequest extends JobRef {
   /** JSON of at most 64 KiB: names and numbers, never a file. */
   data: unknown
-  /** Minimum delay of the first attempt. */
+  /** The minimum wait before the first attempt. */
   delayMs?: number
-  /** Jobs with an owner run in turns of their owners. Either all jobs of a kind have an owner, or no job of it has. */
+  /** Owners are served in turns. Either all jobs of a kind have an owner, or none has. */
   owner?: JobOwner
 }
 
-/** The client and caller that a job is done for. */
+/** The client and caller that have requested a job. */
 export interface JobOwner {
-  /** The client's id. */
+  /** The id of the client. */
   client: string
   /** The IP address of a caller without a secret, as limits count it; absent for a trusted caller. */
   stranger?: string
 }
 
-/** Numbers of jobs of a client that wait or run. */
+/** The numbers of jobs of a client that wait or run. */
 export interface OpenJobs {
   all: number
   /** Jobs of callers without a secret. */
   strangers: number
-  /** Jobs of the given IP address; 0 for a trusted caller. */
+  /** Jobs of the same caller without a secret; 0 for a trusted caller. */
   sameStranger: number
 }
 
 /**
- * Work that may take minutes, may need retries, and outlives the process that requested it.
+ * Durable work that may take minutes, is retried after failures, and survives the process that has requested it.
  *
- * A job is delivered at least once. When a process dies or loses its connection to the queue after the work, but before it
- * has recorded that the job is done, the job runs again. So handlers must be idempotent.
+ * A job is delivered at least once. When a process dies, or loses the connection to the queue, after the work and before the job is
+ * marked as done, the job runs again. So handlers have to be idempotent.
  */
 export interface Jobs {
   /**
-   * Adds a job durably. Changes nothing when a job with this name waits, runs, or has failed permanently. A job that is done
-   * is added again.
+   * Adds a job, durably. Changes nothing if a job of this name waits, runs, or has failed permanently. One that is done begins
+   * again.
    *
-   * @throws Problem 503 when jobs cannot be stored at the moment; the job may have been added nevertheless
+   * @throws Problem 503 when the queue is unavailable; the job may have been added nevertheless
    */
   enqueue(job: JobRequest): Promise<void>
   /**
-   * The state of a job; undefined when it does not exist, or its record was deleted some time after its end.
+   * The state of a job; undefined when it does not exist, or ended long ago.
    * @throws Problem 503
    */
   status(job: JobRef): Promise<JobStatus | undefined>
@@ -59,27 +59,27 @@ export interface Jobs {
    */
   openOf(kind: string, owner: JobOwner): Promise<OpenJobs>
   /**
-   * Counts all jobs of a kind that wait (delayed ones included) or run, in all processes.
+   * Counts all jobs of a kind that wait, including delayed ones, and that run, in all processes.
    * @throws Problem 503
    */
   counts(kind: string): Promise<{ waiting: number; running: number }>
   /**
-   * Starts a worker for this kind in this process. Jobs without an owner begin in the order of their due time. Jobs with an
-   * owner begin in turns: by client, then by trusted and other callers, then by IP address. Call it once per kind.
+   * Starts to run the jobs of this kind in this process. Jobs without an owner begin in the order in which they are due. Jobs with an
+   * owner begin in turns: by client, by trusted caller or stranger, by IP address. Call it once per kind.
    */
   work<T>(kind: string, handler: JobHandler<T>, options: WorkOptions): void
-  /** Permanently stops beginning jobs in this process. Running jobs continue, and jobs can still be added. */
+  /** Begins no more jobs. Running jobs continue, and jobs can still be added. */
   pause(): void
   /**
-   * Pauses, and waits for the running jobs. After `graceMs` it aborts the remaining ones and returns them to the queue. They
-   * start again in another process or after the next start, and this attempt does not count.
+   * Pauses, and waits for running jobs to end. After `graceMs`, the remaining ones are aborted and returned to the queue. They begin
+   * again in another process or after the next start, and this attempt does not count.
    */
   close(options: { graceMs: number }): Promise<void>
 }
 
 /**
- * Does the work of a job. The job is done when this resolves. A Problem below 500 fails the job permanently. A {@link NotYet}
- * delays the job. Every other error is retried until all attempts are used.
+ * Runs a job, which is done when this resolves. A Problem below 500 is final: the job has failed permanently. A {@link NotYet}
+ * defers the job. After any other error the job is retried, until its attempts are used up.
  */
 export type JobHandler<T> = (job: Job<T>, run: JobRun) => Promise<unknown>
 
@@ -93,41 +93,41 @@ export class NotYet extends Error {
   }
 }
 
-/** Whether a job that failed with this error may succeed on a retry. */
+/** Whether a job that failed with this error may succeed later. */
 export function mayPass(error: unknown): boolean {
   return !(error instanceof Problem && error.status < 500)
 }
 
 export interface Job<T = unknown> extends JobRef {
-  /** The data that was given to `enqueue`. */
+  /** As passed to `enqueue`. */
   data: T
-  /** From 1. Attempts whose process died count too. */
+  /** From 1. Attempts whose process died count. */
   attempt: number
 }
 
 export interface JobRun {
   /**
-   * Aborts when the time of the attempt is over, when the job returns to the queue, and when another process may have taken
-   * it over. The handler must then stop within seconds, otherwise the job may run twice at the same time. Its error is ignored.
+   * Aborted at the time limit of the attempt, when the job is returned to the queue, and when another process may have taken it over.
+   * Then the handler has to end within seconds, or the job may run twice at the same time. Its error is ignored.
    */
   signal: AbortSignal
-  /** Reports the progress of this attempt, from 0 to 1; stored in hundredths. */
+  /** Sets the progress of this attempt, from 0 to 1. It is rounded to hundredths. */
   progress(fraction: number): void
 }
 
 export interface WorkOptions {
-  /** Maximum number of jobs of this kind at a time in this process. */
+  /** The number of jobs of this kind that this process runs at the same time. */
   concurrency: number
-  /** Time limit of one attempt. */
+  /** The time limit of one attempt. */
   limitMs: number
-  /** Maximum number of attempts, from 1. */
+  /** The maximum of attempts, from 1. */
   attempts: number
   /**
-   * The delay before the second attempt, doubled for each further one. Every delay is shortened by up to a half at random:
-   * jobs that failed together must not retry together.
+   * The wait before the second attempt, doubled for each further one. Every wait is shortened by up to a half at random, so that jobs
+   * that failed together are not retried together.
    */
   retryMs: number
-  /** The maximum delay. */
+  /** The longest wait. */
   retryMaxMs: number
 }
 
@@ -136,11 +136,11 @@ export type JobStatus =
   | ({ state: 'failed'; failure: JobFailure } & JobCounts)
 
 interface JobCounts {
-  /** Attempts begun so far, the running one included. */
+  /** The number of attempts that have begun. */
   attempts: number
-  /** The reported progress of a running attempt; 1 when the job is done, otherwise 0. */
+  /** The progress of the running attempt; 1 when the job is done, else 0. */
   progress: number
 }
 
-/** Why a job failed permanently: the public part of a Problem. Headers are for responses only. */
+/** Why a job has failed permanently: the public part of a Problem. Headers are for responses only. */
 export type JobFailure = Omit<ProblemJson, 'headers'>

@@ -1,16 +1,16 @@
 /**
- * Small texts by name. Several processes change them by compare-and-set. A change is durable when it resolves. A text expires
- * at a given time.
+ * Small texts by name, changed by compare-and-set across processes. A change is durable when it resolves. Texts expire.
  */
 export interface Ledger {
   /** @throws Problem 503 */
   find(name: string): Promise<string | undefined>
   /**
-   * @param before the text as it was read; undefined for no text
-   * @param after the new text; undefined deletes it
-   * @param options `forgetAt`: from this time on the text may be deleted, in milliseconds since 1970
+   * Replaces a text, unless it has changed.
+   * @param before the text as it was read; undefined for none
+   * @param after the new text; undefined to remove it
+   * @param options `forgetAt`: when the text expires, in milliseconds since 1970
    * @returns false, and changes nothing, when the current text is not `before`
-   * @throws Problem 503; the text may have been changed nevertheless
+   * @throws Problem 503; the text may have changed nevertheless
    */
   replace(
     name: string,

@@ -1,21 +1,21 @@
-/** Single flight across all processes that share the locks. */
+/** Shares work across processes: one caller does it, the others wait for the result. */
 export interface Locks {
   /**
-   * Runs `work` as the holder of `name`. When another caller holds it, waits for that caller's result or error and returns
-   * or throws that. So fifty requests for a broken file decode it once.
+   * Runs `work` as the holder of `name`. If another caller holds it, waits and returns that caller's result, or throws its error. Fifty
+   * requests for a broken file cause one decode.
    *
-   * The lock is renewed while its holder works; the lock of a dead holder expires. The signal of the work aborts when
-   * `limitMs` is over or when its last waiter has left, not when the first one leaves.
+   * The lock is renewed during the work; the lock of a dead process expires. The signal of the work aborts after `limitMs`, or when the
+   * last caller has left.
    *
-   * @param work its result must be JSON, since it may be sent to another process
+   * @param work its result is JSON, since it may be sent to another process
    * @throws the error of the work, or `signal.reason` when this caller leaves first
    */
   share<T>(name: string, work: (signal: AbortSignal) => Promise<T>, options: ShareOptions): Promise<T>
 }
 
 export interface ShareOptions {
-  /** Its abort ends the wait of this caller. */
+  /** Aborted when this caller stops waiting. */
   signal?: AbortSignal
-  /** Time limit of the work. */
+  /** The time limit of the work, in milliseconds. */
   limitMs: number
 }

@@ -1,6 +1,6 @@
-/** Metrics for operators. They never contain names of files, clients or tokens. All times are in seconds. */
+/** Metrics for operators: sums, never names of files, clients or tokens. All times are in seconds. */
 export interface Metrics {
-  /** A request has ended. `status`: `aborted` when the client disconnected before the response began. */
+  /** A request has ended. `status`: `aborted` when the client has disconnected before the response began. */
   requestEnded(request: {
     /** The template of the route; undefined when no route matches. */
     route: string | undefined
@@ -11,15 +11,15 @@ export interface Metrics {
     bytes: number
     receivedBytes: number
   }): void
-  /** A derivative was requested: `hit` when it was stored, `miss` when the request had to render it or to wait for it. */
+  /** A derivative was requested: `hit` when it was stored, `miss` when it had to be rendered. */
   derivativeLookedUp(found: 'hit' | 'miss'): void
-  /** A transformation has run. `refused`: it failed with a Problem that the source or the request caused. */
+  /** A transformation has run. `refused`: it has failed because of the source or the request. */
   transformed(run: { outcome: TransformOutcome; seconds: number }): void
-  /** Sets the function that counts the running and waiting transformations. */
+  /** Registers a function that counts the transformations that run and wait. */
   watchTransforms(load: () => { running: number; waiting: number }): void
   /** An attempt of a job has ended. */
   jobEnded(job: { kind: string; outcome: JobOutcome; seconds: number }): void
-  /** Sets the function that counts the waiting and running jobs. Kinds that cannot be counted at the moment are not reported. */
+  /** Registers a function that counts the jobs that wait and run. If it fails, nothing is reported. */
   watchJobs(load: () => Promise<ReadonlyArray<{ kind: string; waiting: number; running: number }>>): void
   /** A call of the bucket or of the index has ended. */
   storageCalled(call: {
@@ -30,19 +30,16 @@ export interface Metrics {
   }): void
 }
 
-/**
- * `failed`: permanently. `put_off`: delayed, without counting the attempt, since there was no room. `aborted`: the process
- * stops, or the attempt took too long.
- */
+/** `failed`: permanently. `put_off`: deferred, the attempt does not count. `aborted`: its process ends, or it took too long. */
 export type JobOutcome = 'done' | 'failed' | 'retried' | 'put_off' | 'aborted'
 
 export type TransformOutcome = 'done' | 'refused' | 'failed' | 'aborted'
 
 /** Reads the metrics of this process. */
 export interface MetricsReader {
-  /** All metrics in the text format of Prometheus, see {@link METRICS_CONTENT_TYPE}. */
+  /** In the text format of Prometheus, see {@link METRICS_CONTENT_TYPE}. */
   text(): Promise<string>
-  /** All metrics in a form that is sent to another process and merged with the metrics of the others. */
+  /** The metrics as data, to be aggregated with those of other processes. It can be sent between processes. */
   parts(): Promise<unknown>
 }
 

@@ -1,13 +1,14 @@
 import type { LimitName } from '../clients/limit-names.ts'
-/** Limits each key to `points` within a window of `seconds`. */
+
+/** Counts points per key in windows of a fixed length. */
 export interface RateLimiter {
   readonly points: number
   readonly seconds: number
   /** Takes one point of `key`. */
   consume(key: string): Promise<RateVerdict>
-  /** Takes no point. `allowed`: whether a point is left. */
+  /** Reads the counter without taking a point. `allowed`: whether a point is left. */
   look(key: string): Promise<RateVerdict>
-  /** Takes points for completed work, also more than are left. @param points an integer from 1 */
+  /** Takes points for work that was done already, even more than are left. @param points an integer from 1 */
   charge(key: string, points: number): Promise<void>
 }
 
@@ -19,10 +20,10 @@ export interface RateVerdict {
   resetMs: number
 }
 
-/** The rate limits of one kind of request: per client, and per IP address. Unlimited when absent. */
+/** The limiters of one kind of request: per client and per IP address. Absent: no limit. */
 export interface Limit {
   byClient?: RateLimiter
-  /** The limiter of a client whose rules have their own number of points. It shares its counts with `byClient`. */
+  /** The same counter with another maximum, for a client whose rules set one. */
   byClientWith(points: number): RateLimiter
   byAddress?: RateLimiter
 }

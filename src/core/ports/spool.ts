@@ -4,12 +4,12 @@ import type { Asset } from '../bytes/asset.ts'
 /** A temporary file of this machine. */
 export interface Spooled {
   asset: Asset
-  /** Deletes the file. Does nothing when it was already deleted. */
+  /** Removes the file. Does nothing if it was removed before. */
   remove(): Promise<void>
 }
 
 /**
- * Writes a stream to a temporary file, so that it can be read several times. After an error, no file remains.
- * @throws Problem 503 when the disk is full; the error of the stream; `signal.reason`
+ * Writes a stream to a temporary file, which can be read several times.
+ * @throws Problem 503 when the disk is full, the error of the stream, `signal.reason`. Then no file remains
  */
 export type Spool = (bytes: Readable, options: { mediaType: string; signal: AbortSignal }) => Promise<Spooled>

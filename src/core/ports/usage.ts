@@ -1,6 +1,6 @@
 import type { Day } from '../text/day.ts'
 
-/** The counters. Each is a whole number: of bytes, or of events. */
+/** The counters. Each is a whole number of bytes or of events. */
 export const USAGE_NAMES = [
   'uploads',
   'uploadedBytes',
@@ -17,13 +17,13 @@ export interface DayUsage {
   counts: Readonly<Partial<Record<UsageName, number>>>
 }
 
-/** Minimum retention of the counts of a day, in days. */
+/** How long the counters of a day are stored at least, in days. */
 export const USAGE_KEPT_DAYS = 400
 
-/** Daily counts of each client's usage. They may be lost: operators who need them permanently must export them. */
+/** The usage of clients by day. It may be lost with the store: to keep it permanently, an operator has to export it. */
 export interface UsageStore {
-  /** Adds to the counts. Atomic for each day, not for the whole call. */
+  /** Adds to the counters. The days of one call are not added atomically. */
   add(usage: readonly DayUsage[]): Promise<void>
-  /** The counts of one client for the given days, in any order. Days without counts may be missing. */
+  /** The counters of one client on these days, in any order. Days without counters may be missing. */
   read(clientId: string, days: readonly Day[]): Promise<DayUsage[]>
 }

@@ -1,56 +1,20 @@
 import { z } from 'zod'
+import { boundedInteger } from '../../core/bounded-schemas.ts'
+import { ruleChanges } from '../../core/clients/rules/schemas.ts'
+import { RULE_NAMES } from '../../core/clients/rules/table.ts'
 import { badParameter } from '../../core/problem.ts'
+import { listed } from '../../core/text/listed.ts'
 import type { ClientChanges } from '../../service/clients/clients.ts'
 import type { NewSecret } from '../../service/clients/credentials.ts'
 import type { StorageSettings } from '../../service/clients/storage-settings.ts'
-import { boundedArray, boundedInteger, boundedRecord } from '../body/bounded-schemas.ts'
 import { checkedBody } from '../body/parse.ts'
 
 const MAX_SECONDS = 365 * 86_400
 const seconds = (min: number) => boundedInteger({ min, max: MAX_SECONDS })
 
-/** Accepts `null` in JSON, which removes a rule. The service uses `false` for this. */
-const orNull = <T extends z.ZodType>(schema: T, expected: string) =>
-  z
-    .union([schema, z.null()], expected)
-    .transform((value) => (value === null ? (false as const) : value))
-    .optional()
-
-// A first limit for lengths. The exact limits, which messages name, are checked by the services.
-const LENGTH_MAX = 1000
-const list = <T extends z.ZodType>(element: T) =>
-  boundedArray(element, { max: LENGTH_MAX, expected: `at most ${LENGTH_MAX} items` })
-const named = <T extends z.ZodType>(value: T) =>
-  boundedRecord(value, {
-    max: LENGTH_MAX,
-    expected: 'an object',
-    expectedAtMost: `at most ${LENGTH_MAX} members`,
-  })
-
-// Each text describes the expected value in error messages.
-const rules = z.strictObject(
-  {
-    signedUrls: orNull(z.boolean(), 'true, false or null'),
-    presetsOnly: orNull(z.boolean(), 'true, false or null'),
-    allowedWidths: orNull(list(z.number()), 'an array of integers or null'),
-    variantLimit: orNull(z.number(), 'an integer or null'),
-    derivativesMaxBytes: orNull(z.number(), 'an integer or null'),
-    fetchHosts: orNull(z.literal('any').or(list(z.string())), '"any", an array of hosts or null'),
-    fetchDenyHosts: orNull(list(z.string()), 'an array of hosts or null'),
-    keepDeletedSeconds: orNull(z.number(), 'an integer or null'),
-    dedupe: orNull(z.literal('reuse'), '"reuse" or null'),
-    uploadMaxBytes: orNull(z.number(), 'an integer or null'),
-    rates: orNull(
-      named(z.number().or(z.null().transform(() => false as const))),
-      'an object of integers or null, by the name of the limit, or null',
-    ),
-    presets: orNull(
-      named(named(z.union([z.string(), z.number(), z.boolean()]))),
-      'an object of presets, each an object of parameters, or null',
-    ),
-  },
-  'an object of signedUrls, presetsOnly, allowedWidths, variantLimit, derivativesMaxBytes, fetchHosts, fetchDenyHosts, keepDeletedSeconds, dedupe, uploadMaxBytes, rates and presets',
-)
+// In JSON, `null` removes a rule. The service uses `false` for this.
+const REMOVE = z.null().transform(() => false as const)
+const rules = z.strictObject(ruleChanges(REMOVE), `an object of ${listed(RULE_NAMES)}`)
 const storage = z.strictObject(
   {
     bucket: z.string('a string'),

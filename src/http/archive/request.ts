@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { boundedArray, boundedRecord } from '../../core/bounded-schemas.ts'
 import { checkEntryName } from '../../core/files/entry-name.ts'
 import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { badPath } from '../../core/problem.ts'
 import type { ArchiveItem } from '../../service/archive/archive.ts'
-import { boundedArray, boundedRecord } from '../body/bounded-schemas.ts'
 import { checkedBody } from '../body/parse.ts'
 
 const MAX_ITEMS = 100

@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { boundedArray, boundedInteger } from '../../core/bounded-schemas.ts'
 import { candidatesInFolder, type Grant } from '../../core/clients/grant.ts'
 import { commonFolder } from '../../core/clients/secret-scope.ts'
 import { parseExistingFolder } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import type { NamedPath } from '../../service/files/batch.ts'
-import { boundedArray, boundedInteger } from '../body/bounded-schemas.ts'
 import { checkedBody } from '../body/parse.ts'
 
 const PATHS_MAX = 1000

@@ -20,7 +20,7 @@ export function readFileChange(body: unknown): (record: OriginalRecord) => Origi
   const { originalName, tags, metadata } = body as Record<string, unknown>
   const name = originalName === undefined ? undefined : checkedName(originalName)
   const newTags = tags === undefined ? undefined : checkTags(tags ?? [])
-  // Validate it against empty metadata, so that the result does not depend on the present record.
+  // Validate it against empty metadata, so that the result does not depend on the current record.
   if (metadata !== undefined) mergeMetadata({}, metadata)
   return (record) => ({
     ...annotated(record, {

@@ -1,5 +1,6 @@
 import { sha256 } from '../../core/bytes/digest.ts'
-import type { ClientRules, PresetSettings } from '../../core/clients/client.ts'
+import type { PresetSettings } from '../../core/clients/rules/rule.ts'
+import type { ClientRules } from '../../core/clients/rules/table.ts'
 import { variantOf } from '../../core/files/variant.ts'
 import { type Format, knownFormat } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'

@@ -1,4 +1,4 @@
-import type { PresetSettings } from '../../core/clients/client.ts'
+import type { PresetSettings } from '../../core/clients/rules/rule.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import type { ParameterValue } from '../../core/plugin-api/parameter.ts'
 import { isIgnoredParam, RESERVED_WORDS } from '../../core/plugin-api/query-names.ts'

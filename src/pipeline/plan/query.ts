@@ -1,4 +1,4 @@
-import type { ClientRules } from '../../core/clients/client.ts'
+import type { ClientRules } from '../../core/clients/rules/table.ts'
 import { knownFormat } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import {

@@ -51,8 +51,8 @@ const BYTES_PER_CPU_MS = 20_000
  * Fair queuing: serves clients by their recent costs, within a client the addresses of its callers. Work with a
  * secret gets every second turn while it waits. There are two lines, for light and heavy work. With two or more
  * slots, one is not available to heavy work, so light work never waits for heavy work alone. Of five slots that
- * become free, one goes to heavy work that fits. A caller that has all the slots it may have is skipped, see {@link
- * createSlots}.
+ * become free, one goes to heavy work that fits. A caller that has all the slots it may have is skipped, see
+ * {@link createSlots}.
  */
 export function createAdmission(
   limits: AdmissionLimits,

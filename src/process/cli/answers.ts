@@ -1,5 +1,6 @@
 import type { Totals } from '../../core/ports/file-index.ts'
 import { USAGE_NAMES, type UsageName } from '../../core/ports/usage.ts'
+import { counted } from '../../core/text/plural.ts'
 import {
   NO_RULES,
   type ShownClient,
@@ -12,7 +13,6 @@ import {
   type WithSecret,
 } from './format-client.ts'
 import { columns } from './output.ts'
-import { counted } from './plural.ts'
 
 /** The text of each command's result. */
 export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import type { Rule } from '../../core/clients/rules/rule.ts'
+import { CLIENT_RULES, RULE_NAMES } from '../../core/clients/rules/table.ts'
 import * as read from './arguments.ts'
 import { type Perform, subcommand } from './leaf-command.ts'
 import { settingsOf, withStorage } from './storage-options.ts'
@@ -91,69 +94,27 @@ function addSecretCommands(client: Command, perform: Perform): void {
 }
 
 function addRules(client: Command, perform: Perform): void {
-  subcommand(client, 'set', "Set a client's rules. Rules that are not named do not change.")
-    .argument('<id>', 'ID of the client, see client list')
-    .option('--signed-urls <on|off>', 'deliver files only by signed URLs', read.onOrOff)
-    .option('--presets-only <on|off>', 'accept no parameter except preset', read.onOrOff)
-    .option(
-      '--allowed-widths <px,px,…|any>',
-      'allowed widths; other widths are rounded up to the next one',
-      read.widths,
-    )
-    .option(
-      '--variant-limit <count|default>',
-      'maximum number of derivatives of a file; default: VARIANT_LIMIT',
-      read.limit,
-    )
-    .option(
-      '--derivatives-max-bytes <bytes|default>',
-      'maximum size of all its derivatives; default: DERIVATIVES_MAX_BYTES',
-      read.limit,
-    )
-    .option(
-      '--fetch-hosts <host,*.host,…|any|none|default>',
-      'hosts to fetch files from; default: none for public URLs, any with a secret',
-      read.fetchHosts,
-    )
-    .option(
-      '--fetch-deny-hosts <host,*.host,…|none>',
-      'hosts that are never fetched from, even when allowed',
-      read.fetchDenyHosts,
-    )
-    .option(
-      '--keep-deleted <time|off>',
-      'soft delete: how long deleted files can be restored',
-      read.keepDeleted,
-    )
-    .option(
-      '--dedupe <reuse|off>',
-      'reuse: an upload of an identical file returns the existing file',
-      read.dedupe,
-    )
-    .option(
-      '--upload-max-bytes <bytes|default>',
-      'maximum size of a file; default: UPLOAD_MAX_BYTES',
-      read.limit,
-    )
-    .option(
-      '--rate <name=limit|name=default…>',
-      'requests per window for upload, derivative, fetch, sign or zip; 0: unlimited',
-      read.rates,
-    )
-    .option(
-      '--presets <file|none>',
-      "presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets",
-      read.presets,
-    )
-    .action((id, { json, rate, keepDeleted: keepDeletedSeconds, ...others }, command: Command) => {
-      const rules = {
-        ...others,
-        ...(rate ? { rates: rate } : {}),
-        ...(keepDeletedSeconds === undefined ? {} : { keepDeletedSeconds }),
-      }
-      if (Object.keys(rules).length === 0) command.error('error: at least one rule is required')
-      return perform('client set', { id, ...rules }, { json })
-    })
+  const set = subcommand(
+    client,
+    'set',
+    "Set a client's rules. Rules that are not named do not change.",
+  ).argument('<id>', 'ID of the client, see client list')
+  const options = RULE_NAMES.map((name) => ({ name, option: ruleOption(CLIENT_RULES[name]) }))
+  for (const { option } of options) set.addOption(option)
+  set.action((id, { json, ...given }, command: Command) => {
+    const rules = options
+      .map(({ name, option }) => [name, given[option.attributeName()]])
+      .filter(([, value]) => value !== undefined)
+    if (rules.length === 0) command.error('error: at least one rule is required')
+    return perform('client set', { id, ...Object.fromEntries(rules) }, { json })
+  })
+}
+
+function ruleOption(rule: Rule<unknown, unknown>): Option {
+  const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+  return new Option(rule.flags, rule.help).argParser((text, before) =>
+    read.usageErrors(() => rule.parse(text, { before, readJson })),
+  )
 }
 
 function addKeyCommands(client: Command, perform: Perform): void {

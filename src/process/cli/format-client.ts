@@ -1,9 +1,9 @@
-import type { ClientRules } from '../../core/clients/client.ts'
 import type { ClientStorage } from '../../core/clients/client-storage.ts'
+import type { Rule } from '../../core/clients/rules/rule.ts'
+import { CLIENT_RULES, type ClientRules, RULE_NAMES } from '../../core/clients/rules/table.ts'
 import type { SecretScope } from '../../core/clients/secret-scope.ts'
-import { shownDuration } from './duration.ts'
+import { counted } from '../../core/text/plural.ts'
 import { columns } from './output.ts'
-import { counted } from './plural.ts'
 
 /** Shown when a client has no rules of its own. */
 export const NO_RULES = 'none (the defaults apply)'
@@ -90,40 +90,11 @@ export function shownTokens({
 }
 
 /** `presets only; widths 320, 640; at most 500 derivatives per file`, or an empty text. */
-export function shownRules({
-  signedUrls,
-  presetsOnly,
-  allowedWidths,
-  variantLimit,
-  derivativesMaxBytes,
-  fetchHosts,
-  fetchDenyHosts,
-  keepDeletedSeconds,
-  dedupe,
-  uploadMaxBytes,
-  rates = {},
-  presets = {},
-}: ClientRules = {}): string {
-  const own = Object.keys(presets)
-  return [
-    signedUrls ? 'signed URLs only' : '',
-    presetsOnly ? 'presets only' : '',
-    allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
-    variantLimit === undefined ? '' : `at most ${counted(variantLimit, 'derivative')} per file`,
-    derivativesMaxBytes === undefined ? '' : `derivatives of at most ${counted(derivativesMaxBytes, 'byte')}`,
-    fetchHosts === undefined ? '' : `fetches from ${shownHosts(fetchHosts)}`,
-    fetchDenyHosts ? `never fetches from ${shownHosts(fetchDenyHosts)}` : '',
-    keepDeletedSeconds === undefined ? '' : `soft delete for ${shownDuration(keepDeletedSeconds * 1000)}`,
-    dedupe === 'reuse' ? 'identical files are reused' : '',
-    uploadMaxBytes === undefined ? '' : `uploads of at most ${counted(uploadMaxBytes, 'byte')}`,
-    ...Object.entries(rates).map(([name, points]) => `${name} rate limit ${points === 0 ? 'off' : points}`),
-    own.length > 0 ? `presets ${own.join(', ')}` : '',
-  ]
+export function shownRules(rules: ClientRules = {}): string {
+  return RULE_NAMES.map((name) => {
+    const rule: Rule<unknown, unknown> = CLIENT_RULES[name]
+    return rules[name] === undefined ? '' : rule.shown(rules[name])
+  })
     .filter(Boolean)
     .join('; ')
-}
-
-function shownHosts(hosts: readonly string[] | 'any'): string {
-  if (hosts === 'any') return 'any host'
-  return hosts.length === 0 ? 'no host' : hosts.join(', ')
 }

@@ -1,6 +1,10 @@
 import cluster, { type Worker } from 'node:cluster'
 
-// A process that is busy for longer is left out of this result.
+// prom-client aggregates the parts, but its AggregatorRegistry.clusterMetrics() cannot collect them here. It fails after 5 s, and
+// returns nothing, if one process is busy, starting, or ends in the meantime. And only the first process can call it, while
+// GET /metrics reaches any web process.
+
+// A process that does not respond within this time is left out.
 const ANSWER_MS = 2_000
 
 /** A message between the primary process and the web processes. `metricsOf` is the number of the request. */

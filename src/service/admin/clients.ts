@@ -1,11 +1,6 @@
-import {
-  type Client,
-  type ClientRules,
-  FIRST_CLIENT_ID,
-  isValid,
-  type KeptSecret,
-} from '../../core/clients/client.ts'
+import { type Client, FIRST_CLIENT_ID, isValid, type KeptSecret } from '../../core/clients/client.ts'
 import type { ClientStorage, StorageConnection } from '../../core/clients/client-storage.ts'
+import type { ClientRules } from '../../core/clients/rules/table.ts'
 import type { SecretScope } from '../../core/clients/secret-scope.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { UrlKey } from '../../core/signing/signed-url.ts'

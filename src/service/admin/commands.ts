@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ruleChanges } from '../../core/clients/rules/schemas.ts'
 import type { Command, CommandRun, Commands } from '../../core/command.ts'
 import type { Finding } from '../../core/files/finding.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
@@ -32,7 +33,6 @@ const storageSettings = z.strictObject({
   forcePathStyle: z.boolean().optional(),
   publicUrl: z.string().optional(),
 })
-const presetParameters = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
 
 /** The commands of an operator, each with its arguments as one object. Times are in milliseconds. */
 export function createCommands({
@@ -95,21 +95,7 @@ export function createCommands({
     'client set': command(
       z.strictObject({
         id: z.string(),
-        signedUrls: z.boolean().optional(),
-        presetsOnly: z.boolean().optional(),
-        allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
-        variantLimit: z.number().or(z.literal(false)).optional(),
-        derivativesMaxBytes: z.number().or(z.literal(false)).optional(),
-        fetchHosts: z
-          .array(z.string())
-          .or(z.literal(['any', false]))
-          .optional(),
-        fetchDenyHosts: z.array(z.string()).or(z.literal(false)).optional(),
-        keepDeletedSeconds: z.number().or(z.literal(false)).optional(),
-        dedupe: z.literal('reuse').or(z.literal(false)).optional(),
-        uploadMaxBytes: z.number().or(z.literal(false)).optional(),
-        rates: z.record(z.string(), z.number().or(z.literal(false))).optional(),
-        presets: z.record(z.string(), presetParameters).or(z.literal(false)).optional(),
+        ...ruleChanges(z.literal(false)),
       }),
       ({ id, ...rules }) => clients.update(id, { rules }),
     ),

@@ -60,7 +60,7 @@ export function createRemoveClient({
   clientCacheTtlMs: number
   now?: () => number
 }): RemoveClient {
-  /** @param removing computes the new value from the present one; undefined takes the removal back */
+  /** @param removing computes the new value from the current one; undefined takes the removal back */
   async function mark(
     id: string,
     removing: (present: Client['removing']) => Client['removing'],

@@ -32,7 +32,7 @@ export function noSuchClient(id: string): Problem {
   })
 }
 
-/** 409: the present state of the client excludes the change. */
+/** 409: the current state of the client excludes the change. */
 export function clientConflict(detail: string): Problem {
   return new Problem({ status: 409, code: 'client_conflict', detail })
 }

@@ -8,13 +8,15 @@ import {
   newSecretToken,
 } from '../../core/clients/client.ts'
 import type { Recovery } from '../../core/clients/recovery.ts'
+import { changedRules } from '../../core/clients/rules/change.ts'
+import type { RuleBounds } from '../../core/clients/rules/rule.ts'
+import type { RuleChanges } from '../../core/clients/rules/table.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import { type ClientAccess, createClientAccess } from './access.ts'
 import { clientConflict, createChangeKnown } from './change-existing.ts'
 import { type ClientCredentials, createClientCredentials, needsUrlKey } from './credentials.ts'
 import { checkClientName } from './name.ts'
-import { changedRules, type RuleBounds, type RuleChanges } from './rules.ts'
 import type { UrlKeys } from './url-keys.ts'
 
 /** The tokens of a client in plain text. They are only available when they are created. */
@@ -45,7 +47,7 @@ export interface Clients extends ClientAccess, ClientCredentials {
    */
   create(options?: ClientChanges, own?: Pick<Client, 'id' | 'storage'>): Promise<NewTokens>
   /**
-   * Gives a client a new unscoped secret. The present ones remain valid for at most `keepOldMs`.
+   * Gives a client a new unscoped secret. The current ones remain valid for at most `keepOldMs`.
    * @throws Problem 404 when the client does not exist, 409 when it is being removed or its secret is set in the
    *   environment
    */

@@ -34,7 +34,7 @@ export interface ClientCredentials {
   /** Revokes a secret. @throws Problem 404 when the client or secret does not exist, 409 */
   removeSecret(id: string, secretId: string): Promise<Client>
   /**
-   * Adds a key for signed delivery URLs. The present keys remain valid.
+   * Adds a key for signed delivery URLs. The current keys remain valid.
    * @throws Problem 404 when the client does not exist, 409 when it is being removed, or has ten keys
    */
   addUrlKey(id: string): Promise<{ client: Client; urlKey: UrlKey }>

@@ -1,12 +1,12 @@
 import { NotYet } from '../../core/ports/jobs.ts'
 import { Problem } from '../../core/problem.ts'
 
-/** How long a job may wait for room or for what is away. */
+/** How long a job may be deferred while resources are missing or a service is unavailable. */
 export const DEFERRED_FOR_MS = 24 * 3_600_000
 
 /**
- * What a job throws in the place of `error`: overload, outages and used up CPU time pass, and what is missing here may be
- * installed: they count as no attempt while it may wait.
+ * The error that a job throws instead of `error`. Overload, outages, used-up CPU time and missing programs are temporary: they do
+ * not count as an attempt while the job may wait.
  */
 export function toDeferral(error: unknown, mayWait: boolean): unknown {
   if (!mayWait || !(error instanceof Problem) || !passes(error)) return error

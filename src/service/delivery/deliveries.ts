@@ -10,25 +10,25 @@ import type { Plan } from '../../pipeline/plan/plan.ts'
 export interface DeliveryRequest {
   client: Client
   caller: Caller
-  /** As in the URL: the file's own, or there is no such file. */
+  /** The media group in the URL. A file of another group is not found. */
   group: MediaGroup
-  /** Decoded once, not checked yet. */
+  /** Decoded once, not validated yet. */
   path: string
-  /** What is not in it is not there; absent: all is. */
+  /** Restricts the request to files in this folder; absent: no restriction. */
   folder?: string | undefined
-  /** What is to be done with it; none: as it is. */
+  /** The parameters of the transformation; empty: the file is delivered unmodified. */
   query: ReadonlyArray<readonly [name: string, value: string]>
   /** The `Accept` header; empty when there is none. */
   accept: string
-  /** How long the caller waits for what takes minutes. */
+  /** How long the caller waits for a media job. */
   waitMs?: number
-  /** Whether it has to be one file: to be saved, or put into an archive. */
+  /** Whether the result has to be one file: for a download or an archive. */
   isOneFile?: boolean
-  /** Asked before a picture is made that is not there yet: what it throws is the answer. */
+  /** Called before a new derivative is rendered. Its error is the response. */
   beforeRender?: () => Promise<void>
-  /** The same before a new media job begins. */
+  /** Called before a new media job begins. Its error is the response. */
   beforeJob?: () => Promise<void>
-  /** The URL carries the client's signature. */
+  /** Whether the client has signed the URL. */
   isSigned?: boolean
   signal: AbortSignal
 }
@@ -37,38 +37,38 @@ export interface DeliveryRequest {
 export interface Delivery {
   key: ObjectKey
   asset: Asset
-  /** The original's, for those who save it. */
+  /** The name of the uploaded file, for downloads. */
   originalName: string
-  /** Its format, where that is not the original's: a name for it then ends otherwise. */
+  /** The format, if it is not that of the original: a download then has another file extension. */
   newFormat: Format | undefined
-  /** Whether caches must keep it apart by `Accept`. */
+  /** Whether the response depends on the `Accept` header. */
   variesByAccept: boolean
-  /** The code of the limit that what was asked for has met: this is the original in its place, for now. */
+  /** The code of the limit that the transformation has exceeded; the asset is the original then. */
   fallbackReason?: string
-  /** What was done otherwise than asked. */
+  /** How the file differs from what was requested. */
   notes: readonly string[]
-  /** It leads to files beside it, so it is of use only at its own address, and what was asked for had another. */
+  /** A playlist with relative URLs: respond with a redirect to its own URL. */
   mustRedirect?: true
-  /** It is still being made, and may be another in a moment. */
+  /** The media job is in progress, and the file may still change. */
   isPartial?: true
-  /** There was no room to store it. */
+  /** It is not stored, since a storage limit is reached. */
   isUnstored?: true
 }
 
-/** The files that URLs name: originals, and what is made of them. */
+/** Delivers the files that URLs name: originals and derivatives. */
 export interface Deliveries {
-  /** What a request for a file of this format would have done. @throws Problem 400, 403, 404 for a file that a parameter names outside of the folder */
+  /** Plans a request for a file of this format. @throws Problem 400, 403, 404 for a file that a parameter names outside of the folder */
   plan(request: Pick<DeliveryRequest, 'client' | 'folder' | 'query' | 'accept'> & { format: Format }): Plan
-  /** @throws Problem 400, 403, 404, 422, 423 for what a job has yet to make, 429, 503 */
+  /** @throws Problem 400, 403, 404, 422, 423 while a media job is in progress, 429, 503 */
   deliver(request: DeliveryRequest): Promise<Delivery>
   /**
-   * Has a derivative of a stored original made by a job, where it is one that takes minutes and is not there yet.
-   * @returns what is known of the job; undefined for a derivative that is made within a request
+   * Begins a media job for a derivative of a stored original, unless it is stored or a job exists.
+   * @returns the state of the job; undefined for a derivative that is rendered within a request
    * @throws Problem 400, 403, 404, 429, 503
    */
   begin(
     request: Pick<DeliveryRequest, 'client' | 'caller' | 'query'> & { original: OriginalName },
   ): Promise<JobStatus | undefined>
-  /** The raw object of a full key, an original's or a stored derivative's. @throws Problem 400, 404 */
+  /** The object with this key: an original or a stored derivative, unmodified. @throws Problem 400, 404 */
   object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
 }

@@ -13,26 +13,26 @@ import type { Derivations } from '../derivatives/derivations.ts'
 import { DEFERRED_FOR_MS, toDeferral } from './defer.ts'
 import type { Deliveries } from './deliveries.ts'
 
-/** A derivative that is made before anybody asks for it. */
+/** A derivative that is rendered in advance, before the first request for it. */
 export interface EagerTransform {
-  /** As it was asked for. */
+  /** As received. */
   query: string
   key: ObjectKey
   state: JobStatus['state']
 }
 
-/** Makes derivatives in the background, by way of the queue: they outlive the process that was asked for them. */
+/** Renders derivatives in the background, by a durable queue. */
 export interface EagerTransforms {
   /**
-   * Whether these can be made of a file of this format by whoever has this grant.
-   * @throws Problem 400, with its number among them as `transform`
+   * Checks that these transformations are valid for a file of this format, and permitted by the grant.
+   * @throws Problem 400; its member `transform` is the index of the invalid one
    */
   check(grant: Pick<Grant, 'client' | 'folder'>, format: Format, queries: readonly string[]): void
-  /** Has them made of a stored original. Those that cannot be queued have failed: the first request makes them. */
+  /** Queues them for a stored original. One that cannot be queued is `failed`: the first request renders it. */
   begin(client: Client, original: OriginalName, queries: readonly string[]): Promise<EagerTransform[]>
-  /** From now on this process makes what is queued. */
+  /** Starts to run queued transformations in this process. */
   work(): void
-  /** Puts back what it is making. Once the jobs have been paused. */
+  /** Aborts the running ones and returns them to the queue. Called after the queue was paused. */
   stop(): void
 }
 
@@ -42,11 +42,11 @@ interface QueuedTransform {
   clientId: string
   original: ObjectKey
   query: string
-  /** While there is no room for it, it is put off until this instant, in milliseconds since 1970. */
+  /** Until then the job is deferred while resources are missing. Milliseconds since 1970. */
   until: number
 }
 
-/** One at a time: a core is busy with it, and the others are for requests. */
+/** One at a time: it uses one core, and the other cores are for requests. */
 const PLAN: WorkOptions = {
   concurrency: 1,
   limitMs: 5 * 60_000,
@@ -68,11 +68,11 @@ export function createEagerTransforms({
   deliveries: Deliveries
   derivations: Derivations
   jobs: Jobs
-  /** As another process may just have made it, or changed its rules. @throws Problem 503 */
+  /** The current client: another process may have just created or changed it. @throws Problem 503 */
   presentClient: (id: string) => Promise<Client | undefined>
-  /** Whether requests wait for their turn. */
+  /** Whether requests wait for a turn to render. */
   isBusy: () => boolean
-  /** How long a derivative lets requests go first. */
+  /** How long a derivative yields to requests. */
   patienceMs?: number
   log: Log
   now?: () => number
@@ -109,7 +109,7 @@ export function createEagerTransforms({
       await pause(50, undefined, { signal })
   }
 
-  /** Resolves when it is stored, or when nobody can want it any more. */
+  /** Resolves when the derivative is stored, or when its client or original does not exist any more. */
   async function make({ clientId, original, query }: QueuedTransform, signal: AbortSignal): Promise<void> {
     const client = await presentClient(clientId)
     const name = parseKey(original)
@@ -181,14 +181,14 @@ function nothingToDo(i: number, query: string): Problem {
   return badParameter({ param: `transforms[${i}]`, expected, received: query })
 }
 
-/** Until a request comes nobody knows what its browser takes. */
+/** Which formats a browser accepts is only known from its request. */
 function unknownFormat(i: number, query: string): Problem {
   const expected =
     'a format by its name (f=auto depends on the browser of each request: name each format instead)'
   return badParameter({ param: `transforms[${i}]`, expected, received: query })
 }
 
-/** The same problem, which says where it is. */
+/** The same problem, which names the transformation that it is about. */
 function ofTransform(problem: Problem, i: number, query: string): Problem {
   const { status, code, message, members, headers } = problem
   const place = `transforms[${i}]`

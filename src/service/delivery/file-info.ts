@@ -20,49 +20,49 @@ import type { FindLateTruncation } from '../derivatives/late-truncation.ts'
 import { sourceFacts } from '../derivatives/source-facts.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
 
-/** What is known of an original: all of it public, as its bytes are. */
+/** Information about an original. It is as public as the bytes of the file. */
 export interface Information extends FoundOriginal {
-  /** Of a picture; what its header says at least, where it has one that can be read. */
+  /** For images. If the image cannot be decoded, only the values of its header; absent without a readable header. */
   image?: Partial<ImageInformation>
-  /** Of a video or sound that can be read. */
+  /** For videos and audio that can be parsed. */
   media?: MediaFacts
-  /** Why not all is known that there is to know. */
+  /** Why the information is incomplete. */
   problem?: Problem
 }
 
-/** Who asks, and for how long. */
+/** The caller of a request for information. */
 export interface Asked {
   caller: Caller
-  /** Asked before it is found out what is not known yet: what it throws is the answer. */
+  /** Called before a file is inspected for the first time. Its error is the response. */
   beforeRender?: () => Promise<void>
   signal: AbortSignal
 }
 
-/** Tells of stored files. */
+/** Returns information about stored files. Each file is inspected once; the result is stored next to it. */
 export interface FileInfos {
   /**
-   * What is known of the original that a path means.
-   * @throws Problem 400, 404 as delivery does, 503
+   * Information about the original that a path names.
+   * @throws Problem 400, 404 as for a delivery, 503
    */
   ofPath(request: {
     client: Client
     caller: Caller
     group: MediaGroup
-    /** Decoded once, not checked yet. */
+    /** Decoded once, not validated yet. */
     path: string
     beforeRender?: () => Promise<void>
     signal: AbortSignal
   }): Promise<Information>
-  /** What can be found out of some at the moment, in their order. Throws nothing but `signal.reason`. */
+  /** Information about several originals, in their order; incomplete for those that fail. Throws only `signal.reason`. */
   ofStored(client: Client, found: readonly FoundOriginal[], asked: Asked): Promise<Information[]>
 }
 
-// Of a picture that cannot be transformed. A JPEG's header is in the first 100 kB, a WebP's can be read of all of it only.
+// For images that cannot be decoded. The header of a JPEG is in its first 100 kB; that of a WebP needs the complete file.
 const HEAD_BYTES = 16 * 1024 * 1024
 const HEADS_AT_ONCE = 2
-// An SVG's is all of it, and may stand for a billion elements; a TIFF's may be half a million directories.
+// An SVG has to be parsed completely, and may expand to a billion elements. A TIFF may have half a million directories.
 const COSTLY_HEADERS = new Set(['svg', 'tiff'])
-// Of one upload's files: a form of a hundred must not fill the queue.
+// Per upload: a form with a hundred files must not fill the queue.
 const CONCURRENCY = 2
 
 const imageInformation = z.object({
@@ -114,7 +114,7 @@ export function createFileInfos({
   plan: Planner
   inspector: ImageInspector
   findLateTruncation: FindLateTruncation
-  /** How long an upload waits for what is known of its files. */
+  /** How long an upload waits for the information about its files. */
   patienceMs?: number
   log: Log
 }): FileInfos {
@@ -135,7 +135,7 @@ export function createFileInfos({
       if (isImage) return { ...found, image: imageInformation.parse(known) }
       return { ...found, media: mediaFacts.parse(known) }
     } catch (error) {
-      // Broken, past a limit, or nothing here that reads it: that is known of it, and perhaps its header.
+      // The file is broken, exceeds a limit, or has an unsupported format. Its header may be readable.
       if (!(error instanceof Problem) || ![422, 501].includes(error.status)) throw error
       const marked = await findLateTruncation(client, found, error)
       if (marked) return inspected(client, marked, asked)

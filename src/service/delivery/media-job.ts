@@ -5,50 +5,50 @@ import type { Plan } from '../../pipeline/plan/plan.ts'
 import type { FoundOriginal } from '../originals/originals.ts'
 import type { MediaRequest } from './media-places.ts'
 
-/** A derivative that takes minutes to make. */
+/** A derivative that a media job renders. */
 export interface WantedMedia extends MediaRequest {
   client: Client
   original: FoundOriginal
   plan: Plan
-  /** What was asked for, by which whoever makes it finds the plan again. */
+  /** The requested parameters. The worker derives the plan from them again. */
   query: MediaRequest['query']
   /** The `Accept` header. */
   accept: string
-  /** Called before a new job begins, not for one that exists: what it throws is the answer. */
+  /** Called before a new job begins, not for one that exists. Its error is the response. */
   beforeJob?: (() => Promise<void>) | undefined
-  /** Whether it is evicted after all others. */
+  /** Whether the derivative is evicted after all others. */
   isHeld?: boolean
 }
 
-/** Videos and sounds are made by jobs, one for each derivative however many ask for it. */
+/** Renders videos and audio by jobs: one job per derivative, however many requests there are. */
 export interface MediaJobs {
   /**
-   * Has it made, unless somebody is at it or that has failed for good. Answers at once.
-   * @throws Problem 403 when the caller may begin none, 404 when the original is going, 429 when the client has too many under way or the file too many
-   *   derivatives, 503
+   * Queues a job, unless one is in progress or has failed permanently. Does not wait for it.
+   * @throws Problem 403 when the caller may not begin jobs, 404 when the original is being deleted, 429 when the client has too
+   *   many jobs or the file too many derivatives, 503
    */
   begin(wanted: WantedMedia): Promise<JobStatus>
   /**
-   * The same, and waits: answers when it is stored, or is being made and can be played already.
-   * @throws Problem 423 when that is not so after `waitMs`, the failure that its job has ended with
+   * The same, and waits until the derivative is stored, or until enough of it can be played.
+   * @throws Problem 423 after `waitMs`; the failure of the job
    */
   finish(wanted: WantedMedia, options: { waitMs: number; signal: AbortSignal }): Promise<void>
   /**
-   * What is known of the derivative that a path names: of its job, or that it is stored.
-   * @throws Problem 400, 404 when there is neither, 503
+   * The state of the derivative that a path names.
+   * @throws Problem 400, 404 when it is neither stored nor has a job, 503
    */
   look(client: Client, path: string): Promise<MediaJob>
-  /** From now on this process does such jobs. */
+  /** Starts to run media jobs in this process. */
   work(): void
-  /** Puts back what it is doing. Once the jobs have been paused. */
+  /** Aborts the running jobs and returns them to the queue. Called after the queue was paused. */
   stop(): void
 }
 
-/** How the making of a derivative goes. */
+/** The state of a derivative that a media job renders. */
 export interface MediaJob {
   key: ObjectKey
   original: OriginalName
   status: JobStatus
-  /** There is something at its address: all of it, or enough to begin with. */
+  /** Whether its URL delivers it: completely, or enough of it to begin playing. */
   isPlayable: boolean
 }

@@ -21,13 +21,13 @@ interface QueuedMedia extends Reserved {
   query: WantedMedia['query']
   accept: string
   isHeld?: boolean
-  /** While there is no room for it, it is put off until this instant, in milliseconds since 1970. */
+  /** Until then the job is deferred while resources are missing. Milliseconds since 1970. */
   until: number
 }
 
-// Who waits within a request looks so often: a step of Redis each.
+// The polling interval of a request that waits. Each poll is one command of Redis.
 const LOOK_EVERY_MS = 300
-// One that has waited so long has been heard of; asked for more often, nothing comes sooner.
+// A shorter interval would not make the response available sooner.
 const RETRY_AFTER_SECONDS = 3
 
 export function createMediaJobs({
@@ -49,25 +49,25 @@ export function createMediaJobs({
   derivations: Derivations
   plan: Planner
   jobs: Jobs
-  /** As another process may just have made it, or changed its rules. @throws Problem 503 */
+  /** The current client: another process may have just created or changed it. @throws Problem 503 */
   presentClient: (id: string) => Promise<Client | undefined>
-  /** Where a job is told of. */
+  /** The URL of a job. */
   urlOf: (client: Client, key: ObjectKey) => string
-  /** Looks whether what is queued can be made here. @throws Problem 501 */
+  /** Checks that the programs that jobs need are installed. @throws Problem 501 */
   ensureInstalled: () => Promise<void>
-  /** For rendering one. */
+  /** The time limit of one render. */
   timeoutMs: number
-  /** Places of one client, for jobs that wait or run. */
+  /** The maximum of jobs of one client that wait or run. */
   atMost: number
   /** Who may begin jobs. */
   allowed: MediaJobsFor
-  /** In this process, at a time. */
+  /** The number of jobs that this process runs at the same time. */
   concurrency: number
   retryMs?: number
   now?: () => number
 }): MediaJobs {
   const stopping = new AbortController()
-  // Each counts what the ones before it have added.
+  // One at a time, so that each call counts the jobs that the previous ones have added.
   const oneAtATime = pLimit(1)
 
   const refOf = (client: Client, key: ObjectKey) => ({ kind: KIND, id: `${client.id} ${key}` })
@@ -109,7 +109,7 @@ export function createMediaJobs({
     })
   }
 
-  /** Resolves when it is stored; or with false, when nobody can want it any more. */
+  /** Resolves when the derivative is stored; with false when its client, its original or its plan is outdated. */
   async function make(
     { clientId, original, derivative, query, accept, isHeld = false }: QueuedMedia,
     how: Pick<DeriveRequest, 'signal' | 'progress' | 'isTriedAgain'>,
@@ -119,7 +119,7 @@ export function createMediaJobs({
     const found = client && name && (await originals.resolve(client, { full: name }))
     if (!client || !name || !found) return false
     const planned = plan({ query, format: name.format, accept, rules: client.rules })
-    // Plugins or rules have changed since: who asks now asks for another one.
+    // Plugins or rules have changed since the job was queued: requests now name another derivative.
     if (derivativeKey(original, planned.variant) !== derivative) return false
     const caller = QUEUE_CALLER
     const request = { ...found, client, caller, plan: planned, timeoutMs, isHeld, ...how }
@@ -181,7 +181,7 @@ export function createMediaJobs({
             leave()
           }
         },
-        // Waiting for the file, rendering and storing each have the time.
+        // Three parts have this time each: waiting for the file, rendering, and storing.
         { concurrency, limitMs: 3 * timeoutMs, attempts: ATTEMPTS, retryMs, retryMaxMs: 6 * retryMs },
       )
     },
@@ -190,12 +190,12 @@ export function createMediaJobs({
   }
 }
 
-/** What a job has failed with, as a request would have. */
+/** The failure of a job, as the error of a request. */
 function failed({ status, code, detail, members = {} }: JobFailure): Problem {
   return new Problem({ status, code, detail, members })
 }
 
-/** 423: it will be there. `progress` from 0 to 1; `job`: where more is told. */
+/** 423: the job is in progress. `progress` is from 0 to 1; `job` is the URL of the job. */
 function notReady(progress: number, job: string): Problem {
   const { members, headers } = retryAfter(RETRY_AFTER_SECONDS)
   return new Problem({

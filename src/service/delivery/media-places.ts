@@ -7,11 +7,11 @@ import { Problem, retryAfter } from '../../core/problem.ts'
 /** Who may begin media jobs: everyone, requests by a preset or a signed URL, or callers with a secret. */
 export type MediaJobsFor = 'everyone' | 'presets' | 'secret'
 
-/** What a media job is requested by. */
+/** The part of a request that decides whether it may begin a media job. */
 export interface MediaRequest {
   caller: Caller
   query: ReadonlyArray<readonly [name: string, value: string]>
-  /** The URL carries the client's signature. */
+  /** Whether the client has signed the URL. */
   isSigned?: boolean | undefined
 }
 
@@ -46,17 +46,17 @@ export function checkPlaces(request: MediaRequest, open: OpenJobs, atMost: numbe
   if (open.strangers >= ofStrangers) throw tooManyJobs(ofStrangers, 'from callers without a secret')
 }
 
-/** For whom the job is queued. */
+/** The owner in whose turn the job runs. */
 export function jobOwner(client: string, { address, isTrusted }: Caller): JobOwner {
   return isTrusted ? { client } : { client, stranger: address }
 }
 
-/** A stranger cannot invent these: there are as many as the client has presets, or has signed. */
+/** Strangers cannot invent such requests: there are only as many as the client has presets, or has signed. */
 function isChosenByClient({ query, isSigned = false }: MediaRequest): boolean {
   return isSigned || (query.length > 0 && query.every(([name]) => name === PRESET_WORD))
 }
 
-/** 429: the ones before have to end first. */
+/** 429: other jobs have to end first. */
 function tooManyJobs(limit: number, whose: string): Problem {
   const seconds = 30
   const { members, headers } = retryAfter(seconds)

@@ -10,11 +10,11 @@ import { bytesToTransform } from '../derivatives/original-bytes.ts'
 import { sourceFacts } from '../derivatives/source-facts.ts'
 import type { Originals } from '../originals/originals.ts'
 
-/** Finds the other files that a plan's parameters of type `key` name, watermarks for example. */
+/** Finds the files that a plan's parameters of type `key` name, for example watermarks. */
 export interface Assets {
   /**
-   * Finds all of them, of this client only: before the work begins, so that it may be done by another process.
-   * @returns gives them by key
+   * Finds all of them before the work begins, since another process may run it. Only files of this client are found.
+   * @returns a function that returns each file by its key
    * @throws Problem 404 that names the parameter, 503
    */
   of(client: Client, plan: Plan): Promise<EngineContext['asset']>

@@ -1,18 +1,18 @@
 import { deferred } from '../../core/async/deferred.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 
-/** Derivatives of this process that were answered and are still being stored. */
+/** Derivatives of this process that were sent to their callers and are still being stored. */
 export interface Answered {
-  /** Registers a derivative of this original. @returns a function to call when it is stored, or cannot be */
+  /** Registers a derivative of this original. @returns a function to call when it is stored, or has failed to be stored */
   begin(original: FileRef): () => void
   /**
-   * Resolves when those of this original have ended, or after a second: a delete waits for them, so that
-   * `derivative.stored` comes before `original.deleted`, which names them.
+   * Resolves when those of this original have ended, or after a second. A delete waits for them, so that `derivative.stored` is
+   * emitted before `original.deleted`, which names them.
    */
   ended(original: FileRef): Promise<void>
 }
 
-// Storing takes milliseconds on a disk, and less than this on S3. A delete does not wait for a storage that is slow.
+// Storing takes milliseconds on a disk, and less than this on S3. A delete does not wait longer for slow storage.
 const WAIT_MS = 1000
 
 export function createAnswered({ waitMs = WAIT_MS }: { waitMs?: number } = {}): Answered {

@@ -1,14 +1,14 @@
 import type { Log } from '../../core/log.ts'
 
-/** What a piece of work has to remove at its end: temporary files. */
+/** The temporary files of one transformation, to be removed at its end. */
 export interface Leftovers {
-  /** @param remove called once, when they are removed */
+  /** Registers a file. @param remove called once, by {@link Leftovers.remove} */
   add(remove: () => Promise<void>): void
-  /** Throws nothing: what stays is removed at the next start. */
+  /** Removes all of them. Never throws: files that remain are removed at the next start. */
   remove(): Promise<void>
 }
 
-/** @param fields of what is logged */
+/** @param fields logged when a file cannot be removed */
 export function createLeftovers(log: Log, fields: object): Leftovers {
   const left: Array<() => Promise<void>> = []
   return {

@@ -5,14 +5,14 @@ import type { FileLists } from '../../core/ports/file-index.ts'
 import { noSuchClient } from '../clients/change-existing.ts'
 import type { RemoveDerivatives } from './remove.ts'
 
-/** What an operator's delete of derivatives has done. */
+/** The result of a delete of derivatives by the operator. */
 export interface DeletedDerivatives {
   originals: number
   derivatives: number
   bytes: number
 }
 
-/** @param path of an original, or of a folder: with a slash at its end. @throws Problem 400, 404, 503 */
+/** @param path of an original; of a folder, with a trailing slash. @throws Problem 400, 404, 503 */
 export type DeleteDerivatives = (
   request: { clientId: string; path: string },
   signal: AbortSignal,
@@ -20,7 +20,7 @@ export type DeleteDerivatives = (
 
 const PAGE = 100
 
-/** Deletes the derivatives of one original, or of all in a folder and below it. */
+/** Deletes the derivatives of one original, or of all originals in a folder and its subfolders. */
 export function createDeleteDerivatives({
   index,
   store,

@@ -7,58 +7,56 @@ import type { FoundOriginal } from '../originals/originals.ts'
 
 export interface DeriveRequest extends FoundOriginal {
   client: Client
-  /** Who asks first: those who join cause no work. */
+  /** The first caller. Callers that join later cause no work. */
   caller: Caller
-  /** With at least one step. */
+  /** A plan with at least one step. */
   plan: Plan
-  /** Whether it is evicted after all others: requested by a preset, in advance, or by a trusted caller. */
+  /** Whether the derivative is evicted after all others: requested by a preset, in advance, or by a trusted caller. */
   isHeld?: boolean
-  /** What rendering may take, where that is more than usual. */
+  /** The time limit of the render; default: that of images. */
   timeoutMs?: number
-  /** Is told how much of it is done, from 0 to 1, by what takes minutes. */
+  /** Called with the progress of a media job, from 0 to 1. */
   progress?: (fraction: number) => void
-  /** Asked before it is begun, not of those who join: what it throws is their answer. */
+  /** Called before a render begins, not when a caller joins. Its error is the response. */
   beforeRender?: (() => Promise<void>) | undefined
-  /** Whether a failure is not the end: it is told of when no other try follows. */
+  /** Whether a retry follows this error. The event of a failure is emitted after the last attempt only. */
   isTriedAgain?: (error: unknown) => boolean
   signal: AbortSignal
 }
 
-/** A derivative that is there now. */
+/** A rendered derivative. */
 export interface MadeAsset extends Asset {
-  /** There was no room to store it: it is rendered again for the next request. */
+  /** A storage limit is reached, so it is not stored. The next request renders it again. */
   isUnstored?: true
 }
 
-/** A derivative that was counted before it is made. */
+/** A derivative that counts against the limits before it is rendered. */
 export interface Reserved {
   clientId: string
   original: ObjectKey
   derivative: ObjectKey
-  /** As `reserve` has answered. */
+  /** As `reserve` has returned it. */
   deadline: number
 }
 
-/** Makes derivatives that are not there yet, and stores them. */
+/** Renders and stores derivatives. */
 export interface Derivations {
   /**
-   * Renders a derivative, or waits for whoever renders it already. Answers as soon as the bytes are there, while they
-   * are still being stored, unless there are many of them.
-   * @throws Problem 404 when the original is going, or a file that a parameter names is not there, 422 when it cannot be
-   * transformed, 429 when it is too large to be answered without being stored and there is no room for it, 503 when too
-   * many wait
+   * Renders a derivative, or joins a render in progress. Small outputs are returned while they are still being stored.
+   * @throws Problem 404 when the original is being deleted, or a file that a parameter names does not exist; 422 when it cannot be
+   *   transformed; 429 when there is no room to store it and it is too large to be sent from memory; 503 when too many wait
    */
   derive(request: DeriveRequest): Promise<MadeAsset>
   /**
-   * Counts a derivative that is to be made later among those of its original.
-   * @returns until when, in milliseconds since 1970
-   * @throws Problem 404 when the original is going, 429 when there is no room and none can be evicted
+   * Counts a derivative that a job will render later against the limits of its original.
+   * @returns the deadline, in milliseconds since 1970
+   * @throws Problem 404 when the original is being deleted, 429 when a limit is reached and no derivative can be evicted
    */
   reserve(request: Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>): Promise<number>
-  /** Ends what {@link Derivations.reserve} has begun: it is not made after all. */
+  /** Reverts {@link Derivations.reserve} when the derivative is not rendered after all. */
   release(reserved: Reserved): Promise<void>
-  /** Resolves when this process neither makes nor stores this derivative any more, well or not. */
+  /** Resolves when this process has stopped rendering and storing this derivative, successfully or not. */
   ended(client: Client, key: ObjectKey): Promise<void>
-  /** Resolves when nothing is being made or stored; for an orderly end. */
+  /** Resolves when no render or put is in progress; for a graceful shutdown. */
   idle(): Promise<void>
 }

@@ -10,7 +10,7 @@ import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import type { Derivations, DeriveRequest, MadeAsset } from './derivations.ts'
 import { createMaker, type MakerOptions, payerOf } from './make.ts'
 
-/** Makes derivatives that are not there yet, and stores them: one run for all callers, in this process and in the others. */
+/** Renders and stores derivatives: one run for all callers, in this process and in the others. */
 export function createDerivations({
   locks,
   cpuTime,
@@ -23,11 +23,11 @@ export function createDerivations({
 }): Derivations {
   const { index, buckets, log } = options
   const { make, reserve, limitMsOf } = createMaker({ ...options, now })
-  // Locks share across processes and answer only at the end; this one answers local callers as soon as the bytes are
-  // there.
+  // Locks share a run across processes, and return only at its end. The flight returns to callers of this process as soon as
+  // the bytes are rendered.
   const flights = createSingleFlights<MadeAsset>()
   const failures = createFailures(now)
-  // Makes that are under way, also those that nobody waits for any more.
+  // Runs in progress, including those without callers.
   const making = new Set<Promise<void>>()
 
   function start(request: DeriveRequest, key: ObjectKey): SingleFlight<MadeAsset> {
@@ -39,7 +39,7 @@ export function createDerivations({
           made = true
           return tracked(make(request, { key, signal: held, answer }))
         }
-        /** @returns false when the holder was in another process, and its caller has no CPU time left */
+        /** @returns false when another process held the lock, and its caller has no CPU time left */
         const shared = () =>
           locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs: limitMsOf(request) }).then(
             () => true,
@@ -48,12 +48,12 @@ export function createDerivations({
               return false
             },
           )
-        // One of those who waited for that holder is the next one.
+        // One of the callers that waited for that holder becomes the next holder.
         while (!(await shared())) await checkCpuTime(request)
         if (made) return
         const stored = await buckets.of(client).find(key)
         if (stored) return answer(withLastModified(stored, record.storedAt))
-        // Another process had no room to store it, or its original is deleted: that is a 404.
+        // Another process had no room to store it; or its original is deleted, which is a 404.
         await work(signal)
       },
       {
@@ -64,14 +64,14 @@ export function createDerivations({
     )
   }
 
-  /** Before the index is written to. The run checks it again when its turn comes. @throws Problem 429 */
+  /** Checks the CPU time before the index is changed. The run checks it again when its turn comes. @throws Problem 429 */
   async function checkCpuTime(request: DeriveRequest): Promise<void> {
     if (!runsAsJob(request.plan)) await cpuTime.check(payerOf(request))
   }
 
   /**
-   * Joins the flight of this process, or begins it. When the caller who has begun it has no CPU time left, those who have joined
-   * begin another one, until their own time is over.
+   * Joins the flight of this process, or begins it. When the caller that has begun it runs out of CPU time, a caller that has
+   * joined begins another one, until its own time limit.
    */
   async function join(request: DeriveRequest, key: ObjectKey): Promise<MadeAsset> {
     const flight = flightOf(request.client, key)
@@ -110,8 +110,8 @@ export function createDerivations({
     async derive(request) {
       const key = derivativeKey(request.name.key, request.plan.variant)
       const flight = flightOf(request.client, key)
-      // Of these bytes: another file may get the key of a deleted one; and one that is known to be truncated by now is
-      // rendered in another way. Jobs remember their own failures.
+      // The failure is about these bytes: another file may get the key of a deleted one. A file that is marked as truncated since
+      // then is rendered in another way. Jobs remember their own failures.
       const { sha256, truncated = false } = request.record
       const failure = request.timeoutMs === undefined ? `${flight} ${sha256} ${truncated}` : undefined
       if (failure !== undefined) failures.check(failure)

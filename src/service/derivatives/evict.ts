@@ -5,15 +5,15 @@ import type { DerivativeIndex } from '../../core/ports/file-index.ts'
 import { deleteDerivative } from '../originals/delete-objects.ts'
 
 /**
- * Deletes a stored derivative alone: `pending` → its bytes → its parts → forgotten. When this is broken off, a sweep
- * keeps it if its bytes are still there, or else ends the delete. Readers that have it open keep reading it.
+ * Deletes one stored derivative: `pending` → its bytes → its parts → no entry. After a crash, a sweep keeps the derivative if its
+ * bytes still exist, and completes the delete otherwise. Readers that have opened it can read to the end.
  *
  * @returns false when another caller was faster
- * @throws Problem 503 when some of it may still be there: the sweep continues
+ * @throws Problem 503 when some of it may remain: the sweep continues
  */
 export type Evict = (client: Client, original: ObjectKey, derivative: ObjectKey) => Promise<boolean>
 
-// After this time a sweep looks at what a dead process has left of an eviction.
+// After this time a sweep completes an eviction whose process has died.
 const LEASE_MS = 60_000
 
 export function createEvict({
@@ -30,7 +30,7 @@ export function createEvict({
     const deadline = now() + LEASE_MS
     if (!(await index.beginEviction(ref, derivative, deadline))) return false
     await deleteDerivative(buckets.of(client), derivative)
-    // A request may have begun it again since then: that one has a later deadline and stays.
+    // A request may have begun the derivative again since then: its later deadline keeps the entry.
     await index.dropDerivative(ref, derivative, deadline)
     return true
   }

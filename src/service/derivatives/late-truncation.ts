@@ -10,12 +10,12 @@ import type { Annotate } from '../files/annotate.ts'
 import type { FoundOriginal } from '../originals/originals.ts'
 
 /**
- * Looks for the end of an original that could not be decoded. Originals of a version without that check have no mark in
- * their record, and may be truncated all the same; a truncated one gets the mark now, in the bucket and the index.
+ * Checks whether an original that could not be decoded is truncated. Originals that were uploaded to a version without that check
+ * have no mark in their record. A truncated one is marked now, in the bucket and the index.
  *
- * @param error what the transformation has failed with
- * @returns the original with its mark, to be transformed again; undefined when it is not truncated, was marked before, or
- *   cannot be read or marked now
+ * @param error of the transformation
+ * @returns the marked original, to be transformed again; undefined when it is not truncated, was marked before, or cannot be read
+ *   or marked now
  */
 export type FindLateTruncation = (
   client: Client,
@@ -23,9 +23,9 @@ export type FindLateTruncation = (
   error: unknown,
 ) => Promise<FoundOriginal | undefined>
 
-// A file is read once for all its failures, which may be as many as requests.
+// A file is read once, however many requests fail.
 const REMEMBERED = 10_000
-// To read or mark it may fail at each request while the bucket takes no writes.
+// During an outage of the bucket, each attempt to mark a file would fail.
 const DEFERRED_FOR_MS = 60_000
 
 export function createFindLateTruncation({

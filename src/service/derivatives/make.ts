@@ -25,15 +25,15 @@ import { sourceFacts } from './source-facts.ts'
 import { type Claim, createDerivativeSpace } from './space.ts'
 import { createStoring } from './store.ts'
 
-// An aborted put may still land, so a delete waits this long past the deadline.
+// An aborted put may still complete, so a delete waits this long after the deadline.
 const GRACE_MS = 15_000
 
 type Unrendered = Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>
 
-/** Renders and stores derivatives, each call by itself: two calls for one derivative do the work twice. */
+/** Renders and stores derivatives. It has no single flight: two calls for one derivative render it twice. */
 export interface Maker {
   /**
-   * `pending` → render, parts → answer → put → `stored`, or without a trace when the original is deleted in the meantime. Calls
+   * `pending` → render, parts → answer → put → `stored`; nothing remains if the original is deleted in the meantime. Calls
    * `answer` once, unless it fails before.
    */
   make(
@@ -46,7 +46,7 @@ export interface Maker {
   limitMsOf(request: Pick<DeriveRequest, 'timeoutMs'>): number
 }
 
-/** What derivatives are made with. */
+/** Dependencies of rendering. */
 export interface MakerOptions {
   index: OriginalIndex & DerivativeIndex
   buckets: Buckets
@@ -59,7 +59,7 @@ export interface MakerOptions {
   evict: Evict
   answered: Answered
   log: Log
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   now: () => number
 }
 
@@ -67,7 +67,7 @@ export function createMaker(options: MakerOptions): Maker {
   const { index, buckets, assets, originals, events, run, limits, derivativeLimits, evict, log, now } =
     options
   const space = createDerivativeSpace({ index, evict, limits: derivativeLimits, log })
-  // Waiting for a turn, rendering, storing: each at most as long as a render may take.
+  // Waiting for a turn, rendering, and storing: each may take as long as a render.
   const limitMsOf: Maker['limitMsOf'] = ({ timeoutMs = limits.timeoutMs }) => 3 * timeoutMs
 
   const claimOf = ({ client, record, isHeld = false }: Unrendered, key: ObjectKey): Claim => ({
@@ -80,11 +80,11 @@ export function createMaker(options: MakerOptions): Maker {
   /** → `pending`. @returns its deadline, or undefined when there is no room to store it @throws Problem 404 */
   async function note(request: Unrendered, key: ObjectKey): Promise<number | undefined> {
     const deadline = now() + limitMsOf(request) + GRACE_MS
-    // Callers can request only one of these.
+    // There is only one derivative with the information about an original, so it does not count against the limit.
     const limited = request.plan.variant !== INFORMATION_VARIANT
     const begin = () => unlessStatus(404, space.begin(claimOf(request, key), { deadline, limited }))
     let isStorable = await begin()
-    // The index was emptied after the original was found: a Redis that has come back. The bucket still has it.
+    // The index was emptied after the original was found, for example by a restart of Redis. The bucket still has the original.
     if (isStorable === undefined && (await originals.resolve(request.client, { full: request.name })))
       isStorable = await begin()
     if (isStorable === undefined) throw fileNotFound()
@@ -97,7 +97,7 @@ export function createMaker(options: MakerOptions): Maker {
     return deadline
   }
 
-  /** What is stored by now: another process may have made it since this caller looked. */
+  /** The derivative, if another process has stored it since this caller has read the index. */
   async function storedBefore({ client, name }: DeriveRequest, key: ObjectKey): Promise<Asset | undefined> {
     const known = (await index.find({ clientId: client.id, key: name.key }, key)).derivative
     const entry = known?.state === 'stored' ? known.record : undefined
@@ -117,7 +117,7 @@ export function createMaker(options: MakerOptions): Maker {
     const stored = await storedBefore(request, key)
     if (stored) return answer(withLastModified(stored, record.storedAt))
     const asset = await assets.of(client, plan)
-    // A job's callers come back for what is stored.
+    // The callers of a job request the stored derivative later.
     const deadline = await (runsAsJob(plan) ? reserve : note)(request, key)
     const mostOfAll = bytesOfDerivatives(record.size, derivativeLimits.derivativesMaxTimes)
     const outputMaxBytes = Math.min(limits.outputMaxBytes, mostOfAll)
@@ -129,7 +129,7 @@ export function createMaker(options: MakerOptions): Maker {
     try {
       const source = await bytesToTransform(bucket, record)
       if (!source) throw fileNotFound()
-      // Those of a run that was killed.
+      // Parts that a killed process has left.
       await deleteParts(bucket, key)
       const rendered = await run(
         plan,
@@ -167,7 +167,7 @@ export function createMaker(options: MakerOptions): Maker {
   return { make, reserve, limitMsOf }
 }
 
-/** Who pays for the CPU time of a derivative. */
+/** The account that is charged for the CPU time of a derivative. */
 export function payerOf({ client, caller }: Pick<DeriveRequest, 'client' | 'caller'>): CpuPayer {
   return { clientId: client.id, caller, rates: client.rules?.rates }
 }

@@ -3,14 +3,14 @@ import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { Log } from '../../core/log.ts'
 import type { DerivativeIndex } from '../../core/ports/file-index.ts'
 
-/** Notes which derivatives are used. Coarse: a read costs a step of the index once in ten minutes at most. */
+/** Notes the last use of derivatives, in the index at most once in ten minutes for each of them. */
 export interface NotedUses {
-  /** Answers at once; what cannot be noted is lost. */
+  /** Returns at once. A use that cannot be written is lost. */
   note(ref: FileRef, derivative: ObjectKey, options: { isHeld: boolean }): void
 }
 
 const EVERY_MS = 10 * 60_000
-// Some 5 MB of names. Past it all are forgotten, and noted again.
+// About 5 MB of names. When it is full, it is emptied, and uses are noted again.
 const REMEMBERED = 20_000
 
 export function createNotedUses({

@@ -5,9 +5,9 @@ import { Problem } from '../../core/problem.ts'
 import { emptySource } from '../../core/transform-problems.ts'
 
 /**
- * The bytes of a stored original, for those that deliver or transform it; undefined when the bucket has none. An original
- * never changes, so another size means that other programs have changed the bucket, or that its disk has lost bytes:
- * caches would store that for a week under the ETag of the right file.
+ * The bytes of a stored original, to deliver or transform it; undefined when the bucket has none. An original never changes, so
+ * another size means that another program has changed the bucket, or that its disk has lost bytes. Caches would store the damaged
+ * file for a week under the ETag of the intact one.
  *
  * @throws Problem 500 file_damaged, 503
  */

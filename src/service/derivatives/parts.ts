@@ -4,17 +4,17 @@ import { outputTooLarge } from '../../core/limit-problems.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { DerivativeRecord } from '../../core/ports/file-index.ts'
 
-/** Counts the parts of a bundle while they are stored: some of them more than once, longer each time. */
+/** Counts the bytes of a bundle's parts while they are stored. A playlist is stored several times, longer each time. */
 export interface CountedParts {
-  /** @throws Problem 422 when all of them together are larger than an output may be */
+  /** Sets the size of a part. @throws Problem 422 when all parts together exceed the maximum size of an output */
   count(name: string, size: number): void
-  /** Bytes of all parts. */
+  /** The bytes of all parts. */
   bytes(): number
-  /** What the index is told of them: nothing where there are none. */
+  /** The members for the record in the index; empty without parts. */
   members(): Pick<DerivativeRecord, 'partsBytes'>
 }
 
-/** @param maxBytes of all parts together */
+/** @param maxBytes maximum of all parts together */
 export function countParts(maxBytes: number): CountedParts {
   const sizes = new Map<string, number>()
   let bytes = 0
@@ -29,7 +29,7 @@ export function countParts(maxBytes: number): CountedParts {
   }
 }
 
-/** The record of a derivative that a bucket holds; of a bundle all parts are looked at. */
+/** The record of a derivative that a bucket has. For a bundle, all parts are read. */
 export async function recordOfDerivative(
   bucket: Bucket,
   key: ObjectKey,

@@ -8,18 +8,18 @@ import type { Originals } from '../originals/originals.ts'
 import type { Evict } from './evict.ts'
 import { recordOfDerivative } from './parts.ts'
 
-/** What was deleted. */
+/** The deleted derivatives of an original. */
 export interface RemovedDerivatives {
-  /** The original's. */
+  /** The key of the original. */
   key: ObjectKey
   derivatives: number
-  /** Those of parts included. */
+  /** Includes the bytes of parts. */
   bytes: number
 }
 
 /**
- * Deletes the stored derivatives of an original, held ones too, and nothing else. One in progress is stored afterwards.
- * @throws Problem 404 when there is no such original, 503 when some may still be there: the sweep continues
+ * Deletes the stored derivatives of an original, including held ones. One that is in progress is stored afterwards.
+ * @throws Problem 404 when the original does not exist, 503 when some derivatives may remain: the sweep continues
  */
 export type RemoveDerivatives = (client: Client, path: PathCandidates) => Promise<RemovedDerivatives>
 
@@ -34,7 +34,7 @@ export function createRemoveDerivatives({
   originals: Originals
   evict: Evict
 }): RemoveDerivatives {
-  /** An index that is older than the bucket does not know all of them. */
+  /** An outdated index does not have all of them. */
   async function adoptUnknown(client: Client, key: ObjectKey): Promise<void> {
     const ref = { clientId: client.id, key }
     const bucket = buckets.of(client)

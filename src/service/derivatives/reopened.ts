@@ -2,9 +2,9 @@ import type { Asset } from '../../core/bytes/asset.ts'
 import { fileReplaced, Problem } from '../../core/problem.ts'
 
 /**
- * The asset of a derivative, which may be evicted after it was found and before it is opened: then `again` renders it.
+ * The asset of a derivative. If it is evicted after it was found and before it is opened, `again` renders it.
  *
- * @throws from `open`, Problem 503 when the new one has another size, since that of this one may have been sent
+ * @throws from `open`, Problem 503 when the new derivative has another size: the first size may have been sent already
  */
 export function reopened(asset: Asset, again: () => Promise<Asset>): Asset {
   return {

@@ -1,7 +1,7 @@
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
 
-/** What an original's record adds to its bytes, for the engines. */
+/** The values of an original's record that engines need in addition to its bytes. */
 export function sourceFacts({
   sha256,
   truncated,
@@ -9,7 +9,7 @@ export function sourceFacts({
   return { sha256, ...(truncated ? { truncated } : {}) }
 }
 
-/** Notes about its original that a derivative has in the header `X-Sluice-Transform`. */
+/** Notes about the original, for the header `X-Sluice-Transform` of its derivatives. */
 export function sourceNotes({ truncated }: Pick<OriginalRecord, 'truncated'>): readonly string[] {
   return truncated ? ['truncated original'] : []
 }

@@ -12,30 +12,30 @@ import type { DerivativeIndex, OriginalRecord } from '../../core/ports/file-inde
 import { fileNotFound } from '../../core/problem.ts'
 import type { Evict } from './evict.ts'
 
-/** A derivative that is to be stored. */
+/** A derivative that needs storage. */
 export interface Claim {
   client: Client
   original: Pick<OriginalRecord, 'key' | 'size'>
   key: ObjectKey
-  /** Whether it is stored in any case, at the expense of other held ones. */
+  /** Whether it may also replace other held derivatives. */
   isHeld: boolean
 }
 
-/** Makes room for new derivatives: the least recently used ones are evicted. */
+/** Makes room for new derivatives by evicting the least recently used ones. */
 export interface DerivativeSpace {
   /**
-   * Notes it as pending; `limited` when it counts against `VARIANT_LIMIT`.
-   * @returns whether it may be stored: false when there is no room, and nothing that could be evicted
-   * @throws Problem 404 when the original is going
+   * Notes the derivative as pending. `limited`: whether it counts against `VARIANT_LIMIT`.
+   * @returns whether it may be stored: false when a limit is reached and no derivative can be evicted
+   * @throws Problem 404 when the original is being deleted
    */
   begin(claim: Claim, options: { deadline: number; limited: boolean }): Promise<boolean>
-  /** Makes room for its bytes. @returns false when there is none, and nothing that could be evicted */
+  /** Makes room for its bytes. @returns false when a limit is reached and no derivative can be evicted */
   makeRoom(claim: Claim, bytes: number): Promise<boolean>
-  /** How many derivatives the client's originals may have. */
+  /** The maximum of derivatives per original of this client. */
   atMost(client: Client): number
 }
 
-// Other processes fill what is made room for: then this caller goes on without.
+// Other processes may use the room that was made. After this many attempts, the derivative is not stored.
 const ROUNDS = 20
 const AT_ONCE = 50
 
@@ -54,13 +54,13 @@ export function createDerivativeSpace({
   const atMost = (client: Client) => sharesOf(client).variants
   const refOf = ({ client, original }: Claim) => ({ clientId: client.id, key: original.key })
 
-  /** Those that this claim may evict. */
+  /** The derivatives that this claim may evict. */
   const evictable = async (claim: Claim, of: Parameters<DerivativeIndex['leastUsed']>[0], count: number) => {
     const used = await index.leastUsed(of, count)
     return used.filter(({ key, use }) => key !== claim.key && mayEvict(claim, use))
   }
 
-  /** @returns whether it is gone now, by this call or another one */
+  /** @returns whether it was evicted, by this call or another one */
   async function tryToEvict({ client }: Claim, { original, key }: UsedDerivative): Promise<boolean> {
     try {
       await evict(client, original, key)
@@ -71,7 +71,7 @@ export function createDerivativeSpace({
     }
   }
 
-  /** Evicts until `bytes` more fit into one of the sums. */
+  /** Evicts derivatives until `bytes` more fit into one limit. */
   async function evictFor(claim: Claim, bytes: number, scope: 'client' | 'original', most: number) {
     if (bytes > most) return false
     const of = scope === 'client' ? { clientId: claim.client.id } : refOf(claim)

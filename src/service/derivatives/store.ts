@@ -14,28 +14,28 @@ import type { DeriveRequest, MadeAsset } from './derivations.ts'
 import { countParts } from './parts.ts'
 import type { Claim, DerivativeSpace } from './space.ts'
 
-/** Where the files of one derivative go, while it is rendered and at its end. */
+/** Stores the files of one derivative, during the render and at its end. */
 export interface Storing {
   storePart: EngineContext['storePart']
   /**
-   * Answers with what was rendered and stores it. A small file is answered before it is stored, a large one afterwards, from the
-   * bucket. When the original was deleted in the meantime, nothing stays.
+   * Answers with the rendered file and stores it. A small file is answered before it is stored; a large one afterwards, from the
+   * bucket. If the original was deleted in the meantime, nothing remains.
    *
-   * @throws Problem 404 when there is nothing to answer with, 422 when it is too large, 429 when it would wait in memory for slow
-   *   readers and there is no room to store it
+   * @throws Problem 404 when the original was deleted, 422 when the file is too large, 429 when there is no room to store it and it
+   *   is too large to be kept in memory for slow readers
    */
   finish(rendered: Asset, answer: (asset: MadeAsset) => void): Promise<void>
-  /** Takes back what was stored of a derivative that has failed. @throws Problem 503 when some of it may stay */
+  /** Deletes what was stored of a derivative that has failed. @throws Problem 503 when some of it may remain */
   takeBack(): Promise<void>
-  /** To be called at the end, however it has ended. */
+  /** Called at the end, after success or failure. */
   end(): void
 }
 
-// What is larger would wait in memory for slow readers: it is answered from where it is stored.
+// Larger files would occupy memory while slow readers receive them. They are sent from the bucket.
 const MAX_ANSWERED_BYTES = 8 * 1024 * 1024
 
 /**
- * @param derivative `deadline`: as it was noted in the index; undefined when there is no room to store it
+ * @param derivative `deadline`: as noted in the index; undefined when there is no room to store the derivative
  */
 export function createStoring(
   {
@@ -65,7 +65,7 @@ export function createStoring(
     key: ObjectKey
     claim: Claim
     deadline: number | undefined
-    /** Of the derivative and its parts together. */
+    /** Maximum of the derivative and its parts together. */
     maxBytes: number
     signal: AbortSignal
   },
@@ -138,9 +138,9 @@ export function createStoring(
   }
 
   return {
-    // Flushed to the disk: after a power cut the derivative, which is put last, may be there, and then they are as well.
+    // Parts are flushed to the disk: if the derivative, which is put last, survives a power cut, its parts do as well.
     async storePart(partName, part) {
-      // Nobody wants the rest of what is deleted by now. An outage may be over when it is asked for good.
+      // Stop if the original was deleted. During an outage of the index, continue: it may be over at the end.
       const original = (await unlessStatus(503, index.find(ref)))?.original
       if (original && original.state !== 'stored') throw fileNotFound()
       parts.count(partName, part.size)
@@ -157,12 +157,12 @@ export function createStoring(
         await drop()
         return answer(passing)
       }
-      // A file is gone by the time that a slow reader has read it.
+      // A temporary file is deleted before slow readers have received it.
       const isLarge = size > MAX_ANSWERED_BYTES || rendered.file !== undefined
       await (isLarge ? putAndAnswer : answerAndPut)(rendered, answer)
     },
 
-    // After an outage bytes may be there, or still appear: then the entry stays, and a sweep ends it past its deadline.
+    // A put that has begun may still complete: the entry stays, and a sweep removes it after its deadline.
     takeBack: () => (putBegun ? deleteParts(bucket, key) : drop()),
 
     end: () => endStoring(),

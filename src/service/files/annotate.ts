@@ -10,7 +10,7 @@ import { type FileRequest, originalOf } from './describe.ts'
  * index. A change that is interrupted in between was not acknowledged, and a sweep or the next change makes the index
  * agree with the bucket. Changes of one original run one after the other.
  *
- * @param request.change computes the new record from the present one; may throw to refuse
+ * @param request.change computes the new record from the current one; may throw to refuse
  * @throws Problem 404, 503, and the errors of `change`
  */
 export type Annotate = (

@@ -3,7 +3,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
 import { noSuchClient } from '../clients/change-existing.ts'
 
-/** All present clients, or only the given one. @throws Problem 404 when the client does not exist */
+/** All current clients, or only the given one. @throws Problem 404 when the client does not exist */
 export async function walkedClients(
   clients: ClientStore,
   clientId: string | undefined,

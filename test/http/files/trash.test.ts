@@ -34,6 +34,7 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
   before(async () => {
     png = await picture()
     service = await start({
+      clientCacheTtlMs: 200,
       wrapStorage: wrapBuckets((bucket) => ({
         put: async (key, bytes, options) => {
           if (refuses(key)) throw new Error('the disk is broken')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { onEveryBucket } from '../../support/backends.ts'
+import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { answersTo } from '../../support/peers/answers.ts'
 import type { Cache } from '../../support/peers/cache.ts'
@@ -27,7 +27,7 @@ interface Target {
   etag: string
 }
 
-onEveryBucket('caches in front', (start) => {
+onOneBackend('caches in front', (start) => {
   let service: Service
   const bytes = randomBytes(1_000_000)
   let noise: Buffer

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { expect } from 'chai'
-import { onEveryBucket } from '../../support/backends.ts'
+import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { film, longFilm } from '../../support/media/videos.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
@@ -82,7 +82,7 @@ const playFromTheStart = (src: string) => `(async () => {
   return { first, isLive: last.live, lasts: last.totalduration, at }
 })()`
 
-onEveryBucket('hls.js in Chromium', (start) => {
+onOneBackend('hls.js in Chromium', (start) => {
   let chromium: Chromium
   let source: Buffer
   let long: Buffer

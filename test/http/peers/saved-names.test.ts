@@ -1,12 +1,12 @@
 import { readdir, rm } from 'node:fs/promises'
 import { expect } from 'chai'
-import { onEveryBucket } from '../../support/backends.ts'
+import { onOneBackend } from '../../support/backends.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onEveryBucket('Chromium saves a file', (start) => {
+onOneBackend('Chromium saves a file', (start) => {
   let service: Service
   let chromium: Chromium
   let folder: string

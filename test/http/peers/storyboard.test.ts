@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onEveryBucket } from '../../support/backends.ts'
+import { onOneBackend } from '../../support/backends.ts'
 import { film } from '../../support/media/videos.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -42,7 +42,7 @@ const look = (src: string) => `(async () => {
   return cues
 })()`
 
-onEveryBucket('a storyboard in Chromium', (start) => {
+onOneBackend('a storyboard in Chromium', (start) => {
   let chromium: Chromium
   before(async function () {
     this.timeout(60_000)

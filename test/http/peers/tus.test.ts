@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { build } from 'esbuild'
 import { type HttpRequest, Upload } from 'tus-js-client'
-import { onEveryBucket } from '../../support/backends.ts'
+import { onEveryBucket, onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import type { WireRecord } from '../../support/requests/client.ts'
@@ -133,7 +133,7 @@ const upload = (
   return Promise.race([stopped, ended])
 })()`
 
-onEveryBucket('Uppy in Chromium, in a page of another origin', (start) => {
+onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
   let chromium: Chromium
   let page: Server
   before(async function () {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { PresetSettings } from '../../../src/core/clients/client.ts'
+import type { PresetSettings } from '../../../src/core/clients/rules/rule.ts'
 import { knownFormat } from '../../../src/core/media/formats.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'

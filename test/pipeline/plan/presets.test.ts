@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import type { ClientRules, PresetSettings } from '../../../src/core/clients/client.ts'
+import type { PresetSettings } from '../../../src/core/clients/rules/rule.ts'
+import type { ClientRules } from '../../../src/core/clients/rules/table.ts'
 import { knownFormat } from '../../../src/core/media/formats.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'

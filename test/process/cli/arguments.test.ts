@@ -1,5 +1,8 @@
 import { expect } from 'chai'
-import { keepDeleted } from '../../../src/process/cli/arguments.ts'
+import { CLIENT_RULES } from '../../../src/core/clients/rules/table.ts'
+
+const keepDeleted = (text: string) =>
+  CLIENT_RULES.keepDeletedSeconds.parse(text, { before: undefined, readJson: JSON.parse })
 
 describe('--keep-deleted', () => {
   it('accepts up to 90 days, and off', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Finding } from '../../../src/core/files/finding.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
-import { parseDuration, shownDuration } from '../../../src/process/cli/duration.ts'
+import { parseDuration, shownDuration } from '../../../src/core/text/duration.ts'
 import { columns, failureText, humanOutput, jsonOutput } from '../../../src/process/cli/output.ts'
 
 const FINDING: Finding = {

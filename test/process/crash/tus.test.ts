@@ -80,7 +80,8 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       expect((await service.objects()).filter((key) => key.includes('/tus/pieces/'))).to.deep.equal([])
     }
 
-    for (const step of STEPS)
+    // A crash before a step leaves the same state as a crash after the previous step. On disk, both are tried.
+    for (const step of STEPS.filter((name) => backend === EMBEDDED || !name.startsWith('before ')))
       it(`resumes where it was, and stores one original: ${step}`, async () => {
         // What comes first is taken by one that lives: its small rest is then read and put anew.
         const first = await start({ dataDir })

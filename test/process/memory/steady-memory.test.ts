@@ -15,6 +15,7 @@ const LIMIT_BYTES = 250 * MIB
 const GROWTH_BYTES = 20 * MIB
 // Connections that clients and storage keep for their next request; what 125 files leave behind would be more.
 const MORE_FILES = 50
+const HALF = sized(2500, 5000)
 
 for (const backend of sized([EMBEDDED], [EMBEDDED, S3_REDIS]))
   describe(`memory in the long run (${backend.name})`, function () {
@@ -32,10 +33,10 @@ for (const backend of sized([EMBEDDED], [EMBEDDED, S3_REDIS]))
       await rm(dataDir, { recursive: true, force: true })
     })
 
-    it('is not higher after 10,000 mixed requests than after 5,000, and no more files are open', async () => {
-      await mixedRequests(server, 5000 / REQUESTS_PER_FILE)
+    it(`is not higher after ${2 * HALF} mixed requests than after ${HALF}, and no more files are open`, async () => {
+      await mixedRequests(server, HALF / REQUESTS_PER_FILE)
       const half = { bytes: await residentBytes(server), files: await openFiles(server) }
-      await mixedRequests(server, 5000 / REQUESTS_PER_FILE)
+      await mixedRequests(server, HALF / REQUESTS_PER_FILE)
       expect((await residentBytes(server)) - half.bytes).to.be.below(GROWTH_BYTES)
       await eventually(async () => expect(await openFiles(server)).to.be.below(half.files + MORE_FILES))
       expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)

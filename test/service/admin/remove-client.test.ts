@@ -41,6 +41,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
     before(async () => {
       png = await picture()
       service = await start({
+        clientCacheTtlMs: 200,
         wrapStorage: wrapBuckets((bucket, { id }) => (id === other?.id ? change(bucket) : {})),
       })
     })

@@ -12,14 +12,14 @@ import { exchange } from '../../support/requests/exchange.ts'
 import { begin, patch, recordIn, tus } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 
-const EXPIRE_SECONDS = 5
+const EXPIRE_SECONDS = 3
 
 onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => {
   let service: Service
   let png: Buffer
   before(async () => {
     png = await picture()
-    service = await start({ env: { RESUMABLE_UPLOAD_TTL_SECONDS: String(EXPIRE_SECONDS) } })
+    service = await start({ clientCacheTtlMs: 200, env: { RESUMABLE_UPLOAD_TTL_SECONDS: String(EXPIRE_SECONDS) } })
   })
 
   const left = async () => (await service.objects()).filter((key) => key.includes('.sluice/tus/'))

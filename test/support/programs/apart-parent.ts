@@ -1,15 +1,15 @@
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { transformerEnvironment } from '../../../config/programs.ts'
 import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import { createPool } from '../../../src/process/child-pool/pool.ts'
 import { keptLog } from '../service.ts'
 
-// A process with two children, one at work and one at rest, which says their ids and waits for its end.
+// A process with two children of this script, one at work and one at rest, which says their ids and waits for its end.
+const [script = '', deed] = process.argv.slice(2)
 const log = keptLog()
 const setup = { maxMemoryBytes: 1e9 }
 const pool = createPool({
-  script: join(import.meta.dirname, 'apart-worker.ts'),
+  script,
   setup,
   env: transformerEnvironment(),
   most: 2,
@@ -20,7 +20,7 @@ const source = assetFromBytes(Buffer.from(''), { mediaType: 'text/plain', lastMo
 const asset = async () => source
 const signal = new AbortController().signal
 const run = (task: object) => pool.run({ task, source, asset, signal, timeoutMs: 600_000, log })
-const sleeping = run({ do: process.argv[2] })
+const sleeping = run({ do: deed })
 await run({ do: 'pid' })
 // The sleeper has begun when its process has been told, which is later than the other's answer at worst.
 await pause(200)

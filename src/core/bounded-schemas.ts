@@ -38,6 +38,19 @@ export function boundedRecord<T extends z.ZodType>(
   return z.custom<Record<string, unknown>>(fits, { error }).pipe(z.record(z.string(), value))
 }
 
+// A first limit for lengths, so that validation is fast. Services check the exact limits, which messages name.
+const MANY = 1000
+
+/** An array of at most 1000 items. */
+export function boundedItems<T extends z.ZodType>(element: T) {
+  return boundedArray(element, { max: MANY, expected: `at most ${MANY} items` })
+}
+
+/** An object of at most 1000 members. */
+export function boundedMembers<T extends z.ZodType>(value: T) {
+  return boundedRecord(value, { max: MANY, expected: 'an object', expectedAtMost: `at most ${MANY} members` })
+}
+
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
