@@ -5,9 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { configWarnings } from '../config/warnings.ts'
-import { aggregateMetrics, createApp, loadEverything } from './app.ts'
+import { type App, aggregateMetrics, createApp, credentialsFile, loadEverything } from './app.ts'
 import { projectRoot } from './process/project-root.ts'
-import { banner, usage } from './process/web/banner.ts'
+import { version } from './process/version.ts'
+import { greet, usage } from './process/web/banner.ts'
 import { checkReport } from './process/web/check-report.ts'
 import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web/cluster.ts'
 import { gatherMetrics, shareMetrics } from './process/web/cluster-metrics.ts'
@@ -36,6 +37,10 @@ async function main(): Promise<void> {
     process.stdout.write(usage(describeVariables()))
     return
   }
+  if (argument === '--version') {
+    process.stdout.write(`${version()}\n`)
+    return
+  }
   if (argument === '--check') {
     process.stdout.write(checkReport(await loadEverything({ config: loadConfig(), root: projectRoot() })))
     for (const warning of configWarnings()) process.stderr.write(`sluice: ${warning}\n`)
@@ -53,7 +58,7 @@ async function main(): Promise<void> {
     await openMetrics(config, { log, read: gatherMetrics(aggregateMetrics) })
     const graceMs = config.SHUTDOWN_DELAY_SECONDS * 1000 + DRAIN_MS + 2 * CLOSE_MS
     const baseUrl = await runWebProcesses({ count, graceMs, log })
-    process.stdout.write(greeting(config, baseUrl))
+    showReady(config, { baseUrl, log })
     return
   }
   // Early requests wait until startup finishes instead of being refused.
@@ -102,25 +107,38 @@ async function main(): Promise<void> {
     process.once('disconnect', () => stop('SIGTERM'))
     tellReady(baseUrl)
   } else {
-    process.stdout.write(greeting(config, baseUrl, app.credentials))
+    showReady(config, { baseUrl, log, credentials: app.credentials })
   }
   log.info({ baseUrl, port, dataDir: config.DATA_DIR }, 'ready')
 }
 
-/** @param credentials created by the service, when the configuration has none */
-function greeting(
+/** @param credentials of the first client, created by the service when the configuration has none */
+function showReady(
   config: Config,
-  baseUrl: string,
-  credentials?: Parameters<typeof banner>[0]['credentials'],
-) {
-  const { CLIENT_TOKEN = '', SECRET_CLIENT_TOKEN = '' } = config
-  return banner({
-    baseUrl,
-    files: config.S3_BUCKET ? `S3 bucket ${config.S3_BUCKET}` : config.DATA_DIR,
-    index: config.REDIS_URL ? `Redis at ${new URL(config.REDIS_URL).host}` : config.DATA_DIR,
-    credentials: credentials ?? { clientToken: CLIENT_TOKEN, secretClientToken: SECRET_CLIENT_TOKEN },
-    showSecret: SECRET_CLIENT_TOKEN === '',
-  })
+  { baseUrl, log, credentials }: { baseUrl: string; log: pino.Logger; credentials?: App['credentials'] },
+): void {
+  const { CLIENT_TOKEN, SECRET_CLIENT_TOKEN, S3_BUCKET, REDIS_URL, DATA_DIR } = config
+  const created = SECRET_CLIENT_TOKEN === undefined ? credentials : undefined
+  greet(
+    {
+      version: version(),
+      baseUrl,
+      bucket: S3_BUCKET ? { kind: 's3', name: `S3 bucket ${S3_BUCKET}` } : { kind: 'disk', name: DATA_DIR },
+      index: REDIS_URL
+        ? { kind: 'redis', name: `Redis at ${new URL(REDIS_URL).host}` }
+        : { kind: 'embedded', name: DATA_DIR },
+      clientToken: credentials?.clientToken ?? CLIENT_TOKEN ?? '',
+      created: created && {
+        secretClientToken: created.secretClientToken,
+        file: credentialsFile(config),
+      },
+    },
+    {
+      isTerminal: process.stdout.isTTY === true,
+      write: (text) => void process.stdout.write(text),
+      log: log.child({}, { level: 'info' }),
+    },
+  )
 }
 
 /** Serves the metrics of all processes on METRICS_PORT, if it is set. */

@@ -6,6 +6,8 @@ const PATHS = ['/healthz', '/readyz']
 
 /** What requests stand on, each a check that throws when it does not work. */
 export interface ReadinessChecks {
+  /** The version of Sluice. */
+  version: string
   /** Without it nothing can be served. */
   bucket(): Promise<void>
   /** Without it, what is stored is still delivered. */
@@ -44,7 +46,7 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     if (!ready) res.setHeader('Retry-After', '5')
     res
       .status(ready ? 200 : 503)
-      .json({ status, checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) } })
+      .json({ status, version: checks.version, checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) } })
   })
   for (const path of PATHS) routes.all(path, methodNotAllowed('GET', 'HEAD'))
   return routes

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { recordKey, storedKey } from '../../../src/core/files/object-key.ts'
+import { version } from '../../../src/process/version.ts'
 import { builtScript } from '../../support/built-script.ts'
 import { type Ended, sluice, sluiceJson, startCli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -535,6 +536,14 @@ describe('the sluice command', function () {
         expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
         expect(stdout).to.match(new RegExp(`^Usage: sluice ${args.join(' ')}`))
       })
+  })
+
+  it('prints its version', async () => {
+    expect(await sluice(['--version'], env)).to.deep.equal({
+      code: 0,
+      stdout: `${version()}\n`,
+      stderr: '',
+    })
   })
 
   it('is an npm script', async () => {
