@@ -179,4 +179,20 @@ onOneBackend('the code of the how-to guides', (start) => {
     expect(reduced({ accept: { value: 'image/webp,*/*' } })).to.equal('image/webp')
     expect(reduced({})).to.equal('*/*')
   })
+
+  it('test a plugin without a server (test-a-plugin.md)', async () => {
+    const tutorial = await readFile(join(PROJECT, 'docs', 'tutorial', 'first-plugin.md'), 'utf8')
+    const plugin =
+      [...tutorial.matchAll(/```js\n(\/\/ plugins\/image-scanlines\.js\n[\s\S]*?)```/g)].at(-1)?.[1] ?? ''
+    await mkdir(join(desk, 'my-plugins'))
+    await writeFile(join(desk, 'my-plugins', 'image-scanlines.js'), plugin)
+    const test = await blockOf('test-a-plugin.md', "test('darkens every other two rows'")
+    await writeFile(join(desk, 'my-plugins', 'image-scanlines.test.mjs'), test)
+    const { ended, output } = run({
+      program: process.execPath,
+      script: ['--test', `${desk}/my-plugins/image-scanlines.test.mjs`],
+    })
+    expect(await ended, output()).to.equal(0)
+    expect(output()).to.match(/^# pass 2$|^ℹ pass 2$/m)
+  })
 })
