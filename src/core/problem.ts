@@ -70,8 +70,8 @@ export class Problem extends Error {
 }
 
 /**
- * 400: a value that does not fit: ``expected an integer from 1 to 5000 for w but received "abc"``. Without `received`,
- * there was none.
+ * 400: an invalid value: ``expected an integer from 1 to 5000 for w but received "abc"``. Omit `received` when the
+ * parameter is missing.
  */
 export function badParameter({
   param,
@@ -92,7 +92,7 @@ export function badParameter({
   })
 }
 
-/** 400: a path or folder that no file may have. `expected` goes on after "a relative path": `without a ".." segment`. */
+/** 400: an invalid path or folder. `expected` continues the words "a relative path": `without a ".." segment`. */
 export function badPath({
   param,
   expected,
@@ -111,7 +111,7 @@ export function badPath({
   })
 }
 
-/** 415, with what is accepted. */
+/** 415. @param options.expected the accepted media types, as `Accept-Post` lists them */
 export function unsupportedMediaType({
   expected,
   received,
@@ -129,12 +129,12 @@ export function unsupportedMediaType({
   })
 }
 
-/** 404. Says the same of a file that never was, one that is deleted, and one of another client. */
+/** 404. The response is the same for a file that never existed, a deleted file, and a file of another client. */
 export function fileNotFound(): Problem {
   return new Problem({ status: 404, code: 'file_not_found', detail: 'This file does not exist.' })
 }
 
-/** 404: a parameter names another file of the client, and there is none. */
+/** 404: the file that a parameter names does not exist. */
 export function assetNotFound(param: string, key: string): Problem {
   const received = truncate(key)
   return new Problem({
@@ -145,13 +145,13 @@ export function assetNotFound(param: string, key: string): Problem {
   })
 }
 
-/** What has failed on a file that a parameter names: that one's fault is a problem of the parameter. */
+/** Converts a 422 of the file that a parameter names into a problem of the parameter. Returns other errors unchanged. */
 export function wrapAssetError(param: string, cause: unknown): unknown {
   const isItsFault = cause instanceof Problem && cause.status === 422
   return isItsFault ? unusableAsset(param, cause.message, cause) : cause
 }
 
-/** 422: the file that a parameter names is there, but of no use. Nothing is wrong with the one that was asked for. */
+/** 422: the file that a parameter names exists, but cannot be used. The requested file itself is valid. */
 export function unusableAsset(param: string, reason: string, cause: unknown): Problem {
   return new Problem({
     status: 422,
@@ -166,7 +166,7 @@ export const NOT_TRANSFORMABLE = 'not_transformable'
 
 export const BUSY = 'busy'
 
-/** 413, with the limit it is about. */
+/** 413. @param what a noun phrase for the detail: `a file` @param maxBytes the limit, inclusive */
 export function tooLarge(what: string, maxBytes: number): Problem {
   return new Problem({
     status: 413,
@@ -176,7 +176,7 @@ export function tooLarge(what: string, maxBytes: number): Problem {
   })
 }
 
-/** What says in a problem when to try again, as a member and as a header. @param retryAfterSeconds from 1 */
+/** The member and the header of a problem that state when to retry. @param retryAfterSeconds an integer from 1 */
 export function retryAfter(retryAfterSeconds: number): Required<Pick<ProblemOptions, 'members' | 'headers'>> {
   return { members: { retryAfterSeconds }, headers: { 'Retry-After': String(retryAfterSeconds) } }
 }
@@ -195,7 +195,7 @@ export function unavailable(
   })
 }
 
-/** 503: a limit that callers share is reached. Nothing is broken, so the log has one line of it and no stack. */
+/** 503: a limit that callers share is reached. This is no fault of the service, so it is logged in one line without a stack. */
 export function busy(detail: string, { retryAfterSeconds = 5 } = {}): Problem {
   const { members, headers } = retryAfter(retryAfterSeconds)
   return new Problem({
@@ -207,14 +207,14 @@ export function busy(detail: string, { retryAfterSeconds = 5 } = {}): Problem {
   })
 }
 
-/** 503: another file has come into its place since it was found. Who asks again gets that. */
+/** 503: the file was replaced after it was found. A retry returns the new file. */
 export function fileReplaced(cause?: unknown): Problem {
   return unavailable('The file was replaced while it was read. Retry.', { cause, retryAfterSeconds: 1 })
 }
 
 export const STORAGE_FULL = 'storage_full'
 
-/** 503: there is no room for more bytes. Reading continues, and so does deleting while the reserve of the disk lasts. */
+/** 503: the storage is full. Reads still work. Deletes work while the reserve of the disk lasts. */
 export function storageFull(cause: unknown): Problem {
   return new Problem({
     status: 503,
@@ -225,7 +225,7 @@ export function storageFull(cause: unknown): Problem {
   })
 }
 
-/** The outcome, or undefined when it fails with a Problem of this status: 404 for what is gone, 503 for who is away. */
+/** The result of `work`, or undefined when it fails with a Problem of this status, for example 404 or 503. */
 export async function unlessStatus<T>(status: number, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

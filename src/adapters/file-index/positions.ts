@@ -12,21 +12,21 @@ export type Order = PageRequest['by']
 export const LISTED_STATES: readonly ListedState[] = ['stored', 'trashed']
 export const ORDERS: readonly Order[] = ['key', 'storedAt', 'sha256']
 
-// Until the year 33658.
+// Enough until the year 33658.
 const INSTANT_DIGITS = 15
 
-/** Where an original stands in a list: a text, whose bytes are in the list's order. `redis/step.ts` has the same. */
+/** The position of an original in a list: a text whose bytes sort in the list's order. `redis/step.ts` computes the same. */
 export function positionOf({ key, storedAt, sha256 }: OriginalRecord, by: Order): string {
   if (by === 'key') return key
   return `${by === 'storedAt' ? sortable(storedAt) : sha256} ${key}`
 }
 
-/** An instant as a text that is in order. */
+/** An instant as text of fixed length, so that texts sort as the instants do. */
 export function sortable(instant: number): string {
   return String(Math.floor(instant)).padStart(INSTANT_DIGITS, '0')
 }
 
-/** The original that stands there. */
+/** The key of the original at a position. */
 export function keyAt(position: string, by: Order): ObjectKey {
   return storedKey(by === 'key' ? position : position.slice(position.indexOf(' ') + 1))
 }
@@ -37,13 +37,13 @@ export function listed(entry: Extract<OriginalEntry, { record: OriginalRecord }>
   return entry.state === 'trashed' ? { position, record, trash: entry.trash } : { position, record }
 }
 
-/** What a page can be made of, as bounds, both exclusive; undefined where there is none. */
+/** The bounds of a page's positions, both exclusive; undefined where there is no bound. */
 export function boundsOf({ direction = 'up', prefix, after }: PageRequest): {
   above: string | undefined
   below: string | undefined
 } {
   const above = prefix
-  // No position ends where its prefix does, and "0" comes next after "/".
+  // A prefix ends with "/", and no position equals it. "0" is the byte after "/".
   const below = prefix && `${prefix.slice(0, -1)}0`
   if (after === undefined) return { above, below }
   return direction === 'up'
@@ -51,7 +51,7 @@ export function boundsOf({ direction = 'up', prefix, after }: PageRequest): {
     : { above, below: below !== undefined && isBefore(below, after) ? below : after }
 }
 
-/** As LevelDB and Redis see it; JavaScript has another order for what is beyond U+FFFF. */
+/** Compares bytes, as LevelDB and Redis do. JavaScript sorts characters beyond U+FFFF differently. */
 function isBefore(one: string, other: string): boolean {
   return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0
 }

@@ -1,6 +1,6 @@
 import type { OriginalEntry, RemovalCause } from '../../core/ports/file-index.ts'
 
-/** Whether an original in this state may be removed for this cause; `busy`: a deadline of a derivative lies ahead. */
+/** Whether an original in this state may be removed for this cause. `busy`: the deadline of one of its derivatives has not passed. */
 export function mayGo(
   entry: OriginalEntry,
   {

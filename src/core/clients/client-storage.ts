@@ -1,45 +1,45 @@
-/** A bucket in S3 or a compatible store, and how it is reached, without the secret. */
+/** A bucket in S3 or a compatible store, and how to connect to it, without the secret access key. */
 export interface StorageConnection {
   /** `https://storage.example:9000`: scheme, host and port. */
   endpoint: string
   region: string
   bucket: string
-  /** Empty, or folders with a slash at the end: what all names begin with. */
+  /** The prefix of all object names: empty, or folders with a slash at the end. */
   prefix: string
-  /** Bucket in the path instead of the host name. */
+  /** Whether the bucket is named in the path instead of the host name. */
   forcePathStyle: boolean
   accessKeyId: string
-  /** Where it can be fetched, when that is another place than the store; without a slash at its end. */
+  /** The public base URL of the objects, when it differs from the store's; without a trailing slash. */
   publicUrl?: string
 }
 
-/** A bucket of a client's own, as its record keeps it. */
+/** A client's own bucket, as the client's record stores it. */
 export interface ClientStorage extends StorageConnection {
-  /** The secret of its key, see {@link seal}; its place is {@link sealedPlace}. */
+  /** The secret access key, encrypted by {@link seal} for the place {@link sealedPlace}. */
   sealedSecret: string
-  /** Where it can be fetched in the store itself; without a slash at its end. */
+  /** The base URL of the objects in the store itself; without a trailing slash. */
   address: string
 }
 
-/** Where a client's objects lie; `endpoint` absent: it is not known, and could be any. */
+/** The location of a client's objects. Without `endpoint` the store is unknown and may be any. */
 export interface Root {
   endpoint?: string | undefined
   bucket: string
   prefix: string
 }
 
-/** For {@link seal}: the secret of one client is not that of another. */
+/** The place for {@link seal}: the encrypted secret of one client cannot be used for another. */
 export function sealedPlace(clientId: string): string {
   return `bucket of ${clientId}`
 }
 
-/** Whether both are the same place, the installation's own when absent. */
+/** Whether both are the same location. An absent one is the installation's own. */
 export function isSameRoot(one: Root | undefined, other: Root | undefined): boolean {
   if (!one || !other) return one === other
   return one.bucket === other.bucket && one.prefix === other.prefix && areSameStore(one, other)
 }
 
-/** Whether one of them contains the other, or is it. */
+/** Whether one of them contains or equals the other. */
 export function overlap(one: Root, other: Root): boolean {
   if (one.bucket !== other.bucket || !areSameStore(one, other)) return false
   return one.prefix.startsWith(other.prefix) || other.prefix.startsWith(one.prefix)
@@ -49,7 +49,7 @@ function areSameStore({ endpoint: one }: Root, { endpoint: other }: Root): boole
   return one === undefined || other === undefined || storeOf(one) === storeOf(other)
 }
 
-/** Amazon's buckets have one name for all its endpoints, and a machine many for itself. */
+/** Names of Amazon's buckets are unique across all its endpoints. A machine has several names for itself: they become `localhost`. */
 function storeOf(endpoint: string): string {
   const { hostname, port, protocol } = new URL(endpoint)
   if (/(^|\.)amazonaws\.com(\.cn)?$/.test(hostname)) return 'amazonaws.com'

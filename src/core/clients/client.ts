@@ -4,54 +4,54 @@ import type { ClientStorage } from './client-storage.ts'
 import type { ClientRules } from './rules/table.ts'
 import type { SecretScope } from './secret-scope.ts'
 
-/** One user of the service: a team, a site. Its files live in a root of their own. */
+/** One user of the service, for example a team or a website. Each client has a separate root for its files. */
 export interface Client {
-  /** Names the client in indexes, logs and folders; never changes. */
+  /** Identifies the client in indexes, logs and folders. Never changes. */
   id: string
-  /** What people call it. */
+  /** A display name. */
   name?: string
-  /** Public: stands in delivery URLs. */
+  /** The public token. Part of delivery URLs. */
   token: string
-  /** Two during a rotation. */
+  /** The client's own secret and its scoped secrets. A secret that is being rotated is listed with its successor. */
   secrets: readonly KeptSecret[]
   /** Milliseconds since 1970. */
   createdAt: number
   /**
-   * The versions of the keys that it signs delivery URLs with: those that count, oldest first, and the last one there was, so
-   * that none comes again. The keys themselves are made of `APP_SECRET`.
+   * The versions of the keys that sign its delivery URLs: the active ones, oldest first, and the last version that was
+   * assigned, so that no version is used twice. The keys themselves are derived from `APP_SECRET`.
    */
   urlKeys?: { active: ReadonlyArray<{ version: number; createdAt: number }>; last: number }
-  /** What it may do, and what may be asked of its files; without them, what everyone may. */
+  /** Restrictions of this client; the installation's limits apply when absent. */
   rules?: ClientRules
-  /** Where its files are; absent: in the installation's. */
+  /** The client's own bucket; the installation's bucket when absent. */
   storage?: ClientStorage
-  /** Milliseconds since 1970, exclusive: until then its files are moving to another root, and all its requests wait. */
+  /** Milliseconds since 1970, exclusive. Until then its files move to another root, and all its requests wait. */
   pausedUntil?: number
   /**
-   * Set when its removal has begun: from then on its tokens are nobody's, until all its files are gone and it with them.
-   * `files`: they may be deleted; else it is only removed when it has none.
+   * Set when its removal has begun. From then on its tokens are invalid. The client is removed after its last file.
+   * `files`: its files may be deleted; otherwise the client is removed only when it has no files.
    */
   removing?: { files: boolean }
   /** The first client's secret token, encrypted with a key of `APP_SECRET`: for a restore of the bucket. */
   recovery?: string
 }
 
-/** Of one file of a client, where everyone may upload `maxBytes`. */
+/** The maximum size of one file of a client. @param maxBytes the limit of the installation */
 export function uploadMaxBytes({ rules }: Pick<Client, 'rules'>, maxBytes: number): number {
   return Math.min(rules?.uploadMaxBytes ?? maxBytes, maxBytes)
 }
 
-/** What is kept of a secret token. */
+/** The stored form of a secret token. */
 export interface KeptSecret {
-  /** Names it where it has a scope: 11 characters of base58. */
+  /** Identifies a scoped secret: 11 characters of base58. Absent for the client's own secret. */
   id?: string
-  /** What people call it. */
+  /** A display name. */
   name?: string
   /** See {@link digestSecret}. */
   digest: string
-  /** What it is for; absent for the client's own, which is for everything. */
+  /** The permissions of a scoped secret; absent for the client's own secret, which has all permissions. */
   scope?: SecretScope
-  /** Milliseconds since 1970, exclusive; for good without it. */
+  /** Milliseconds since 1970, exclusive; a secret without it never expires. */
   validUntil?: number
 }
 
@@ -60,20 +60,20 @@ export function isValid({ validUntil }: KeptSecret, now: number): boolean {
   return validUntil === undefined || now < validUntil
 }
 
-/** Whether its requests have to wait at this instant, in milliseconds since 1970. */
+/** Whether the client's requests have to wait at this instant, in milliseconds since 1970. */
 export function isPaused({ pausedUntil }: Client, now: number): boolean {
   return pausedUntil !== undefined && now < pausedUntil
 }
 
-/** The client that an installation starts with. */
+/** The id of the client that an installation starts with. */
 export const FIRST_CLIENT_ID = 'first'
 
-/** The id of a new client, or of a secret of one: 64 random bits as 11 characters of base58. */
+/** The id of a new client or of a new scoped secret: 64 random bits as 11 characters of base58. */
 export function newClientId(): string {
   return base58.encode(randomBytes(8)).padStart(11, '1')
 }
 
-/** Whether it could be one of {@link newClientId}. */
+/** Whether a text has the form of {@link newClientId}. */
 export function isClientId(text: string): boolean {
   return /^[1-9A-HJ-NP-Za-km-z]{11}$/.test(text)
 }
@@ -88,7 +88,7 @@ export function newSecretToken(): string {
   return `sec_${base58.encode(randomBytes(32))}`
 }
 
-/** SHA-256 in hexadecimal. A plain hash is enough: there is nothing to guess in 256 random bits. */
+/** SHA-256 in hexadecimal. A fast hash is enough: 256 random bits cannot be guessed. */
 export function digestSecret(secret: string): string {
   return createHash('sha256').update(`sluice-secret:${secret}`).digest('hex')
 }

@@ -17,7 +17,7 @@ export function readDuration(text: string): number {
   return ms
 }
 
-/** In the format of {@link parseDuration}, with the largest unit that divides it: `90m`. */
+/** Formats a duration as {@link parseDuration} reads it, in the largest unit that divides it: `90m`. @param ms whole seconds */
 export function shownDuration(ms: number): string {
   const units = Object.entries(UNITS_MS)
   const [unit, unitMs] = units.findLast(([, each]) => ms % each === 0) ?? ['s', UNITS_MS.s]

@@ -4,7 +4,7 @@ import { checkMembers, isRecord, isVersion } from './check-record.ts'
 import { PluginError } from './plugin-error.ts'
 
 /**
- * What a module exports, as a plugin that sees what is in a picture.
+ * Checks that the export of a module is a detector plugin.
  * @throws PluginError naming the file and what was expected
  */
 export function checkDetector(

@@ -4,7 +4,7 @@ import { checkMembers, isRecord } from './check-record.ts'
 import { blaming, PluginError } from './plugin-error.ts'
 
 /**
- * What a module exports, as a plugin that is told of events.
+ * Checks that the export of a module is an event plugin.
  * @throws PluginError naming the file and what was expected
  */
 export function checkEventPlugin(file: string, candidate: object): EventPlugin {
@@ -35,7 +35,7 @@ export function checkEventPlugin(file: string, candidate: object): EventPlugin {
   return candidate as EventPlugin
 }
 
-/** Whom a plugin tells of each event of its `on`. @throws PluginError for options that the plugin refuses */
+/** The targets of a plugin for each event of its `on`. @throws PluginError for options that the plugin refuses */
 export function checkTargets(
   file: string,
   plugin: EventPlugin,

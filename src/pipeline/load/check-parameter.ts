@@ -18,7 +18,7 @@ const MEMBERS_OF_TYPE = {
   color: ['default'],
 } satisfies Record<ParameterSpec['type'], string[]>
 
-/** One parameter of a plugin, as data. @throws PluginError naming the file and what was expected */
+/** Checks the specification of one parameter of a plugin. @throws PluginError naming the file and what was expected */
 export function checkParameter(file: string, name: string, spec: unknown): void {
   const expect = (fits: boolean, expectation: string) => {
     if (!fits) throw new PluginError(file, `expected ${expectation} for the parameter ${name}`)
@@ -110,8 +110,9 @@ function isWord(value: unknown, form: RegExp): boolean {
 }
 
 /**
- * @throws PluginError when a parameter, under any of its names, means two things for one media group, or nothing
- * @throws ChainError when the operator passes one over
+ * Checks the parameter names and aliases of all plugins together.
+ * @throws PluginError when a name is reserved, or when two plugins use it for one media group
+ * @throws ChainError when the operator's `ignoredParams` has a parameter of a plugin
  */
 export function checkParameters(
   transforms: ReadonlyArray<{ plugin: TransformPlugin; media: readonly MediaGroup[]; file: string }>,
@@ -143,7 +144,7 @@ export function checkParameters(
   }
 }
 
-/** Those in whose queries its parameters stand: also that of what it makes. */
+/** The media groups whose queries accept the plugin's parameters: its inputs, and its output. */
 function groupsOf({ makes }: TransformPlugin, media: readonly MediaGroup[]): Set<MediaGroup> {
   const made = makes === undefined ? undefined : formatNamed(makes)
   return new Set([...media, ...(made ? [made.group] : [])])

@@ -7,7 +7,7 @@ import { checkMembers, isRecord, isVersion } from './check-record.ts'
 import { blaming, PluginError } from './plugin-error.ts'
 
 /**
- * What a module exports, as a plugin that changes files.
+ * Checks that the export of a module is a transform plugin.
  * @throws PluginError naming the file and what was expected
  */
 export function checkTransform(
@@ -55,7 +55,7 @@ export function checkTransform(
   return candidate as TransformPlugin
 }
 
-/** @throws PluginError for options that the plugin refuses */
+/** Runs the plugin's own check of its options. @throws PluginError for options that the plugin refuses */
 export function checkOptions(
   file: string,
   plugin: TransformPlugin,
@@ -64,7 +64,10 @@ export function checkOptions(
   blaming(file, () => plugin.checkOptions?.(options))
 }
 
-/** The plugin with the values that it finds by its options. @throws PluginError when it cannot, or for no `enum` */
+/**
+ * Adds the values that the plugin's `choices` returns for its options to its parameters.
+ * @throws PluginError when `choices` fails or names a parameter that is no `enum`
+ */
 export function withChoices(
   file: string,
   plugin: TransformPlugin,

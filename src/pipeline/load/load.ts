@@ -16,50 +16,50 @@ import { checkOptions, checkTransform, withChoices } from './check-transform.ts'
 import { ChainError, PluginError } from './plugin-error.ts'
 import { SHIPPED_ORDER } from './shipped-order.ts'
 
-/** A folder of plugin files, looked through with its subfolders. */
+/** A folder of plugin files, including its subfolders. */
 export interface PluginFolder {
   path: string
   /** `.js` or `.ts` */
   extension: string
-  /** Whether what is in it came with Sluice: a release's own plugins need no fingerprint of their text. */
+  /** Whether its plugins are part of Sluice. Shipped plugins need no fingerprint of their text. */
   shipped: boolean
-  /** Whether it need not exist. */
+  /** Whether the folder may be missing. */
   optional?: boolean
 }
 
-/** What the operator says of the chain: `config/chain.json`. */
+/** The operator's settings of the chain: `config/chain.json`. */
 export interface ChainSettings {
-  /** Names of plugins in the order they shall run; the others stay where phase and name put them. */
+  /** Names of plugins in the order in which they run. Other plugins keep their place by phase and name. */
   order: readonly string[]
   disabled: readonly string[]
-  /** Names in a query that are passed over. */
+  /** Query parameters that are ignored. */
   ignoredParams: readonly string[]
-  /** Options by plugin. */
+  /** Options by name of the plugin. */
   options: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-/** A transform plugin that has been checked, with what the chain says of it. */
+/** A checked transform plugin with its settings from the chain. */
 export interface LoadedPlugin {
   plugin: TransformPlugin
   media: readonly MediaGroup[]
   options: Readonly<Record<string, unknown>>
-  /** Undefined when the plugin is as shipped; else a digest of what makes it different. */
+  /** Undefined for an unmodified shipped plugin; otherwise a digest of its version, options and text. */
   fingerprint: string | undefined
 }
 
-/** An event plugin that has been checked, with what the chain says of it. */
+/** A checked event plugin with its settings from the chain. */
 export interface LoadedEventPlugin {
   plugin: EventPlugin
   options: Readonly<Record<string, unknown>>
-  /** Whom it tells, by event. */
+  /** The targets of each event, such as webhook receivers. */
   targets: ReadonlyMap<EventName, readonly string[]>
 }
 
-/** The detector plugin that has been checked, with what the chain says of it. */
+/** The checked detector plugin with its settings from the chain. */
 export interface LoadedDetector {
   plugin: DetectorPlugin
   options: Readonly<Record<string, unknown>>
-  /** As {@link LoadedPlugin.fingerprint}. */
+  /** See {@link LoadedPlugin.fingerprint}. */
   fingerprint: string | undefined
 }
 
@@ -72,7 +72,7 @@ export interface PluginSet {
 }
 
 /**
- * Loads and checks all plugins of `folders`. Nothing is skipped in silence: one that is broken stops the start.
+ * Loads and checks all plugins of `folders`. A broken plugin stops the start; it is never skipped without an error.
  *
  * @throws PluginError, ChainError
  */
@@ -89,7 +89,7 @@ export async function loadPlugins({
   const events: LoadedEventPlugin[] = []
   let detector: LoadedDetector | undefined
   const fileOf = new Map<string, string>()
-  // Shipped plugins that would be part of every plan, were they not disabled.
+  // Disabled shipped plugins that would otherwise be part of every plan.
   const missing: string[] = []
   for (const folder of folders) {
     for (const file of await filesOf(folder)) {
@@ -139,7 +139,7 @@ export async function loadPlugins({
   }
 }
 
-/** Disabling a shipped `always` plugin changes every plan, so its name joins the fingerprint. */
+/** Disabling a shipped `always` plugin changes every plan, so its name becomes part of all fingerprints. */
 function without(missing: readonly string[], loaded: LoadedPlugin): LoadedPlugin {
   if (missing.length === 0) return loaded
   const { fingerprint, plugin } = loaded
@@ -147,8 +147,8 @@ function without(missing: readonly string[], loaded: LoadedPlugin): LoadedPlugin
 }
 
 /**
- * Links are followed, and each file is taken once, under the first of its names: a mounted Kubernetes ConfigMap is a
- * folder of links into a hidden folder beside them.
+ * A mounted Kubernetes ConfigMap is a folder of symbolic links into a hidden folder next to them. So this follows links, and
+ * takes each file once, under the first of its names.
  */
 async function filesOf({ path, extension, optional }: PluginFolder): Promise<string[]> {
   const names = await readdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
@@ -199,8 +199,8 @@ function checkChain({ order, disabled, options }: ChainSettings, fileOf: Readonl
 }
 
 /**
- * Undefined for a plugin as it was shipped in its first version. A drop-in's text is part of the digest, so that an
- * edited one never serves what an earlier one made, whether its author raised the version or not.
+ * Undefined for a shipped plugin in version 1 without options of the operator. The text of a drop-in is part of the digest:
+ * after an edit, derivatives of the earlier text are never served, even when its author has not raised the version.
  */
 async function fingerprintOf(
   plugin: TransformPlugin | DetectorPlugin,
@@ -214,7 +214,7 @@ async function fingerprintOf(
   return sha256(JSON.stringify([plugin.name, version, options ?? {}, text]))
 }
 
-/** By phase and name; then those that a list names exchange their places until they stand in its order. */
+/** Sorts by phase and name. Then the plugins that a list names exchange their places, so that they follow its order. */
 export function inOrder<L extends LoadedPlugin>(transforms: readonly L[], order: readonly string[]): L[] {
   const natural = [...transforms].sort(
     (a, b) =>

@@ -6,7 +6,7 @@ export class PluginError extends Error {
   }
 }
 
-/** Something in `config/chain.json` that does not fit the plugins. The message names its key. */
+/** An error in `config/chain.json`, such as an unknown plugin. The message names its key. */
 export class ChainError extends Error {
   constructor(key: string, reason: string) {
     super(`config/chain.json: ${key}: ${reason}`)
@@ -14,7 +14,7 @@ export class ChainError extends Error {
   }
 }
 
-/** What a plugin itself says of its options: its fault, in its words. @throws PluginError */
+/** Runs a function of a plugin, and converts its errors. @throws PluginError with the message of the plugin */
 export function blaming<T>(file: string, work: () => T): T {
   try {
     return work()

@@ -1,7 +1,8 @@
 /**
- * Sluice's own plugins, in the order in which they run unless `config/chain.json` says otherwise: what the variants of a
- * plain installation are named for. The first makes pictures of videos, so it comes before all for these. Then by phase, and
- * in each sound, images, videos, as their names would have them: a plugin that is not named here keeps its place among them.
+ * Sluice's own plugins in the order in which they run, unless `config/chain.json` has another order. The names of stored
+ * variants depend on this order. The first plugin renders images of videos, so it precedes all image plugins. The others are
+ * sorted by phase, and within a phase by media group: audio, image, video, as their names sort. A plugin that is not listed
+ * here keeps its place by phase and name.
  */
 export const SHIPPED_ORDER: readonly string[] = [
   'video-thumbnail',

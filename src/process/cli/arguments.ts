@@ -3,7 +3,7 @@ import { readDuration } from '../../core/text/duration.ts'
 
 // Parsers of arguments. Each throws InvalidArgumentError for an invalid text.
 
-/** In milliseconds. */
+/** A duration such as `90m`, in milliseconds. */
 export function duration(text: string): number {
   return usageErrors(() => readDuration(text))
 }

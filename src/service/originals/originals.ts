@@ -37,42 +37,42 @@ const storedRecord = z.object({
   trash: z.object({ at: z.number(), until: z.number() }).optional(),
 })
 
-/** What the bucket says of an original. */
+/** An original's record in the bucket. */
 export interface BucketRecord {
   record: OriginalRecord
-  /** When it has been thrown away. */
+  /** Set when the original is soft-deleted. */
   trash?: Trash
 }
 
 export type ResolvedOriginal = FoundOriginal & {
-  /** When the path named a derivative of it. */
+  /** The variant of the derivative, when the path names a derivative of the original. */
   variant?: string
 }
 
-/** An original, and what the index knows of one of its derivatives. */
+/** An original, and the index entry of one of its derivatives. */
 export interface OriginalToRead extends FoundOriginal {
-  /** Absent when no derivative was requested, or when the index did not answer at once that the original is stored. */
+  /** Absent when no derivative was requested, or when the first read of the index did not return the original as `stored`. */
   indexed?: IndexedDerivative
 }
 
-/** Finds originals by what a path may mean. */
+/** Finds originals by the candidates of a path. */
 export interface Originals extends StoredDerivatives {
   /**
-   * The first meaning that is a stored original.
-   * @throws Problem 503 when the index or the bucket cannot be asked
+   * The first candidate that is a stored original.
+   * @throws Problem 503 when the index or the bucket is unavailable
    */
   resolve(client: Client, meanings: PathCandidates): Promise<ResolvedOriginal | undefined>
-  /** The same for those who only read: while the index cannot be asked, the bucket alone is. */
+  /** As `resolve`, for callers that only read: while the index is unavailable, it reads the bucket alone. */
   resolveToRead(client: Client, meanings: PathCandidates): Promise<ResolvedOriginal | undefined>
-  /** The same for one candidate. The same read of the index also returns what it knows of `derivative`. */
+  /** As `resolveToRead`, for one candidate. The same read of the index also returns the entry of `derivative`. */
   findToRead(client: Client, name: OriginalName, derivative?: ObjectKey): Promise<OriginalToRead | undefined>
   /**
-   * `pending` → `stored`, if all of it is in the bucket: a record is written after all bytes of its form, so its sender
-   * may have been told that it is stored. Does no harm beside an uploader who is only slow.
-   * @returns the record, or undefined when it is not all there or somebody took it away
+   * `pending` → `stored`, if bytes and record are in the bucket. A record is written after all bytes of its form, so its
+   * client may have received a success. Harmless while a slow upload is still in progress.
+   * @returns the record; undefined when the upload is not complete, or the original was deleted
    */
   commit(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined>
-  /** What the bucket says of an original whose bytes are there: the truth, where the index says another thing. */
+  /** The record of an original whose bytes exist in the bucket. It is the source of truth when the index differs. */
   inBucket(client: Client, key: ObjectKey): Promise<BucketRecord | undefined>
 }
 
@@ -100,20 +100,20 @@ export function createOriginals({
       const found = { name, record: known.original.record }
       return derivative === undefined ? found : { ...found, indexed: known }
     }
-    // It may answer and take nothing in: a Redis that is full.
+    // A full Redis answers reads, but refuses writes.
     const taken = known && (await unlessAway(find(client, name).then((found) => ({ found }))))
     if (taken) return taken.found
     const found = await inBucket(client, name.key)
     return found && !found.trash ? { name, record: found.record } : undefined
   }
 
-  /** An original that the bucket holds and the index has lost: its record says that its upload had come to the end. */
+  /** Indexes an original that the index has lost. Its record in the bucket proves that its upload was complete. */
   async function adopt(client: Client, { key }: OriginalName) {
     const found = await inBucket(client, key)
     if (!found) return undefined
     const entry = await index.adopt(client.id, found.record, found.trash)
     if (await buckets.of(client).find(key)) return entry
-    // A delete has begun and ended in between: the entry came after its end.
+    // A delete has begun and ended in between, and this entry was added after its end.
     const ref = { clientId: client.id, key }
     await index.beginRemoval(ref, { cause: 'purge', leaseUntil: 0, now: 0 })
     await index.finishRemoval(ref, Number.MAX_SAFE_INTEGER)
@@ -156,7 +156,7 @@ export function createOriginals({
   }
 }
 
-/** Tells that an original is stored; some are told of twice. */
+/** Emits the event `original.stored`; some originals emit it twice. */
 export function tellStored(events: EventBus, { id }: Client, record: OriginalRecord): void {
   const { key, originalName, mediaType, size, sha256 } = record
   events.emit('original.stored', { clientId: id, key, originalName, mediaType, size, sha256 })
@@ -166,7 +166,7 @@ function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined 
   return entry?.state === 'stored' ? entry.record : undefined
 }
 
-/** @throws Error that names the record when it is none */
+/** @throws Error that names the record when it is invalid */
 function parseRecord(key: ObjectKey, bytes: Buffer): BucketRecord {
   try {
     const { trash, truncated, tags, metadata, ...rest } = storedRecord.parse(

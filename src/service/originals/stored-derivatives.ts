@@ -8,31 +8,31 @@ import { unlessStatus } from '../../core/problem.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
 import { recordOfDerivative } from '../derivatives/parts.ts'
 
-/** What the index knows of a derivative; without an entry, nothing. */
+/** The result of an index look-up for a derivative. */
 export interface IndexedDerivative {
   derivative?: DerivativeEntry
 }
 
-/** Names a file of a derivative: `key` is the derivative's own, or that of a part of it. */
+/** Identifies a file of a derivative. `key` is the derivative's own key or the key of one of its parts. */
 export interface DerivativeFile {
   key: ObjectKey
   derivative: ObjectKey
 }
 
-/** A file of a derivative, as it is at the moment. */
+/** The current content of a file of a derivative. */
 export interface CurrentFile {
   asset: Asset
-  /** There may be another, longer one in a moment: a playlist of what is still being made. */
+  /** Whether the file may still grow: the playlist of a derivative in progress. */
   isPartial: boolean
 }
 
 /** Reads the derivatives that are stored or in progress. */
 export interface StoredDerivatives {
   /**
-   * The bytes of a stored derivative; one that the bucket holds and the index has lost is taken in again. While the
-   * index cannot be asked, the bucket alone is.
+   * The bytes of a stored derivative. A derivative that the index has lost is indexed again. While the index is unavailable,
+   * it reads the bucket alone.
    *
-   * @param indexed what `findToRead` of `originals.ts` has just returned: the index is not read again
+   * @param indexed the result of `findToRead` of `originals.ts`; with it, the index is not read again
    */
   derivativeToRead(
     client: Client,
@@ -41,8 +41,8 @@ export interface StoredDerivatives {
     indexed?: IndexedDerivative,
   ): Promise<Asset | undefined>
   /**
-   * The bytes of a file of a derivative that is stored, or of what there is by now of one that is being made and has parts:
-   * its own key is then that of its provisional entry.
+   * The bytes of a file of a stored derivative, or of a derivative in progress that has parts. While it is in progress, its own
+   * key means its provisional entry.
    */
   fileToRead(
     client: Client,
@@ -50,7 +50,7 @@ export interface StoredDerivatives {
     file: DerivativeFile,
     indexed?: IndexedDerivative,
   ): Promise<CurrentFile | undefined>
-  /** Whether there is enough of a derivative that is being made to begin with. */
+  /** Whether enough parts of a derivative in progress exist to begin playing it. */
   isPlayable(client: Client, derivative: ObjectKey): Promise<boolean>
 }
 
@@ -61,7 +61,7 @@ export function createStoredDerivatives({
   index: DerivativeIndex
   buckets: Buckets
 }): StoredDerivatives {
-  /** The bytes of a stored derivative, or whether it may be being made. */
+  /** The bytes of a stored derivative; without bytes, whether it may be in progress. */
   async function look(
     client: Client,
     key: ObjectKey,
@@ -81,7 +81,7 @@ export function createStoredDerivatives({
       index.adoptDerivative(ref, record),
     )
     const now = await unlessAway(adopted.then((taken) => ({ taken })))
-    // Begun anew since we looked, or its original is going: these bytes are not it any more.
+    // Since the look-up, the derivative was begun again or a delete of its original began: these bytes are outdated.
     if (now && now.taken?.state !== 'stored')
       return { asset: undefined, isPending: now.taken?.state === 'pending' }
     return { asset, isPending: false }
@@ -92,7 +92,7 @@ export function createStoredDerivatives({
     async fileToRead(client, original, { key, derivative }, indexed) {
       const { asset: entry, isPending } = await look(client, original, derivative, indexed)
       const provisional = provisionalKey(derivative)
-      // By its own name it is nobody's.
+      // The provisional entry cannot be requested by its own name.
       if (key === provisional) return undefined
       const bucket = buckets.of(client)
       const isEntry = key === derivative
@@ -113,7 +113,7 @@ function fixed(asset: Asset | undefined): CurrentFile | undefined {
   return asset && { asset, isPartial: false }
 }
 
-/** What the index answers, or undefined while it cannot be asked. */
+/** The result of an index call; undefined while the index is unavailable. */
 export function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
   return unlessStatus(503, answer)
 }

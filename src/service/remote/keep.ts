@@ -30,7 +30,7 @@ export interface KeepRequest {
 export interface RemoteMirror {
   /**
    * The original of a remote file. Fetches and stores the file when no original exists.
-   * @throws Problem as `Remotes` and the upload do; 422 for a file of another group
+   * @throws Problem as `Remotes` and `RemoteUpload` do; 422 for a file of another group
    */
   keep(request: KeepRequest): Promise<OriginalName>
 }

@@ -30,9 +30,9 @@ export interface RemotePictureRequest {
   caller: Caller
   /** A URL from `parseRemoteUrl`. */
   url: string
-  /** What is to be done with it; none: as it is. */
+  /** The transformation parameters; empty to send the image unmodified. */
   query: ReadonlyArray<readonly [name: string, value: string]>
-  /** The `Accept` header; empty when there is none. */
+  /** The `Accept` header; empty when the request has none. */
   accept: string
   /** Called before the fetch. Its error is the response. */
   beforeFetching: () => Promise<void>
@@ -52,16 +52,16 @@ export interface RemotePicture
 /** Remote images, transformed on the fly. Nothing is stored. */
 export interface RemotePictures {
   /**
-   * Equal requests at the same time are one fetch, in this process.
-   * @returns what has to be released when it has been sent
-   * @throws Problem as `Remotes` do; 422 for what is no picture, or cannot be transformed; 400, 403 for the query
+   * Simultaneous equal requests share one fetch in this process.
+   * @returns the image; the caller must release it after sending it
+   * @throws Problem as `Remotes` does; 422 for a file that is no image or cannot be transformed; 400, 403 for the query
    */
   deliver(request: RemotePictureRequest): Promise<Held<RemotePicture>>
-  /** Resolves when nothing is left in the temporary folder. */
+  /** Resolves when all temporary files are deleted. */
   idle(): Promise<void>
 }
 
-// What is larger would wait in memory for slow readers.
+// Larger results are written to a file: in memory they would have to wait for slow readers.
 const MEMORY_MAX_BYTES = 8 * 1024 * 1024
 
 export function createRemotePictures({
@@ -111,7 +111,7 @@ export function createRemotePictures({
       const { format, mediaType } = await sniff(incoming.head, file.name)
       checkGroup(format, 'image')
       const input: PlanInput = { query, format, accept, rules: client.rules }
-      // Before the rest is fetched for a parameter that does not fit.
+      // Refuse an invalid parameter before the rest of the file is fetched.
       plan(input)
       const meter = newMeter(format)
       const bytes = Readable.from(metered(incoming, { meter }), { objectMode: false })
@@ -211,7 +211,7 @@ export function createRemotePictures({
     return {
       work: singleFlight<RemotePicture>(
         async (signal, answer) => answer(await make(request, { signal, leftovers })),
-        // Waiting for a turn, rendering, and once more for another format.
+        // The wait for a turn, the render, and a second render in another format.
         { limitMs: timeoutMs + 3 * limits.timeoutMs },
       ),
       end: leftovers.remove,

@@ -3,9 +3,9 @@ import type { FileIndex } from '../../../core/ports/file-index.ts'
 import type { openIndexTable } from './table.ts'
 import { NEVER_USED } from './uses.ts'
 
-// What is noted of a derivative need not outlive a power cut: the bucket tells what there is, and the rest is made again.
+// Entries of derivatives need not survive a power cut: the bucket still has the stored ones, and the others are rendered again.
 const REMADE = { durable: false }
-// The steps of a delete and of an eviction: without them a full disk would stay full.
+// For the steps of deletes and evictions: without them a full disk would stay full.
 export const FREES_ROOM = { freesRoom: true }
 
 type IndexTable = Awaited<ReturnType<typeof openIndexTable>>
@@ -26,7 +26,7 @@ type DerivativeSteps = Pick<
   | 'countDerivatives'
 >
 
-/** The steps of the embedded index that are about derivatives. `aloneWithSums` is for those that change a client's sums. */
+/** The derivative steps of the embedded index. `aloneWithSums` is for steps that change the sums of a client. */
 export function derivativeSteps(
   table: IndexTable,
   { alone, aloneWithSums }: { alone: Alone; aloneWithSums: Alone },

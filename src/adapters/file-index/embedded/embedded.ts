@@ -9,10 +9,10 @@ import { derivativeSteps, FREES_ROOM } from './derivatives.ts'
 import { openIndexTable } from './table.ts'
 
 /**
- * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline
- * found at the start belongs to a dead process and counts as over.
+ * The index in a LevelDB folder, which only one process at a time can open. So every lease and deadline found at the start
+ * belongs to a dead process and counts as expired.
  *
- * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
+ * @throws when another process has opened the folder: the error's cause has the `code` LEVEL_LOCKED
  */
 export async function embeddedIndex(folder: string, options?: ResilientLevelOptions): Promise<FileIndex> {
   const table = await openIndexTable(folder, options)
@@ -20,7 +20,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
   const alone = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
     inTurn([`${clientId}\0${key}`], work)
 
-  /** The same of a step that changes what the client's derivatives take. */
+  /** As `alone`, for a step that also changes the client's sums of derivatives. */
   const aloneWithSums = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
     inTurn([`${clientId}\0${key}`, `${clientId}\0`], work)
 
@@ -167,7 +167,8 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
     markComplete: () => table.markComplete(),
-    // What a power cut may take is what is noted of derivatives. A store that was replaced has lost all.
+    // Only a power cut can lose entries, those of derivatives, so a run lasts until the next boot. A replaced store has lost all
+    // entries, so it begins another run.
     async run() {
       const boot = await bootId()
       const replacements = table.replacements()
@@ -185,7 +186,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
           continue
         }
         const entry = await table.derivative(ref, derivative)
-        // Those of an original on its way out go with it.
+        // The derivatives of an original in another state are deleted with it.
         const isByItself = !original || original.state === 'stored' || original.state === 'trashed'
         if (isByItself && entry?.state === 'pending' && table.isOver(ref, { key: derivative, entry }, now)) {
           yield { kind: 'derivative', ref, derivative, deadline: entry.deadline }

@@ -28,9 +28,9 @@ import { row, under } from '../rows.ts'
 import { embeddedChanges } from './changes.ts'
 import { usesTable } from './uses.ts'
 
-// Of a listing, read at a time: some 100 kB of names.
+// Names read at a time: about 100 kB.
 const PAGE = 1000
-// Originals of which it is known how many derivatives they have: a MB.
+// Originals whose number of derivatives is cached: about 1 MB.
 const MOST_COUNTED = 10_000
 
 type Entry = OriginalEntry | DerivativeEntry
@@ -44,20 +44,23 @@ interface Derived {
 /**
  * Opens a LevelDB folder.
  *
- * The rows: `o client original` and `d client original derivative`, and for each that somebody works on an empty
- * `u` + row beside it, so that a sweep need not read the whole index. For each original that is listed, `l client state
- * order position` in each order, with its size, and for one that is trashed `x instant client original`. `complete`, once
- * all is listed; `compared`, with the name of the run in which all was compared. Those of `uses.ts` and `changes.ts`.
- * NUL parts the fields: no key holds one.
+ * The rows, with NUL between their fields, which no key contains:
+ *
+ * - `o client original` and `d client original derivative`: the entries
+ * - `u` and the name of an entry's row: an empty marker while that entry is unsettled, so that a sweep need not read the whole index
+ * - `l client state order position`: a listed original with its size, in each order
+ * - `x instant client original`: a trashed original, by the end of its retention
+ * - `complete`: set when the lists have all files. `compared`: the name of the run in which the index was compared
+ * - the rows of `uses.ts` and `changes.ts`
  */
 export async function openIndexTable(folder: string, options?: ResilientLevelOptions) {
   const level = await lastingLevel(folder, options)
-  // Rows that an earlier process left unsettled and that this one has not written since.
+  // Rows that a previous process left unsettled and that this one has not written yet.
   const inherited = new Set<string>()
   for (const marker of await level.names(under('u'))) inherited.add(marker.slice(2))
 
-  // LevelDB keeps no counts, and to read a thousand names takes a millisecond. So of originals that derivatives were
-  // counted of, by the beginning of their rows: how many there are by now at most, as each row that was written since counts.
+  // LevelDB has no counts, and reading a thousand names takes a millisecond. So this caches an upper bound of the derivatives of
+  // an original, by the beginning of their rows: the last count, plus all rows written since then.
   const mostDerivatives = new Map<string, number>()
 
   const originalRow = ({ clientId, key }: FileRef) => row('o', clientId, key)
@@ -94,7 +97,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
   return {
     uses: usesTable(level),
     changes: await embeddedChanges(level),
-    /** Both as they are at one moment. */
+    /** Reads both entries at one moment. */
     find: async (ref: FileRef, derivative: ObjectKey | undefined) =>
       (await level.get([
         originalRow(ref),
@@ -112,7 +115,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
         entry: entry as DerivativeEntry,
       }))
     },
-    /** Whether an original has fewer derivatives than that. */
+    /** Whether an original has fewer than `count` derivatives. */
     async hasFewer(ref: FileRef, count: number): Promise<boolean> {
       const beginning = derivativeRow(ref, '')
       const atMost = mostDerivatives.get(beginning)
@@ -122,7 +125,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       if (length < count) mostDerivatives.set(beginning, length)
       return length < count
     },
-    /** All originals, or one client's, read page by page. */
+    /** All originals, or those of one client, read page by page. */
     async *refs(clientId: string | undefined): AsyncGenerator<FileRef> {
       const range = under(clientId === undefined ? 'o' : row('o', clientId))
       for (let gt: string | undefined = range.gt; gt !== undefined; ) {
@@ -134,7 +137,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
         gt = names.length < PAGE ? undefined : names.at(-1)
       }
     },
-    /** The originals, and the derivatives, whose state is not `stored`. */
+    /** The originals whose state is neither `stored` nor `trashed`, and the derivatives that are not `stored`. */
     async unsettled(): Promise<Array<{ ref: FileRef; derivative?: ObjectKey }>> {
       const markers = await level.names(under('u'))
       return markers.map((marker) => {
@@ -143,7 +146,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
         return kind === 'o' ? { ref } : { ref, derivative: storedKey(derivative) }
       })
     },
-    /** One client's in a list, as the rows are: one may be in another state by the time it is read. */
+    /** A part of a client's list. Omits an original whose state has changed since its row was read. */
     async page(clientId: string, request: PageRequest): Promise<Page> {
       const { state, by, direction, limit } = request
       const list = listOf(clientId, state, by)
@@ -161,7 +164,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       const files = entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : []))
       return { files, next: names.length < limit ? undefined : positions.at(-1) }
     },
-    /** Read through: LevelDB keeps no counts. A million takes some four seconds, a few milliseconds at a time. */
+    /** Reads all rows, since LevelDB has no counts. A million originals take about 4 s, in steps of a few milliseconds. */
     async totals(clientId: string): Promise<Totals> {
       const totals: Totals = { stored: { files: 0, bytes: 0 }, trashed: { files: 0, bytes: 0 } }
       for (const state of LISTED_STATES) {
@@ -175,7 +178,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       }
       return totals
     },
-    /** Trashed originals whose time is over. */
+    /** Trashed originals whose retention is over. */
     async outOfTime(now: number): Promise<FileRef[]> {
       const { gt } = under('x')
       const names = await level.names({ gt, lt: row('x', sortable(now + 1)) })
@@ -189,11 +192,11 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     markComplete: () => level.write([{ type: 'put', key: COMPLETE, value: 1 }]),
     compared: async () => (await level.get([COMPARED]))[0],
     noteCompared: (run: string) => level.write([{ type: 'put', key: COMPARED, value: run }]),
-    /** Whether lists have it. */
+    /** Whether the lists have an original. */
     isListed: async (ref: FileRef, state: ListedState) =>
       (await level.get([row(listOf(ref.clientId, state, 'key'), ref.key)]))[0] !== undefined,
     listing,
-    /** `before`: what it is now. */
+    /** The rows that set or delete an original. @param before its current entry, whose list rows are deleted */
     setOriginal: (ref: FileRef, entry: OriginalEntry | undefined, before?: OriginalEntry) => [
       ...listing(ref, before).map(({ key }): Row => ({ type: 'del', key })),
       ...set(originalRow(ref), entry),
@@ -201,7 +204,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     ],
     setDerivative: (ref: FileRef, key: ObjectKey, entry: DerivativeEntry | undefined) =>
       set(derivativeRow(ref, key), entry),
-    /** All in one step. Options as in `level/resilient-level.ts`. */
+    /** Writes all rows in one atomic step. Options as in `level/resilient-level.ts`. */
     async write(changes: Row[][], options?: WriteOptions): Promise<void> {
       const rows = changes.flat()
       if (rows.length === 0) return

@@ -6,10 +6,10 @@ import type { ResilientLevel, Row } from '../../level/resilient-level.ts'
 import { sortable } from '../positions.ts'
 import { row, under } from '../rows.ts'
 
-/** What an older version has stored, or what was found in the bucket: first to be evicted. */
+/** For derivatives of an older version, and those found in the bucket. They are evicted first. */
 export const NEVER_USED: Use = { at: 0, isHeld: false }
 
-/** A derivative as it will be; without `use` it is not counted any more. */
+/** A change of a derivative's count. Without `use` it is no longer counted. */
 type Change = { key: ObjectKey } | { key: ObjectKey; record: DerivativeRecord; use: Use }
 
 interface Counted {
@@ -19,8 +19,8 @@ interface Counted {
 
 /**
  * The rows of stored derivatives by their last use: `k client original derivative` with its bytes and use, `w client
- * order original derivative`, in the order of eviction, and the sums `b client` and `b client original`. A derivative is
- * counted while its `k` is there. Whoever changes them is alone with all of the client's.
+ * order original derivative` in the order of eviction, and the sums `b client` and `b client original`. A derivative is
+ * counted while its row `k` exists. A caller of `change` must prevent all other changes of the client's rows.
  */
 export function usesTable(level: ResilientLevel) {
   const countedRow = ({ clientId, key }: FileRef, derivative: string) => row('k', clientId, key, derivative)
@@ -76,7 +76,7 @@ export function usesTable(level: ResilientLevel) {
     const counted = (await level.get(
       refs.map(({ original, key: derivative }) => countedRow({ clientId, key: original }, derivative)),
     )) as Array<Counted | undefined>
-    // One that is not counted any more was evicted since the names were read.
+    // A derivative without a count was evicted since the names were read.
     return refs.flatMap((one, i) => (counted[i] ? [{ ...one, ...counted[i] }] : []))
   }
 
@@ -94,7 +94,7 @@ export function usesTable(level: ResilientLevel) {
   return {
     change,
     leastUsed,
-    /** Counts those that are not counted yet. */
+    /** Counts the derivatives that are not counted yet. */
     async countNew(
       ref: FileRef,
       stored: ReadonlyArray<{ key: ObjectKey; record: DerivativeRecord }>,

@@ -4,7 +4,7 @@ import type { RedisConnection } from '../../redis/connection.ts'
 
 const AT_MOST = 1000
 
-/** How the index names its keys. */
+/** The names of the index's keys. */
 export interface ChangeNames {
   /** The key of the sorted set of changes, whose scores are the instants at which they are overdue. */
   set: string
@@ -12,9 +12,9 @@ export interface ChangeNames {
   refNamed(name: string): FileRef
 }
 
-/** The part of the index in Redis that knows which records are being changed. */
+/** The record changes in progress, in Redis. */
 export function redisChanges(redis: RedisConnection, { set, nameOf, refNamed }: ChangeNames): RecordChanges {
-  // The instant is part of it: an overdue change must not be taken for a later one of the same record.
+  // The instant is part of the member: an overdue change must not be mistaken for a later one of the same record.
   const memberOf = ({ ref, until }: RecordChange) => `${until}\n${nameOf(ref)}`
   return {
     async beginChange(change) {

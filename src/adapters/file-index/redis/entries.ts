@@ -6,19 +6,19 @@ import type {
   OriginalRecord,
 } from '../../../core/ports/file-index.ts'
 
-// Originals and derivatives as texts: see `step.ts`.
+// Converts the entries of originals and derivatives from and to the texts of `step.ts`.
 
-/** A derivative's record without the key, under which it is kept anyway. */
+/** The JSON of a derivative's record. It omits the key, since that is the name of its field. */
 export function derivativeJson({ key: _, ...record }: DerivativeRecord): string {
   return JSON.stringify(record)
 }
 
-/** The same of an original, with what its owner has said at the end: the scripts take the first digest that they see. */
+/** The JSON of an original's record without its key. The owner's texts are last, because scripts use the first digest they find. */
 export function originalJson({ key: _, tags, metadata, ...record }: OriginalRecord): string {
   return JSON.stringify({ ...record, ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) })
 }
 
-/** An original's entry as its hash has it. @throws Error for a text that is none */
+/** Parses the entry of an original. @throws Error for an invalid text */
 export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
   const { state, rest } = takenApart(text)
   switch (state) {
@@ -39,7 +39,7 @@ export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
   }
 }
 
-/** The same of a derivative. */
+/** Parses the entry of a derivative. */
 export function derivativeEntry(key: ObjectKey, text: string): DerivativeEntry {
   const { state, rest } = takenApart(text)
   if (state === 'stored') return { state, record: { key, ...JSON.parse(rest) } }

@@ -3,7 +3,7 @@ import { storedKey } from '../../../core/files/object-key.ts'
 import type { IndexedFile, Overdue } from '../../../core/ports/file-index.ts'
 import { derivativeEntry, originalEntry } from './entries.ts'
 
-/** No client's id, encoded, holds a slash: two originals have two names. */
+/** The ref of an original as the scripts use it. An encoded client ID contains no slash, so every original has its own name. */
 export function nameOf({ clientId, key }: FileRef): string {
   return `${ownerOf(clientId)}${key}`
 }
@@ -17,12 +17,12 @@ export function refNamed(name: string): FileRef {
   return { clientId: decodeURIComponent(name.slice(0, slash)), key: storedKey(name.slice(slash + 1)) }
 }
 
-/** A text as a pattern of Redis that only it fits. */
+/** A pattern of Redis that matches only this text. */
 export function literally(text: string): string {
   return text.replace(/[\\*?[\]^-]/g, '\\$&')
 }
 
-/** Undefined when there is no such original (any more). */
+/** Parses the hash of an original; undefined when the original does not exist. */
 export function indexedFile(ref: FileRef, hash: Readonly<Record<string, string>>): IndexedFile | undefined {
   const { '': original, ...derivatives } = hash
   if (original === undefined) return undefined

@@ -10,21 +10,21 @@ import { runOf } from './run.ts'
 import * as scripts from './scripts.ts'
 import { redisUses, scoreOf } from './uses.ts'
 
-// What one answer brings of what is overdue: some 200 kB.
+// Overdue items, or keys, in one response: about 200 kB.
 const PAGE = 1000
-// Of a listing, read at a time: a hash with a thousand derivatives has some 200 kB.
+// Hashes read at a time: a hash with a thousand derivatives has about 200 kB.
 const HASHES = 50
 
 /**
- * The index in Redis, for any number of processes. What a dead one has left is over when its lease or deadline is; the
- * instants are those of the callers' clocks, which have to agree within some seconds.
+ * The index in Redis, for any number of processes. The work of a dead process is overdue after its lease or deadline.
+ * Instants are those of the callers' clocks, which must agree within a few seconds.
  *
- * One hash per original holds its entry and those of its derivatives, so that a delete needs no search, one sorted
- * set what is not settled, six for each client what there is, in order, and one its derivatives by their last use: see `step.ts`. Each step is one
- * script over them. So on a Redis that spreads its keys over several machines all have to be on one of them, by a
- * `keyPrefix` with a hash tag: `{sluice}:`.
+ * Each original has a hash with its entry and those of its derivatives, so a delete needs no search. One sorted set has all
+ * unsettled entries. Each client has six sorted sets with its lists, and one with its derivatives by last use: see `step.ts`.
+ * Each step is one script over these keys. So in a Redis Cluster all keys must be on one node, by a `keyPrefix` with a hash
+ * tag: `{sluice}:`.
  *
- * How durable a step is depends on how that Redis writes to its disk; the connection is closed by who opened it.
+ * The durability of a step depends on the persistence settings of Redis. The caller that opened the connection closes it.
  */
 export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): FileIndex {
   const unsettled = `${keyPrefix}unsettled`
@@ -36,7 +36,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
   const sumsOf = (clientId: string) => `${keyPrefix}derived:${ownerOf(clientId)}`
   const complete = `${keyPrefix}complete`
   const compared = `${keyPrefix}compared`
-  /** Of one client's originals; the lists of the first are anyone's where none is touched. */
+  /** The keys of a step. All originals must belong to one client, except in a step that changes no lists. */
   const keys = (first: FileRef, ...others: FileRef[]) => [
     unsettled,
     totalsOf(first.clientId),
@@ -126,7 +126,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     async look(ref) {
       return indexedFile(ref, await redis.send((client) => client.hgetall(hashOf(ref))))
     },
-    /** Goes through all keys of the database, by SCAN, which may give one twice. */
+    /** Reads all keys of the database by SCAN, which may return a key twice. */
     async *list(clientId) {
       const prefix = `${keyPrefix}file:`
       const pattern = `${literally(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`
@@ -162,7 +162,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       )
       const entries = keysThere.map((key, i) => (texts[i] ? originalEntry(key, texts[i]) : undefined))
       return {
-        // In another state by now.
+        // Omit an original whose state has changed since the list was read.
         files: entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : [])),
         next: positions.length < limit ? undefined : positions.at(-1),
       }
@@ -190,8 +190,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
 
     /**
-     * Page by page, each from the instant at which the one before it ended: what is settled meanwhile shifts no place,
-     * and what stays is not given twice.
+     * Reads page by page. Each page begins at the last instant of the page before it, so entries that are settled in between
+     * shift no positions. Entries already returned are not returned again.
      */
     async *overdue(now) {
       let from = '-inf'
@@ -205,7 +205,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
         for (const item of items) if (!given.has(item.name)) yield overdueItem(item)
         const last = items.at(-1)?.instant
         if (last === undefined || items.length < limit) return
-        // A page of one instant only: the next has to reach beyond it.
+        // All entries of this page have the same instant: the next page must be larger to reach beyond it.
         limit = last === from ? limit * 2 : PAGE
         given = new Set(items.filter(({ instant }) => instant === last).map(({ name }) => name))
         from = last
@@ -213,7 +213,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
 
     async ping() {
-      // A write: a Redis that is full, or a replica, still answers a PING.
+      // A write, since a full Redis and a replica also answer PING.
       await redis.send((client) => client.set(`${keyPrefix}ping`, '', 'PX', 1000))
     },
     async close() {},

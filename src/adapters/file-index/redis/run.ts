@@ -1,10 +1,10 @@
 import type { RedisConnection } from '../../redis/connection.ts'
 
 /**
- * Names the run of the Redis that answers: it changes with each restart, failover and resynchronization, after which
- * the last writes may be missing. Undefined where Redis does not tell: INFO is forbidden on some.
+ * The name of the current run of Redis. It changes with each restart, failover and resynchronization, after which the last
+ * writes may be missing. Undefined where INFO is forbidden, as on some hosted services.
  *
- * @throws Problem 503 when Redis cannot be reached
+ * @throws Problem 503 when Redis is unavailable
  */
 export async function runOf(redis: RedisConnection): Promise<string | undefined> {
   const [server, replication] = await Promise.all([info(redis, 'server'), info(redis, 'replication')])

@@ -1,8 +1,8 @@
 import { step } from './step.ts'
 
-// Keys, arguments and what a step may rely on: see `step.ts`.
+// See `step.ts` for the keys, the arguments and the functions of all steps.
 
-/** ARGV: ref, lease. @returns 1, or 0 when the original is known already */
+/** ARGV: ref, lease. @returns 1, or 0 when the index already has an entry */
 export const beginUpload = step(`
 if original() then return 0 end
 set('pending ' .. ARGV[2])
@@ -40,7 +40,7 @@ end
 return 1
 `)
 
-/** ARGV: ref, JSON, until and at when it is trashed. @returns the entry there is now */
+/** ARGV: ref, JSON, and for a trashed original `until` and `at`. @returns the entry after this step */
 export const adopt = step(`
 local known = original()
 if known then
@@ -56,7 +56,7 @@ set(entry)
 return entry
 `)
 
-/** ARGV: ref, JSON as it is known, JSON. @returns 1, or 0 when that is not known */
+/** ARGV: ref, current JSON, new JSON. @returns 1, or 0 when the current JSON differs */
 export const amend = step(`
 if original() ~= 'stored ' .. ARGV[2] then return 0 end
 set('stored ' .. ARGV[3])
@@ -74,7 +74,7 @@ each_derivative(function(key) keys[#keys + 1] = key end)
 return keys
 `)
 
-/** ARGV: ref, now. @returns 1, or 0 when the original is not trashed, or its time is over */
+/** ARGV: ref, now. @returns 1, or 0 when the original is not trashed, or its retention is over */
 export const restore = step(`
 local known, json = string.match(original() or '', '^trashed (%S+) %S+ (.*)$')
 if not known or tonumber(known) <= tonumber(ARGV[2]) then return 0 end
@@ -83,7 +83,7 @@ redis.call('ZREM', unsettled, ref)
 return 1
 `)
 
-/** ARGV: ref, derivative, deadline, how many there may be or nothing. @returns a DerivativeStart */
+/** ARGV: ref, derivative, deadline, maximum number of derivatives (empty: unlimited). @returns a DerivativeStart */
 export const beginDerivative = step(`
 if state_of(original()) ~= 'stored' then return 'refused' end
 local limit = tonumber(ARGV[4])
@@ -103,7 +103,7 @@ redis.call('ZREM', unsettled, ref .. '\\n' .. ARGV[2])
 return 1
 `)
 
-/** ARGV: ref, derivative, JSON. @returns the entry there is now, or nil when the original is not stored */
+/** ARGV: ref, derivative, JSON. @returns the entry after this step, or nil when the original is not stored */
 export const adoptDerivative = step(`
 if state_of(original()) ~= 'stored' then return false end
 local known = redis.call('HGET', file, ARGV[2])
@@ -113,7 +113,7 @@ set_derivative(ARGV[2], entry, 0)
 return entry
 `)
 
-/** ARGV: ref, derivative, the last deadline that is meant. */
+/** ARGV: ref, derivative, the latest deadline to drop: an entry with a later one stays. */
 export const dropDerivative = step(`
 local entry = redis.call('HGET', file, ARGV[2])
 if not is_pending(entry) or tonumber(instant_of(entry)) > tonumber(ARGV[3]) then return end

@@ -1,28 +1,27 @@
 import { redisScript } from '../../redis/script.ts'
 
 /**
- * A step of the index: one script, of what follows the functions that all of them share.
+ * A step of the index: one Lua script, which consists of the shared functions and the given text.
  *
- * KEYS[1] is the sorted set of what is not settled; its members are refs, `<ref>\n<derivative>` for a derivative, and
- * their scores the instant at which a sweep may take them: a lease, a deadline, the end of a trashed one's time, or a
- * tombstone's last deadline. The derivatives of an original that is on its way out are not in it: they go with it.
+ * KEYS[1] is the sorted set of unsettled entries. Its members are refs, or `<ref>\n<derivative>` for a derivative. The score is
+ * the instant from which on a sweep may handle the entry: a lease, a deadline, the end of the retention of a trashed original,
+ * or the last deadline of a tombstone. It does not have the derivatives of an original that is being deleted.
  *
- * KEYS[2] is a hash with how many originals the client has, and their bytes, and KEYS[3] to KEYS[8] are its lists: of those that
- * are stored and of those that are trashed, each by key, instant and digest. They are sorted sets in which all scores are 0,
- * so that they are in the order of their members' bytes: positions, see `../positions.ts`.
+ * KEYS[2] is a hash with the number of the client's originals and their bytes. KEYS[3] to KEYS[8] are the client's lists: of the
+ * stored and of the trashed originals, each by key, instant and digest. They are sorted sets in which all scores are 0, so that
+ * Redis sorts them by the bytes of their members: positions, see `../positions.ts`.
  *
  * KEYS[9] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
- * KEYS[10] is a hash of their bytes by original, and of all under the empty name. A derivative is counted while it is in that set.
+ * KEYS[10] is a hash of their bytes by original, with the total under the empty name. A derivative is counted while it is in KEYS[9].
  *
- * KEYS[11] and on are the hashes of originals, ARGV begins with their refs, in the same order. The field with the empty
- * name is the original, the others are its derivatives by key. Their values are text, of which the scripts read the
- * state, the instant and what lists need; the rest is the program's JSON, which must not be taken apart here (Lua's numbers
- * would lose digits):
+ * KEYS[11] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
+ * empty name is the original, the others are its derivatives by key. The values are texts. The scripts read their state, their
+ * instant, and the members that lists need. They must not parse the JSON, since Lua's numbers would lose digits:
  *
  *     pending <instant>      stored <JSON>      trashed <until> <at> <JSON>      going <instant>      gone
  *
- * Each may be done twice, or done long after its caller has given up, without harm: a state is only left in the one
- * direction, or what comes of it is the same, and whatever nobody works on is found by the next sweep.
+ * A step may run twice, or long after its caller has given up, without harm: it changes a state in one direction only, or its
+ * repetition has the same result. The next sweep finds all abandoned entries.
  */
 export const step = (lua: string) => redisScript(COMMON + lua)
 
@@ -39,7 +38,7 @@ local function state_of(entry)
   return entry and string.match(entry, '^%a+')
 end
 
--- As text: a number would lose digits on its way back.
+-- Returns text: a number would lose digits when it is converted back.
 local function instant_of(entry)
   return string.match(entry, '^%a+ (%S+)')
 end
@@ -52,7 +51,7 @@ local function original(of)
   return redis.call('HGET', of or file, '')
 end
 
--- In JSON no text can hold these names with a number behind them, and the digest stands before all that an owner has said.
+-- No text inside JSON can contain these unescaped names, and the digest precedes the tags and metadata of the owner.
 local function positions(of, entry)
   local key = string.match(of, '^[^/]*/(.*)$')
   local at = tonumber(string.match(entry, '"storedAt":(%-?[%d.eE+-]+)'))
@@ -60,7 +59,7 @@ local function positions(of, entry)
   return { key, string.format('%015.0f', math.floor(at)) .. ' ' .. key, digest .. ' ' .. key }
 end
 
--- Of none there is no count: nothing is left behind when all is deleted.
+-- A count of 0 is deleted: a client without originals leaves no fields behind.
 local function count(state, entry, sign)
   local size = string.match(entry, '"size":(%d+)')
   if redis.call('HINCRBY', totals, state .. ' files', sign) <= 0 then
@@ -88,7 +87,7 @@ local function delist(of, entry)
   redis.call('ZREM', lists[state][3], at[3])
 end
 
--- Every change of an original's entry. Settled: only when its time is over is there something to do.
+-- Sets the entry of an original, and updates its lists. The caller updates the set of unsettled entries.
 local function set(entry, in_file, of)
   in_file, of = in_file or file, of or ref
   local before = original(in_file)
@@ -97,7 +96,7 @@ local function set(entry, in_file, of)
   enlist(of, entry)
 end
 
--- All derivatives: visit(key, entry).
+-- Calls visit(key, entry) for all derivatives.
 local function each_derivative(visit)
   local all = redis.call('HGETALL', file)
   for i = 1, #all, 2 do
@@ -105,7 +104,7 @@ local function each_derivative(visit)
   end
 end
 
--- The last of the deadlines after an instant; nil when none lies ahead.
+-- The last deadline of pending derivatives after an instant; nil when there is no such deadline.
 local function last_deadline(after)
   local last
   each_derivative(function(_, entry)
@@ -140,7 +139,7 @@ local function leave(key, entry)
   if state_of(entry) == 'stored' and redis.call('ZREM', uses, key) == 1 then sum_up(entry, -1) end
 end
 
--- Every change of a derivative's entry; without one it is forgotten.
+-- Sets the entry of a derivative, or deletes it when there is no new entry.
 local function set_derivative(key, entry, score)
   local before = redis.call('HGET', file, key)
   if before then leave(key, before) end

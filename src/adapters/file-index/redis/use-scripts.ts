@@ -1,8 +1,8 @@
 import { step } from './step.ts'
 
-// Keys, arguments and what a step may rely on: see `step.ts`.
+// See `step.ts` for the keys, the arguments and the functions of all steps.
 
-/** ARGV: ref, derivative, instant, score of held ones. */
+/** ARGV: ref, derivative, instant, {@link scoreOfHeld} for a held use or else 0. */
 export const noteUse = step(`
 local entry = redis.call('HGET', file, ARGV[2])
 if state_of(entry) ~= 'stored' then return end
@@ -29,7 +29,7 @@ each_derivative(function(key, entry)
 end)
 `)
 
-/** ARGV: ref. @returns of each stored derivative its key, bytes and score, one after the other */
+/** ARGV: ref. @returns a flat list with key, bytes and score of each stored derivative */
 export const usesOf = step(`
 local found = {}
 each_derivative(function(key, entry)
@@ -41,7 +41,7 @@ end)
 return found
 `)
 
-/** Held ones lie above all instants until the year 33658, and below what a double holds exactly. */
+/** Added to the score of a held derivative. It exceeds all instants until the year 33658, and a double holds the sum exactly. */
 export function scoreOfHeld(): string {
   return '1000000000000000'
 }

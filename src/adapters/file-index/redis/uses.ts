@@ -7,18 +7,18 @@ import * as scripts from './use-scripts.ts'
 
 const HELD = Number(scripts.scoreOfHeld())
 
-/** How the index names its keys. */
+/** The names of the index's keys. */
 export interface UseNames {
-  /** Of a step over one original. */
+  /** The keys of a step on one original. */
   keys(ref: FileRef): string[]
-  /** The ref as scripts know it. */
+  /** The ref as scripts use it. */
   nameOf(ref: FileRef): string
   hashOf(ref: FileRef): string
   usesOf(clientId: string): string
   sumsOf(clientId: string): string
 }
 
-/** The part of the index in Redis that knows the last uses of derivatives. */
+/** The last uses of derivatives, in Redis. */
 export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUses {
   const { keys, nameOf, hashOf, usesOf, sumsOf } = names
 
@@ -48,7 +48,7 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
     )
     return all.flatMap(({ key, score, original }, i) => {
       const entry = texts[i] ? derivativeEntry(key, texts[i]) : undefined
-      // Evicted since then by another process.
+      // Another process has evicted it since then.
       if (entry?.state !== 'stored') return []
       const { size, partsBytes = 0 } = entry.record
       return [{ original, key, bytes: size + partsBytes, use: useOf(score) }]
@@ -74,7 +74,7 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
   }
 }
 
-/** A use as the score that the scripts keep. */
+/** The score of a use in the sorted set. */
 export function scoreOf({ at, isHeld }: Use): number {
   return Math.floor(at) + (isHeld ? HELD : 0)
 }
