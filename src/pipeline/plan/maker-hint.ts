@@ -1,6 +1,6 @@
 import { parseParameter } from '../../core/plugin-api/parameter.ts'
 import { Problem } from '../../core/problem.ts'
-import type { Known } from './query.ts'
+import type { Known } from './known-parameters.ts'
 
 /**
  * The end of a message about a parameter that the file's type lacks, but the output of another parameter has:
@@ -33,8 +33,7 @@ export function withMakerHint<T>(
   } catch (error) {
     const hint = error instanceof Problem ? makerHint(pair, known) : undefined
     if (!(error instanceof Problem) || hint === undefined) throw error
-    const { status, code, members, headers } = error
-    throw new Problem({ status, code, members, headers, detail: `${error.message}${hint}` })
+    throw error.with({ detail: `${error.message}${hint}` })
   }
 }
 

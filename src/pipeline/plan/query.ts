@@ -14,6 +14,7 @@ import { nearest } from '../../core/text/did-you-mean.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { withAllowedWidth } from './allowed-widths.ts'
+import type { Known, Words } from './known-parameters.ts'
 import { makerHint, withMakerHint } from './maker-hint.ts'
 
 /** The canonical parameters of each preset, by media group and by the preset's name. */
@@ -104,20 +105,6 @@ function notOffered(word: string): Problem {
     members: { param: word },
   })
 }
-
-/** The parameters of one media group by every name. */
-export interface Known {
-  group: MediaGroup
-  /** The group of the output, when a parameter changes it. */
-  made?: MediaGroup
-  words: Words
-  /**
-   * For each name of a parameter whose plugin renders another group of files: the parameters of a query with that
-   * name.
-   */
-  makers: ReadonlyMap<string, Known>
-}
-type Words = ReadonlyMap<string, { name: string; spec: ParameterSpec }>
 
 /** Returns the parameters that this query may use: for a frame of a video, those of images. @throws Problem 400 */
 export function knownIn(query: Iterable<readonly [word: string, received: string]>, known: Known): Known {
