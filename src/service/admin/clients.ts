@@ -2,12 +2,12 @@ import { type Client, FIRST_CLIENT_ID, isValid, type KeptSecret } from '../../co
 import type { ClientStorage, StorageConnection } from '../../core/clients/client-storage.ts'
 import type { ClientRules } from '../../core/clients/rules/table.ts'
 import type { SecretScope } from '../../core/clients/secret-scope.ts'
+import type { StorageSettings } from '../../core/clients/storage-settings.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { UrlKey } from '../../core/signing/signed-url.ts'
 import { noSuchClient } from '../clients/change-existing.ts'
 import type { ClientChanges, Clients, Tokens } from '../clients/clients.ts'
 import type { NewSecret } from '../clients/credentials.ts'
-import type { StorageSettings } from '../clients/storage-settings.ts'
 import type { ClientStorages } from './client-storage.ts'
 import type { RemoveClient, RemoveClientOptions } from './remove-client.ts'
 
