@@ -267,7 +267,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
       expect((await command(service, 'sweep')).answer).to.have.property('halfWritten')
       for (const name of ['check', 'reindex']) {
         const stopped = await command(service, name).catch((error) => error)
-        expect(stopped.message, name).to.include(`the client ${client.id}: the bucket`)
+        expect(stopped.message, name).to.include(`the client ${client.id}: The bucket`)
       }
     }
     proxy.decide(() => undefined)
