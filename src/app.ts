@@ -19,6 +19,7 @@ import { imageInspector } from './engines/image/inspector.ts'
 import { handleParseErrors } from './http/connection/parse-errors.ts'
 import { createHttp } from './http/server.ts'
 import { controlPath, openControl } from './process/control.ts'
+import { version } from './process/version.ts'
 import { createKnownAddresses } from './service/admin/known-addresses.ts'
 import { createAdminSessions } from './service/admin/sessions.ts'
 import { createArchive } from './service/archive/archive.ts'
@@ -33,6 +34,7 @@ import type { Sweep } from './service/maintenance/sweep.ts'
 
 export { DataDirError } from './adapters/disk/data-dir.ts'
 export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
+export { credentialsFile } from './assembly/first-client.ts'
 export { openMediaWorker } from './assembly/media-worker.ts'
 export { openOperator } from './assembly/operator.ts'
 export { loadEverything } from './assembly/plugins.ts'
@@ -198,6 +200,7 @@ async function openApp(
     limits: backends.limits,
     trustProxy: config.TRUST_PROXY,
     checks: {
+      version: version(),
       isStopping,
       bucket: () => buckets.ping(),
       index: () => index.ping(),

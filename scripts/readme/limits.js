@@ -7,7 +7,7 @@ const folder = (name) => constantOf('core/files/object-key.ts', name)
 const svg = (name) => constantOf('engines/image/svg-limits.ts', name)
 const form = (name) => constantOf('http/upload/form-fields.ts', name)
 const stall = duration(constantOf('engines/ffmpeg/watchdog.ts', 'STALL_MS') / 1000)
-const WIDTH = constantOf('service/clients/rules.ts', 'WIDTH_MAX')
+const WIDTH = constantOf('core/clients/rules/table.ts', 'WIDTH_MAX')
 const pixels = set('IMAGE_MAX_PIXELS', megapixels)
 
 /** The rows of the table of docs/reference/limits.md. Numbers are those of the program. */

@@ -112,10 +112,8 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   const firstBucket = buckets.of(first)
-  const store = await bucketClientStore(
-    firstBucket,
-    clientChanges ? { shared: { changes: clientChanges, locks } } : {},
-  )
+  const shared = clientChanges ? { shared: { changes: clientChanges, locks } } : {}
+  const store = await bucketClientStore(firstBucket, shared)
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile(config), tokens)

@@ -3,6 +3,9 @@ import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'exp
 import type { Log } from '../core/log.ts'
 import { isRemoteFailure, logReason } from '../core/log-reason.ts'
 import { BUSY, Problem } from '../core/problem.ts'
+import { truncate } from '../core/text/truncate.ts'
+import { nearestRoute } from './nearest-route.ts'
+import { withPlaceholderHint } from './placeholder.ts'
 import { stateOf } from './request-state.ts'
 
 /**
@@ -15,7 +18,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
   return (error, req, res, _next) => {
     // The client has disconnected, so there is no response to send.
     if (error instanceof Error && error.name === 'AbortError') return
-    const problem = asProblem(error)
+    const problem = withPlaceholderHint(asProblem(error), req)
     const fields = { requestId: requestId(res), status: problem.status, code: problem.code }
     // A failure of another server is no fault of this service. Logged without a stack: that server must not flood the log.
     if (problem.status >= 500 && isRemoteFailure(problem))
@@ -49,9 +52,15 @@ export function resetWhenBrokenOff({ response }: Express): void {
   }
 }
 
-/** Answers 404 for paths that no route matches. */
-export const notFound: RequestHandler = () => {
-  throw routeNotFound()
+/** Answers 404 for paths that no route matches, and names the nearest route. */
+export const notFound: RequestHandler = ({ method, path }) => {
+  const near = nearestRoute(method, path)
+  if (near === undefined) throw routeNotFound()
+  throw new Problem({
+    status: 404,
+    code: 'route_not_found',
+    detail: `No route matches ${method} ${truncate(path)}. Did you mean ${near}?`,
+  })
 }
 
 /** 404: no route matches the path. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ENDPOINT_PROBLEMS, EVERY_ENDPOINT } from '../../src/http/documents/endpoint-problems.ts'
-import { undocumented } from '../support/documented-problems.ts'
+import { undocumented } from '../support/texts/documented-problems.ts'
 
 /** Of the `sluice` command, not of an endpoint. */
 const OF_THE_COMMAND = ['400 bad_command']

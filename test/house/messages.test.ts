@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { HOLE, literals } from '../support/literals.ts'
-import { lineOf, MESSAGE_WORDS, WORDS, wordsToAvoid } from '../support/plain-words.ts'
+import { HOLE, literals } from '../support/texts/literals.ts'
+import { lineOf, MESSAGE_WORDS, WORDS, wordsToAvoid } from '../support/texts/plain-words.ts'
 
 const FOLDERS = ['src', 'plugins', 'config', 'scripts']
 

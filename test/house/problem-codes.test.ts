@@ -10,7 +10,7 @@ const CONSTANT = /const (?<name>[A-Z][A-Z_]+) = '(?<value>[a-z_]+)'/g
 const PAIR = /status: (?<status>\d{3}),\s*code: '(?<code>[a-z_]+)'/g
 /** A problem that hands on the code of another one, or that of `refusal`. */
 const HANDED_ON =
-  /^\((?:\{[^}]*\bcode,|\{\s*\.\.\.\{[^}]*code: error\.code|reply\.problem|sent\.problem|parsed\.problem|known|options)/
+  /^\((?:\{[^}]*\bcode,|\{\s*\.\.\.this\.toJSON|\{\s*\.\.\.\{[^}]*code: error\.code|reply\.problem|sent\.problem|parsed\.problem|known|options)/
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))

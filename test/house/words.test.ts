@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { lineOf, WORDS, wordsToAvoid } from '../support/plain-words.ts'
+import { lineOf, WORDS, wordsToAvoid } from '../support/texts/plain-words.ts'
 
 const FENCED = /^ *```[\s\S]*?^ *```/gm
 const GENERATED = /<!-- [\w ]+: made by npm run readme -->[\s\S]*?<!-- end of [\w ]+ -->/g

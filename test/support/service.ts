@@ -9,9 +9,9 @@ import type { Log } from '../../src/core/log.ts'
 import { createWebServer } from '../../src/process/web/web-server.ts'
 import type { Tokens } from '../../src/service/clients/clients.ts'
 import { type Backend, EMBEDDED } from './backend.ts'
-import { expectDocumentedProblems } from './documented-problems.ts'
 import { expectNoSecrets } from './secrets.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { expectDocumentedProblems } from './texts/documented-problems.ts'
 
 /** A log that keeps its lines, as pino would write them. */
 export interface KeptLog extends Log {

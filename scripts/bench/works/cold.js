@@ -23,18 +23,18 @@ export const cold = {
       },
     },
     {
-      name: 'node:http + sharp',
-      start: async ({ folder, photos: [photo] }) => ({
-        server: await startPeer({ script: 'peers/sharp.js', args: [photo], folder }),
-        request: (i) => get(`/${widthOf(i)}`),
-      }),
-    },
-    {
       name: 'ipx',
       isInstalled: () => existsSync(join(IPX, 'node_modules/.package-lock.json')),
       start: async ({ folder, photos: [photo] }) => ({
         server: await startPeer({ script: 'ipx/server.js', args: [dirname(photo)], folder }),
         request: (i) => get(`/w_${widthOf(i)},f_webp,q_75/${basename(photo)}`),
+      }),
+    },
+    {
+      name: 'node:http + sharp',
+      start: async ({ folder, photos: [photo] }) => ({
+        server: await startPeer({ script: 'peers/sharp.js', args: [photo], folder }),
+        request: (i) => get(`/${widthOf(i)}`),
       }),
     },
   ],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
 import { STORED_RULES } from '../../core/clients/rules/schemas.ts'
+import { STORED_SETTINGS } from '../../core/clients/storage-settings.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 
 const digest = z.string().length(64)
@@ -27,19 +28,7 @@ const clientRecord = z.object({
     })
     .optional(),
   rules: z.object(STORED_RULES).optional(),
-  storage: z
-    .object({
-      endpoint: z.string(),
-      region: z.string(),
-      bucket: z.string(),
-      prefix: z.string(),
-      forcePathStyle: z.boolean(),
-      accessKeyId: z.string(),
-      sealedSecret: z.string(),
-      address: z.string(),
-      publicUrl: z.string().optional(),
-    })
-    .optional(),
+  storage: z.object({ ...STORED_SETTINGS, sealedSecret: z.string(), address: z.string() }).optional(),
   pausedUntil: z.number().optional(),
   removing: z.object({ files: z.boolean() }).optional(),
   recovery: z.string().optional(),

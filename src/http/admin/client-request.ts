@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { boundedInteger } from '../../core/bounded-schemas.ts'
 import { ruleChanges } from '../../core/clients/rules/schemas.ts'
 import { RULE_NAMES } from '../../core/clients/rules/table.ts'
+import { GIVEN_SETTINGS, SETTING_NAMES, type StorageSettings } from '../../core/clients/storage-settings.ts'
 import { badParameter } from '../../core/problem.ts'
 import { listed } from '../../core/text/listed.ts'
 import type { ClientChanges } from '../../service/clients/clients.ts'
 import type { NewSecret } from '../../service/clients/credentials.ts'
-import type { StorageSettings } from '../../service/clients/storage-settings.ts'
 import { checkedBody } from '../body/parse.ts'
 
 const MAX_SECONDS = 365 * 86_400
@@ -15,19 +15,7 @@ const seconds = (min: number) => boundedInteger({ min, max: MAX_SECONDS })
 // In JSON, `null` removes a rule. The service uses `false` for this.
 const REMOVE = z.null().transform(() => false as const)
 const rules = z.strictObject(ruleChanges(REMOVE), `an object of ${listed(RULE_NAMES)}`)
-const storage = z.strictObject(
-  {
-    bucket: z.string('a string'),
-    accessKeyId: z.string('a string'),
-    secretAccessKey: z.string('a string'),
-    endpoint: z.string('a string').optional(),
-    region: z.string('a string').optional(),
-    prefix: z.string('a string').optional(),
-    forcePathStyle: z.boolean('true or false').optional(),
-    publicUrl: z.string('a string').optional(),
-  },
-  'an object of bucket, accessKeyId, secretAccessKey, endpoint, region, prefix, forcePathStyle and publicUrl',
-)
+const storage = z.strictObject(GIVEN_SETTINGS, `an object of ${listed(SETTING_NAMES)}`)
 const newClient = z.strictObject(
   { name: z.string('a string').optional(), rules: rules.optional(), storage: storage.optional() },
   'an object of name, rules and storage',

@@ -62,8 +62,8 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     '415 unsupported_media_type',
     ...STORED,
   ],
-  'POST /v1/sign': [...SECRET, ...JSON_BODY, '400 bad_path'],
-  'GET /v1/sign/*path': [...SECRET, ...QUERY, '400 bad_path'],
+  'POST /v1/sign': [...SECRET, ...JSON_BODY, '400 bad_path', '429 rate_limited'],
+  'GET /v1/sign/*path': [...SECRET, ...QUERY, '400 bad_path', '429 rate_limited'],
   'PUT /v1/upload/sign/:id/:signature/*folder': [
     ...LINK,
     ...QUERY,

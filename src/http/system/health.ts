@@ -6,6 +6,8 @@ const PATHS = ['/healthz', '/readyz']
 
 /** The checks of the service's dependencies. Checks without a result throw on failure. */
 export interface ReadinessChecks {
+  /** The version of Sluice. */
+  version: string
   /** Without the bucket, no request can be served. */
   bucket(): Promise<void>
   /** Without the index, stored files are still delivered. */
@@ -44,7 +46,7 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     if (!ready) res.setHeader('Retry-After', '5')
     res
       .status(ready ? 200 : 503)
-      .json({ status, checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) } })
+      .json({ status, version: checks.version, checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) } })
   })
   for (const path of PATHS) routes.all(path, methodNotAllowed('GET', 'HEAD'))
   return routes

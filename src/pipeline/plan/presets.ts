@@ -4,7 +4,8 @@ import type { ParameterValue } from '../../core/plugin-api/parameter.ts'
 import { isIgnoredParam, RESERVED_WORDS } from '../../core/plugin-api/query-names.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import type { LoadedPlugin } from '../load/load.ts'
-import { type Known, knownIn, knownTo, type Presets, readValue } from './query.ts'
+import type { Known } from './known-parameters.ts'
+import { knownIn, knownTo, type Presets, readValue } from './query.ts'
 
 /** Presets that do not fit the plugins. The message lists every error, one per line. */
 export class PresetError extends Error {

@@ -14,6 +14,8 @@ import { nearest } from '../../core/text/did-you-mean.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { withAllowedWidth } from './allowed-widths.ts'
+import type { Known, Words } from './known-parameters.ts'
+import { makerHint, withMakerHint } from './maker-hint.ts'
 
 /** The canonical parameters of each preset, by media group and by the preset's name. */
 export type Presets = ReadonlyMap<MediaGroup, PresetsOfGroup>
@@ -80,7 +82,7 @@ export function readValue(
 ): { name: string; value: ParameterValue | undefined } {
   const parameter = known.words.get(word) ?? reservedParameter(word, known.group)
   if (!parameter) throw unknownParameter(word, known)
-  const value = parseParameter(word, parameter.spec, received)
+  const value = withMakerHint([word, received], known, () => parseParameter(word, parameter.spec, received))
   if (value !== undefined && !known.words.has(word)) throw notOffered(word)
   return { name: parameter.name, value }
 }
@@ -103,18 +105,6 @@ function notOffered(word: string): Problem {
     members: { param: word },
   })
 }
-
-/** The parameters of one media group by every name. */
-export interface Known {
-  group: MediaGroup
-  words: Words
-  /**
-   * For each name of a parameter whose plugin renders another group of files: the parameters of a query with that
-   * name.
-   */
-  makers: ReadonlyMap<string, Known>
-}
-type Words = ReadonlyMap<string, { name: string; spec: ParameterSpec }>
 
 /** Returns the parameters that this query may use: for a frame of a video, those of images. @throws Problem 400 */
 export function knownIn(query: Iterable<readonly [word: string, received: string]>, known: Known): Known {
@@ -141,7 +131,7 @@ export function knownTo(transforms: readonly LoadedPlugin[], group: MediaGroup):
     if (maker.plugin.makes === undefined) continue
     const { group: made } = knownFormat(maker.plugin.makes)
     const words = wordsOf([maker, ...transforms.filter(({ media }) => media.includes(made))])
-    for (const word of wordsOf([maker]).keys()) makers.set(word, { group, words, makers: new Map() })
+    for (const word of wordsOf([maker]).keys()) makers.set(word, { group, made, words, makers: new Map() })
   }
   return { group, words: wordsOf(own), makers }
 }
@@ -185,14 +175,15 @@ function notAPreset(word: string): Problem {
   })
 }
 
-function unknownParameter(word: string, { words: known, group }: Known): Problem {
+function unknownParameter(word: string, all: Known): Problem {
+  const { words: known, group } = all
   const near = nearest(word, [...known.keys(), PRESET_WORD])
   const names = [...new Set([...known.values()].map(({ name }) => name))]
   const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they have no parameters'
   return new Problem({
     status: 400,
     code: 'unknown_parameter',
-    detail: `there is no parameter ${JSON.stringify(truncate(word))} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
+    detail: `there is no parameter ${JSON.stringify(truncate(word))} for ${group} files${makerHint([word], all) ?? `; ${near ? `did you mean "${near}"?` : list}`}`,
     members: { param: truncate(word), ...(near ? { nearest: near } : {}) },
   })
 }

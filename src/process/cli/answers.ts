@@ -1,10 +1,9 @@
+import type { ShownClient, ShownSecret } from '../../core/clients/shown-client.ts'
 import type { Totals } from '../../core/ports/file-index.ts'
 import { USAGE_NAMES, type UsageName } from '../../core/ports/usage.ts'
 import { counted } from '../../core/text/plural.ts'
 import {
   NO_RULES,
-  type ShownClient,
-  type ShownSecret,
   shownClient,
   shownRules,
   shownScope,

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { version } from '../version.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
 import { subcommand } from './leaf-command.ts'
 
@@ -12,6 +13,7 @@ export function commandLine(options: ClientCommandsOptions): Command {
     .description(
       'Command-line tool of Sluice for operators. Reads the same environment variables as the server.',
     )
+    .version(version(), '--version', 'print the version')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
     .showHelpAfterError('(see --help)')
 

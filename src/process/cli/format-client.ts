@@ -1,34 +1,12 @@
-import type { ClientStorage } from '../../core/clients/client-storage.ts'
+import type { StorageConnection } from '../../core/clients/client-storage.ts'
 import type { Rule } from '../../core/clients/rules/rule.ts'
 import { CLIENT_RULES, type ClientRules, RULE_NAMES } from '../../core/clients/rules/table.ts'
-import type { SecretScope } from '../../core/clients/secret-scope.ts'
+import type { ShownClient, ShownSecret } from '../../core/clients/shown-client.ts'
 import { counted } from '../../core/text/plural.ts'
 import { columns } from './output.ts'
 
 /** Shown when a client has no rules of its own. */
 export const NO_RULES = 'none (the defaults apply)'
-
-/** A client as commands describe it. */
-export interface ShownClient {
-  id: string
-  name?: string
-  clientToken: string
-  createdAt: string
-  state: 'active' | 'removing'
-  oldSecretUntil?: string
-  secrets?: ShownSecret[]
-  storage?: ShownStorage
-  urlKeys?: readonly number[]
-  rules?: ClientRules
-}
-
-export interface ShownSecret extends SecretScope {
-  id: string
-  name?: string
-  until?: string
-}
-
-type ShownStorage = Pick<ClientStorage, 'endpoint' | 'bucket' | 'prefix' | 'accessKeyId'>
 
 export type WithSecret = ShownClient & { secretClientToken: string }
 
@@ -61,7 +39,7 @@ export function shownClient({ secrets = [], ...client }: ShownClient): string {
   return `${facts}\n${columns([['SECRET', 'NAME', 'SCOPE', 'EXPIRES'], ...rows])}`
 }
 
-function shownStorage({ endpoint, bucket, prefix, accessKeyId }: ShownStorage): string {
+function shownStorage({ endpoint, bucket, prefix, accessKeyId }: StorageConnection): string {
   return `${bucket}${prefix ? `, folder ${prefix}` : ''} at ${endpoint}, access key ${accessKeyId}`
 }
 

@@ -1,23 +1,16 @@
 import { text } from 'node:stream/consumers'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { SETTING_OPTIONS } from '../../core/clients/storage-settings.ts'
 
 const SECRET_KEY_HELP = `
 The secret access key is read from STORAGE_SECRET_ACCESS_KEY, else from standard input: other users can see arguments.`
 
+const OPTIONS = SETTING_OPTIONS.map(({ name, flags, help }) => ({ name, option: new Option(flags, help) }))
+
 /** Adds the options of an S3 bucket. */
 export function withStorage(command: Command): Command {
-  return command
-    .option('--bucket <bucket>', 'bucket in S3 or a compatible store')
-    .option('--prefix <folder>', 'folder of the bucket; the whole bucket when unset')
-    .option('--endpoint <url>', "endpoint of a compatible store; Amazon's when unset")
-    .option('--region <region>', 'region of the bucket; us-east-1 when unset')
-    .option(
-      '--path-style',
-      'put the bucket in the path instead of the host name; many compatible stores need this',
-    )
-    .option('--access-key-id <key>', 'access key ID; its secret is read as described below')
-    .option('--public-url <url>', 'public URL of the bucket, for example of a CDN')
-    .addHelpText('after', SECRET_KEY_HELP)
+  for (const { option } of OPTIONS) command.addOption(option)
+  return command.addHelpText('after', SECRET_KEY_HELP)
 }
 
 /**
@@ -26,14 +19,15 @@ export function withStorage(command: Command): Command {
  * @param secret the secret access key; read from standard input when undefined
  */
 export async function settingsOf(
-  { pathStyle: forcePathStyle, ...options }: Record<string, string | boolean | undefined>,
+  options: Record<string, string | boolean | undefined>,
   { command, secret }: { command: Command; secret: string | undefined },
 ): Promise<object | undefined> {
-  if (Object.keys(options).length === 0 && forcePathStyle === undefined) return undefined
-  if (!options.bucket || !options.accessKeyId)
+  const given = OPTIONS.map(({ name, option }) => [name, options[option.attributeName()]] as const)
+  const settings = Object.fromEntries(given.filter(([, value]) => value !== undefined))
+  if (Object.keys(settings).length === 0) return undefined
+  if (!settings.bucket || !settings.accessKeyId)
     command.error('error: --bucket and --access-key-id are required')
-  const secretAccessKey = secret ?? (await standardInput(command))
-  return { ...options, ...(forcePathStyle ? { forcePathStyle } : {}), secretAccessKey }
+  return { ...settings, secretAccessKey: secret ?? (await standardInput(command)) }
 }
 
 async function standardInput(command: Command): Promise<string> {

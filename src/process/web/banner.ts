@@ -1,31 +1,50 @@
-/** The text that the server prints when it is ready: tokens, storage, and commands to paste. */
-export function banner({
-  baseUrl,
-  files,
-  index,
-  credentials,
-  showSecret,
-}: {
+import type { Log } from '../../core/log.ts'
+
+/** The state of a server that has just started. */
+export interface Greeting {
+  version: string
   baseUrl: string
-  /** Where files are stored, as text. */
-  files: string
-  index: string
-  credentials: { clientToken: string; secretClientToken: string }
-  /** False when the operator has set the secret: it need not be shown again, and this output may go to a log. */
-  showSecret: boolean
-}): string {
-  const { clientToken } = credentials
-  const secret = credentials.secretClientToken
-  const header = showSecret ? `'Authorization: ${secret}'` : '"Authorization: $SECRET_CLIENT_TOKEN"'
+  bucket: { kind: 'disk' | 's3'; name: string }
+  index: { kind: 'embedded' | 'redis'; name: string }
+  clientToken: string
+  /** The secret token, and the file that has it; undefined when the operator has set the token. */
+  created: { secretClientToken: string; file: string } | undefined
+}
+
+/**
+ * Prints that the server is ready: a text with commands to paste for a person at a terminal, otherwise one line of the log.
+ * The log never has the secret.
+ *
+ * @param log logs the line whatever LOG_LEVEL is
+ */
+export function greet(
+  greeting: Greeting,
+  { isTerminal, write, log }: { isTerminal: boolean; write: (text: string) => void; log: Log },
+): void {
+  if (isTerminal) {
+    write(banner(greeting))
+    return
+  }
+  const { version, baseUrl, bucket, index, clientToken, created } = greeting
+  const secretIn = created ? created.file : 'SECRET_CLIENT_TOKEN'
+  const fields = { version, url: baseUrl, bucket: bucket.kind, index: index.kind, clientToken, secretIn }
+  log.info(fields, `Sluice is ready at ${baseUrl}`)
+}
+
+function banner({ version, baseUrl, bucket, index, clientToken, created }: Greeting): string {
+  const header = created
+    ? `'Authorization: ${created.secretClientToken}'`
+    : '"Authorization: $SECRET_CLIENT_TOKEN"'
   return `
 Sluice is ready at ${baseUrl}
 
+  version                          ${version}
   client token (public, in URLs)   ${clientToken}
-  secret client token              ${showSecret ? secret : 'as set in SECRET_CLIENT_TOKEN'}
-  files                            ${files}
-  index                            ${index}
+  secret client token              ${created ? created.secretClientToken : 'the value of SECRET_CLIENT_TOKEN'}
+  files                            ${bucket.name}
+  index                            ${index.name}
 
-Upload a picture, then open "src" with a transformation behind it:
+Upload an image, then append a transformation to its URL "src":
 
   curl -H ${header} -F file=@photo.jpg ${baseUrl}/v1/upload
   curl -o small.webp '${baseUrl}/v1/image/upload/${clientToken}/<sourceName>?w=300&f=webp'
@@ -51,6 +70,8 @@ Usage: npm start            install, build and start; for a fresh clone
                         start the existing build
        node dist/src/main.js --check
                         check configuration and plugins, then exit
+       node dist/src/main.js --version
+                        print the version
 
 ${environmentOf(variables)}`
 }

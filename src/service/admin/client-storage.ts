@@ -8,12 +8,16 @@ import {
   type Root,
   sealedPlace,
 } from '../../core/clients/client-storage.ts'
+import {
+  type CheckedSettings,
+  checkedSettings,
+  type StorageSettings,
+} from '../../core/clients/storage-settings.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
 import { seal } from '../../core/signing/seal.ts'
 import { type ChangeKnown, clientConflict, noSuchClient } from '../clients/change-existing.ts'
-import { type CheckedSettings, checkedSettings, type StorageSettings } from '../clients/storage-settings.ts'
 import type { HasFiles } from './has-files.ts'
 
 /** Manages the own buckets of clients. */

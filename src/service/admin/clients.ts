@@ -1,13 +1,12 @@
 import { type Client, FIRST_CLIENT_ID, isValid, type KeptSecret } from '../../core/clients/client.ts'
 import type { ClientStorage, StorageConnection } from '../../core/clients/client-storage.ts'
-import type { ClientRules } from '../../core/clients/rules/table.ts'
-import type { SecretScope } from '../../core/clients/secret-scope.ts'
+import type { ShownClient, ShownSecret } from '../../core/clients/shown-client.ts'
+import type { StorageSettings } from '../../core/clients/storage-settings.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { UrlKey } from '../../core/signing/signed-url.ts'
 import { noSuchClient } from '../clients/change-existing.ts'
 import type { ClientChanges, Clients, Tokens } from '../clients/clients.ts'
 import type { NewSecret } from '../clients/credentials.ts'
-import type { StorageSettings } from '../clients/storage-settings.ts'
 import type { ClientStorages } from './client-storage.ts'
 import type { RemoveClient, RemoveClientOptions } from './remove-client.ts'
 
@@ -35,32 +34,6 @@ export interface ManagedClients {
   removeUrlKey(id: string, version: number): Promise<ShownClient>
   /** @throws as {@link RemoveClient} */
   remove(id: string, options: RemoveClientOptions): Promise<{ originals: number }>
-}
-
-/** A client without its secrets and their digests. Times are in ISO 8601. */
-export interface ShownClient {
-  id: string
-  name?: string
-  clientToken: string
-  createdAt: string
-  state: 'active' | 'removing'
-  rules?: ClientRules
-  /** The versions of the active keys for signed URLs. */
-  urlKeys?: number[]
-  /** The own bucket of the client, without the secret access key. */
-  storage?: StorageConnection
-  /** When the last of the secrets that a rotation has replaced expires. */
-  oldSecretUntil?: string
-  /** The scoped secrets. */
-  secrets?: ShownSecret[]
-}
-
-/** A scoped secret without its text. */
-export interface ShownSecret extends SecretScope {
-  id: string
-  name?: string
-  /** When the secret expires. Absent: it never expires. */
-  until?: string
 }
 
 export function createManagedClients({

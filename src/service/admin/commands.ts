@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ruleChanges } from '../../core/clients/rules/schemas.ts'
+import { GIVEN_SETTINGS } from '../../core/clients/storage-settings.ts'
 import type { Command, CommandRun, Commands } from '../../core/command.ts'
 import type { Finding } from '../../core/files/finding.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
@@ -23,16 +24,7 @@ export type Told = { finding: Finding } | { progress: object }
 // A terminal shows no more updates, and the socket need not carry more.
 const PROGRESS_EVERY_MS = 200
 
-const storageSettings = z.strictObject({
-  bucket: z.string(),
-  accessKeyId: z.string(),
-  secretAccessKey: z.string(),
-  endpoint: z.string().optional(),
-  region: z.string().optional(),
-  prefix: z.string().optional(),
-  forcePathStyle: z.boolean().optional(),
-  publicUrl: z.string().optional(),
-})
+const storageSettings = z.strictObject(GIVEN_SETTINGS)
 
 /** The commands of an operator, each with its arguments as one object. Times are in milliseconds. */
 export function createCommands({

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { bullmqJobs } from '../../../src/adapters/jobs/bullmq.ts'
@@ -6,6 +5,7 @@ import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/
 import type { Job, JobHandler, Jobs, WorkOptions } from '../../../src/core/ports/jobs.ts'
 import { jobsContract } from '../../contracts/jobs/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
+import { builtScript } from '../../support/programs/built-script.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Running, run } from '../../support/servers/process.ts'
 import {
@@ -14,7 +14,7 @@ import {
   sharedRedis,
   startRedis,
 } from '../../support/servers/redis-server.ts'
-import { type KeptLog, keptLog, PROJECT } from '../../support/service.ts'
+import { type KeptLog, keptLog } from '../../support/service.ts'
 
 jobsContract('BullMQ', async () => {
   const { url } = await sharedRedis()
@@ -32,7 +32,7 @@ jobsContract('BullMQ', async () => {
   }
 })
 
-const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'programs', 'jobs-worker.ts')]
+const WORKER = [await builtScript('jobs-worker')]
 const WORK: WorkOptions = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
 

@@ -6,9 +6,10 @@ import { embeddedJobs } from '../../../src/adapters/jobs/embedded.ts'
 import type { Job, Jobs } from '../../../src/core/ports/jobs.ts'
 import { jobsContract } from '../../contracts/jobs/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
+import { builtScript } from '../../support/programs/built-script.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Running, run } from '../../support/servers/process.ts'
-import { type KeptLog, keptLog, PROJECT } from '../../support/service.ts'
+import { type KeptLog, keptLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 jobsContract('embedded', async () => {
@@ -20,7 +21,7 @@ jobsContract('embedded', async () => {
   }
 })
 
-const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'programs', 'jobs-worker.ts')]
+const WORKER = [await builtScript('jobs-worker')]
 const WORK = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import supertest from 'supertest'
 import type { Storage } from '../../../src/app.ts'
+import { version } from '../../../src/process/version.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import type { Service } from '../../support/service.ts'
 
@@ -39,6 +40,7 @@ onOneBackend('health', (start) => {
       .expect('Cache-Control', 'no-store')
     expect(body).to.deep.equal({
       status: 'ok',
+      version: version(),
       checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
     })
   })
@@ -50,6 +52,7 @@ onOneBackend('health', (start) => {
     gone = undefined
     expect(body).to.deep.equal({
       status: 'unavailable',
+      version: version(),
       checks: { bucket: 'unavailable', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
     })
     expect(headers['cache-control']).to.equal('no-store')
@@ -63,6 +66,7 @@ onOneBackend('health', (start) => {
     gone = undefined
     expect(body).to.deep.equal({
       status: 'degraded',
+      version: version(),
       checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok', disk: 'ok' },
     })
   })

@@ -2,6 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { version } from '../../../src/process/version.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { colourAt } from '../../support/media/images.ts'
@@ -122,6 +123,7 @@ onOneBackend('thumbnails of videos', (start) => {
     const ready = jsonOf(await exchange(service, '/readyz'))
     expect(ready).to.deep.equal({
       status: 'ok',
+      version: version(),
       checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
     })
   })

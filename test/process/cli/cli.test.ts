@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { recordKey, storedKey } from '../../../src/core/files/object-key.ts'
+import { version } from '../../../src/process/version.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
@@ -537,7 +538,15 @@ describe('the sluice command', function () {
       })
   })
 
-  it('is available as an npm script', async () => {
+  it('prints its version', async () => {
+    expect(await sluice(['--version'], env)).to.deep.equal({
+      code: 0,
+      stdout: `${version()}\n`,
+      stderr: '',
+    })
+  })
+
+  it('is an npm script', async () => {
     await end(await start())
     const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'sluice', '--', 'client', 'list'], {
       cwd: PROJECT,

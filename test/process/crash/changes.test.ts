@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { type Backend, EMBEDDED } from '../../support/backend.ts'
 import { endLocks, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
+import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
 import { ask } from '../../support/requests/ask.ts'
@@ -49,9 +50,22 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       await rm(dataDir, { recursive: true, force: true })
     })
 
+    /**
+     * Waits for the comparison of a new index with the bucket. Later it would make them agree where a test expects that they
+     * differ.
+     */
+    async function compared({ storage: { index } }: Service): Promise<void> {
+      await eventually(async () => {
+        const { id, isCompared } = await index.run()
+        expect(id === undefined || isCompared).to.equal(true)
+        expect(await index.isComplete()).to.equal(true)
+      })
+    }
+
     /** Does what comes before, by a process that lives. */
     async function prepared<T>(work: (service: Service) => Promise<T>): Promise<T> {
       const service = await start({ dataDir, env })
+      await compared(service)
       const outcome = await work(service)
       await service.stop({ keepData: true })
       return outcome

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { version } from '../../../src/process/version.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { sluice, sluiceJson } from '../../support/programs/cli.ts'
@@ -41,7 +42,11 @@ describe('a full file system', function () {
         .to.be.below(40 * MIB)
         .and.above(0),
     )
-  const full = { status: 'degraded', checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'full' } }
+  const full = {
+    status: 'degraded',
+    version: version(),
+    checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'full' },
+  }
 
   it('allows deletes, kill -9 and a start, and refuses uploads until there is space', async () => {
     const files: WireRecord[] = []

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeVariables } from '../../../config/load.ts'
+import { version } from '../../../src/process/version.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { postFiles, uploadOne } from '../../support/requests/client.ts'
@@ -65,7 +66,31 @@ describe('the server process', function () {
     expect(await stat(dataDir).catch(() => 'nothing')).to.equal('nothing')
   })
 
-  it('refuses an unknown argument', async () => {
+  it('prints its version', async () => {
+    expect(await runToEnd({ DATA_DIR: folder }, ['--version'])).to.deep.equal({
+      code: 0,
+      output: `${version()}\n`,
+    })
+  })
+
+  it('warns about former and misspelt names of variables, once each', async () => {
+    const names = { TRANSFORM_HANG_SECONDS: '7', UPLOAD_MAX_BYTE: '7', ZIP_RATE_POINTS: '7' }
+    const server = await startProcess({ env: { DATA_DIR: folder, ...names } })
+    server.child.kill('SIGTERM')
+    await server.ended
+    const warnings = server
+      .output()
+      .split('\n')
+      .filter((line) => /"level":40.*(is now called|is not a setting)/.test(line))
+    expect(warnings.map((line) => JSON.parse(line).msg.replace(/\..*/, ''))).to.deep.equal([
+      'TRANSFORM_HANG_SECONDS is now called TRANSFORM_KILL_SECONDS',
+      'UPLOAD_MAX_BYTE is not a setting',
+    ])
+    const { output } = await runToEnd({ DATA_DIR: folder, ...names }, ['--check'])
+    expect(output).to.include('\nsluice: UPLOAD_MAX_BYTE is not a setting.')
+  })
+
+  it('refuses an argument that it does not know', async () => {
     const { code, output } = await runToEnd({ DATA_DIR: folder }, ['--port=80'])
     expect(code).to.equal(1)
     expect(output).to.include('"--port=80"').and.include('--help')
@@ -88,22 +113,32 @@ describe('the server process', function () {
     expect(await stat(join(folder, 'data')).catch(() => 'nothing')).to.equal('nothing')
   })
 
-  it('prints tokens and commands to paste, and stores the tokens for the next start, readable by their owner only', async () => {
-    const first = await startProcess({ env: { DATA_DIR: folder } })
-    expect(first.output()).to.include(first.tokens.clientToken).and.include(first.tokens.secretClientToken)
-    expect(first.output()).to.include(`curl -H 'Authorization: ${first.tokens.secretClientToken}'`)
+  it('logs one line without a terminal, and keeps the tokens in a file that only their owner can read', async () => {
+    const first = await startProcess({ env: { DATA_DIR: folder, LOG_LEVEL: 'error' } })
+    const lines = first.output().trim().split('\n')
+    expect(lines).to.have.length(1)
+    expect(JSON.parse(lines[0] ?? '')).to.deep.include({
+      level: 30,
+      msg: `Sluice is ready at ${first.url.replace('127.0.0.1', 'localhost')}`,
+      version: version(),
+      bucket: 'disk',
+      index: 'embedded',
+      clientToken: first.tokens.clientToken,
+      secretIn: join(folder, 'credentials.json'),
+    })
+    expect(first.output()).to.not.include(first.tokens.secretClientToken)
     first.child.kill('SIGTERM')
     expect(await first.ended).to.equal(0)
-    const ready = first
-      .output()
-      .split('\n')
-      .find((line) => line.includes('"msg":"ready"'))
-    expect(ready?.match(/"pid":\d+/g)).to.deep.equal([`"pid":${first.pid}`])
     const { mode } = await stat(join(folder, 'credentials.json'))
     expect(mode & 0o777).to.equal(0o600)
 
     const second = await startProcess({ env: { DATA_DIR: folder } })
     expect(second.tokens).to.deep.equal(first.tokens)
+    const ready = second
+      .output()
+      .split('\n')
+      .find((line) => line.includes('"msg":"ready"'))
+    expect(ready?.match(/"pid":\d+/g)).to.deep.equal([`"pid":${second.pid}`])
     second.child.kill('SIGTERM')
     await second.ended
   })

@@ -62,7 +62,7 @@ describe('several web processes', function () {
       }
     }
     const askers = Array.from({ length: 8 }, ask)
-    for (let kills = 0; kills < 3; kills += 1) {
+    for (let kills = 0; kills < 2; kills += 1) {
       const [victim = 0] = await childrenOf(server.pid)
       process.kill(victim, 'SIGKILL')
       await untilEnded([victim])

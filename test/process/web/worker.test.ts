@@ -47,7 +47,7 @@ describe('workers', function () {
   }
 
   it('run the jobs of web processes, as long as one worker is left', async () => {
-    const colours = Array.from({ length: 12 }, (_, i) => (i % 2 ? 'red' : 'blue'))
+    const colours = Array.from({ length: 8 }, (_, i) => (i % 2 ? 'red' : 'blue'))
     const bytes = await video({ colours, width: 854, height: 480, rate: 30 })
     const { src } = await uploadOne(web, { name: 'film.mp4', bytes })
     const get = (query: string) => exchange(web, `${new URL(src).pathname}?${query}`)
@@ -80,7 +80,7 @@ describe('workers', function () {
     expect(await readdir(media)).to.deep.equal([])
     const made = await get('f=webm')
     expect(made.status).to.equal(200)
-    expect((await probed(made.body)).seconds).to.be.closeTo(12, 0.2)
+    expect((await probed(made.body)).seconds).to.be.closeTo(8, 0.2)
     last.child.kill('SIGTERM')
     expect(await last.ended).to.equal(0)
   })

@@ -19,7 +19,10 @@ onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => 
   let png: Buffer
   before(async () => {
     png = await picture()
-    service = await start({ clientCacheTtlMs: 200, env: { RESUMABLE_UPLOAD_TTL_SECONDS: String(EXPIRE_SECONDS) } })
+    service = await start({
+      clientCacheTtlMs: 200,
+      env: { RESUMABLE_UPLOAD_TTL_SECONDS: String(EXPIRE_SECONDS) },
+    })
   })
 
   const left = async () => (await service.objects()).filter((key) => key.includes('.sluice/tus/'))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ENDPOINT_PROBLEMS, EVERY_ENDPOINT } from '../../src/http/documents/endpoint-problems.ts'
-import type { ProblemName } from '../../src/http/documents/problem-groups.ts'
+import { ENDPOINT_PROBLEMS, EVERY_ENDPOINT } from '../../../src/http/documents/endpoint-problems.ts'
+import type { ProblemName } from '../../../src/http/documents/problem-groups.ts'
 
 /** What a line of the log about a request has, if the response was a problem. */
 interface LoggedProblem {

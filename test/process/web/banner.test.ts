@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import { type Greeting, greet } from '../../../src/process/web/banner.ts'
+
+const GREETING: Greeting = {
+  version: '1.2.3',
+  baseUrl: 'http://a.example',
+  bucket: { kind: 's3', name: 'S3 bucket photos' },
+  index: { kind: 'redis', name: 'Redis at 127.0.0.1:6379' },
+  clientToken: 'pub_1',
+  created: { secretClientToken: 'sec_1', file: '/data/credentials.json' },
+}
+
+describe('the banner', () => {
+  /** What is printed and logged. */
+  function outcome(greeting: Greeting, isTerminal: boolean) {
+    let text = ''
+    const lines: object[] = []
+    const info = (fields: object, msg: string) => lines.push({ msg, ...fields })
+    const log = { info, debug: info, warn: info, error: info }
+    greet(greeting, { isTerminal, log, write: (more) => (text += more) })
+    return { text, lines }
+  }
+
+  it('has version, tokens and commands to paste on a terminal', () => {
+    const { text, lines } = outcome(GREETING, true)
+    expect(lines).to.deep.equal([])
+    expect(text)
+      .to.match(/^ +version +1\.2\.3$/m)
+      .and.match(/^ +secret client token +sec_1$/m)
+      .and.match(/^ +files +S3 bucket photos$/m)
+      .and.include("curl -H 'Authorization: sec_1'")
+  })
+
+  it('has no secret of the operator on a terminal', () => {
+    const { text } = outcome({ ...GREETING, created: undefined }, true)
+    expect(text)
+      .to.include('the value of SECRET_CLIENT_TOKEN')
+      .and.include('"Authorization: $SECRET_CLIENT_TOKEN"')
+  })
+
+  it('is one line of the log elsewhere, which has the place of the secret instead of the secret', () => {
+    const line = {
+      version: '1.2.3',
+      url: 'http://a.example',
+      bucket: 's3',
+      index: 'redis',
+      clientToken: 'pub_1',
+    }
+    const msg = 'Sluice is ready at http://a.example'
+    expect(outcome(GREETING, false)).to.deep.equal({
+      text: '',
+      lines: [{ msg, ...line, secretIn: '/data/credentials.json' }],
+    })
+    expect(outcome({ ...GREETING, created: undefined }, false).lines).to.deep.equal([
+      { msg, ...line, secretIn: 'SECRET_CLIENT_TOKEN' },
+    ])
+  })
+})
