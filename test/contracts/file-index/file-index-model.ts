@@ -35,7 +35,7 @@ export function createIndexModel() {
     return row
   }
   const isOver = (entry: OriginalEntry | DerivativeEntry, now: number) => {
-    // The time of what was thrown away goes on when a process ends.
+    // The retention of trashed files continues when a process ends.
     if ('trash' in entry) return entry.trash.until <= now
     if ('leaseUntil' in entry) return inherited.has(entry) || entry.leaseUntil <= now
     return 'deadline' in entry && (inherited.has(entry) || entry.deadline <= now)
@@ -226,8 +226,8 @@ export function createIndexModel() {
  * Does the same steps at random on an index and on the model, and compares every answer, what is found after it, and
  * now and then what is overdue.
  *
- * @param open the index, or one of several that see the same; asked for each step
- * @param reopen now and then: closes the index and opens it anew
+ * @param open returns the index, or one of several with the same data; called for each step
+ * @param reopen now and then: closes the index and opens it again
  */
 export async function compareWithModel({
   open,
