@@ -3,6 +3,9 @@ import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'exp
 import type { Log } from '../core/log.ts'
 import { isRemoteFailure, logReason } from '../core/log-reason.ts'
 import { BUSY, Problem } from '../core/problem.ts'
+import { truncate } from '../core/text/truncate.ts'
+import { nearestRoute } from './nearest-route.ts'
+import { withPlaceholderHint } from './placeholder.ts'
 
 /**
  * The only place where errors become responses: `application/problem+json`, never stored by anyone, and never with a
@@ -11,10 +14,10 @@ import { BUSY, Problem } from '../core/problem.ts'
  * @see RFC 9457
  */
 export function problemHandler(log: Log): ErrorRequestHandler {
-  return (error, _req, res, _next) => {
+  return (error, req, res, _next) => {
     // The client has left: nobody to tell, nothing to mend.
     if (error instanceof Error && error.name === 'AbortError') return
-    const problem = asProblem(error)
+    const problem = withPlaceholderHint(asProblem(error), req)
     const fields = { requestId: requestId(res), status: problem.status, code: problem.code }
     // 501: what the caller asks for is nothing that fails here.
     // No fault of this service, and no stack: how often and how much is logged is not the other server's decision.
@@ -55,9 +58,15 @@ export function problemCode(res: Response): string | undefined {
   return codes.get(res)
 }
 
-/** For paths that no route has. */
-export const notFound: RequestHandler = () => {
-  throw routeNotFound()
+/** For paths without a route: names the nearest route. */
+export const notFound: RequestHandler = ({ method, path }) => {
+  const near = nearestRoute(method, path)
+  if (near === undefined) throw routeNotFound()
+  throw new Problem({
+    status: 404,
+    code: 'route_not_found',
+    detail: `No route matches ${method} ${truncate(path)}. Did you mean ${near}?`,
+  })
 }
 
 /** 404 */

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import { Problem, tooLarge, unsupportedMediaType } from '../../core/problem.ts'
 import { isOfType } from '../request.ts'
 import { EXPECTED_SIZE, isOfFewValues } from './json-limits.ts'
+import { jsonErrorPlace } from './json-position.ts'
 import { watchRate } from './min-rate.ts'
 
 /**
@@ -26,11 +27,22 @@ export async function jsonBody(
   const body = await Promise.race([wholeBody(req, maxBytes), tooSlow]).finally(unwatch)
   if (!isOfFewValues(body)) throw badJson(`expected a JSON body of ${EXPECTED_SIZE} but received more`)
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    return JSON.parse(text, withoutProto)
+    return JSON.parse(utf8(body), withoutProto)
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    // The error of V8 quotes the body, which is neither for the log nor for the caller.
+    const place = jsonErrorPlace(utf8(body))
+    throw badJson(
+      `expected a JSON object as the body${place === undefined ? '' : ` but received invalid JSON: see ${place}`}`,
+    )
+  }
+}
+
+function utf8(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
-    // The failure quotes the body, which is neither for the log nor for the caller.
-    throw badJson('expected a JSON object as the body')
+    throw badJson('expected a JSON object as the body but received invalid UTF-8')
   }
 }
 

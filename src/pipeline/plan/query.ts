@@ -14,6 +14,7 @@ import { nearest } from '../../core/text/did-you-mean.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { withAllowedWidth } from './allowed-widths.ts'
+import { makerHint, withMakerHint } from './maker-hint.ts'
 
 /** What each preset stands for, canonical, by its name and the group of the files that it is for. */
 export type Presets = ReadonlyMap<MediaGroup, PresetsOfGroup>
@@ -77,7 +78,7 @@ export function readValue(
 ): { name: string; value: ParameterValue | undefined } {
   const parameter = known.words.get(word) ?? awaited(word, known.group)
   if (!parameter) throw unknownParameter(word, known)
-  const value = parseParameter(word, parameter.spec, received)
+  const value = withMakerHint([word, received], known, () => parseParameter(word, parameter.spec, received))
   if (value !== undefined && !known.words.has(word)) throw notOffered(word)
   return { name: parameter.name, value }
 }
@@ -101,6 +102,8 @@ function notOffered(word: string): Problem {
 /** The parameters of one media group by every name. */
 export interface Known {
   group: MediaGroup
+  /** The group of the output, when a parameter changes it. */
+  made?: MediaGroup
   words: Words
   /** By every name of a parameter of a plugin that makes a file of another group: what a query that names it may say. */
   makers: ReadonlyMap<string, Known>
@@ -132,7 +135,7 @@ export function knownTo(transforms: readonly LoadedPlugin[], group: MediaGroup):
     if (maker.plugin.makes === undefined) continue
     const { group: made } = knownFormat(maker.plugin.makes)
     const words = wordsOf([maker, ...transforms.filter(({ media }) => media.includes(made))])
-    for (const word of wordsOf([maker]).keys()) makers.set(word, { group, words, makers: new Map() })
+    for (const word of wordsOf([maker]).keys()) makers.set(word, { group, made, words, makers: new Map() })
   }
   return { group, words: wordsOf(own), makers }
 }
@@ -176,14 +179,15 @@ function notAPreset(word: string): Problem {
   })
 }
 
-function unknownParameter(word: string, { words: known, group }: Known): Problem {
+function unknownParameter(word: string, all: Known): Problem {
+  const { words: known, group } = all
   const near = nearest(word, [...known.keys(), PRESET_WORD])
   const names = [...new Set([...known.values()].map(({ name }) => name))]
   const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they take none'
   return new Problem({
     status: 400,
     code: 'unknown_parameter',
-    detail: `there is no parameter ${JSON.stringify(truncate(word))} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
+    detail: `there is no parameter ${JSON.stringify(truncate(word))} for ${group} files${makerHint([word], all) ?? `; ${near ? `did you mean "${near}"?` : list}`}`,
     members: { param: truncate(word), ...(near ? { nearest: near } : {}) },
   })
 }

@@ -87,13 +87,19 @@ describe('a plan for a video', () => {
   for (const [query, expected] of [
     [
       'rotate=90',
-      /^there is no parameter "rotate" for video files; there are thumbnail, duration, start, end/,
+      /^there is no parameter "rotate" for video files\. Image parameters need `thumbnail`: use \?thumbnail&rotate=…$/,
     ],
     ['thumbnail=0&negate', /^there is no parameter "negate" for video files/],
     ['preset=still&thumbnail=0', /^there is no parameter "negate" for video files/],
     ['duration=5', /^expected no value or 1 with duration for thumbnail but received none$/],
     ['thumbnail=0&duration=5', /^expected no value or 1 with duration for thumbnail/],
     ['thumbnail&duration=-1', /^expected an integer from 0 to 864000 tenths of a second for duration/],
+    [
+      'f=webp',
+      /^expected one of .* for f but received "webp"\. Image parameters need `thumbnail`: use \?thumbnail&f=…$/,
+    ],
+    ['f=nonsense', /^expected one of .* for f but received "nonsense"$/],
+    ['sepia=1', /^there is no parameter "sepia" for video files; there are thumbnail, duration, start, end/],
     ['thumbnail=yes', /^expected no value, 1 or 0 for thumbnail/],
     ['thumbnail&widht=3', /there is no parameter "widht" for video files; did you mean "width"\?/],
     ['preset=card', /^there is no preset "card" for video files/],
