@@ -83,8 +83,7 @@ const JOBS_GRACE_MS = 1_500
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const loaded = await loadEverything(options)
-  const { config } = options
-  const prometheus = isWatched(config) ? prometheusMetrics() : undefined
+  const prometheus = isWatched(options.config) ? prometheusMetrics() : undefined
   const services = await openServices({
     ...options,
     plugins: loaded.plugins,
@@ -135,11 +134,14 @@ async function openApp(
   const { chain, ffmpeg, plugins } = loaded
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
-  const known = findClient(FIRST_CLIENT_ID)
-  const credentials = await firstCredentials({ config, known, recovery: services.recovery, log })
+  const credentials = await firstCredentials({
+    config,
+    known: findClient(FIRST_CLIENT_ID),
+    recovery: services.recovery,
+    log,
+  })
   await clients.ensureFirst(credentials)
   services.delivery.work()
-
   await ffmpeg.start(log)
 
   const transformations = openTransformations(services, { config, baseUrl, log, loaded, metrics })
