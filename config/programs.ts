@@ -4,7 +4,7 @@ import type { Environment } from './variable.ts'
 // write files.
 const INHERITED = ['PATH', 'LD_LIBRARY_PATH'] as const
 
-// Settings of Node, libvips, glibc and fontconfig. None of them is a secret.
+// Settings of Node, libvips, glibc and fontconfig. No secrets.
 const NODE_VARIABLES =
   /^(NODE_OPTIONS|NODE_ENV|NODE_V8_COVERAGE|UV_THREADPOOL_SIZE|HOME|TMPDIR|TZ|LANG|LC_ALL|LD_PRELOAD)$/
 const LIBRARY_VARIABLES = /^(MALLOC|VIPS|FONTCONFIG)_/

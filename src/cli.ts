@@ -31,7 +31,7 @@ async function perform(command: string, args: object, { json }: { json?: boolean
       interrupt.abort(new Error(`stopped by ${signal}; completed changes are not rolled back`))
     })
   try {
-    const tell = async (item: unknown) => output.told(item)
+    const tell = async (item: unknown) => output.report(item)
     output.answer(await runCommand(command, args, { signal: interrupt.signal, tell }))
     process.exitCode = output.findings > 0 ? FAILED : 0
   } catch (error) {

@@ -99,7 +99,7 @@ function accessTo(url: string, addresses: readonly string[]) {
   return { ports: port === '' ? [] : [Number(port)], addresses }
 }
 
-/** For an address that is refused, returns an error that tells the operator what to do; any other error unchanged. */
+/** For a refused address, returns an error with the necessary setting for the operator. Returns any other error unchanged. */
 function withRemedy(error: unknown, url: string): unknown {
   if (!(error instanceof Problem) || error.code !== 'url_not_allowed') return error
   const why = error.cause instanceof Error ? error.cause.message : error.message

@@ -45,7 +45,7 @@ export function fontsIn(folder: string): ReadonlyMap<string, Font> {
   return fonts
 }
 
-/** Finds a font by its name, in the folder or among the shipped ones; undefined when there is none. */
+/** Finds a font by its name, in the folder or among the shipped ones; undefined for an unknown name. */
 export function fontNamed(name: string, folder: string | undefined): Font | undefined {
   const shipped = SHIPPED.get(name)
   const fonts = folder === undefined ? undefined : known(`folder ${resolve(folder)}`, () => fontsIn(folder))

@@ -61,7 +61,7 @@ export interface ServicesOptions {
   plugins: Pick<PluginSet, 'events' | 'transforms'>
   /** Wraps the storage. Tests use it to stop the process at chosen steps. */
   wrapStorage?: ((storage: Storage) => Storage) | undefined
-  /** How long a process may use what it knows of a client before it asks for changes of others; 5 s unless a test says less. */
+  /** How long a process may use its cached clients before it reads the changes of other processes. Default: 5 s; tests set less. */
   clientCacheTtlMs?: number
 }
 

@@ -18,7 +18,7 @@ export interface RequestState {
   clientId?: string
   /** Absent when the URL is not signed. */
   signature?: UrlSignature
-  /** The `code` of the problem that the request was answered with; absent when there was none. */
+  /** The `code` of the problem in the response; absent for a response without a problem. */
   problemCode?: string
 }
 

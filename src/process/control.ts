@@ -151,7 +151,7 @@ export class NotRunning extends Error {
 }
 
 /**
- * Runs a command in the running server, and passes its intermediate results to `run.tell`.
+ * Runs a command in the running server, and calls `run.tell` with its intermediate results.
  *
  * @throws NotRunning; Problem as the command threw it; `run.signal.reason`, after which the server aborts the command too
  */

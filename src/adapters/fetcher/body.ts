@@ -22,8 +22,8 @@ const DECODERS: ReadonlyMap<string, () => Decoder> = new Map([
 ])
 
 /**
- * The decoded body of a response. It fails when it exceeds `maxBytes`, whether encoded or decoded, and whatever
- * `Content-Length` says. All its errors are converted by `failure`.
+ * The decoded body of a response. It fails when it exceeds `maxBytes`, encoded or decoded, also when `Content-Length` is
+ * smaller. All its errors are converted by `failure`.
  *
  * @throws Problem 413 when `Content-Length` exceeds `maxBytes`, 502 for an unknown encoding
  */

@@ -22,7 +22,7 @@ export type Outcome =
 
 export interface AttemptOptions {
   work: WorkOptions
-  /** When it is aborted, the job is put back. */
+  /** When it aborts, the job returns to the queue. */
   stop: AbortSignal
   /** Called when the progress, rounded to hundredths, has changed. */
   onProgress(fraction: number): void

@@ -110,7 +110,7 @@ export function startWorker<T>(
     for (const id of jobIds) leases.get(id)?.lose('another worker may have this job')
   })
 
-  /** Runs one attempt. The error that it throws tells BullMQ the next state of the job. */
+  /** Runs one attempt. BullMQ derives the next state of the job from the error that this throws. */
   async function run(bull: BullJob<BullData>, token: string | undefined): Promise<void> {
     const id = String(bull.id)
     // The lease expires before the lock, so that the handler has stopped when another worker may begin.

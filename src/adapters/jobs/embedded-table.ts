@@ -35,7 +35,7 @@ const ALL = { gt: '', lt: '{' }
 
 /**
  * Opens a LevelDB folder. `open` has the jobs that have not ended,
- * in no particular order. Ended jobs expire as `keep` says.
+ * in no particular order. `keep` is the retention of jobs that have ended.
  */
 export async function openJobTable(
   folder: string,

@@ -51,13 +51,13 @@ export const ALL_DIED: JobFailure = {
   detail: 'The worker process died on every attempt.',
 }
 
-/** Counts open jobs of the owner's client, given the stranger of each job: undefined for a trusted caller. */
-export function countOpen(strangers: ReadonlyArray<string | undefined>, owner: JobOwner): OpenJobs {
-  const ofStrangers = strangers.filter((stranger) => stranger !== undefined)
+/** Counts open jobs of the owner's client. @param addresses the IP address of each job's caller; undefined for a trusted caller */
+export function countOpen(addresses: ReadonlyArray<string | undefined>, owner: JobOwner): OpenJobs {
+  const anonymous = addresses.filter((address) => address !== undefined)
   return {
-    all: strangers.length,
-    strangers: ofStrangers.length,
-    sameStranger: ofStrangers.filter((stranger) => stranger === owner.stranger).length,
+    all: addresses.length,
+    anonymous: anonymous.length,
+    sameAddress: anonymous.filter((address) => address === owner.stranger).length,
   }
 }
 

@@ -25,7 +25,7 @@ export function redisScript(lua: string): RedisScript {
       try {
         return await client.evalsha(digest, keys.length, ...keys, ...args)
       } catch (error) {
-        // The server was told to remove its scripts. It has executed nothing yet.
+        // An operator has flushed the scripts of Redis. Nothing was executed.
         if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return inFull()
         throw error
       }

@@ -5,7 +5,7 @@ export interface Deferred<T> {
   reject: (reason: unknown) => void
 }
 
-/** A promise that is settled from outside. A rejection that nobody awaits is ignored. Node 20 has no `Promise.withResolvers`. */
+/** A promise that is settled from outside. A rejection without a waiter is ignored. Node 20 has no `Promise.withResolvers`. */
 export function deferred<T>(): Deferred<T> {
   let resolve: (value: T) => void = () => {}
   let reject: (reason: unknown) => void = () => {}

@@ -6,9 +6,9 @@ export interface JobShares {
   /** For all callers together. */
   all: number
   /** For all callers without a secret, by parameters that they chose themselves. */
-  strangers: number
-  /** For all callers without a secret, by presets and signed URLs; includes {@link JobShares.strangers}. */
-  strangersByClientChoice: number
+  anonymous: number
+  /** For all callers without a secret, by presets and signed URLs; includes {@link JobShares.anonymous}. */
+  anonymousByClientChoice: number
   /** For one IP address without a secret. */
   perAddress: number
 }
@@ -18,8 +18,8 @@ export function jobShares(atMost: number): JobShares {
   const share = (part: number) => Math.max(1, Math.floor(atMost * part))
   return {
     all: atMost,
-    strangers: share(1 / 2),
-    strangersByClientChoice: share(3 / 4),
+    anonymous: share(1 / 2),
+    anonymousByClientChoice: share(3 / 4),
     perAddress: share(1 / 4),
   }
 }

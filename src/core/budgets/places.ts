@@ -1,7 +1,7 @@
 /** Limits of things in use at the same time, counted by name: per IP address, per client, in total. */
 export interface Places {
   /**
-   * Takes one place of each of these limits, or of none of them.
+   * Takes one place of each of these limits, or no place at all.
    * @returns `giveBack`, which releases the places and must be called once; or `full`, the first limit without a free
    *   place
    */

@@ -3,7 +3,7 @@ export interface WaitingLimits {
   /** For all callers together. */
   atMost: number
   /** For all callers without a secret. The other places are for callers with one. */
-  strangers: number
+  anonymous: number
   /** For one client, and for one IP address. */
   perClient: number
   perAddress: number
@@ -11,7 +11,7 @@ export interface WaitingLimits {
 
 /** One client may take half of the places. Callers without a secret leave a quarter to callers with one. */
 export function waitingShares({ atMost, perAddress }: Pick<WaitingLimits, 'atMost' | 'perAddress'>) {
-  return { atMost, perAddress, strangers: Math.ceil(atMost * 0.75), perClient: Math.ceil(atMost * 0.5) }
+  return { atMost, perAddress, anonymous: Math.ceil(atMost * 0.75), perClient: Math.ceil(atMost * 0.5) }
 }
 
 /** Limits of running work, in slots. */
@@ -19,7 +19,7 @@ export interface SlotShares {
   /** For heavy work of all callers. */
   heavy: number
   /** For all callers without a secret. */
-  strangers: number
+  anonymous: number
   /** For one IP address without a secret: all its work, and its heavy work. */
   perAddress: number
   heavyPerAddress: number
@@ -37,7 +37,7 @@ export function slotShares(atOnce: number): SlotShares {
   const heavy = allButOne(atOnce)
   return {
     heavy,
-    strangers: atOnce >= RESERVED_FROM ? atOnce - 1 : atOnce,
+    anonymous: atOnce >= RESERVED_FROM ? atOnce - 1 : atOnce,
     perAddress: allButOne(atOnce),
     heavyPerAddress: allButOne(heavy),
   }

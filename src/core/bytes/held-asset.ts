@@ -4,10 +4,10 @@ import { type Asset, type ByteRange, type OpenOptions, readWhole } from './asset
 
 /** An asset in memory that is being stored in a bucket. */
 export interface HeldAsset {
-  /** Its streams continue from the bucket, at the same position, after `letGo`. */
+  /** Its streams continue from the bucket, at the same position, after `release`. */
   asset: Asset
   /** Releases the bytes. Slow readers continue from the bucket. @param find returns the stored asset */
-  letGo(find: () => Promise<Asset | undefined>): void
+  release(find: () => Promise<Asset | undefined>): void
   /**
    * Reports that the bytes could not be stored: they stay in memory for their readers. Calls
    * {@link Asset.onNotStored} listeners.
@@ -44,7 +44,7 @@ export function heldAsset(rendered: Asset): HeldAsset {
         })
       },
     },
-    letGo(find) {
+    release(find) {
       place.find = find
       place.held = undefined
       listeners.clear()

@@ -67,7 +67,7 @@ async function* bytesOf(
   let at = start
   let breaks = 0
   let source: Source | undefined = sourceOf(first)
-  const letGo = () => {
+  const closeSource = () => {
     source?.stream.destroy()
     source = undefined
   }
@@ -78,7 +78,7 @@ async function* bytesOf(
         source ??= sourceOf(await asset.open({ range: { start: at, end }, ...given }))
         chunk = await source.next()
       } catch (error) {
-        letGo()
+        closeSource()
         signal?.throwIfAborted()
         const pauseMs = pausesMs[breaks]
         if (pauseMs === undefined) throw error
@@ -89,7 +89,7 @@ async function* bytesOf(
       }
       at += chunk.length
       if (at > end + 1) throw tooMany
-      const idle = setTimeout(letGo, idleMs)
+      const idle = setTimeout(closeSource, idleMs)
       try {
         yield chunk
       } finally {
@@ -99,7 +99,7 @@ async function* bytesOf(
     // A connection can only be reused after its response has been read to the end.
     if (await source?.next().catch(() => undefined)) throw tooMany
   } finally {
-    letGo()
+    closeSource()
   }
 }
 

@@ -29,9 +29,9 @@ export interface JobOwner {
 export interface OpenJobs {
   all: number
   /** Jobs of callers without a secret. */
-  strangers: number
+  anonymous: number
   /** Jobs of the same caller without a secret; 0 for a trusted caller. */
-  sameStranger: number
+  sameAddress: number
 }
 
 /**
@@ -65,7 +65,7 @@ export interface Jobs {
   counts(kind: string): Promise<{ waiting: number; running: number }>
   /**
    * Starts to run the jobs of this kind in this process. Jobs without an owner begin in the order in which they are due. Jobs with an
-   * owner begin in turns: by client, by trusted caller or stranger, by IP address. Call it once per kind.
+   * owner begin in turns: by client, by trusted or anonymous caller, by IP address. Call it once per kind.
    */
   work<T>(kind: string, handler: JobHandler<T>, options: WorkOptions): void
   /** Begins no more jobs. Running jobs continue, and jobs can still be added. */

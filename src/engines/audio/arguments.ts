@@ -132,8 +132,8 @@ function inputArguments(
 /** Reads the loudness from the end of ffmpeg's messages; undefined for silence, which no gain can make louder. */
 export function loudnessIn(words: string): Loudness | undefined {
   const summary = words.slice(words.lastIndexOf('Summary:'))
-  const said = (name: string) => Number(new RegExp(`${name}:\\s+(\\S+) `).exec(summary)?.[1])
-  const [integrated, truePeak] = [said('I'), said('Peak')]
+  const measured = (name: string) => Number(new RegExp(`${name}:\\s+(\\S+) `).exec(summary)?.[1])
+  const [integrated, truePeak] = [measured('I'), measured('Peak')]
   const isHeard = integrated > SILENCE && Number.isFinite(truePeak)
   return isHeard ? { integrated, truePeak } : undefined
 }

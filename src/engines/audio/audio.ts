@@ -4,7 +4,7 @@ import { knownFormat } from '../../core/media/formats.ts'
 import type { Engine, EngineContext } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
 import { notDecodable, notTransformable } from '../../core/transform-problems.ts'
-import { probe, soundOf } from '../ffmpeg/ffprobe.ts'
+import { audioStreamOf, probe } from '../ffmpeg/ffprobe.ts'
 import { createPrograms } from '../ffmpeg/installed.ts'
 import { checkMediaSize, type MediaFile, openMedia, unlessGone } from '../ffmpeg/media-file.ts'
 import { notInstalled, type Running, ran, runningOf, type Said } from '../ffmpeg/process.ts'
@@ -96,7 +96,7 @@ async function sourceOf(file: MediaFile, maxPixels: number, running: Running): P
   const probed = await probe(file, { ...running, maxPixels }).catch((cause) => {
     throw orProblem(cause, running.signal)
   })
-  const sound = soundOf(probed)
+  const sound = audioStreamOf(probed)
   if (!sound) throw notTransformable('expected an audio file with sound but found no audio stream')
   const { channels, sample_rate: sampleRate } = sound
   if (channels === undefined || sampleRate === undefined)

@@ -80,12 +80,12 @@ export async function probe(
 }
 
 /** The video stream. An attached picture is a cover, not a frame of the video. */
-export function videoOf({ streams }: Probed): Stream | undefined {
+export function videoStreamOf({ streams }: Probed): Stream | undefined {
   return streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
 }
 
 /** The audio stream. */
-export function soundOf({ streams }: Probed): Stream | undefined {
+export function audioStreamOf({ streams }: Probed): Stream | undefined {
   return streams.find(({ codec_type }) => codec_type === 'audio')
 }
 
@@ -115,7 +115,7 @@ export async function probeVideo(
     signal.throwIfAborted()
     throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
   })
-  const [video, sound] = [videoOf(probed), soundOf(probed)]
+  const [video, sound] = [videoStreamOf(probed), audioStreamOf(probed)]
   if (!video) throw noPictures(sound?.codec_name)
   const size = shownSize(video)
   if (!size) throw undecodable(new Error('a video stream has no size'), maxPixels)

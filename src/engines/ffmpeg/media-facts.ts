@@ -1,7 +1,7 @@
 import type { Format } from '../../core/media/formats.ts'
 import type { MediaFacts } from '../../core/plugin-api/inspectors.ts'
 import { notDecodable, notTransformable } from '../../core/transform-problems.ts'
-import { type Probed, shownSize, soundOf, videoOf } from './ffprobe.ts'
+import { audioStreamOf, type Probed, shownSize, videoStreamOf } from './ffprobe.ts'
 import { containerOf } from './input.ts'
 
 /**
@@ -9,7 +9,7 @@ import { containerOf } from './input.ts'
  */
 export function mediaFacts(probed: Probed, of: Format): MediaFacts {
   const { format } = probed
-  const [video, sound] = [videoOf(probed), soundOf(probed)]
+  const [video, sound] = [videoStreamOf(probed), audioStreamOf(probed)]
   if (!video && !sound) throw notTransformable('expected a video or audio stream but this file has neither')
   // Some demuxers accept any file, and find nothing in it.
   if (!video && sound?.sample_rate === undefined)

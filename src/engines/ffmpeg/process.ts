@@ -17,7 +17,7 @@ export interface Watch {
 
 /** Options of a run. */
 export interface Running extends Watch {
-  /** The complete environment: a program that reads untrusted files gets none of the service's secrets. */
+  /** The complete environment: a program that reads untrusted files receives no secrets of the service. */
   env: Readonly<Record<string, string>>
   /** Resident memory at which it is killed, in bytes; 1 GiB by default. */
   maxMemoryBytes?: number | undefined

@@ -9,7 +9,7 @@ export interface PictureTimes {
   /** The end of the last frame, in seconds from the start. */
   untilSeconds: number
   /** The duration in the header, audio included, in seconds; undefined when the file does not state it. */
-  saidSeconds: number | undefined
+  headerSeconds: number | undefined
   /**
    * The longest time from one key frame to the next, or to the end; infinity when key frames cannot be decoded alone.
    */
@@ -54,14 +54,14 @@ export async function pictureTimes(
 function readPackets() {
   let rest = ''
   let [start, until] = [0, Number.NEGATIVE_INFINITY]
-  let said: number | undefined
+  let headerSeconds: number | undefined
   let [keyFrame, apart]: [number | undefined, number] = [undefined, 0]
   let isOpen = false
   const readLine = (line: string) => {
     const [section, first = '', second = '', third = '', flags = ''] = line.split(',')
     if (section === 'format') {
       start = Number.parseFloat(first) || 0
-      said = Number.parseFloat(second) || undefined
+      headerSeconds = Number.parseFloat(second) || undefined
     }
     if (section !== 'packet') return
     // Some containers have the decoding time of a frame only.
@@ -88,7 +88,7 @@ function readPackets() {
       if (until === Number.NEGATIVE_INFINITY) return undefined
       return {
         untilSeconds: until - start,
-        saidSeconds: said,
+        headerSeconds,
         keyFramesApartSeconds:
           keyFrame === undefined ? Number.POSITIVE_INFINITY : Math.max(apart, until - keyFrame),
       }

@@ -67,8 +67,8 @@ export interface PictureRendition extends Rendition {
  * Creates a master playlist: the same video in several sizes, each with the same audio, if any.
  *
  * @param options.pictures the first is the one with which players start
- * @param options.isProvisional the media playlists still grow; players are told to start at the beginning, because by
- *   default they start near the present end
+ * @param options.isProvisional the media playlists still grow. The playlist then requests a start at the beginning, because
+ *   players start near the current end by default
  * @see RFC 8216 sections 4.3.4 and 4.3.5.2
  */
 export function masterPlaylist({

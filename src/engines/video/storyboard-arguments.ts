@@ -35,7 +35,7 @@ const JPEG_QUALITY = '4'
 /** The layout for a draft: one tile per second, or per as many seconds as are needed for at most 100 tiles. */
 export function boardOf(
   draft: VideoDraft,
-  { untilSeconds, saidSeconds = 0, keyFramesApartSeconds }: PictureTimes,
+  { untilSeconds, headerSeconds = 0, keyFramesApartSeconds }: PictureTimes,
 ): Board {
   const { startSeconds = 0, endSeconds = Number.POSITIVE_INFINITY } = draft
   const from = (seconds: number) => milliseconds(Math.min(seconds, endSeconds) - startSeconds)
@@ -49,7 +49,7 @@ export function boardOf(
     intervalSeconds,
     tile: outcomeSize(tiled(draft)),
     columns: Math.min(count, MAX_COLUMNS),
-    untilSeconds: Math.max(shownSeconds, from(saidSeconds)),
+    untilSeconds: Math.max(shownSeconds, from(headerSeconds)),
     ofKeyFrames:
       milliseconds(keyFramesApartSeconds) <= intervalSeconds * (intervalSeconds < SHORT_SECONDS ? HALF : 1),
   }

@@ -14,7 +14,7 @@ export function clientIp({ ip = '' }: Pick<Request, 'ip'>): string {
 }
 
 /** The caller of a request that came without a secret. */
-export function strangerOf(req: Pick<Request, 'ip'>): Caller {
+export function anonymousCallerOf(req: Pick<Request, 'ip'>): Caller {
   return { address: clientIp(req), isTrusted: false }
 }
 

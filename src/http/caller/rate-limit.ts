@@ -46,14 +46,15 @@ export async function consumeRateLimit(
   }
   const refused = taken.find(({ verdict }) => !verdict.allowed)
   if (taken.length === 0 || (!refused && ['GET', 'HEAD'].includes(req.method))) return
-  const told = (tell: (one: Taken) => string) => taken.map((one) => `"${one.policy}";${tell(one)}`).join(', ')
+  const fields = (format: (one: Taken) => string) =>
+    taken.map((one) => `"${one.policy}";${format(one)}`).join(', ')
   res.setHeader(
     'RateLimit-Policy',
-    told(({ limiter }) => `q=${limiter.points};w=${limiter.seconds}`),
+    fields(({ limiter }) => `q=${limiter.points};w=${limiter.seconds}`),
   )
   res.setHeader(
     'RateLimit',
-    told(({ verdict }) => `r=${verdict.remaining};t=${secondsOf(verdict)}`),
+    fields(({ verdict }) => `r=${verdict.remaining};t=${secondsOf(verdict)}`),
   )
   if (refused) throw tooOften(refused)
 }

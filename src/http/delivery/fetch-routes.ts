@@ -8,7 +8,7 @@ import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { RemoteMirror } from '../../service/remote/keep.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
 import { callerByToken } from '../caller/caller.ts'
-import { clientIp, strangerOf } from '../caller/client-ip.ts'
+import { anonymousCallerOf, clientIp } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -81,7 +81,7 @@ export function fetchRoutes({
     const beforeFetching = () => consumePublicRateLimit(req, res, client)
     const signal = clientGone(res)
     const accept = req.headers.accept ?? ''
-    const picture = { client, caller: strangerOf(req), url, query, accept, beforeFetching, signal }
+    const picture = { client, caller: anonymousCallerOf(req), url, query, accept, beforeFetching, signal }
     const { value: delivery, release } = await remotePictures.deliver(picture)
     try {
       await sendDelivery(req, res, {

@@ -9,7 +9,7 @@ import { truncate } from '../../core/text/truncate.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { FileInfos, Information } from '../../service/delivery/file-info.ts'
 import { callerByToken } from '../caller/caller.ts'
-import { strangerOf } from '../caller/client-ip.ts'
+import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -45,7 +45,7 @@ export function infoRoutes({ clients, informations, limits, ignoredParams, reade
     const signal = clientGone(res)
     const found = await informations.ofPath({
       client,
-      caller: strangerOf(req),
+      caller: anonymousCallerOf(req),
       group,
       path,
       signal,

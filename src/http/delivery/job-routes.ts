@@ -78,7 +78,7 @@ async function follow(res: Response, { first, next, toWire }: Followed): Promise
   res.setHeader('Content-Type', EVENT_STREAM)
   // nginx would buffer the events.
   res.setHeader('X-Accel-Buffering', 'no')
-  let told = ''
+  let lastSent = ''
   let toldAt = performance.now()
   const write = (text: string) => {
     toldAt = performance.now()
@@ -86,8 +86,8 @@ async function follow(res: Response, { first, next, toWire }: Followed): Promise
   }
   for (let now = first; !signal.aborted; now = await next()) {
     const text = JSON.stringify(toWire(now))
-    if (text !== told) write(`event: ${now.status.state}\ndata: ${text}\n\n`)
-    told = text
+    if (text !== lastSent) write(`event: ${now.status.state}\ndata: ${text}\n\n`)
+    lastSent = text
     const hasEnded = ['done', 'failed'].includes(now.status.state)
     if (hasEnded || performance.now() > until) break
     if (performance.now() - toldAt > HEARTBEAT_MS) write(': still there\n\n')

@@ -7,7 +7,7 @@ import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries, Delivery } from '../../service/delivery/deliveries.ts'
-import { strangerOf } from '../caller/client-ip.ts'
+import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { cacheControl, isSigned, signedLike } from '../caller/signed-url.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -49,7 +49,7 @@ export function storedFiles({
     const signal = clientGone(res)
     const asked = deliveries.deliver({
       client,
-      caller: strangerOf(req),
+      caller: anonymousCallerOf(req),
       group,
       path: await findPath(signal),
       query,

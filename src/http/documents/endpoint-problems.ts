@@ -39,8 +39,8 @@ export const EVERY_ENDPOINT: readonly ProblemName[] = [
 ]
 
 /**
- * The problems of each endpoint beside those of every one: by method and route, as the log and the metrics name it. HEAD is
- * like GET. The tests of the service fail for a problem that is not listed, and `npm run readme` writes the table of
+ * The problems of each endpoint, in addition to those of all endpoints: by method and route, as the log and the metrics name it.
+ * HEAD is like GET. The tests of the service fail for a problem that is not listed, and `npm run readme` writes the table of
  * docs/reference/errors.md.
  */
 export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>> = {

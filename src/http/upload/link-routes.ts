@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
-import { strangerOf } from '../caller/client-ip.ts'
+import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { stateOf } from '../request-state.ts'
@@ -39,7 +39,7 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     await receive(req, res, {
       ...{
         grant: { client },
-        caller: strangerOf(req),
+        caller: anonymousCallerOf(req),
         as: 'either',
         name,
         maxFiles: 1,

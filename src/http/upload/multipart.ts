@@ -53,9 +53,9 @@ export async function* fileParts(
     parts.destroy(problem)
   }
   const partCount = createPartCount(req.headers['content-type'])
-  let told = 0
+  let emitted = 0
   parser.on('file', (field, stream, { filename }) => {
-    told += 1
+    emitted += 1
     if (field !== 'file')
       fail(badForm(`a part named file but received one named ${JSON.stringify(truncate(field))}`))
     // Until the stream is read as a part, no other code handles its error.
@@ -67,7 +67,7 @@ export async function* fileParts(
     } satisfies FilePart)
   })
   parser.on('field', (field, value, { valueTruncated }) => {
-    told += 1
+    emitted += 1
     if (field === 'file')
       return fail(badForm('a file in the part file (with curl: -F file=@name) but received a text field'))
     try {
@@ -104,7 +104,7 @@ export async function* fileParts(
   )
   parser.on('close', () => {
     // All parts or none: a part that the parser has ignored may have been a file.
-    if (partCount && partCount.begun() !== told)
+    if (partCount && partCount.begun() !== emitted)
       fail(
         badForm(
           'parts with well-formed headers (a name with spaces needs quotes) but cannot read one of them',

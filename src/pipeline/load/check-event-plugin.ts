@@ -1,7 +1,7 @@
 import { EVENT_NAMES, type EventName } from '../../core/events.ts'
 import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
 import { checkMembers, isRecord } from './check-record.ts'
-import { blaming, PluginError } from './plugin-error.ts'
+import { PluginError, withPluginErrors } from './plugin-error.ts'
 
 /**
  * Checks that the export of a module is an event plugin.
@@ -42,7 +42,7 @@ export function checkTargets(
   options: Readonly<Record<string, unknown>>,
 ): ReadonlyMap<EventName, readonly string[]> {
   const names = Object.keys(plugin.on) as EventName[]
-  const targets = blaming(file, () =>
+  const targets = withPluginErrors(file, () =>
     names.map((name) => [name, plugin.targets?.(name, options) ?? ['']] as const),
   )
   if (targets.every(([, list]) => Array.isArray(list) && list.every((each) => typeof each === 'string')))

@@ -4,7 +4,7 @@ import type { ParameterSpec } from '../../core/plugin-api/parameter.ts'
 import { type Engine, type EngineName, PHASES, type TransformPlugin } from '../../core/plugin-api/plugin.ts'
 import { checkParameter } from './check-parameter.ts'
 import { checkMembers, isRecord, isVersion } from './check-record.ts'
-import { blaming, PluginError } from './plugin-error.ts'
+import { PluginError, withPluginErrors } from './plugin-error.ts'
 
 /**
  * Checks that the export of a module is a transform plugin.
@@ -61,7 +61,7 @@ export function checkOptions(
   plugin: TransformPlugin,
   options: Readonly<Record<string, unknown>>,
 ): void {
-  blaming(file, () => plugin.checkOptions?.(options))
+  withPluginErrors(file, () => plugin.checkOptions?.(options))
 }
 
 /**
@@ -74,7 +74,7 @@ export function withChoices(
   options: Readonly<Record<string, unknown>>,
 ): TransformPlugin {
   if (!plugin.choices) return plugin
-  const choices = blaming(file, () => plugin.choices?.(options) ?? {})
+  const choices = withPluginErrors(file, () => plugin.choices?.(options) ?? {})
   const params: Record<string, ParameterSpec> = { ...plugin.params }
   for (const [name, more = []] of Object.entries(choices)) {
     const spec = params[name]

@@ -15,7 +15,7 @@ export class ChainError extends Error {
 }
 
 /** Runs a function of a plugin, and converts its errors. @throws PluginError with the message of the plugin */
-export function blaming<T>(file: string, work: () => T): T {
+export function withPluginErrors<T>(file: string, work: () => T): T {
   try {
     return work()
   } catch (cause) {

@@ -37,13 +37,13 @@ export function runInChild(run: Runner, plugins: Pick<PluginSet, 'transforms' | 
     // The parent never aborts a plan. It kills this process.
     const { signal } = new AbortController()
     // Output of this process is in memory, so there is nothing to remove.
-    const context = { signal, limits, log, asset, afterwards() {}, storePart: noParts }
+    const context = { signal, limits, log, asset, afterwards() {}, storePart: refuseParts }
     return run(receivedPlan(plan, plugins), given.source, context)
   }
 }
 
 /** Only media jobs store several files, and these never run in a child process. */
-async function noParts(name: string): Promise<never> {
+async function refuseParts(name: string): Promise<never> {
   throw new Error(
     `expected one output file of a transformation in a child process but it also stores ${name}`,
   )

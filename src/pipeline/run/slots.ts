@@ -41,9 +41,9 @@ export function createSlots({ atOnce, heavyBytes }: SlotLimits): Slots {
     isFreeFor({ caller, isHeavy }) {
       if (running.size >= atOnce) return false
       if (caller.isTrusted) return true
-      const strangers = [...running].filter((each) => !each.caller.isTrusted)
-      const ofAddress = strangers.filter((each) => each.caller.address === caller.address)
-      if (strangers.length >= shares.strangers || ofAddress.length >= shares.perAddress) return false
+      const anonymous = [...running].filter((each) => !each.caller.isTrusted)
+      const ofAddress = anonymous.filter((each) => each.caller.address === caller.address)
+      if (anonymous.length >= shares.anonymous || ofAddress.length >= shares.perAddress) return false
       return !isHeavy || ofAddress.filter((each) => each.isHeavy).length < shares.heavyPerAddress
     },
     fits({ isHeavy, bytes }) {

@@ -41,11 +41,11 @@ export function createWaitingList(limits: WaitingLimits, accounts: Accounts): Wa
     checkRoom({ clientId, caller }) {
       if (waiters.size >= limits.atMost) throw tooManyWait('')
       if (caller.isTrusted) return
-      const strangers = [...waiters].filter((waiter) => !waiter.caller.isTrusted)
-      if (strangers.length >= limits.strangers) throw tooManyWait('')
-      const ofAddress = strangers.filter((waiter) => waiter.caller.address === caller.address)
+      const anonymous = [...waiters].filter((waiter) => !waiter.caller.isTrusted)
+      if (anonymous.length >= limits.anonymous) throw tooManyWait('')
+      const ofAddress = anonymous.filter((waiter) => waiter.caller.address === caller.address)
       if (ofAddress.length >= limits.perAddress) throw tooManyWait(' from your address')
-      const ofClient = strangers.filter((waiter) => waiter.clientId === clientId)
+      const ofClient = anonymous.filter((waiter) => waiter.clientId === clientId)
       if (ofClient.length >= limits.perClient) throw tooManyWait(' of this client')
     },
     add: (waiter) => void waiters.add(waiter),

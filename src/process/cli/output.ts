@@ -3,7 +3,7 @@ import { FINDINGS, type Finding, type FindingKind } from '../../core/files/findi
 /** Prints the progress and the result of a command. */
 export interface CommandOutput {
   /** A finding or the progress, while the command runs. */
-  told(item: unknown): void
+  report(item: unknown): void
   /** The result, at the end. */
   answer(value: unknown): void
   /** Number of findings so far. */
@@ -12,15 +12,15 @@ export interface CommandOutput {
   clear(): void
 }
 
-type Told = { finding?: Finding; progress?: Readonly<Record<string, number>> }
+type Item = { finding?: Finding; progress?: Readonly<Record<string, number>> }
 type Write = (text: string) => void
 
 /** A JSON line for each finding, and one for the result. */
 export function jsonOutput(write: Write): CommandOutput {
   let findings = 0
   return {
-    told(item) {
-      const { finding } = item as Told
+    report(item) {
+      const { finding } = item as Item
       if (!finding) return
       findings += 1
       write(`${JSON.stringify({ finding })}\n`)
@@ -53,8 +53,8 @@ export function humanOutput({
     isShown = false
   }
   return {
-    told(item) {
-      const { finding, progress } = item as Told
+    report(item) {
+      const { finding, progress } = item as Item
       if (finding) {
         clear()
         counts.set(finding.kind, (counts.get(finding.kind) ?? 0) + 1)

@@ -117,14 +117,14 @@ export function createCommands({
     /** Covers the last 30 days, including today. */
     usage: command(z.strictObject({ clientId: z.string().optional() }), async ({ clientId }) => {
       const to = dayOf(now())
-      const told = []
+      const usages = []
       for (const { id } of await walkedClients(store, clientId)) {
         const { stored, days } = await usage.of(id, { from: daysBefore(to, 29), to })
         const sum = (name: UsageName) => days.reduce((total, day) => total + day[name], 0)
         const counts = Object.fromEntries(USAGE_NAMES.map((name) => [name, sum(name)]))
-        told.push({ clientId: id, ...stored, counts })
+        usages.push({ clientId: id, ...stored, counts })
       }
-      return told
+      return usages
     }),
     sweep: command(z.strictObject({}), async () => ({
       ended: (await sweep()) + (await sweepResumables()),

@@ -18,7 +18,7 @@ export interface DeliveryRequest {
   folder?: string | undefined
   /** The parameters of the transformation; empty: the file is delivered unmodified. */
   query: ReadonlyArray<readonly [name: string, value: string]>
-  /** The `Accept` header; empty when there is none. */
+  /** The `Accept` header; empty when the request has none. */
   accept: string
   /** How long the caller waits for a media job. */
   waitMs?: number

@@ -41,9 +41,9 @@ export function checkPlaces(request: MediaRequest, open: OpenJobs, atMost: numbe
   const shares = jobShares(atMost)
   if (open.all >= shares.all) throw tooManyJobs(shares.all, 'for this client')
   if (request.caller.isTrusted) return
-  if (open.sameStranger >= shares.perAddress) throw tooManyJobs(shares.perAddress, 'from your IP address')
-  const ofStrangers = isChosenByClient(request) ? shares.strangersByClientChoice : shares.strangers
-  if (open.strangers >= ofStrangers) throw tooManyJobs(ofStrangers, 'from callers without a secret')
+  if (open.sameAddress >= shares.perAddress) throw tooManyJobs(shares.perAddress, 'from your IP address')
+  const ofAnonymous = isChosenByClient(request) ? shares.anonymousByClientChoice : shares.anonymous
+  if (open.anonymous >= ofAnonymous) throw tooManyJobs(ofAnonymous, 'from callers without a secret')
 }
 
 /** The owner in whose turn the job runs. */

@@ -130,7 +130,7 @@ export function createStoring(
     }
     // Slow readers get the rest from the bucket.
     if (isStored)
-      held.letGo(async () => {
+      held.release(async () => {
         const stored = await bucket.find(key, { mediaType })
         if (stored && stored.size !== size) throw fileReplaced()
         return stored

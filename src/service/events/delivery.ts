@@ -82,10 +82,10 @@ export function createEventDelivery({
     await plugin.on[name]?.(event, { ...stamp, target, options, fetch: fetcher.fetch, stop, signal, log })
   }
 
-  async function enqueue({ plugin }: LoadedEventPlugin, told: Call<EventName>): Promise<void> {
-    if (stopped.has(`${plugin.name} ${told.target}`)) return
-    for (const data of queuedParts(told))
-      await add({ kind: kindOf(plugin), id: `${data.id}-${data.target}`, data }, told.signal)
+  async function enqueue({ plugin }: LoadedEventPlugin, eventCall: Call<EventName>): Promise<void> {
+    if (stopped.has(`${plugin.name} ${eventCall.target}`)) return
+    for (const data of queuedParts(eventCall))
+      await add({ kind: kindOf(plugin), id: `${data.id}-${data.target}`, data }, eventCall.signal)
   }
 
   /** Retries until the event bus aborts `signal`. Then the event is lost. */
@@ -130,8 +130,8 @@ export function createEventDelivery({
           const target = loaded.targets.get(name)?.find((each) => digest(each) === queued.target)
           if (target === undefined) return
           const stamp = { id, occurredAt: new Date(queued.occurredAt) }
-          const told = { name, event, target, signal, stamp }
-          await places.take(`${loaded.plugin.name} ${target}`, signal, () => call(loaded, told))
+          const eventCall = { name, event, target, signal, stamp }
+          await places.take(`${loaded.plugin.name} ${target}`, signal, () => call(loaded, eventCall))
         }
         jobs.work<QueuedEvent>(
           kindOf(loaded.plugin),

@@ -128,7 +128,7 @@ export function createOriginals({
       await index.trash({ clientId: client.id, key }, trash)
       return undefined
     }
-    tellStored(events, client, record)
+    emitStored(events, client, record)
     return record
   }
 
@@ -157,7 +157,7 @@ export function createOriginals({
 }
 
 /** Emits the event `original.stored`; some originals emit it twice. */
-export function tellStored(events: EventBus, { id }: Client, record: OriginalRecord): void {
+export function emitStored(events: EventBus, { id }: Client, record: OriginalRecord): void {
   const { key, originalName, mediaType, size, sha256 } = record
   events.emit('original.stored', { clientId: id, key, originalName, mediaType, size, sha256 })
 }
@@ -172,8 +172,8 @@ function parseRecord(key: ObjectKey, bytes: Buffer): BucketRecord {
     const { trash, truncated, tags, metadata, ...rest } = storedRecord.parse(
       JSON.parse(bytes.toString('utf8')),
     )
-    const said = { ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) }
-    const record = { ...rest, key, ...(truncated ? { truncated } : {}), ...said }
+    const annotations = { ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) }
+    const record = { ...rest, key, ...(truncated ? { truncated } : {}), ...annotations }
     return trash ? { record, trash } : { record }
   } catch (cause) {
     throw new Error(`${recordKey(key)}: expected an original's record; restore it or remove it`, { cause })

@@ -25,7 +25,7 @@ export function createDuplicates({ index, buckets }: { index: FileLists; buckets
       prefix: `${record.sha256} ${place}`,
     })
     for (const { record: known } of files) {
-      if (!isTwin(known, record)) continue
+      if (!isDuplicate(known, record)) continue
       // A damaged file must not take the place of the uploaded one.
       if ((await buckets.of(client).find(known.key, known))?.size === known.size) return known
     }
@@ -35,7 +35,7 @@ export function createDuplicates({ index, buckets }: { index: FileLists; buckets
   return async (client, records) => {
     const duplicates: Array<OriginalRecord | undefined> = []
     for (const [i, record] of records.entries()) {
-      const earlier = records.slice(0, i).findIndex((other) => isTwin(other, record))
+      const earlier = records.slice(0, i).findIndex((other) => isDuplicate(other, record))
       duplicates.push(
         earlier === -1 ? await stored(client, record) : (duplicates[earlier] ?? records[earlier]),
       )
@@ -57,7 +57,7 @@ export function createDeletedDuplicates({ index }: { index: FileLookup }) {
 }
 
 /** Whether two originals are duplicates: same bytes and media type, and keys with the same folder, format and extension. */
-function isTwin(one: OriginalRecord, other: OriginalRecord): boolean {
+function isDuplicate(one: OriginalRecord, other: OriginalRecord): boolean {
   return (
     one.sha256 === other.sha256 &&
     one.size === other.size &&

@@ -25,19 +25,19 @@ export async function takeHead(
 ): Promise<IncomingBytes> {
   const rest = bytes[Symbol.asyncIterator]()
   const chunks: Buffer[] = []
-  let come = 0
+  let received = 0
   async function readUntil(wanted: number): Promise<Buffer> {
-    while (come < wanted) {
+    while (received < wanted) {
       const next = await rest.next()
       if (next.done) break
       chunks.push(next.value)
-      come += next.value.length
+      received += next.value.length
     }
     return Buffer.concat(chunks)
   }
   const head = await readUntil(length)
   const depth = sniffDepth(head)
-  return { head: depth > come ? await readUntil(depth) : head, rest }
+  return { head: depth > received ? await readUntil(depth) : head, rest }
 }
 
 /** Size, digest and completeness of bytes, measured while they stream. */

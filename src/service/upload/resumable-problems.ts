@@ -25,9 +25,9 @@ export function emptyUpload(): Problem {
   })
 }
 
-const FOR_GOOD = new Set([400, 401, 413, 415])
+const PERMANENT = new Set([400, 401, 413, 415])
 
 /** Whether every retry would fail too. Not for a 403: its link becomes valid again when the right `APP_SECRET` is restored. */
-export function isRefusedForGood(error: unknown): boolean {
-  return error instanceof Problem && (FOR_GOOD.has(error.status) || error.code === 'link_used')
+export function isPermanentlyRefused(error: unknown): boolean {
+  return error instanceof Problem && (PERMANENT.has(error.status) || error.code === 'link_used')
 }

@@ -10,7 +10,7 @@ import { unauthorized } from '../clients/access.ts'
 import type { ResumableOriginals } from './finish-resumable.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
-import { emptyUpload, isRefusedForGood, notComplete, uploadNotFound } from './resumable-problems.ts'
+import { emptyUpload, isPermanentlyRefused, notComplete, uploadNotFound } from './resumable-problems.ts'
 import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
 import type { Bearer, NewResumable, Resumables, ResumableUpload } from './resumables.ts'
 import type { OpenedLink, SignedLinks } from './upload-links.ts'
@@ -101,7 +101,7 @@ export function createResumables({
     }
     const stored = resumableOriginals.store({ client, ref, record: { ...record, size }, rename, signal })
     const key = await stored.catch(async (error) => {
-      if (isRefusedForGood(error)) await discard(client, ref, record)
+      if (isPermanentlyRefused(error)) await discard(client, ref, record)
       throw error
     })
     await writeResumable(bucket, ref, { ...current, stored: { key, at: now() } })
@@ -172,8 +172,8 @@ export function createResumables({
 
     async find(grant, id) {
       const record = await read(grant, id)
-      const come = record.stored ? (record.size ?? 0) : offsetOf(await pieces.list(refOf(grant, id)))
-      return upTo(come, record)
+      const offset = record.stored ? (record.size ?? 0) : offsetOf(await pieces.list(refOf(grant, id)))
+      return upTo(offset, record)
     },
 
     async declareSize(grant, id, size) {

@@ -19,14 +19,14 @@ import { Problem, unavailable } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import { unauthorized } from '../clients/access.ts'
 import type { FailedUpload, Removals } from '../originals/delete.ts'
-import { tellStored } from '../originals/originals.ts'
+import { emitStored } from '../originals/originals.ts'
 import { serializeRecord } from '../originals/records.ts'
 import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
 import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
 import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
 
 /** A file on its way into the bucket, with the facts that a rollback needs. */
-interface Coming extends FailedUpload {
+interface BegunFile extends FailedUpload {
   name: OriginalName
 }
 
@@ -68,7 +68,7 @@ export function createUpload({
     context: Pick<UploadRequest, 'client' | 'check' | 'id' | 'sniffed' | 'maxBytes' | 'begin' | 'signal'> & {
       bucket: Bucket
       folder: string
-      begun: Coming[]
+      begun: BegunFile[]
     },
   ) {
     const { client, bucket, begun, check, id, signal } = context
@@ -79,31 +79,31 @@ export function createUpload({
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: id ?? newFileId() })
     await context.begin?.(name)
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
-    const coming = { name, key: name.key, mayLand: false }
-    begun.push(coming)
+    const begunFile = { name, key: name.key, mayLand: false }
+    begun.push(begunFile)
     const meter = newMeter(sniffed.format)
     // A put is all or nothing: it cannot complete before its last byte has been sent.
     const sent = () => {
-      coming.mayLand = true
+      begunFile.mayLand = true
     }
     const limit = Math.min(uploadMaxBytes(client, maxBytes), context.maxBytes ?? maxBytes)
     const bytes = Readable.from(metered(incoming, { meter, maxBytes: limit, sent }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
-    coming.mayLand = false
+    begunFile.mayLand = false
     return describe(file, name, { sniffed, size: meter.size, ...measured(meter), storedAt: now() })
   }
 
   /** The commit: a file with a record is stored. Written in turn, so that no record is put after a failure. */
   async function storeRecords(
     records: readonly OriginalRecord[],
-    { bucket, begun, signal }: { bucket: Bucket; begun: readonly Coming[]; signal: AbortSignal },
+    { bucket, begun, signal }: { bucket: Bucket; begun: readonly BegunFile[]; signal: AbortSignal },
   ) {
     for (const [i, record] of records.entries()) {
-      const coming = begun[i] as Coming
-      coming.mayLand = true
+      const begunFile = begun[i] as BegunFile
+      begunFile.mayLand = true
       const bytes = Readable.from([serializeRecord(record)])
       await bucket.put(recordKey(record.key), bytes, { mediaType: 'application/json', signal })
-      coming.mayLand = false
+      begunFile.mayLand = false
     }
   }
 
@@ -135,7 +135,7 @@ export function createUpload({
       ...request,
       bucket,
       folder: parseFolder(folder),
-      begun: [] as Coming[],
+      begun: [] as BegunFile[],
     }
     const refs = () => context.begun.map(({ key }) => ({ clientId: client.id, key }))
     const renewal = setInterval(
@@ -148,8 +148,8 @@ export function createUpload({
     try {
       for await (const file of files) records.push(await store(file, context))
       for (const { name } of context.begun) check?.(name.format)
-      const said = annotations?.()
-      if (said) records = records.map((record) => annotated(record, said))
+      const given = annotations?.()
+      if (given) records = records.map((record) => annotated(record, given))
       await confirm?.()
       // No duplicate may replace a file whose id or key was fixed before: a link's use or a remote file's note refers to it.
       if (client.rules?.dedupe === 'reuse' && !request.id && !request.begin)
@@ -187,8 +187,8 @@ export function createUpload({
       const duplicate = duplicates[i]
       const name = duplicate && parseKey(duplicate.key)
       if (name) return { name, record: duplicate, bucketUrl: bucket.urlOf(duplicate.key) }
-      tellStored(events, client, record)
-      return { name: (context.begun[i] as Coming).name, record, bucketUrl: bucket.urlOf(record.key) }
+      emitStored(events, client, record)
+      return { name: (context.begun[i] as BegunFile).name, record, bucketUrl: bucket.urlOf(record.key) }
     })
   }
 }

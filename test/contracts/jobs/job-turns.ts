@@ -125,9 +125,9 @@ export function jobTurns(opened: () => Opened): void {
       await add('ann/2.2.2.2')
       await add('bob/1.1.1.1')
       const openOf = (who: string) => opened().elsewhere.openOf(KIND, ownerOf(who))
-      expect(await openOf('ann')).to.deep.equal({ all: 6, strangers: 4, sameStranger: 0 })
-      expect(await openOf('ann/1.1.1.1')).to.deep.equal({ all: 6, strangers: 4, sameStranger: 3 })
-      expect(await openOf('cleo/1.1.1.1')).to.deep.equal({ all: 0, strangers: 0, sameStranger: 0 })
+      expect(await openOf('ann')).to.deep.equal({ all: 6, anonymous: 4, sameAddress: 0 })
+      expect(await openOf('ann/1.1.1.1')).to.deep.equal({ all: 6, anonymous: 4, sameAddress: 3 })
+      expect(await openOf('cleo/1.1.1.1')).to.deep.equal({ all: 0, anonymous: 0, sameAddress: 0 })
     })
   })
 }

@@ -23,13 +23,13 @@ describe('assets in memory that are being stored', () => {
   })
 
   it('continue from the bucket at the same position when the bytes are released', async () => {
-    const { asset, letGo } = heldAsset(assetFromBytes(bytes, ABOUT))
+    const { asset, release } = heldAsset(assetFromBytes(bytes, ABOUT))
     const stream = await asset.open({ newPiece, range: { start: 500, end: 9000 } })
     const chunks = stream[Symbol.asyncIterator]()
     const first = (await chunks.next()).value as Buffer
     const stored = Buffer.from(bytes)
     stored.fill('s', 5000)
-    letGo(async () => assetFromBytes(stored, ABOUT))
+    release(async () => assetFromBytes(stored, ABOUT))
     const rest = await collected({ [Symbol.asyncIterator]: () => chunks })
     const expected = Buffer.concat([bytes.subarray(500, 5000), stored.subarray(5000, 9001)])
     expect(Buffer.concat([first, rest]).equals(expected)).to.equal(true)
@@ -37,13 +37,13 @@ describe('assets in memory that are being stored', () => {
   })
 
   it('hold no bytes in memory for slow readers after the release', async () => {
-    const { asset, letGo } = heldAsset(assetFromBytes(Buffer.from(bytes), ABOUT))
+    const { asset, release } = heldAsset(assetFromBytes(Buffer.from(bytes), ABOUT))
     const streams = await Promise.all(Array.from({ length: 3 }, () => asset.open({ newPiece })))
     const readers = streams.map((stream) => stream[Symbol.asyncIterator]())
     const pieces = await Promise.all(readers.map(async (reader) => (await reader.next()).value as Buffer))
     // A part of the bytes would keep all of them.
     expect(pieces.map((piece) => piece.buffer.byteLength)).to.deep.equal([1000, 1000, 1000])
-    letGo(async () => undefined)
+    release(async () => undefined)
     for (const reader of readers) {
       const failure = await reader.next().catch((error: Error) => error)
       expect(failure).to.be.instanceOf(Error)
@@ -51,8 +51,8 @@ describe('assets in memory that are being stored', () => {
   })
 
   it('fail with a 404 when they are deleted', async () => {
-    const { asset, letGo } = heldAsset(assetFromBytes(bytes, ABOUT))
-    letGo(async () => undefined)
+    const { asset, release } = heldAsset(assetFromBytes(bytes, ABOUT))
+    release(async () => undefined)
     const failure = await asset.open({ newPiece }).catch((error) => error)
     expect(failure).to.have.property('status', 404)
   })
@@ -71,12 +71,12 @@ describe('assets in memory that are being stored', () => {
   })
 
   it('do not notify readers once they are stored', () => {
-    const { asset, letGo } = heldAsset(assetFromBytes(bytes, ABOUT))
+    const { asset, release } = heldAsset(assetFromBytes(bytes, ABOUT))
     let told = 0
     asset.onNotStored?.(() => {
       told += 1
     })
-    letGo(async () => undefined)
+    release(async () => undefined)
     expect(told).to.equal(0)
   })
 })

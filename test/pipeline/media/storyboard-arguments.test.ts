@@ -3,7 +3,7 @@ import type { VideoDraft } from '../../../src/engines/ffmpeg/video-source.ts'
 import { boardOf } from '../../../src/engines/video/storyboard-arguments.ts'
 
 const draft = { input: { source: { width: 1920, height: 1080 } } } as VideoDraft
-const times = { untilSeconds: 0, saidSeconds: undefined, keyFramesApartSeconds: 2 }
+const times = { untilSeconds: 0, headerSeconds: undefined, keyFramesApartSeconds: 2 }
 const HOUR = 3600
 
 describe('the layout of a storyboard', () => {
@@ -48,7 +48,7 @@ describe('the layout of a storyboard', () => {
   }
 
   it('ends at the end of the requested part, audio included', () => {
-    const heard = { ...times, untilSeconds: 5, saidSeconds: 8 }
+    const heard = { ...times, untilSeconds: 5, headerSeconds: 8 }
     expect(boardOf(draft, heard)).to.include({ count: 5, untilSeconds: 8 })
     expect(boardOf({ ...draft, startSeconds: 2 }, heard)).to.include({ count: 3, untilSeconds: 6 })
     expect(boardOf({ ...draft, startSeconds: 2, endSeconds: 7 }, heard)).to.include({ untilSeconds: 5 })

@@ -136,7 +136,7 @@ describe('turns', () => {
   })
 
   it('have a limited number of waiting places per address, per client, and for callers without a secret', async () => {
-    const waiting = { atMost: 6, strangers: 4, perClient: 3, perAddress: 2 }
+    const waiting = { atMost: 6, anonymous: 4, perClient: 3, perAddress: 2 }
     const { ask, end } = turns({ waiting })
     const all = [ask('running', 'a', stranger(1))]
     const refused = async (clientId: string, caller: Caller) => {

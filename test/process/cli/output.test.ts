@@ -24,10 +24,10 @@ describe('the output of a command', () => {
 
   it('has a line for each finding, their explanations, and the answer', () => {
     const output = humanOutput({ write, status: undefined, show: (answer) => `answer ${answer}\n` })
-    output.told({ finding: FINDING })
-    output.told({ finding: { kind: 'failed', clientId: '7JAiMJ5xg1x', key: FINDING.key } })
-    output.told({ finding: FINDING })
-    output.told({ progress: { looked: 5 } })
+    output.report({ finding: FINDING })
+    output.report({ finding: { kind: 'failed', clientId: '7JAiMJ5xg1x', key: FINDING.key } })
+    output.report({ finding: FINDING })
+    output.report({ progress: { looked: 5 } })
     expect(output.findings).to.equal(3)
     output.answer(42)
     const lines = out.split('\n')
@@ -45,7 +45,7 @@ describe('the output of a command', () => {
 
   it('escapes characters that change the text direction or move the cursor', () => {
     const output = humanOutput({ write, status: undefined, show: (name) => `1  ${name}\n2  ä\n` })
-    output.told({ finding: { ...FINDING, detail: 'a\u001b[2J' } })
+    output.report({ finding: { ...FINDING, detail: 'a\u001b[2J' } })
     out = out.slice(out.indexOf('('))
     output.answer('shop\u202epohs')
     expect(out)
@@ -69,10 +69,10 @@ describe('the output of a command', () => {
       err += text
     }
     const output = humanOutput({ write, status, show: () => 'done\n' })
-    output.told({ progress: { looked: 5, findings: 0 } })
+    output.report({ progress: { looked: 5, findings: 0 } })
     expect(err).to.equal('\r\u001b[K5 looked, 0 findings')
     err = ''
-    output.told({ finding: FINDING })
+    output.report({ finding: FINDING })
     expect(err).to.equal('\r\u001b[K')
     err = ''
     output.answer(undefined)
@@ -83,8 +83,8 @@ describe('the output of a command', () => {
 
   it('is JSON lines for programs, without progress', () => {
     const output = jsonOutput(write)
-    output.told({ progress: { looked: 5 } })
-    output.told({ finding: FINDING })
+    output.report({ progress: { looked: 5 } })
+    output.report({ finding: FINDING })
     output.answer({ a: 1 })
     expect(output.findings).to.equal(1)
     expect(out).to.equal(`${JSON.stringify({ finding: FINDING })}\n{"a":1}\n`)

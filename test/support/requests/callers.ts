@@ -10,7 +10,7 @@ export const TRUSTED: Caller = { address: '127.0.0.1', isTrusted: true }
 
 /** So many places to wait, for whoever comes. */
 export function roomFor(atMost: number): WaitingLimits {
-  return { atMost, strangers: atMost, perClient: atMost, perAddress: atMost }
+  return { atMost, anonymous: atMost, perClient: atMost, perAddress: atMost }
 }
 
 /** Whatever is spent. */

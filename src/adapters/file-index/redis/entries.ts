@@ -20,7 +20,7 @@ export function originalJson({ key: _, tags, metadata, ...record }: OriginalReco
 
 /** Parses the entry of an original. @throws Error for an invalid text */
 export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
-  const { state, rest } = takenApart(text)
+  const { state, rest } = splitEntry(text)
   switch (state) {
     case 'stored':
       return { state, record: { key, ...JSON.parse(rest) } }
@@ -41,12 +41,12 @@ export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
 
 /** Parses the entry of a derivative. */
 export function derivativeEntry(key: ObjectKey, text: string): DerivativeEntry {
-  const { state, rest } = takenApart(text)
+  const { state, rest } = splitEntry(text)
   if (state === 'stored') return { state, record: { key, ...JSON.parse(rest) } }
   return { state: 'pending', deadline: Number(rest) }
 }
 
-function takenApart(text: string): { state: string; rest: string } {
+function splitEntry(text: string): { state: string; rest: string } {
   const space = text.indexOf(' ')
   return space === -1
     ? { state: text, rest: '' }

@@ -83,7 +83,7 @@ function fits(part: Part, head: Uint8Array): boolean {
   return Buffer.from(head.subarray(at, at + bytes.length / 2)).toString('hex') === bytes
 }
 
-/** CRI's mark is directly before the offset at which the header says that the audio begins. */
+/** CRI's mark is directly before the offset at which the audio begins according to the header. */
 function hasAdxMark(head: Uint8Array): boolean {
   const start = 256 * (head[2] ?? 0) + (head[3] ?? 0)
   return Buffer.from(head.subarray(start - 2, start + 4)).toString('latin1') === '(c)CRI'
