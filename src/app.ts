@@ -8,7 +8,7 @@ import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
 import { openServices, type Services, type ServicesOptions } from './assembly/services.ts'
-import { isWatched } from './assembly/settings.ts'
+import { isWatched, secretsOf } from './assembly/settings.ts'
 import { isLeftToWorkers, openTransformations } from './assembly/transforms.ts'
 import { FIRST_CLIENT_ID } from './core/clients/client.ts'
 import type { Commands } from './core/command.ts'
@@ -172,10 +172,7 @@ async function openApp(
     managedClients,
     adminSessions: createAdminSessions({ password: config.ADMIN_PASSWORD, key: keys('admin session') }),
     knownAddresses: createKnownAddresses({ ledger: backends.ledger, log }),
-    secrets: [
-      credentials.secretClientToken,
-      ...[config.METRICS_TOKEN, config.ADMIN_PASSWORD].filter((secret) => secret !== undefined),
-    ],
+    secrets: secretsOf(config, credentials),
     deliveries,
     informations,
     eager,
