@@ -134,12 +134,8 @@ async function openApp(
   const { chain, ffmpeg, plugins } = loaded
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
-  const credentials = await firstCredentials({
-    config,
-    known: findClient(FIRST_CLIENT_ID),
-    recovery: services.recovery,
-    log,
-  })
+  const known = findClient(FIRST_CLIENT_ID)
+  const credentials = await firstCredentials({ config, known, recovery: services.recovery, log })
   await clients.ensureFirst(credentials)
   services.delivery.work()
   await ffmpeg.start(log)
