@@ -8,7 +8,7 @@ import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
 import { openServices, type Services, type ServicesOptions } from './assembly/services.ts'
-import { isWatched } from './assembly/settings.ts'
+import { isWatched, secretsOf } from './assembly/settings.ts'
 import { isLeftToWorkers, openTransformations } from './assembly/transforms.ts'
 import { FIRST_CLIENT_ID } from './core/clients/client.ts'
 import type { Commands } from './core/command.ts'
@@ -83,8 +83,7 @@ const JOBS_GRACE_MS = 1_500
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const loaded = await loadEverything(options)
-  const { config } = options
-  const prometheus = isWatched(config) ? prometheusMetrics() : undefined
+  const prometheus = isWatched(options.config) ? prometheusMetrics() : undefined
   const services = await openServices({
     ...options,
     plugins: loaded.plugins,
@@ -139,7 +138,6 @@ async function openApp(
   const credentials = await firstCredentials({ config, known, recovery: services.recovery, log })
   await clients.ensureFirst(credentials)
   services.delivery.work()
-
   await ffmpeg.start(log)
 
   const transformations = openTransformations(services, { config, baseUrl, log, loaded, metrics })
@@ -170,10 +168,7 @@ async function openApp(
     managedClients,
     adminSessions: createAdminSessions({ password: config.ADMIN_PASSWORD, key: keys('admin session') }),
     knownAddresses: createKnownAddresses({ ledger: backends.ledger, log }),
-    secrets: [
-      credentials.secretClientToken,
-      ...[config.METRICS_TOKEN, config.ADMIN_PASSWORD].filter((secret) => secret !== undefined),
-    ],
+    secrets: secretsOf(config, credentials),
     deliveries,
     informations,
     eager,

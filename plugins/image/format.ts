@@ -71,7 +71,7 @@ export default definePlugin({
       type: 'enum',
       values: ['srgb', 'keep'],
       default: 'srgb',
-      help: 'keep: wide-gamut colours are kept with their ICC profile. srgb: colours are converted to sRGB, without a profile.',
+      help: 'keep: wide-gamut colours and their ICC profile are retained. srgb: colours are converted to sRGB, without a profile.',
     },
   },
   checkOptions({ quality = {} }) {
@@ -199,7 +199,7 @@ function tooLargeToSearch(
 ): Problem {
   const size = `${width} x ${height} px${pages > 1 ? ` in ${pages} frames` : ''}`
   return notTransformable(
-    `expected an outcome of at most ${maxPixels} pixels over all frames for maxbytes as ${output} but this one is ${size}: ask for a smaller one`,
+    `expected an output of at most ${maxPixels} pixels over all frames for maxbytes as ${output} but this one is ${size}. Request a smaller size.`,
   )
 }
 

@@ -29,3 +29,11 @@ export function rateOf(config: Config): (limited: LimitName) => Rate {
 export function isWatched({ METRICS_TOKEN, METRICS_PORT }: Config): boolean {
   return METRICS_TOKEN !== undefined || METRICS_PORT !== undefined
 }
+
+/** The secrets that the log must not show. */
+export function secretsOf(
+  { METRICS_TOKEN, ADMIN_PASSWORD }: Config,
+  { secretClientToken }: { secretClientToken: string },
+): string[] {
+  return [secretClientToken, METRICS_TOKEN, ADMIN_PASSWORD].filter((secret) => secret !== undefined)
+}

@@ -63,8 +63,11 @@ export function stoppedAfterEach(start: StartService): StartService {
 function stoppedBy(hook: typeof after, start: StartService): StartService {
   const running = new Set<Service>()
   hook(async () => {
-    for (const service of running) await service.stop()
+    const failures: unknown[] = []
+    // A service that fails its checks must not leave the others running: mocha would wait for them.
+    for (const service of running) await service.stop().catch((error) => failures.push(error))
     running.clear()
+    if (failures.length > 0) throw failures[0]
   })
   return async (options) => {
     const service = await start(options)

@@ -179,7 +179,7 @@ describe('s3: outages', function () {
       s3.proxy.decide(() => ({ kind: 'answer', status: 403 }))
       expect(await rejection(s3.bucket.find(KEY)))
         .to.have.property('message')
-        .that.matches(/credentials of the service: 403/)
+        .that.matches(/credentials of the service .403/)
     })
   })
 })
