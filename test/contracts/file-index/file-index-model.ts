@@ -42,7 +42,7 @@ export function createIndexModel() {
   }
   const busy = ({ derivatives }: Row, now: number) =>
     [...derivatives.values()].some((entry) => entry.state === 'pending' && !isOver(entry, now))
-  const mayGo = (row: Row, cause: RemovalCause, now: number) => {
+  const mayRemove = (row: Row, cause: RemovalCause, now: number) => {
     const state = row.original?.state
     if (cause === 'delete') return state === 'stored' || state === 'going'
     if (cause === 'purge') return state === 'stored' || state === 'trashed' || state === 'going'
@@ -184,7 +184,7 @@ export function createIndexModel() {
       { cause, leaseUntil, now }: { cause: RemovalCause; leaseUntil: number; now: number },
     ): ObjectKey[] | undefined {
       const row = rowOf(ref)
-      if (!mayGo(row, cause, now)) return undefined
+      if (!mayRemove(row, cause, now)) return undefined
       row.original = { state: 'going', leaseUntil }
       return [...row.derivatives.keys()]
     },
