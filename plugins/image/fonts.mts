@@ -73,7 +73,7 @@ function readFont(file: string): Font {
 
 const FAMILY = 1
 const STYLE = 2
-// Of the table's platforms, the one that every current font has: UTF-16, in English.
+// The platform that the table of every current font has: UTF-16, in English.
 const WINDOWS = 3
 const ENGLISH = 0x409
 

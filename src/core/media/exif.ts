@@ -113,7 +113,7 @@ function readerOf(tiff: Buffer, { littleEndian }: { littleEndian: boolean }) {
   const holds = (at: number, size: number) => at >= 0 && at + size <= tiff.length
   const u16 = (at: number) => (holds(at, 2) ? view.getUint16(at, littleEndian) : undefined)
   const u32 = (at: number) => (holds(at, 4) ? view.getUint32(at, littleEndian) : undefined)
-  // By the type number of the standard: the size of a value in bytes, and its reader.
+  // The size of a value in bytes and its reader, by the type number of the standard.
   const types: Readonly<Record<number, { size: number; read: (at: number) => number }>> = {
     1: { size: 1, read: (at) => view.getUint8(at) },
     3: { size: 2, read: (at) => view.getUint16(at, littleEndian) },

@@ -49,9 +49,9 @@ export type ImageInformation = ImageFacts & ImageColors
 export interface MediaFacts {
   /** The container by its usual name: `mp4`, `matroska`. */
   container: string
-  /** In seconds. Undefined for a recording of a browser. A truncated file ends earlier. */
+  /** Duration in seconds. Undefined for a recording of a browser. A truncated file ends earlier. */
   duration?: number | undefined
-  /** Of the whole file, in bits per second. */
+  /** Bit rate of the whole file, in bits per second. */
   bitrate?: number | undefined
   videoCodec?: string | undefined
   /** Size of the displayed frames in pixels, upright and with square pixels. */
@@ -63,7 +63,7 @@ export interface MediaFacts {
   frameRate?: number | undefined
   audioCodec?: string | undefined
   channels?: number | undefined
-  /** In Hz. */
+  /** Sample rate in Hz. */
   sampleRate?: number | undefined
 }
 

@@ -51,7 +51,7 @@ export interface AudioSource {
   /** The name in ffmpeg: `mp3`. */
   audioCodec: string
   channels: number
-  /** In Hz. */
+  /** Sample rate in Hz. */
   sampleRate: number
   /** The index of the stream in the file. */
   stream: number

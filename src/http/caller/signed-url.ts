@@ -20,7 +20,7 @@ import { stateOf } from '../request-state.ts'
 export interface AdmittedUrl {
   /** The path that the wildcard of the route has matched, decoded once; empty for a route without one. */
   path: string
-  /** Of any length: see `limitedPairs`. */
+  /** The query parameters, without a limit of their number: see `limitedPairs`. */
   query: QueryPairs
 }
 

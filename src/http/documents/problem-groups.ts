@@ -75,7 +75,7 @@ export const TUS: readonly ProblemName[] = [
   '423 handed_over',
   '501 not_supported',
 ]
-/** Of a request with bytes of a resumable upload, which may be its last. */
+/** The problems of a request that sends bytes of a resumable upload. It may be the last one, which also stores the file. */
 export const TUS_BYTES: readonly ProblemName[] = [
   '400 empty_file',
   '409 offset_conflict',
