@@ -34,7 +34,7 @@ export function outputTooLarge(maxBytes: number): Problem {
 }
 
 /** Whether a transformation failed only because of a limit: the file itself is not broken. */
-export function isOfLimit(error: unknown): error is Problem {
+export function isLimitProblem(error: unknown): error is Problem {
   if (!(error instanceof Problem)) return false
   const { code, members } = error
   if (code === NOT_TRANSFORMABLE) return members.reason !== BROKEN

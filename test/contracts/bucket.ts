@@ -167,7 +167,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
       bucket = newBucket()
     })
 
-    /** The bucket of a client that nobody has met. */
+    /** The bucket of a new client. */
     const newBucket = (id = newClientId()) => opened.buckets.of({ id, token: newClientToken() })
 
     it('says that it works', () => opened.buckets.ping())
@@ -762,7 +762,7 @@ function someBytes(size: number): Buffer {
   return Buffer.alloc(size, block)
 }
 
-/** A stream that hands over `begun`, then calls `then` and says nothing more. */
+/** A stream that yields `begun`, then calls `then` and neither continues nor ends. */
 function endless(begun: Buffer, then: () => void): Readable {
   let given = false
   return new Readable({

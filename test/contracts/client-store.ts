@@ -12,7 +12,7 @@ import { rejection } from '../support/rejection.ts'
 export interface OpenedClientStore {
   /** Empty at first. */
   store: ClientStore
-  /** A new store over what the first one has kept. */
+  /** A new store over the data of the first one. */
   reopen(): Promise<ClientStore>
   /** What both take for the time, in milliseconds since 1970. */
   clock: { now: number }
@@ -31,7 +31,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
     })
     afterEach(() => opened.close())
 
-    /** Says the same of the store as it is and of one that is opened anew. */
+    /** Runs the same check on this store and on one that is opened again. */
     async function both(check: (store: ClientStore) => void): Promise<void> {
       check(store)
       check(await opened.reopen())

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isOfLimit, outputTooLarge, tooManyVariants } from '../../src/core/limit-problems.ts'
+import { isLimitProblem, outputTooLarge, tooManyVariants } from '../../src/core/limit-problems.ts'
 import {
   badParameter,
   badPath,
@@ -113,9 +113,9 @@ describe('problems', () => {
   it('are limit problems only when the file itself is not broken', () => {
     const ofLimit = [notTransformable('too large'), tooManyVariants(5), outputTooLarge(9)]
     for (const problem of [...ofLimit, formatTooSmall({ format: 'webp', maxSide: 16_383 })])
-      expect(isOfLimit(problem), problem.message).to.equal(true)
+      expect(isLimitProblem(problem), problem.message).to.equal(true)
     for (const error of [notDecodable('broken'), fileNotFound(), unavailable('away'), new Error('a fault')])
-      expect(isOfLimit(error), error.message).to.equal(false)
+      expect(isLimitProblem(error), error.message).to.equal(false)
     expect(notDecodable('broken', 'why')).to.include({ status: 422, code: 'not_transformable', cause: 'why' })
   })
 

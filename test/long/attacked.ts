@@ -59,7 +59,7 @@ export interface Figures {
 }
 
 /**
- * Asks for the server's health, and looks at its memory, while `work` is done. Prints the figures, for
+ * Checks the server's health and its memory while `work` runs. Prints the figures for
  * docs/explanation/security.md.
  */
 export async function watched<T>(

@@ -12,7 +12,7 @@ describe('long: a hostile SVG that is requested again and again', function () {
   it('costs once for each derivative, and once for info', async () => {
     const { src } = await uploadOne(server(), { name: 'a.svg', bytes: nestedUses(9) })
     const url = onLoopback(src, server().url)
-    // Information says why there is no placeholder.
+    // The file information states why it has no placeholder.
     for (const [asked, status] of [
       [`${url}?w=33`, 422],
       [url.replace('/upload/', '/info/'), 200],

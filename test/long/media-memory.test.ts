@@ -18,7 +18,7 @@ describe('long: a video that takes much memory', function () {
       await getFrom('127.0.0.2', url.replace('/upload/', '/info/')),
       await getFrom('127.0.0.2', `${url}?thumbnail`),
     ])
-    // Information tells what the file says of itself, or why it cannot.
+    // The file information has the values of the file's headers, or the reason why they cannot be read.
     expect(outcome[0]).to.be.oneOf([200, 422])
     expect(outcome[1]).to.equal(422)
     expect(figures.peakMib).to.be.below(1536)

@@ -16,7 +16,7 @@ describe('long: a PNG of 3.3 million chunks', function () {
       const { outcome, figures } = await watched(server(), async () => [
         await getFrom('127.0.0.2', `${url}?w=5`),
         await getFrom('127.0.0.2', `${url}?w=6`),
-        // Tells what is known without a decode.
+        // The file information needs no decode.
         await getFrom('127.0.0.2', url.replace('/upload/', '/info/')),
       ])
       expect(outcome).to.deep.equal([422, 422, 200])

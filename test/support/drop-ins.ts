@@ -31,7 +31,7 @@ export function recolouring(name: string, parameter: string, colour: string): st
 `
 }
 
-/** An event plugin that writes each event it is told to a file, a line each. */
+/** An event plugin that writes each received event to a file, one line each. */
 export function recorder(file: string): string {
   return `import { appendFileSync } from 'node:fs'
 const events = ['original.stored', 'original.deleted', 'original.trashed', 'original.restored', 'derivative.stored', 'derivative.failed', 'archive.sent', 'client.changed']
@@ -52,8 +52,8 @@ export async function recorded(
 }
 
 /**
- * A transform that writes a line to a file when it begins, the number of its process, and takes as long as `?slow=<ms>`
- * says; in a process with STUCK in its environment, for ever.
+ * A transform that writes the id of its process to a file when it begins, as one line, and takes as long as `?slow=<ms>`
+ * requests. In a process with STUCK in its environment it never ends.
  */
 export function slow(file: string): string {
   return `import { appendFileSync } from 'node:fs'

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Waits until `check` no longer throws; after `withinMs`, throws what it threw last. A machine that is slow, or busy, has
- * its time: what must not take longer says so itself.
+ * Waits until `check` no longer throws; after `withinMs`, throws its last error. The default leaves time for a slow or busy
+ * machine. A test with a real time limit passes its own `withinMs`.
  */
 export async function eventually(check: () => unknown, { withinMs = 15_000 } = {}): Promise<void> {
   const until = Date.now() + withinMs

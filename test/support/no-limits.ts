@@ -1,4 +1,4 @@
-/** The environment of a service that is asked for more than anybody would be allowed to. */
+/** The environment of a service that accepts more requests than its default limits allow. */
 export const NO_LIMITS = {
   CONNECTIONS_PER_ADDRESS: '0',
   ZIP_RATE_LIMIT: '0',

@@ -34,11 +34,11 @@ export interface Service {
   /** The first client's. */
   tokens: Tokens
   log: KeptLog
-  /** What the services stand on: to look into it, and to change it behind their back. */
+  /** The storage of the services, so that tests can read it, and change it without the services' knowledge. */
   storage: Storage
   /** What its backend's bucket holds, see {@link Backend}. */
   objects(): Promise<string[]>
-  /** Stops it and, unless told otherwise, removes its folder. */
+  /** Stops it, and removes its folder unless `keepData` is set. */
   stop(options?: { keepData: boolean }): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export interface ServiceOptions
   env?: Readonly<Record<string, string>>
   /** A folder that an earlier service has left. */
   dataDir?: string
-  /** Where files and states are kept: on disk, embedded, unless told otherwise. */
+  /** The backend of files and index. Default: on disk, embedded. */
   backend?: Backend
 }
 

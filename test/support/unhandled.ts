@@ -1,6 +1,6 @@
 /**
- * For a suite: a promise that is rejected and that nobody listens to fails the test. Node ends the process for it;
- * mocha 12 says nothing.
+ * For a suite: an unhandled rejection of a promise fails the test. Node would end the process for it;
+ * mocha 12 ignores it.
  */
 export function failOnUnhandledRejection(): void {
   const fail = (reason: unknown) => {

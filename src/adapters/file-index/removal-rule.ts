@@ -1,7 +1,7 @@
 import type { OriginalEntry, RemovalCause } from '../../core/ports/file-index.ts'
 
 /** Whether an original in this state may be removed for this cause. `busy`: the deadline of one of its derivatives has not passed. */
-export function mayGo(
+export function mayRemove(
   entry: OriginalEntry,
   {
     cause,

@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events'
 import type { Log } from '../../core/log.ts'
 import { failureFields } from '../../core/log-reason.ts'
 import {
+  isRetryable,
   type Job,
   type JobFailure,
   type JobHandler,
-  mayPass,
   NotYet,
   type WorkOptions,
 } from '../../core/ports/jobs.ts'
@@ -79,7 +79,7 @@ export async function runAttempt<T>(
     if (stop.aborted) return { next: 'putBack' }
     const error = signal.aborted ? signal.reason : thrown
     if (error instanceof NotYet) return { next: 'toDeferral', delayMs: error.delayMs }
-    if (mayPass(error) && job.attempt < work.attempts) {
+    if (isRetryable(error) && job.attempt < work.attempts) {
       const delayMs = retryDelayMs(job.attempt, work)
       log.warn({ ...named, ...failureFields(error), delayMs }, 'job failed and will be retried')
       return { next: 'retry', delayMs }

@@ -1,6 +1,6 @@
 import type { JobFailure, JobOwner, JobRef, JobStatus, WorkOptions } from '../../core/ports/jobs.ts'
 import type { DiskReserve } from '../disk/disk-reserve.ts'
-import { lastingLevel, type Row } from '../level/resilient-level.ts'
+import { openResilientLevel, type Row } from '../level/resilient-level.ts'
 import type { Outcome } from './attempt.ts'
 import type { Retention } from './rules.ts'
 
@@ -42,7 +42,7 @@ export async function openJobTable(
   keep: Retention,
   options?: { reserve?: DiskReserve },
 ): Promise<{ table: JobTable; open: Array<{ ref: JobRef; row: OpenRow }> }> {
-  const level = await lastingLevel(folder, options)
+  const level = await openResilientLevel(folder, options)
 
   // Names in the order in which the jobs ended, with the time. The first is the first to expire.
   const ended = { done: new Map<string, number>(), failed: new Map<string, number>() }

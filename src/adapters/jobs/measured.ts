@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log.ts'
-import { type Jobs, mayPass, NotYet, type WorkOptions } from '../../core/ports/jobs.ts'
+import { isRetryable, type Jobs, NotYet, type WorkOptions } from '../../core/ports/jobs.ts'
 import type { JobOutcome, Metrics } from '../../core/ports/metrics.ts'
 
 /** Wraps `jobs`: each attempt is measured, and logged in one line. */
@@ -47,5 +47,5 @@ function outcomeOf(
 ): JobOutcome {
   if (error instanceof NotYet) return 'put_off'
   if (signal.aborted) return 'aborted'
-  return mayPass(error) && attempt < options.attempts ? 'retried' : 'failed'
+  return isRetryable(error) && attempt < options.attempts ? 'retried' : 'failed'
 }

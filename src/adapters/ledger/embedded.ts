@@ -1,7 +1,7 @@
 import type { Ledger } from '../../core/ports/ledger.ts'
 import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
-import { lastingLevel, type Row } from '../level/resilient-level.ts'
+import { openResilientLevel, type Row } from '../level/resilient-level.ts'
 
 interface Entry {
   text: string
@@ -17,7 +17,7 @@ export async function embeddedLedger(
   folder: string,
   { now = Date.now, ...options }: { now?: () => number; reserve?: DiskReserve } = {},
 ): Promise<Ledger & { close(): Promise<void> }> {
-  const level = await lastingLevel(folder, options)
+  const level = await openResilientLevel(folder, options)
   const inTurn = createInTurn()
   let forgotAt = Number.NEGATIVE_INFINITY
 

@@ -56,7 +56,7 @@ export interface ResilientLevelOptions {
  *
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
-export async function lastingLevel(
+export async function openResilientLevel(
   folder: string,
   { reserve = NO_RESERVE, refilled }: ResilientLevelOptions = {},
 ): Promise<ResilientLevel> {

@@ -1,8 +1,8 @@
-import { type DayUsage, USAGE_KEPT_DAYS, type UsageStore } from '../../core/ports/usage.ts'
+import { type DayUsage, USAGE_RETENTION_DAYS, type UsageStore } from '../../core/ports/usage.ts'
 import { dayOf, daysBefore } from '../../core/text/day.ts'
 import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
-import { lastingLevel } from '../level/resilient-level.ts'
+import { openResilientLevel } from '../level/resilient-level.ts'
 
 // A power cut may undo the last counts. That is acceptable.
 const NOT_FLUSHED = { durable: false }
@@ -17,9 +17,9 @@ export async function embeddedUsage(
   folder: string,
   { now = Date.now, ...options }: { now?: () => number; reserve?: DiskReserve } = {},
 ): Promise<UsageStore & { close(): Promise<void> }> {
-  const level = await lastingLevel(folder, options)
+  const level = await openResilientLevel(folder, options)
   const inTurn = createInTurn()
-  const first = daysBefore(dayOf(now()), USAGE_KEPT_DAYS)
+  const first = daysBefore(dayOf(now()), USAGE_RETENTION_DAYS)
   const old = (await level.names({ gt: '', lt: '\uffff' })).filter(
     (name) => name.slice(name.indexOf('\0') + 1) < first,
   )

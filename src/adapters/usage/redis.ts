@@ -1,7 +1,7 @@
-import { USAGE_KEPT_DAYS, type UsageStore } from '../../core/ports/usage.ts'
+import { USAGE_RETENTION_DAYS, type UsageStore } from '../../core/ports/usage.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 
-const KEPT_SECONDS = USAGE_KEPT_DAYS * 86_400
+const KEPT_SECONDS = USAGE_RETENTION_DAYS * 86_400
 
 /** Counts in Redis, for any number of processes: one hash per client and day. */
 export function redisUsage(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): UsageStore {

@@ -13,7 +13,7 @@ export interface Client {
   /** The public token. Part of delivery URLs. */
   token: string
   /** The client's own secret and its scoped secrets. A secret that is being rotated is listed with its successor. */
-  secrets: readonly KeptSecret[]
+  secrets: readonly StoredSecret[]
   /** Milliseconds since 1970. */
   createdAt: number
   /**
@@ -42,7 +42,7 @@ export function uploadMaxBytes({ rules }: Pick<Client, 'rules'>, maxBytes: numbe
 }
 
 /** The stored form of a secret token. */
-export interface KeptSecret {
+export interface StoredSecret {
   /** Identifies a scoped secret: 11 characters of base58. Absent for the client's own secret. */
   id?: string
   /** A display name. */
@@ -56,7 +56,7 @@ export interface KeptSecret {
 }
 
 /** Whether a secret is accepted at this instant, in milliseconds since 1970. */
-export function isValid({ validUntil }: KeptSecret, now: number): boolean {
+export function isValid({ validUntil }: StoredSecret, now: number): boolean {
   return validUntil === undefined || now < validUntil
 }
 

@@ -1,4 +1,4 @@
-import type { Client, KeptSecret } from '../clients/client.ts'
+import type { Client, StoredSecret } from '../clients/client.ts'
 
 /** The clients. They are few and read on every request, so implementations keep them in memory. */
 export interface ClientStore {
@@ -9,7 +9,7 @@ export interface ClientStore {
    * The client with this secret and the record of the secret, if it is valid now. Does not return a client that is being removed.
    * Compares in constant time.
    */
-  findBySecret(secret: string): { client: Client; kept: KeptSecret } | undefined
+  findBySecret(secret: string): { client: Client; kept: StoredSecret } | undefined
   list(): readonly Client[]
   /**
    * Replaces a client by the result of `make`, or removes it if that is `undefined`. The client is read again first, and no process

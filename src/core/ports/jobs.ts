@@ -94,7 +94,7 @@ export class NotYet extends Error {
 }
 
 /** Whether a job that failed with this error may succeed later. */
-export function mayPass(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   return !(error instanceof Problem && error.status < 500)
 }
 

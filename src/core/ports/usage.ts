@@ -18,7 +18,7 @@ export interface DayUsage {
 }
 
 /** How long the counters of a day are stored at least, in days. */
-export const USAGE_KEPT_DAYS = 400
+export const USAGE_RETENTION_DAYS = 400
 
 /** The usage of clients by day. It may be lost with the store: to keep it permanently, an operator has to export it. */
 export interface UsageStore {

@@ -26,7 +26,7 @@ interface Dependencies {
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
-  /** Without a trailing slash. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }
 

@@ -14,7 +14,7 @@ import { createSharedLooks } from './shared-looks.ts'
 interface Dependencies {
   clients: Clients
   media: MediaJobs
-  /** Without a trailing slash. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
   /** Default: 2000, and 100 from one address. */
   followers?: FollowerLimits

@@ -22,7 +22,7 @@ interface Dependencies {
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
-  /** Without a trailing slash. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
   /** Query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]

@@ -40,7 +40,7 @@ export function storedFiles({
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
-  /** Without a trailing slash. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }): (req: Request, res: Response, file: StoredFile) => Promise<void> {
   return async (req, res, { client, group, query: pairs, findPath }) => {

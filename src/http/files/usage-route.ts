@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import { checkEverywhere } from '../../core/clients/grant.ts'
-import { USAGE_KEPT_DAYS } from '../../core/ports/usage.ts'
+import { USAGE_RETENTION_DAYS } from '../../core/ports/usage.ts'
 import { badParameter } from '../../core/problem.ts'
 import { type Day, dayOf, daysBefore, daysBetween } from '../../core/text/day.ts'
 import type { Clients } from '../../service/clients/clients.ts'
@@ -37,10 +37,10 @@ function readPeriod(query: QueryPairs): { from: Day; to: Day } {
   const to = dayIn(query, 'to') ?? dayOf(Date.now())
   const from = dayIn(query, 'from') ?? daysBefore(to, DEFAULT_DAYS - 1)
   const count = from > to ? 0 : daysBetween(from, daysBefore(to, 0)).length
-  if (count < 1 || count > USAGE_KEPT_DAYS)
+  if (count < 1 || count > USAGE_RETENTION_DAYS)
     throw badParameter({
       param: 'from',
-      expected: `a day no later than to, and at most ${USAGE_KEPT_DAYS - 1} days before it,`,
+      expected: `a day no later than to, and at most ${USAGE_RETENTION_DAYS - 1} days before it,`,
       received: from,
     })
   return { from, to }

@@ -1,4 +1,4 @@
-import { type Client, FIRST_CLIENT_ID, isValid, type KeptSecret } from '../../core/clients/client.ts'
+import { type Client, FIRST_CLIENT_ID, isValid, type StoredSecret } from '../../core/clients/client.ts'
 import type { ClientStorage, StorageConnection } from '../../core/clients/client-storage.ts'
 import type { ShownClient, ShownSecret } from '../../core/clients/shown-client.ts'
 import type { StorageSettings } from '../../core/clients/storage-settings.ts'
@@ -112,7 +112,7 @@ function shownStorage({ sealedSecret: _, address: __, ...shown }: ClientStorage)
   return shown
 }
 
-function shownSecret({ id = '', name, scope, validUntil }: KeptSecret): ShownSecret {
+function shownSecret({ id = '', name, scope, validUntil }: StoredSecret): ShownSecret {
   return {
     id,
     ...(name === undefined ? {} : { name }),

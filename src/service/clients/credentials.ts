@@ -2,9 +2,9 @@ import {
   type Client,
   digestSecret,
   isValid,
-  type KeptSecret,
   newClientId,
   newSecretToken,
+  type StoredSecret,
 } from '../../core/clients/client.ts'
 import type { SecretScope } from '../../core/clients/secret-scope.ts'
 import { parseFolder } from '../../core/files/object-key.ts'
@@ -30,7 +30,7 @@ export interface ClientCredentials {
    * @param options `validMs`: without it, the secret never expires
    * @throws Problem 400, 404 when the client does not exist, 409 when it is being removed, or has 100 secrets
    */
-  addSecret(id: string, options: NewSecret): Promise<{ client: Client; kept: KeptSecret; secret: string }>
+  addSecret(id: string, options: NewSecret): Promise<{ client: Client; kept: StoredSecret; secret: string }>
   /** Revokes a secret. @throws Problem 404 when the client or secret does not exist, 409 */
   removeSecret(id: string, secretId: string): Promise<Client>
   /**
@@ -65,7 +65,7 @@ export function createClientCredentials({
       if (name !== undefined) checkClientName(name)
       const folder = scope.folder === undefined ? undefined : parseFolder(scope.folder, 'folder')
       const secret = newSecretToken()
-      const kept: KeptSecret = {
+      const kept: StoredSecret = {
         id: newClientId(),
         ...(name === undefined ? {} : { name }),
         digest: digestSecret(secret),

@@ -4,7 +4,7 @@ import { isAllWithin } from '../../core/clients/grant.ts'
 import { derivativeKey, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
-import { isOfLimit } from '../../core/limit-problems.ts'
+import { isLimitProblem } from '../../core/limit-problems.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import { PRESET_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
@@ -206,7 +206,7 @@ export function createDeliveries({
         const derivative = await withNotes({ found, plan: planned, input, key }, request)
         return { ...derivative, variesByAccept, ...(mustRedirect ? { mustRedirect } : {}) }
       } catch (error) {
-        if (onLimit === 'refuse' || !isOfLimit(error) || noOriginalFallback(planned)) throw error
+        if (onLimit === 'refuse' || !isLimitProblem(error) || noOriginalFallback(planned)) throw error
         return { ...(await original(client, found)), variesByAccept, notes: [], fallbackReason: error.code }
       }
     },

@@ -5,7 +5,7 @@ import { QUEUE_CALLER } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
-import { type JobFailure, type JobStatus, type Jobs, mayPass, NotYet } from '../../core/ports/jobs.ts'
+import { isRetryable, type JobFailure, type JobStatus, type Jobs, NotYet } from '../../core/ports/jobs.ts'
 import { fileNotFound, Problem, retryAfter, unlessStatus } from '../../core/problem.ts'
 import type { Planner } from '../../pipeline/plan/plan.ts'
 import type { Derivations, DeriveRequest, Reserved } from '../derivatives/derivations.ts'
@@ -171,7 +171,7 @@ export function createMediaJobs({
           const { signal, leave } = anySignal([run.signal, stopping.signal])
           const isTriedAgain = (error: unknown) => {
             const thrown = toDeferral(error, data.until > now())
-            return thrown instanceof NotYet || (attempt < ATTEMPTS && mayPass(thrown))
+            return thrown instanceof NotYet || (attempt < ATTEMPTS && isRetryable(thrown))
           }
           try {
             if (!(await make(data, { signal, progress, isTriedAgain }))) await derivations.release(data)

@@ -16,7 +16,7 @@ import {
   createStoredDerivatives,
   type IndexedDerivative,
   type StoredDerivatives,
-  unlessAway,
+  unlessUnavailable,
 } from './stored-derivatives.ts'
 
 /** An original that can be delivered. */
@@ -95,13 +95,13 @@ export function createOriginals({
   }
 
   const findToRead: Originals['findToRead'] = async (client, name, derivative) => {
-    const known = await unlessAway(index.find({ clientId: client.id, key: name.key }, derivative))
+    const known = await unlessUnavailable(index.find({ clientId: client.id, key: name.key }, derivative))
     if (known?.original?.state === 'stored') {
       const found = { name, record: known.original.record }
       return derivative === undefined ? found : { ...found, indexed: known }
     }
     // A full Redis answers reads, but refuses writes.
-    const taken = known && (await unlessAway(find(client, name).then((found) => ({ found }))))
+    const taken = known && (await unlessUnavailable(find(client, name).then((found) => ({ found }))))
     if (taken) return taken.found
     const found = await inBucket(client, name.key)
     return found && !found.trash ? { name, record: found.record } : undefined

@@ -70,7 +70,7 @@ export function createStoredDerivatives({
   ): Promise<{ asset: Asset | undefined; isPending: boolean }> {
     const ref = { clientId: client.id, key }
     const bucket = buckets.of(client)
-    const known = indexed ?? (await unlessAway(index.find(ref, derivative)))
+    const known = indexed ?? (await unlessUnavailable(index.find(ref, derivative)))
     const entry = known?.derivative
     if (entry?.state === 'pending') return { asset: undefined, isPending: true }
     const found = await bucket.find(derivative, entry?.record)
@@ -80,7 +80,7 @@ export function createStoredDerivatives({
     const adopted = recordOfDerivative(bucket, derivative, asset).then((record) =>
       index.adoptDerivative(ref, record),
     )
-    const now = await unlessAway(adopted.then((taken) => ({ taken })))
+    const now = await unlessUnavailable(adopted.then((taken) => ({ taken })))
     // Since the look-up, the derivative was begun again or a delete of its original began: these bytes are outdated.
     if (now && now.taken?.state !== 'stored')
       return { asset: undefined, isPending: now.taken?.state === 'pending' }
@@ -114,6 +114,6 @@ function fixed(asset: Asset | undefined): CurrentFile | undefined {
 }
 
 /** The result of an index call; undefined while the index is unavailable. */
-export function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
+export function unlessUnavailable<T>(answer: Promise<T>): Promise<T | undefined> {
   return unlessStatus(503, answer)
 }

@@ -6,7 +6,7 @@ import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { cleanFileName } from '../../core/files/file-name.ts'
-import { isOfLimit } from '../../core/limit-problems.ts'
+import { isLimitProblem } from '../../core/limit-problems.ts'
 import type { Log } from '../../core/log.ts'
 import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
 import { sniff } from '../../core/media/sniff/sniff.ts'
@@ -191,7 +191,7 @@ export function createRemotePictures({
         }
       })
     } catch (error) {
-      if (onLimit === 'refuse' || !isOfLimit(error) || noOriginalFallback(planned)) throw error
+      if (onLimit === 'refuse' || !isLimitProblem(error) || noOriginalFallback(planned)) throw error
       return { ...original, notes: [], fallbackReason: error.code }
     }
   }

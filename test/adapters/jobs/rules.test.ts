@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { failureOf, retryDelayMs } from '../../../src/adapters/jobs/rules.ts'
-import { mayPass } from '../../../src/core/ports/jobs.ts'
+import { isRetryable } from '../../../src/core/ports/jobs.ts'
 import { Problem, unavailable } from '../../../src/core/problem.ts'
 import { notTransformable } from '../../../src/core/transform-problems.ts'
 
@@ -39,7 +39,7 @@ describe('the rules of jobs', () => {
     [undefined, true],
   ] as const) {
     it(`${expected ? 'try again' : 'give up'} after ${error instanceof Problem ? error.status : JSON.stringify(error)}`, () => {
-      expect(mayPass(error)).to.equal(expected)
+      expect(isRetryable(error)).to.equal(expected)
     })
   }
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { embeddedLedger } from '../../../src/adapters/ledger/embedded.ts'
-import { lastingLevel } from '../../../src/adapters/level/resilient-level.ts'
+import { openResilientLevel } from '../../../src/adapters/level/resilient-level.ts'
 import { ledgerContract } from '../../contracts/ledger.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -32,7 +32,7 @@ describe('embedded ledger', () => {
     expect(await second.find('b')).to.equal('2')
     await second.replace('c', undefined, '3', { forgetAt: time + 1000 })
     await second.close()
-    const level = await lastingLevel(folder)
+    const level = await openResilientLevel(folder)
     expect(await level.names({ gt: '', lt: '~' })).to.deep.equal(['b', 'c'])
     await level.close()
     await rm(folder, { recursive: true })

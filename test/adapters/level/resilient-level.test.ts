@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
-import { lastingLevel, type ResilientLevel } from '../../../src/adapters/level/resilient-level.ts'
+import { openResilientLevel, type ResilientLevel } from '../../../src/adapters/level/resilient-level.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type KeptLog, keptLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -15,7 +15,7 @@ describe('a LevelDB after a failed write', () => {
   let level: ResilientLevel
   beforeEach(async () => {
     folder = await temporaryFolder()
-    level = await lastingLevel(join(folder, 'index'))
+    level = await openResilientLevel(join(folder, 'index'))
     await level.write([{ type: 'put', key: 'a', value: 1 }])
   })
   afterEach(async () => {
@@ -38,7 +38,7 @@ describe('a LevelDB after a failed write', () => {
   it('makes its folder readable by its owner only, also one of an earlier version', async () => {
     const earlier = join(folder, 'jobs')
     await mkdir(earlier, { mode: 0o755 })
-    const second = await lastingLevel(earlier)
+    const second = await openResilientLevel(earlier)
     for (const each of ['index', 'jobs'])
       expect((await stat(join(folder, each))).mode & 0o777, each).to.equal(0o700)
     await second.close()
@@ -123,7 +123,7 @@ describe('a LevelDB after a failed write', () => {
     let log: KeptLog
     const opened = async () => {
       log = keptLog()
-      store = await lastingLevel(join(folder, 'refilled'), { refilled: { log } })
+      store = await openResilientLevel(join(folder, 'refilled'), { refilled: { log } })
     }
     beforeEach(async () => {
       await opened()

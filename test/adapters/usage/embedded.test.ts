@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { embeddedUsage } from '../../../src/adapters/usage/embedded.ts'
-import { USAGE_KEPT_DAYS } from '../../../src/core/ports/usage.ts'
+import { USAGE_RETENTION_DAYS } from '../../../src/core/ports/usage.ts'
 import { dayOf, daysBefore } from '../../../src/core/text/day.ts'
 import { usageStoreContract } from '../../contracts/usage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -34,7 +34,7 @@ describe('embedded usage', () => {
     await first.add(days.map((day) => ({ clientId: 'a', day, counts: { uploads: 1 } })))
     await first.close()
     expect(await countedDays()).to.deep.equal(days)
-    now += (USAGE_KEPT_DAYS - 1) * 86_400_000
+    now += (USAGE_RETENTION_DAYS - 1) * 86_400_000
     expect(await countedDays()).to.deep.equal(days)
     now += 86_400_000
     expect(await countedDays()).to.deep.equal([days[1]])

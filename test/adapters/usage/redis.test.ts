@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import { redisUsage } from '../../../src/adapters/usage/redis.ts'
-import { USAGE_KEPT_DAYS } from '../../../src/core/ports/usage.ts'
+import { USAGE_RETENTION_DAYS } from '../../../src/core/ports/usage.ts'
 import { dayOf, daysBefore } from '../../../src/core/text/day.ts'
 import { usageStoreContract } from '../../contracts/usage.ts'
 import { newKeyPrefix, sharedRedis } from '../../support/servers/redis-server.ts'
@@ -40,7 +40,7 @@ describe('usage in Redis', () => {
     ])
     const names = await redis.client.keys(`${keyPrefix}*`)
     expect(names.sort()).to.deep.equal(['a', 'b'].map((id) => `${keyPrefix}usage:${id}/${day}`))
-    const seconds = USAGE_KEPT_DAYS * 86_400
+    const seconds = USAGE_RETENTION_DAYS * 86_400
     for (const name of names) expect(await redis.client.ttl(name)).to.be.within(seconds - 60, seconds)
   })
 })

@@ -35,14 +35,14 @@ export function createIndexModel() {
     return row
   }
   const isOver = (entry: OriginalEntry | DerivativeEntry, now: number) => {
-    // The time of what was thrown away goes on when a process ends.
+    // The retention of trashed files continues when a process ends.
     if ('trash' in entry) return entry.trash.until <= now
     if ('leaseUntil' in entry) return inherited.has(entry) || entry.leaseUntil <= now
     return 'deadline' in entry && (inherited.has(entry) || entry.deadline <= now)
   }
   const busy = ({ derivatives }: Row, now: number) =>
     [...derivatives.values()].some((entry) => entry.state === 'pending' && !isOver(entry, now))
-  const mayGo = (row: Row, cause: RemovalCause, now: number) => {
+  const mayRemove = (row: Row, cause: RemovalCause, now: number) => {
     const state = row.original?.state
     if (cause === 'delete') return state === 'stored' || state === 'going'
     if (cause === 'purge') return state === 'stored' || state === 'trashed' || state === 'going'
@@ -184,7 +184,7 @@ export function createIndexModel() {
       { cause, leaseUntil, now }: { cause: RemovalCause; leaseUntil: number; now: number },
     ): ObjectKey[] | undefined {
       const row = rowOf(ref)
-      if (!mayGo(row, cause, now)) return undefined
+      if (!mayRemove(row, cause, now)) return undefined
       row.original = { state: 'going', leaseUntil }
       return [...row.derivatives.keys()]
     },
@@ -226,8 +226,8 @@ export function createIndexModel() {
  * Does the same steps at random on an index and on the model, and compares every answer, what is found after it, and
  * now and then what is overdue.
  *
- * @param open the index, or one of several that see the same; asked for each step
- * @param reopen now and then: closes the index and opens it anew
+ * @param open returns the index, or one of several with the same data; called for each step
+ * @param reopen now and then: closes the index and opens it again
  */
 export async function compareWithModel({
   open,

@@ -14,7 +14,7 @@ export const NOW = 1_800_000_000_000
 export const AHEAD = NOW + 1
 /** An instant is over when it has come. */
 export const OVER = NOW
-/** For a drop that asks for no deadline in particular. */
+/** A deadline for drops whose deadline does not matter. */
 export const FOREVER = Number.MAX_SAFE_INTEGER
 
 /** Every state an original can be in, and how it gets there; a tombstone stands for a derivative `d`. */

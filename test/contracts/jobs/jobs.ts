@@ -18,7 +18,7 @@ import { type KeptLog, keptLog } from '../../support/service.ts'
 import { jobTurns } from './job-turns.ts'
 import { jobsModel } from './jobs-model.ts'
 
-/** Where jobs are kept. */
+/** The queue under test. */
 export interface JobStore {
   /** What one process has of it; again after a close, as the next process has it. */
   open(options: { log: Log; keep?: Retention }): Promise<Jobs>
@@ -30,7 +30,7 @@ export interface JobStore {
 const WORK: WorkOptions = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test settles it. */
 function gate() {
   let open: () => void = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
     const enqueue = (id: string, more: { data?: unknown; delayMs?: number } = {}) =>
       elsewhere.enqueue({ kind: ONE.kind, id, data: null, ...more })
     const begunIds = () => begun.map(({ id }) => id)
-    /** The handler is at work; `running` may stand in the status a moment earlier. */
+    /** Waits until the handler runs. The status may be `running` a moment earlier. */
     const untilBegun = (count = 1) => eventually(() => expect(begun).to.have.length(count))
     const shown = (ref: JobRef = ONE) => elsewhere.status(ref)
     async function until(state: JobStatus['state'], ref: JobRef = ONE): Promise<JobStatus> {

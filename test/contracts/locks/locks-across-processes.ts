@@ -49,7 +49,7 @@ export function locksAcrossProcesses(
     const of = (number: number) => (processes[number] as ProcessLocks).locks
     const die = (number: number) => (processes[number] as ProcessLocks).die()
 
-    /** Work that begins, and ends when it is told to. */
+    /** Work that ends when the test settles it. */
     function work() {
       let signal: AbortSignal | undefined
       let end: (result: string) => void = () => {}
@@ -258,7 +258,7 @@ export function locksAcrossProcesses(
           return 'new'
         }),
       )
-      // Longer than the lease: an old work that goes on is still renewed.
+      // Longer than the lease: the lock of work that continues is still renewed.
       await pause(leaseMs + settleMs)
       order.push('old ends')
       old.end('too late')
@@ -274,7 +274,7 @@ export function locksAcrossProcesses(
       const does = (one: string, number: number) => async () => {
         const holders = working.get(one) ?? new Set()
         working.set(one, holders.add(number))
-        // What a dead process still does is nobody's any more.
+        // The results of a dead process are ignored.
         most = Math.max(most, [...holders].filter((each) => !dead.has(each)).length)
         await pause(5)
         holders.delete(number)

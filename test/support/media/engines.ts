@@ -11,7 +11,7 @@ export interface WatchedEngine {
   readonly aborted: number
   /** From now on every work waits before it opens its source. */
   hold(): void
-  /** Lets all of them go on. */
+  /** Continues all of them. */
   release(): void
 }
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** What ffprobe finds in a file when nothing is said of it. */
+/** The result of ffprobe for a file without any hints. */
 export interface Probed {
   /** The names of its demuxer. */
   demuxers: string[]

@@ -2,7 +2,7 @@
 export interface Cache {
   /** Keeps nothing. */
   passing: { url: string }
-  /** Keeps files as the service says. */
+  /** Caches files as the `Cache-Control` of the service permits. */
   caching: { url: string }
   /** Keeps files for a second at most, and asks then whether they have changed. */
   renewing: { url: string }

@@ -8,14 +8,14 @@ const WAYS = {
   passing: 'proxy_cache off;',
   /** Keeps whole files, and cuts parts out of them itself. */
   caching: '',
-  /** Keeps files in slices, which it asks for by range. */
+  /** Caches files in slices, which it requests by range. */
   slicing: `
     slice 256k;
     proxy_cache_key $uri$is_args$args$slice_range;
     proxy_set_header Range $slice_range;
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_http_version 1.1;`,
-  /** Keeps files for a second, whatever the service says, and asks then whether they have changed. */
+  /** Caches files for a second, ignoring `Cache-Control`, and then revalidates them. */
   renewing: `
     proxy_ignore_headers Cache-Control;
     proxy_cache_valid 200 1s;

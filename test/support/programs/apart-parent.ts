@@ -4,7 +4,7 @@ import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import { createPool } from '../../../src/process/child-pool/pool.ts'
 import { keptLog } from '../service.ts'
 
-// A process with two children of this script, one at work and one at rest, which says their ids and waits for its end.
+// A process with two children of this script, one at work and one at rest. It prints their process ids and waits until it is killed.
 const [script = '', deed] = process.argv.slice(2)
 const log = keptLog()
 const setup = { maxMemoryBytes: 1e9 }
@@ -22,7 +22,7 @@ const signal = new AbortController().signal
 const run = (task: object) => pool.run({ task, source, asset, signal, timeoutMs: 600_000, log })
 const sleeping = run({ do: deed })
 await run({ do: 'pid' })
-// The sleeper has begun when its process has been told, which is later than the other's answer at worst.
+// The sleeper may receive its task later than the other child responds.
 await pause(200)
 process.stdout.write(`${JSON.stringify(pool.pids())}\n`)
 await sleeping

@@ -3,8 +3,8 @@ import { embeddedJobs } from '../../../src/adapters/jobs/embedded.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { keptLog } from '../service.ts'
 
-// A process that does jobs of the kind "make" and prints what becomes of them, or adds them without end; as the
-// environment says. SIGTERM closes it.
+// A process that does jobs of the kind "make" and prints their outcomes, or adds jobs without end, depending on
+// its environment. SIGTERM stops it.
 const { FOLDER, REDIS_URL = '', KEY_PREFIX = '', TAKE_OVER_MS, ATTEMPTS, ADD } = process.env
 const log = keptLog()
 const say = (...words: unknown[]) => process.stdout.write(`${words.join(' ')}\n`)

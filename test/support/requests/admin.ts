@@ -9,7 +9,7 @@ export type Admin = (method: string, path: string, body?: unknown) => Promise<Ad
 export interface AdminAnswer {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it.
+  // biome-ignore lint/suspicious/noExplicitAny: each test asserts its structure.
   json: any
 }
 

@@ -41,7 +41,7 @@ export function entriesOf(archive: Buffer): ZipEntry[] {
   return entries
 }
 
-/** What `_manifest.json` says. */
+/** The entries of `_manifest.json`. */
 export function manifestOf(entries: readonly ZipEntry[]): Array<Record<string, unknown>> {
   const manifest = entries.find(({ name }) => name === '_manifest.json')
   if (!manifest) throw new Error('the archive has no manifest')

@@ -23,7 +23,7 @@ function ihdr(width: number, height: number): readonly ['IHDR', Buffer] {
 
 const IEND = ['IEND', Buffer.alloc(0)] as const
 
-/** A PNG that says that it is so large, of nothing more. */
+/** A PNG whose header states this size, with hardly any data. */
 export const boastingPng = (width: number, height: number) =>
   png(ihdr(width, height), ['IDAT', deflateSync(Buffer.alloc(9))], IEND)
 
@@ -58,7 +58,7 @@ export function manyFrames({
   return Buffer.concat([head, ...rest, Buffer.from([0x3b])])
 }
 
-/** A TIFF of so many pages of one pixel: libtiff walks all of them to tell how many there are. */
+/** A TIFF of this many pages of one pixel: libtiff reads all of them to count them. */
 export function manyPages(pages: number): Buffer {
   return tiff(
     Array.from({ length: pages }, () => [
@@ -72,7 +72,7 @@ export function manyPages(pages: number): Buffer {
   )
 }
 
-/** A TIFF that says that it has one strip of all its pixels. */
+/** A TIFF whose header states one strip with all its pixels. */
 export function hugeStrip({
   width,
   height,
@@ -179,7 +179,7 @@ export function manyElements(count: number): Buffer {
   return svg('<g id="a"/>'.repeat(count))
 }
 
-/** An AVIF whose header says a size that its picture has not. */
+/** An AVIF whose header states another size than its image has. */
 export async function boastingAvif({ width, height }: { width: number; height: number }): Promise<Buffer> {
   const bytes = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#f00' } })
     .avif({ effort: 0 })

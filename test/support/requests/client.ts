@@ -71,14 +71,14 @@ export async function postZip(
 }
 
 /**
- * The path of `GET /v1/bucket/<token>/<key>`, the raw bytes, which every backend has; the key as it stands in the
+ * The path of `GET /v1/bucket/<token>/<key>`, the raw bytes, which every backend has. The key is that of the
  * record.
  */
 export function rawPath({ tokens }: Pick<Caller, 'tokens'>, key: string): string {
   return `/v1/bucket/${tokens.clientToken}/${key.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** `DELETE /v1/upload/<key>`; the key as it stands in the record. */
+/** `DELETE /v1/upload/<key>` with the key of the record. */
 export async function deleteFile(
   { url, tokens }: Caller,
   key: string,

@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /**
- * One request over node:http and its whole answer. The path goes out as it stands here: fetch would resolve its `..`.
+ * One request over node:http and its whole response. The path is sent unchanged: fetch would resolve its `..`.
  *
  * @param target a path, or an address of the service itself
  * @throws when the connection ends before the answer does

@@ -9,7 +9,7 @@ import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from './cl
 import { exchange, openSocket } from './exchange.ts'
 import { MULTIPART, multipart, postForm } from './multipart.ts'
 
-/** How many requests one file sees, from its upload until it is gone. */
+/** The number of requests for one file, from its upload to its delete. */
 export const REQUESTS_PER_FILE = 40
 
 const CALLERS = 10

@@ -226,7 +226,7 @@ export function mutated(corpus: readonly Buffer[], random: Random): Buffer {
   }
 }
 
-/** As it may stand in a request line. */
+/** Encodes a target so that it is valid in a request line. */
 function encoded(target: Buffer): Buffer {
   const text = target
     .toString('latin1')
@@ -234,7 +234,7 @@ function encoded(target: Buffer): Buffer {
   return Buffer.from(text)
 }
 
-/** The head says how long the changed body is, unless that is in chunks. */
+/** Sets `Content-Length` to the length of the changed body. Chunked requests have no such header. */
 function withLength(head: Buffer, body: Buffer): Buffer {
   const text = head.toString('latin1').replace(/Content-Length: \d+/, `Content-Length: ${body.length}`)
   return Buffer.concat([Buffer.from(text, 'latin1'), body])

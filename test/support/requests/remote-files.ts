@@ -8,7 +8,7 @@ export const fetchingFrom = (...remotes: ReadonlyArray<Pick<Remote, 'port'>>) =>
   FETCH_PORTS: remotes.map(({ port }) => port).join(','),
 })
 
-/** Asks for a remote file to be stored. */
+/** Requests the upload of a remote file. */
 export async function postUrl(
   { url, tokens }: Caller,
   body: unknown,
@@ -30,7 +30,7 @@ export function fetchPath(
   return `/v1/${group}/fetch/${tokens.clientToken}/${encodeURIComponent(url)}${query}`
 }
 
-/** The path at which a remote file is delivered and kept. */
+/** The path at which a remote file is delivered and stored. */
 export function keepPath(
   { tokens }: Pick<Caller, 'tokens'>,
   url: string,

@@ -8,7 +8,7 @@ import {
 } from 'node:net'
 import { CERTIFICATE } from '../servers/certificate.ts'
 
-/** Somebody else's server, on loopback. */
+/** A remote server, on loopback. */
 export interface Remote {
   port: number
   /** What has been asked, in order. */
@@ -26,7 +26,7 @@ export interface RemoteOptions {
   secure?: true
 }
 
-/** An HTTP server that answers as it is told. */
+/** An HTTP server that responds with `answer`. */
 export async function remote(answer: RequestListener, options: RemoteOptions = {}): Promise<Remote> {
   const requests: IncomingMessage[] = []
   const listener: RequestListener = (req, res) => {
@@ -56,7 +56,7 @@ export async function rawRemote(
   return { ...(await opened(server, options)), requests: [] }
 }
 
-/** Accepts connections and says nothing, not even in TLS. */
+/** Accepts connections and never sends anything, not even in TLS. */
 export async function silentRemote(): Promise<Remote> {
   return { ...(await opened(createTcpServer(), {})), requests: [] }
 }
@@ -87,7 +87,7 @@ async function opened(
       connections.open -= 1
       sockets.delete(socket)
     })
-    // A silent server has to read, or it never sees that the other side has gone.
+    // A silent server must read, otherwise it does not notice that the other side has disconnected.
     if (server.listenerCount('request') === 0) socket.resume()
   })
   await new Promise<void>((done) => server.listen(port, host, done))

@@ -18,13 +18,13 @@ export interface Fleet {
   start(options?: Start): Promise<RunningServer>
   /** Starts a process that may not come to answer. */
   run(options?: Start): Running
-  /** All that is kept. */
+  /** All stored objects and index entries. */
   state(): Promise<State>
   /** How many processes wait for locks that others hold. */
   waiting(): Promise<number>
   /**
-   * Ends what nobody works on: does what a process would do at its sweep in some time, by default when each lease of
-   * now is over.
+   * Cleans up abandoned work, as the sweep of a process would do it some time later: by default after the end of all
+   * current leases.
    */
   sweptLater(ms?: number): Promise<void>
   /** Kills what still runs of it and removes its data folder. */

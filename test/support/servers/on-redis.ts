@@ -45,7 +45,7 @@ export function endLockLeases(database: number): Promise<void> {
   })
 }
 
-/** Keys that hold this text, in their names or in what is kept under them. */
+/** Keys that contain this text in their names or values. */
 export function redisHolding(database: number, text: string): Promise<string[]> {
   return on(database, async (redis) => {
     const found: string[] = []

@@ -27,10 +27,10 @@ const NODE = join(PROJECT, 'scripts', 'node.sh')
 
 /** What a process is started with. */
 export interface Start {
-  /** Arguments of the program: the built server's script unless told otherwise. */
+  /** Arguments of the program: by default, the script of the built server. */
   script?: readonly string[]
   env?: Readonly<Record<string, string>>
-  /** Node, as `npm start` starts it, unless told otherwise. */
+  /** Default: Node, as `npm start` starts it. */
   program?: string
 }
 
@@ -48,7 +48,7 @@ export function run({ script = BUILT_SERVER, env = {}, program }: Start): Runnin
     })
   }
   const ended = once(child, 'close').then(([code, signal]) => {
-    // Not the banner, which tells an operator the secret that was made at the first start.
+    // Ignores the banner, which shows the operator the secret that was created at the first start.
     const logged = output.split('\n').filter((line) => line.startsWith('{'))
     expectNoSecrets(logged.join('\n'), env)
     return code ?? signal

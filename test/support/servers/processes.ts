@@ -13,7 +13,7 @@ export async function isRunning(pid: number): Promise<boolean> {
   return status !== '' && !/^State:\sZ/m.test(status)
 }
 
-/** Resolves with how long it took until none of them runs, in milliseconds. @throws after `withinMs` */
+/** Waits until all of these processes have exited. @returns the time in milliseconds @throws after `withinMs` */
 export async function untilEnded(pids: readonly number[], { withinMs = 10_000 } = {}): Promise<number> {
   const from = performance.now()
   for (;;) {

@@ -11,13 +11,13 @@ export interface RedisServer {
   readonly port: number
   /** Stops the process in its tracks (SIGSTOP): connections stay open, nothing answers. */
   freeze(): void
-  /** Lets it go on after a {@link RedisServer.freeze}. */
+  /** Continues it after a {@link RedisServer.freeze}. */
   thaw(): void
   /** Kills the process, if it runs. What it has on disk stays. */
   stop(): Promise<void>
   /** Starts it again on the same port: with its data where it was appending them, else empty. */
   start(): Promise<void>
-  /** Kills the process for good and removes its folder. */
+  /** Kills the process permanently and removes its folder. */
   remove(): Promise<void>
 }
 

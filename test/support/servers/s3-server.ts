@@ -15,9 +15,9 @@ export interface S3Server {
   /** For the adapter, and for clients that look behind its back. */
   connection: S3Connection
   client: S3Client
-  /** Makes a bucket that nobody has used. @returns its name */
+  /** Creates a new, empty bucket. @returns its name */
   newBucket(): Promise<string>
-  /** From here on it takes connections and requests, and says nothing. */
+  /** From now on it accepts connections and requests, and never responds. */
   freeze(): Promise<void>
   thaw(): Promise<void>
   /** Ends it; what it has stored stays. */

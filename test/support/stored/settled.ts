@@ -8,7 +8,7 @@ export function settled({ storage }: Pick<Service, 'storage'>): Promise<void> {
     const unsettled = []
     for await (const item of storage.index.overdue(Number.MAX_SAFE_INTEGER)) {
       const { original } = await storage.index.find(item.ref)
-      // In the trash a file waits for its time, and for nobody.
+      // A file in the trash waits only for the end of its retention.
       if (item.kind === 'derivative' || original?.state !== 'trashed') unsettled.push(item)
     }
     expect(unsettled).to.deep.equal([])

@@ -41,7 +41,7 @@ export async function filesInBucket(dataDir: string): Promise<string[]> {
     .sort()
 }
 
-/** Anew while folders go. */
+/** Reads the folder again when subfolders were deleted during the read. */
 async function entriesBelow(folder: string): Promise<Dirent[]> {
   for (;;) {
     try {

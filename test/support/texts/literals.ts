@@ -6,7 +6,7 @@ export interface Literal {
   at: number
 }
 
-/** Stands in for each `${…}` of a template. */
+/** Replaces each `${…}` of a template. */
 export const HOLE = '…'
 
 /** A slash after one of these begins a regular expression; after anything else it divides. */

@@ -4,7 +4,7 @@ import type { FileIndex, IndexedFile, OriginalEntry } from '../../../core/ports/
 import { bootId } from '../../boot-id.ts'
 import { createInTurn } from '../../in-turn.ts'
 import type { ResilientLevelOptions } from '../../level/resilient-level.ts'
-import { mayGo } from '../removal-rule.ts'
+import { mayRemove } from '../removal-rule.ts'
 import { derivativeSteps, FREES_ROOM } from './derivatives.ts'
 import { openIndexTable } from './table.ts'
 
@@ -126,7 +126,12 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
         const over = (until: number) => table.isInherited(ref) || until <= now
         if (
           !entry ||
-          !mayGo(entry, { cause, over, now, busy: derivatives.some((one) => table.isAhead(ref, one, now)) })
+          !mayRemove(entry, {
+            cause,
+            over,
+            now,
+            busy: derivatives.some((one) => table.isAhead(ref, one, now)),
+          })
         ) {
           return undefined
         }

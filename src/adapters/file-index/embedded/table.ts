@@ -9,7 +9,7 @@ import type {
   Totals,
 } from '../../../core/ports/file-index.ts'
 import {
-  lastingLevel,
+  openResilientLevel,
   type ResilientLevelOptions,
   type Row,
   type WriteOptions,
@@ -54,7 +54,7 @@ interface Derived {
  * - the rows of `uses.ts` and `changes.ts`
  */
 export async function openIndexTable(folder: string, options?: ResilientLevelOptions) {
-  const level = await lastingLevel(folder, options)
+  const level = await openResilientLevel(folder, options)
   // Rows that a previous process left unsettled and that this one has not written yet.
   const inherited = new Set<string>()
   for (const marker of await level.names(under('u'))) inherited.add(marker.slice(2))

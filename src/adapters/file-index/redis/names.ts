@@ -18,7 +18,7 @@ export function refNamed(name: string): FileRef {
 }
 
 /** A pattern of Redis that matches only this text. */
-export function literally(text: string): string {
+export function escapePattern(text: string): string {
   return text.replace(/[\\*?[\]^-]/g, '\\$&')
 }
 

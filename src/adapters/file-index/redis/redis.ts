@@ -5,7 +5,7 @@ import type { RedisConnection } from '../../redis/connection.ts'
 import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from '../positions.ts'
 import { redisChanges } from './changes.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './entries.ts'
-import { indexedFile, literally, nameOf, overdueItem, ownerOf, pairs, refNamed } from './names.ts'
+import { escapePattern, indexedFile, nameOf, overdueItem, ownerOf, pairs, refNamed } from './names.ts'
 import { runOf } from './run.ts'
 import * as scripts from './scripts.ts'
 import { redisUses, scoreOf } from './uses.ts'
@@ -129,7 +129,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     /** Reads all keys of the database by SCAN, which may return a key twice. */
     async *list(clientId) {
       const prefix = `${keyPrefix}file:`
-      const pattern = `${literally(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`
+      const pattern = `${escapePattern(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`
       for (let cursor = '0', begun = false; !begun || cursor !== '0'; begun = true) {
         const page = await redis.send((client) =>
           client.scan(cursor, 'MATCH', pattern, 'COUNT', PAGE, 'TYPE', 'hash'),

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { isOfLimit } from '../../../../src/core/limit-problems.ts'
+import { isLimitProblem } from '../../../../src/core/limit-problems.ts'
 import { knownFormat } from '../../../../src/core/media/formats.ts'
 import type { Forecast } from '../../../../src/core/plugin-api/plugin.ts'
 import { sharpEngine } from '../../../../src/engines/image/sharp.ts'
@@ -81,7 +81,7 @@ describe('what a format is expected to cost', () => {
         'expected an animation of at most 5000 frames to transform but this one has more',
       )
     // Nothing is wrong with it: with `onLimit` the original may stand in.
-    expect(refused).to.satisfy(isOfLimit)
+    expect(refused).to.satisfy(isLimitProblem)
   })
 
   it('grows with what a step holds as pixels, of the source or of the outcome', async () => {
