@@ -104,7 +104,7 @@ onEveryBucket('a <video> in Chromium', (start) => {
     ['w=240&q_a&kf=10', '240x136'],
     ['f=webm&kf=10', '320x180'],
   ] as const) {
-    it(`plays ?${query}, and seeks by its parts`, async function () {
+    it(`plays ?${query}, and seeks by byte ranges`, async function () {
       this.timeout(120_000)
       // Of its own for a second try, of which the browser would otherwise have it all.
       const src = `${video.src}?${query}&_=${Date.now()}`
