@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { Problem } from '../core/problem.ts'
+import type { Problem } from '../core/problem.ts'
 
 // A whole segment, value or token: `<token>` as documentation writes it, also percent-encoded. No file name with such a part.
 const PLACEHOLDER = /(?:^|[/=\s])(?:<|%3C)([A-Za-z](?:[\w-]| |%20){0,40})(?:>|%3E)(?=$|[/?&\s])/i
@@ -19,12 +19,6 @@ export function withPlaceholderHint(problem: Problem, { url = '', headers }: Inc
   if (name === undefined) return problem
   const shown = name.replaceAll('%20', ' ')
   const value = VALUES[shown.toLowerCase()] ?? 'its value'
-  return new Problem({
-    status: problem.status,
-    code: problem.code,
-    detail: `${problem.message}. Replace <${shown}> by ${value}`,
-    members: problem.members,
-    headers: problem.headers,
-    cause: problem.cause,
-  })
+  const sentence = problem.message.replace(/\.?$/, '.')
+  return problem.with({ detail: `${sentence} Replace <${shown}> with ${value}.` })
 }

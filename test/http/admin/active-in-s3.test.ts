@@ -31,7 +31,7 @@ describe('active content in S3', () => {
   }
 
   for (const [name, bytes] of Object.entries(ACTIVE)) {
-    it(`is downloaded from the bucket's own address, and delivered here as it was: ${name}`, async () => {
+    it(`is downloaded from the public address of the bucket, and unchanged in deliveries of Sluice: ${name}`, async () => {
       const { src, s3PathOriginal, mimeType } = await uploadOne(service, { name, bytes })
       const { ContentDisposition, ContentType } = await headInS3(s3PathOriginal)
       expect(ContentDisposition, mimeType).to.equal('attachment')
@@ -43,7 +43,7 @@ describe('active content in S3', () => {
     })
   }
 
-  it('is all that is downloaded: pictures and text are shown', async () => {
+  it('is the only content that is downloaded: images and text are shown', async () => {
     for (const [name, bytes] of Object.entries({ 'a.png': await picture(), 'a.txt': 'text' })) {
       const { s3PathOriginal } = await uploadOne(service, { name, bytes })
       expect((await headInS3(s3PathOriginal)).ContentDisposition, name).to.equal(undefined)

@@ -12,7 +12,7 @@ import { type Service, startService } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // As docs/how-to/backup-and-recovery.md has it: the bucket and APP_SECRET are the backup.
-describe('a backup of the bucket', () => {
+describe('restoring a backup of the bucket', () => {
   const start = stoppedAfterEach(startService)
   let png: Buffer
   let restored: string
@@ -37,7 +37,7 @@ describe('a backup of the bucket', () => {
     return pathOf((body as { url: string }).url)
   }
 
-  it('with app-secret gives the same URLs, tokens and signed links', async () => {
+  it('gives the same URLs, tokens and signed links with app-secret', async () => {
     const service = await start()
     const record = await uploadOne(service, { name: 'a.png', bytes: png })
     const link = await signedLink(service)
@@ -53,7 +53,7 @@ describe('a backup of the bucket', () => {
     expect(told).to.have.length(1)
   })
 
-  it('after a rotation gives the secret that was made last', async () => {
+  it('gives the newest secret after a rotation', async () => {
     const service = await start()
     const { tokens } = await service.app.clients.rotate('first', { keepOldMs: 0 })
     await backUp(service, ['bucket', 'app-secret'])
@@ -61,7 +61,7 @@ describe('a backup of the bucket', () => {
     expect(again.tokens).to.deep.equal(tokens)
   })
 
-  it('put beside the tokens of another installation keeps its own', async () => {
+  it('keeps its own tokens next to the credentials.json of another installation', async () => {
     const service = await start()
     const fresh = await start()
     await backUp(fresh, ['credentials.json'])
@@ -73,7 +73,7 @@ describe('a backup of the bucket', () => {
     ['without app-secret', []],
     ["with another installation's app-secret and tokens", ['app-secret', 'credentials.json']],
   ] as const)
-    it(`${what} does not start, and says what keeps the public URLs`, async () => {
+    it(`${what} refuses to start, and the error explains how to keep the public URLs`, async () => {
       const service = await start()
       const record = await uploadOne(service, { name: 'a.png', bytes: png })
       await backUp(await start(), files)
@@ -97,7 +97,7 @@ describe('a backup of the bucket', () => {
       expect(warned).to.have.length(1)
     })
 
-  it('names the file to keep at the first start, and only then', async () => {
+  it('logs the name of the file to back up at the first start only', async () => {
     const service = await start()
     const told = ({ log }: Service) => log.lines.filter(({ message }) => message.includes('Keep a copy'))
     expect(told(service)).to.have.length(1)
@@ -107,7 +107,7 @@ describe('a backup of the bucket', () => {
     expect(told(again)).to.have.length(0)
   })
 
-  it('of an earlier version learns to restore the tokens at its next start', async () => {
+  it('restores the tokens of an earlier version after one start with this version', async () => {
     const service = await start()
     const file = join(service.dataDir, 'bucket', 'first', '.sluice', 'clients', 'first.json')
     await service.stop({ keepData: true })
@@ -120,7 +120,7 @@ describe('a backup of the bucket', () => {
     expect((await start({ dataDir: restored })).tokens).to.deep.equal(service.tokens)
   })
 
-  it('in S3 is all that a new machine needs beside APP_SECRET', async function () {
+  it('needs only the bucket and APP_SECRET on a new machine with S3', async function () {
     this.timeout(60_000)
     const env = { ...(await s3Env('backup')), APP_SECRET: 'of-both-machines'.padEnd(32, '.') }
     const service = await start({ env })

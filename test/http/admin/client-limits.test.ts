@@ -10,7 +10,7 @@ import type { Service } from '../../support/service.ts'
 
 const [, , , S3_REDIS] = BACKENDS
 
-onOneBackend("a client's own", (start, backend) => {
+onOneBackend('limits of a single client', (start, backend) => {
   const env = { ADMIN_PASSWORD, UPLOAD_MAX_BYTES: '1000000', UPLOAD_RATE_LIMIT: '3', ZIP_RATE_LIMIT: '2' }
   let service: Service
   let ask: Admin
@@ -30,7 +30,7 @@ onOneBackend("a client's own", (start, backend) => {
   }
   const text = (length: number) => [{ name: 'a.txt', bytes: 'x'.repeat(length) }]
 
-  it('largest upload holds for its uploads alone, to the byte', async () => {
+  it('apply the maximum upload size to this client only, to the byte', async () => {
     await rules({ uploadMaxBytes: 1000 })
     expect((await postFiles(client, text(1000))).status).to.equal(200)
     const before = await service.objects()
@@ -45,7 +45,7 @@ onOneBackend("a client's own", (start, backend) => {
     expect((await postFiles(client, text(1001))).status).to.equal(200)
   })
 
-  it('largest upload holds for one that comes in several requests and does not say how long it will be', async () => {
+  it('apply the maximum upload size to a resumable upload of unknown length', async () => {
     await rules({ uploadMaxBytes: 1000 })
     const deferred = { method: 'POST', headers: { 'Upload-Defer-Length': '1' } }
     const address = String((await tus(client, '/v1/tus', deferred)).headers.location)
@@ -53,7 +53,7 @@ onOneBackend("a client's own", (start, backend) => {
     expect([inParts.status, jsonOf(inParts).maxBytes]).to.deep.equal([413, 1000])
   })
 
-  it('rates hold for it alone, and are told', async () => {
+  it('apply rate limits to this client only, and report them in headers', async () => {
     await rules({ rates: { upload: 5, zip: 0 } })
     for (const left of [4, 3, 2, 1, 0]) {
       const { status, headers } = await postFiles(client, text(1))
@@ -74,7 +74,7 @@ onOneBackend("a client's own", (start, backend) => {
     expect(common.headers.get('ratelimit-policy')).to.equal('"upload";q=3;w=60')
   })
 
-  it('presets are for its files alone, before those of everyone', async () => {
+  it('apply presets to the files of this client only, before the global presets', async () => {
     const presets = { card: { w: 30, h: 20 }, thumbnail: { w: 10 } }
     expect(await rules({ presets })).to.deep.equal({ presets })
     const png = await picture()
@@ -97,7 +97,7 @@ onOneBackend("a client's own", (start, backend) => {
     expect((await exchange(service, `${src}?preset=card`)).status).to.equal(400)
   })
 
-  it('presets have to fit, and all that is wrong is told', async () => {
+  it('refuse invalid presets, and list every error', async () => {
     const presets = { one: { w: 0 }, two: { nope: 1 }, three: {}, four: { w: 10 } }
     const { status, json } = await ask('PATCH', `/${client.id}`, { rules: { presets } })
     expect(status).to.equal(400)
@@ -108,7 +108,7 @@ onOneBackend("a client's own", (start, backend) => {
   })
 
   if (backend === S3_REDIS)
-    it('rate is counted by all processes together, and a new number holds for what was counted', async function () {
+    it('count a rate across all processes, and apply a changed limit to what was already counted', async function () {
       this.timeout(20_000)
       const { dataDir } = service
       const beside = await start({ env: { ...env, ...(await backend.env(dataDir)) }, dataDir, backend })

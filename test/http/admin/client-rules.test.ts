@@ -27,7 +27,7 @@ onOneBackend('the rules of a client', (start) => {
     return String(headers.etag).replace(/^.*_|"$/g, '')
   }
 
-  it('leave presets only, and nothing beside them', async () => {
+  it('allow only presets, without other parameters, with presetsOnly', async () => {
     await service.app.clients.setRules(client.id, { presetsOnly: true })
     for (const query of ['w=20', 'preset=thumbnail&w=20', 'f=auto', 'preset=thumbnail&q=75']) {
       const answer = await get(query)
@@ -41,7 +41,7 @@ onOneBackend('the rules of a client', (start) => {
     expect(saved.headers['content-disposition']).to.include('b.png')
   })
 
-  it('hold in archives', async () => {
+  it('apply to archives', async () => {
     await service.app.clients.setRules(client.id, { presetsOnly: true })
     const { sourceName: path } = record
     const answer = await postZip(client, { files: [{ path, params: { w: 20 } }, { path }] })
@@ -50,14 +50,14 @@ onOneBackend('the rules of a client', (start) => {
     expect(JSON.parse(String(manifest?.bytes))[0]).to.include({ status: 'error', code: 403 })
   })
 
-  it('turn widths into those that are allowed, before a derivative has its name', async () => {
+  it('round widths to the allowed ones before the derivative gets its key', async () => {
     await service.app.clients.setRules(client.id, { allowedWidths: [40, 80] })
     for (const query of ['w=41', 'w=79', 'w=40&dpr=2', 'width=5000', 'w=80'])
       expect(await variantOf(query), query).to.equal('w=80')
     expect(await variantOf('w=20&h=10')).to.equal('h=20&w=40')
   })
 
-  it('hold for this client alone', async () => {
+  it('apply to this client only', async () => {
     await service.app.clients.setRules(client.id, { presetsOnly: true, allowedWidths: [40] })
     const other = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const { status, headers } = await exchange(service, `${other.src}?w=20`)
@@ -65,7 +65,7 @@ onOneBackend('the rules of a client', (start) => {
     expect(headers.etag).to.match(/_w=20"$/)
   })
 
-  it('have a limit of variants that comes before the environment’s, and can be taken back', async () => {
+  it('can set a variant limit that overrides the environment, and remove it again', async () => {
     const stored = async (...queries: string[]) => {
       for (const query of queries) {
         expect((await get(query)).status).to.equal(200)
@@ -82,7 +82,7 @@ onOneBackend('the rules of a client', (start) => {
     expect(await stored('w=15', 'w=16')).to.equal(4)
   })
 
-  it('are there after the next start', async () => {
+  it('are restored at the next start', async () => {
     const dataDir = await temporaryFolder()
     const before = await start({ dataDir })
     const mine = await newClient(before)

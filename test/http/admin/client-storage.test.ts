@@ -24,7 +24,7 @@ import type { Service } from '../../support/service.ts'
 /** What callers are promised for any answer. */
 const PROMISED_MS = 5000
 
-onTwoBackends('a bucket of a client’s own', (start, backend) => {
+onTwoBackends('a separate bucket for one client', (start, backend) => {
   const env = { ADMIN_PASSWORD }
   let service: Service
   let ask: Admin
@@ -71,7 +71,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     return { status, ...json }
   }
 
-  it('holds all of its files, and nobody else’s', async () => {
+  it('holds all files of this client, and no others', async () => {
     const before = await service.objects()
     const client = await created({ prefix: '/shop/files' })
     expect(await names()).to.deep.equal([])
@@ -106,7 +106,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     expect(await names()).to.deep.equal([])
   }).timeout(60_000)
 
-  it('shows and logs no secret, and keeps it sealed', async () => {
+  it('shows and logs no secret, and stores it encrypted', async () => {
     const client = await created({ publicUrl: 'https://cdn.example/' })
     const shown = (await ask('GET', `/${client.id}`)).json
     const { secretAccessKey, ...open } = settings()
@@ -124,7 +124,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     expect(inspect(service.log.lines, { depth: 20, maxArrayLength: null })).to.not.include('testsecret')
   })
 
-  it('can be given, and taken, while it has no files, and takes new keys while it has', async function () {
+  it('can be set and removed while the client has no files, and accepts new keys while it has', async function () {
     this.timeout(60_000)
     const client = asCaller((await ask('POST', '', {})).json)
     const first = await uploadOne(client, { name: 'a.png', bytes: png })
@@ -151,7 +151,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     expect((await service.objects()).some((name) => name.includes(last.s3PathOriginal))).to.equal(true)
   })
 
-  it('is never in, or around, another one', async () => {
+  it('must not overlap with another bucket or prefix', async () => {
     await created({ prefix: 'a/b' })
     const others = await backend.env(service.dataDir)
     const own = 'S3_BUCKET' in others ? [{ bucket: others.S3_BUCKET, prefix: '' }] : []
@@ -178,7 +178,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     expect(first).to.include({ status: 409 })
   })
 
-  it('that cannot be used is refused, with the reason of the store, and changes nothing', async function () {
+  it('is refused with the reason of the store when it cannot be used, and nothing changes', async function () {
     this.timeout(60_000)
     const silent = createServer(() => {})
     await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
@@ -230,14 +230,14 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     ['publicUrl', { publicUrl: 'javascript:alert(1)' }],
     ['the body', { sessionToken: 'x' }],
   ] as const)
-    it(`has no ${JSON.stringify(more)}`, async () => {
+    it(`refuses ${JSON.stringify(more)}`, async () => {
       const { id } = (await ask('POST', '', {})).json
       const answer = await refused(ask('PUT', `/${id}/storage`, settings(more)))
       expect(answer, answer.detail).to.include({ status: 400, param })
       expect(JSON.stringify(answer)).to.not.match(/hidden|987654321|testsecret/)
     })
 
-  it('that is away is so for its client alone', async function () {
+  it('affects only this client when it is unavailable', async function () {
     this.timeout(60_000)
     const proxy = await s3Proxy(s3.connection.endpoint)
     const client = await created({ endpoint: proxy.endpoint, prefix: 'away' })
@@ -276,7 +276,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     await proxy.close()
   })
 
-  it('is swept of what is half written', async () => {
+  it('is swept of incomplete multipart uploads', async () => {
     const client = await created({ prefix: 'half' })
     const Key = 'half/image/png/7uLqEUXG4WpoGGa38h2U9Z.png'
     for (const name of [Key, 'other/image/png/7uLqEUXG4WpoGGa38h2U9Z.png'])
@@ -288,7 +288,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     expect(await buckets.sweep(-60_000, clients)).to.equal(0)
   })
 
-  it('whose key cannot be read, with another APP_SECRET, is a 503 for its client alone, until that is set anew', async function () {
+  it('responds 503 for this client only when another APP_SECRET cannot decrypt its key, until it is set again', async function () {
     this.timeout(60_000)
     const APP_SECRET = 'one'.padEnd(32, '!')
     const one = await start({ env: { ...env, APP_SECRET } })
@@ -317,7 +317,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
   })
 
   if (backend.name.endsWith('Redis'))
-    it('is that of all processes within seconds', async function () {
+    it('is used by all processes within seconds', async function () {
       this.timeout(60_000)
       const { dataDir } = service
       const shared = { env: { ...env, ...(await backend.env(dataDir)) }, dataDir }

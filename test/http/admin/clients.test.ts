@@ -6,7 +6,7 @@ import { type Caller, postFiles, uploadOne } from '../../support/requests/client
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 
-onOneBackend('clients over HTTP', (start) => {
+onOneBackend('/v1/clients', (start) => {
   let service: Service
   let ask: Admin
   let png: Buffer
@@ -21,7 +21,7 @@ onOneBackend('clients over HTTP', (start) => {
   const accepts = async (client: Caller['tokens'], secret = client.secretClientToken) =>
     (await postFiles(caller(client), [{ name: 'a.png', bytes: png }], { secret })).status
 
-  it('are made, shown, changed and removed', async () => {
+  it('creates, shows, changes and removes clients', async () => {
     const made = await ask('POST', '', { name: 'My shop', rules: { variantLimit: 3 } })
     expect(made.status).to.equal(200)
     expect(made.headers.get('cache-control')).to.equal('no-store')
@@ -69,7 +69,7 @@ onOneBackend('clients over HTTP', (start) => {
     }
   }).timeout(60_000)
 
-  it('get a new secret, beside which the old one works for as long as was said', async () => {
+  it('rotates the secret, and accepts the old one for the requested time', async () => {
     const client = await newOne()
     const kept = await ask('POST', `/${client.id}/rotate`, { keepOldSeconds: 3600 })
     expect(Date.parse(kept.json.oldSecretUntil) - Date.now()).to.be.within(3_500_000, 3_600_000)
@@ -85,7 +85,7 @@ onOneBackend('clients over HTTP', (start) => {
     }
   })
 
-  it('get secrets with a scope, which end when they are taken back', async () => {
+  it('creates scoped secrets, which stop working when they are revoked', async () => {
     const client = await newOne()
     const { secretClientToken, ...secret } = (
       await ask('POST', `/${client.id}/secrets`, {
@@ -114,7 +114,7 @@ onOneBackend('clients over HTTP', (start) => {
     expect(again.json).to.include({ code: 'secret_not_found' })
   })
 
-  it('get keys for signed URLs, before these can be the only ones', async () => {
+  it('creates URL keys, and requires one before signedUrls can be set', async () => {
     const { id } = await newOne()
     const without = await ask('PATCH', `/${id}`, { rules: { signedUrls: true } })
     expect([without.status, without.json.code]).to.deep.equal([409, 'client_conflict'])
@@ -133,7 +133,7 @@ onOneBackend('clients over HTTP', (start) => {
       expect((await ask('DELETE', `/${id}/keys/${version}`)).status).to.equal(404)
   })
 
-  it('are only for an operator who has signed in', async () => {
+  it('is available only to an operator who has signed in', async () => {
     const { id, ...client } = await newOne()
     for (const authorization of [
       undefined,
@@ -165,7 +165,7 @@ onOneBackend('clients over HTTP', (start) => {
     expect(preflight.headers).to.not.have.property('access-control-allow-origin')
   })
 
-  it('refuse what they do not understand, and change nothing', async () => {
+  it('refuses invalid requests, and changes nothing', async () => {
     const { id } = await newOne({ name: 'same' })
     for (const [method, path, body, status, param] of [
       ['POST', '', { nam: 'a' }, 400, 'the body'],

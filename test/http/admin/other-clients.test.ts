@@ -11,7 +11,7 @@ type Trespass = (file: WireRecord, own: Caller) => Promise<Answer>
 
 const MARK = 'a-mark-of-the-owner'
 
-onTwoBackends("another client's tokens", (start) => {
+onTwoBackends('the tokens of another client', (start) => {
   let service: Service
   let owner: Caller & { id: string }
   let other: Caller & { id: string }
@@ -188,7 +188,7 @@ onTwoBackends("another client's tokens", (start) => {
   // Of nobody's files; those of the operator have tests of their own, and want another token.
   const OF_NO_FILE = /^\w+ \/($|healthz|readyz|metrics|v1\/parameters|v1\/sign-in|v1\/clients)/
 
-  it('are tried on every route that there is', () => {
+  it('are tested on every route', () => {
     const named = new Set(
       routes.flatMap(({ path, stack }) =>
         stack.flatMap(({ method }) => (method ? [`${method.toUpperCase()} ${path}`] : [])),
@@ -203,7 +203,7 @@ onTwoBackends("another client's tokens", (start) => {
   })
 
   for (const [name, { statuses, ask }] of Object.entries(walks)) {
-    it(`get nothing of a file by ${name}`, async () => {
+    it(`grant no access to a file by ${name}`, async () => {
       for (const secret of secrets) {
         const own = { ...other, tokens: { ...other.tokens, secretClientToken: secret } }
         const { status, body } = await ask(file, own)
@@ -224,7 +224,7 @@ onTwoBackends("another client's tokens", (start) => {
     })
   }
 
-  it('get nothing of a resumable upload', async () => {
+  it('grant no access to a resumable upload', async () => {
     const tus = { 'Tus-Resumable': '1.0.0' }
     const created = await call('POST', '/v1/tus', owner, { headers: { ...tus, 'Upload-Length': '10' } })
     expect(created.status).to.equal(201)
@@ -241,7 +241,7 @@ onTwoBackends("another client's tokens", (start) => {
     expect([known.status, known.headers['upload-offset']]).to.deep.equal([200, '0'])
   })
 
-  it('of the public kind open nothing that wants a secret, and the operator’s are theirs alone', async () => {
+  it('grant no access to secret endpoints when they are public, or to those of the operator', async () => {
     const asPublic = { ...owner, tokens: { ...owner.tokens, secretClientToken: owner.tokens.clientToken } }
     for (const [method, target] of [
       ['GET', '/v1/files'],

@@ -4,8 +4,8 @@ import { ADMIN_PASSWORD, askAs, postSignIn, signedIn } from '../../support/reque
 import { postFiles } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 
-onOneBackend('signing in', (start) => {
-  it('takes the password for a token, which opens /v1/clients and nothing else', async () => {
+onOneBackend('POST /v1/sign-in', (start) => {
+  it('exchanges the password for a token, which grants access to /v1/clients only', async () => {
     const service = await start({ env: { ADMIN_PASSWORD } })
     const before = Date.now()
     const response = await postSignIn(service, { password: ADMIN_PASSWORD })
@@ -19,7 +19,7 @@ onOneBackend('signing in', (start) => {
     expect(upload.status).to.equal(401)
   })
 
-  it('keeps token and password out of the log, wherever they stand in a path', async () => {
+  it('keeps token and password out of the log, wherever they are in a path', async () => {
     const service = await start({ env: { ADMIN_PASSWORD } })
     const { token } = (await (await postSignIn(service, { password: ADMIN_PASSWORD })).json()) as {
       token: string
@@ -32,7 +32,7 @@ onOneBackend('signing in', (start) => {
     await service.stop()
   })
 
-  it('is refused with another password, and counts every try', async () => {
+  it('refuses a wrong password, and counts every attempt', async () => {
     const service = await start({
       env: { ADMIN_PASSWORD, SIGN_IN_RATE_LIMIT_PER_IP: '4', SIGN_IN_RATE_LIMIT: '6', TRUST_PROXY: '1' },
     })
@@ -62,7 +62,7 @@ onOneBackend('signing in', (start) => {
     expect(await all.json()).to.include({ limit: 'sign_in' })
   })
 
-  it('takes no point of a request that a page of another site can send', async () => {
+  it('counts no request that a page of another site can send', async () => {
     const service = await start({ env: { ADMIN_PASSWORD, SIGN_IN_RATE_LIMIT_PER_IP: '1' } })
     const body = { password: ADMIN_PASSWORD }
     for (const [headers, status, code] of [
@@ -80,7 +80,7 @@ onOneBackend('signing in', (start) => {
     expect((await postSignIn(service, body)).status).to.equal(429)
   })
 
-  it('leaves an address that has signed in its own points, whatever the others do', async () => {
+  it('limits an address that has signed in before separately from all others', async () => {
     const env = { ADMIN_PASSWORD, SIGN_IN_RATE_LIMIT: '2', TRUST_PROXY: '1' }
     const service = await start({ env })
     const from = async (address: string, password = ADMIN_PASSWORD) =>
@@ -98,7 +98,7 @@ onOneBackend('signing in', (start) => {
     expect(await (await fromKnown()).json()).to.include({ limit: 'sign_in_address' })
   })
 
-  it('is off where there is no password', async () => {
+  it('is disabled when no password is set', async () => {
     const service = await start()
     const response = await postSignIn(service, { password: ADMIN_PASSWORD })
     expect(response.status).to.equal(403)
@@ -106,7 +106,7 @@ onOneBackend('signing in', (start) => {
     expect((await askAs(service, undefined)('GET', '')).status).to.equal(403)
   })
 
-  it('ends with the password', async () => {
+  it('stops accepting tokens when the password changes', async () => {
     const service = await start({ env: { ADMIN_PASSWORD } })
     const { token } = (await (await postSignIn(service, { password: ADMIN_PASSWORD })).json()) as {
       token: string

@@ -8,7 +8,7 @@ const STEPS = 250
 onTwoBackends('two clients', (start) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1e9)
 
-  it(`never see each other's files, whatever they do (SEED=${seed})`, async function () {
+  it(`never see each other's files in random operations (SEED=${seed})`, async function () {
     this.timeout(120_000)
     const service = await start({
       env: { ZIP_RATE_LIMIT: '0', SIGN_RATE_LIMIT: '0', UPLOAD_RATE_LIMIT: '0' },

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { clientIp } from '../../../src/http/caller/client-ip.ts'
 
-describe('the address of a caller', () => {
+describe('the IP address of a caller', () => {
   for (const [ip, expected] of [
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -12,7 +12,7 @@ describe('the address of a caller', () => {
     ['not an address', 'unknown'],
     [undefined, 'unknown'],
   ] as const)
-    it(`${ip} counts as ${expected}`, () => {
+    it(`${ip} is counted as ${expected}`, () => {
       expect(clientIp({ ip } as Parameters<typeof clientIp>[0])).to.equal(expected)
     })
 })

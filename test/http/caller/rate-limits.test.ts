@@ -7,7 +7,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 onTwoBackends('rate limits', (start) => {
   const text = { name: 'a.txt', bytes: 'text' }
 
-  it('of uploads are by client, say what is left, and refuse before anything is kept', async () => {
+  it('count uploads by client, report the remaining points, and refuse before anything is stored', async () => {
     const service = await start({ env: { UPLOAD_RATE_LIMIT: '2', UPLOAD_RATE_WINDOW_SECONDS: '60' } })
     const other = await newClient(service)
     for (const left of [1, 0]) {
@@ -25,7 +25,7 @@ onTwoBackends('rate limits', (start) => {
     expect((await postFiles(other, [text])).status).to.equal(200)
   })
 
-  it('of uploads are not taken by who has a link that is used', async () => {
+  it('count no uploads for a client whose signed link is already used', async () => {
     const service = await start({ env: { UPLOAD_RATE_LIMIT: '2' } })
     const signed = await exchange(service, '/v1/sign', {
       method: 'POST',
@@ -45,7 +45,7 @@ onTwoBackends('rate limits', (start) => {
     expect((await postFiles(service, [text])).status).to.equal(429)
   })
 
-  it('of new pictures are by client and by address, and leave stored ones alone', async () => {
+  it('count new derivatives by client and by address, but no stored ones', async () => {
     const service = await start({
       env: { DERIVATIVE_RATE_LIMIT: '3', DERIVATIVE_RATE_LIMIT_PER_IP: '2', TRUST_PROXY: '1' },
     })
@@ -71,7 +71,7 @@ onTwoBackends('rate limits', (start) => {
     )
   })
 
-  it('of new pictures hold for info as well, for the first request only', async () => {
+  it('count only the first request for info', async () => {
     const service = await start({ env: { DERIVATIVE_RATE_LIMIT_PER_IP: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const info = src.replace('/upload/', '/info/')
@@ -79,7 +79,7 @@ onTwoBackends('rate limits', (start) => {
     expect((await exchange(service, `${src}?w=10`)).status).to.equal(429)
   })
 
-  it('by address count a forged X-Forwarded-For as nobody', async () => {
+  it('ignore a forged X-Forwarded-For', async () => {
     const service = await start({ env: { DERIVATIVE_RATE_LIMIT_PER_IP: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const forged = (i: number) => ({ 'X-Forwarded-For': `192.0.2.${i}`, Forwarded: `for=192.0.2.${i}` })
@@ -91,7 +91,7 @@ onTwoBackends('rate limits', (start) => {
     expect(told.map(({ level }) => level)).to.deep.equal(['warn'])
   })
 
-  it('by address hear the last proxy only, as many as there are', async () => {
+  it('use the address that the last of TRUST_PROXY proxies reports', async () => {
     const service = await start({ env: { DERIVATIVE_RATE_LIMIT_PER_IP: '1', TRUST_PROXY: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const status = async (width: number, chain: string) =>
@@ -103,7 +103,7 @@ onTwoBackends('rate limits', (start) => {
     expect(await status(14, '2001:db8:0:1::1')).to.equal(200)
   })
 
-  it('of 0 points are none', async () => {
+  it('are off when set to 0', async () => {
     const service = await start({ env: { ZIP_RATE_LIMIT: '0' } })
     const { sourceName } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     for (let i = 0; i < 12; i += 1) {

@@ -40,7 +40,7 @@ onOneBackend('signed delivery URLs', (start) => {
     return jsonOf(answer).code
   }
 
-  it('are all that a client’s files are delivered by, on every public address', async () => {
+  it('are required for a client with signedUrls, at every public URL', async () => {
     const info = path.replace('/upload/', '/info/')
     await get(signed(`${path}?w=30`, key))
     const raw = rawPath(client, record.s3PathOriginal)
@@ -54,7 +54,7 @@ onOneBackend('signed delivery URLs', (start) => {
     expect((await get(signed(path.replace('.png', '.jpg'), key))).status).to.equal(404)
   })
 
-  it('are 403 with any character changed, left out, added or moved', async () => {
+  it('respond 403 when any character is changed, removed, added or moved', async () => {
     const target = signed(`${path}?w=20&h=10&exp=${inSeconds(60)}`, key)
     expect((await get(target)).status).to.equal(200)
     const wrong = new Set<string>()
@@ -73,12 +73,12 @@ onOneBackend('signed delivery URLs', (start) => {
       expect((await get(target + marked)).status, marked).to.equal(200)
   })
 
-  it('take the signature anywhere in the query', async () => {
+  it('accept the signature anywhere in the query', async () => {
     const [before = '', signature = ''] = signed(`${path}?w=20`, key).split('&')
     expect((await get(before.replace('?', `?${signature}&`))).status).to.equal(200)
   })
 
-  it('end, and are kept by nobody else, nor for longer', async () => {
+  it('expire, and are not cached by shared caches or for longer than they are valid', async () => {
     const ending = await get(signed(`${path}?w=20&exp=${inSeconds(100)}`, key))
     expect(ending.headers['cache-control']).to.match(/^private, max-age=(9\d|100)$/)
     const cached = await get(signed(`${path}?w=20&exp=${inSeconds(100)}`, key), {
@@ -93,7 +93,7 @@ onOneBackend('signed delivery URLs', (start) => {
       expect(await codeOf(signed(`${path}?exp=${exp}`, key)), exp).to.equal('url_invalid')
   })
 
-  it('are of one key, which can be taken back without the others', async () => {
+  it('belong to one key, which can be revoked without the others', async () => {
     const { urlKey: other } = await service.app.clients.addUrlKey(client.id)
     expect(other.key).not.to.equal(key.key)
     for (const each of [key, other]) expect((await get(signed(path, each))).status).to.equal(200)
@@ -106,7 +106,7 @@ onOneBackend('signed delivery URLs', (start) => {
     expect(await codeOf(signed(path, other))).to.equal('url_invalid')
   })
 
-  it('lead to no address of another key, which would outlast theirs', async () => {
+  it('redirect to no URL that is signed with another key, which might be valid for longer', async () => {
     const { urlKey: old } = await service.app.clients.addUrlKey(client.id)
     await service.app.clients.addUrlKey(client.id)
     await get(signed(`${path}?w=33`, key))
@@ -122,7 +122,7 @@ onOneBackend('signed delivery URLs', (start) => {
     expect(await codeOf(target)).to.equal('url_invalid')
   })
 
-  it('are of one client', async () => {
+  it('belong to one client', async () => {
     const other = await newClient(service)
     const { urlKey } = await service.app.clients.addUrlKey(other.id)
     expect(await codeOf(signed(path, urlKey))).to.equal('url_invalid')
@@ -131,7 +131,7 @@ onOneBackend('signed delivery URLs', (start) => {
     expect(await codeOf(signed(theirs, key))).to.equal('url_invalid')
   })
 
-  it('may be asked of a client that takes others, too, and are looked at then', async () => {
+  it('are verified also for a client that accepts unsigned URLs', async () => {
     const free = await newClient(service)
     const { src } = await uploadOne(free, { name: 'a.png', bytes: await picture() })
     const target = new URL(src).pathname
@@ -143,7 +143,7 @@ onOneBackend('signed delivery URLs', (start) => {
     expect(await codeOf(`${target}?s=1.${'A'.repeat(43)}`)).to.equal('url_invalid')
   })
 
-  it('are made by POST as well, for files of the client that asks, in the folder of its secret', async () => {
+  it('can be created by POST, for files of the calling client in the folder of its secret', async () => {
     const post = async (body: object, secret = client.tokens.secretClientToken) => {
       const headers = { Authorization: secret, 'Content-Type': 'application/json' }
       return exchange(service, '/v1/sign/url', { method: 'POST', headers, body: JSON.stringify(body) })
@@ -185,7 +185,7 @@ onOneBackend('signed delivery URLs', (start) => {
     expect((await post({ url: path }, other.tokens.secretClientToken)).status).to.equal(409)
   })
 
-  it('need a key, for as long as they are needed', async () => {
+  it('need a URL key as long as signedUrls is set', async () => {
     const { clients } = service.app
     const bare = await newClient(service)
     const refusal = async (work: Promise<unknown>) => work.then(() => undefined).catch(({ status }) => status)
@@ -198,7 +198,7 @@ onOneBackend('signed delivery URLs', (start) => {
     await clients.removeUrlKey(bare.id, urlKey.version)
   })
 
-  it('lead to all that a player needs, and to nothing else', async function () {
+  it('give access to all that a video player needs, and to nothing else', async function () {
     this.timeout(60_000)
     const { src } = await uploadOne(client, { name: 'a.mp4', bytes: await film() })
     const video = new URL(src).pathname

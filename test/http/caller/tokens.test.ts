@@ -58,7 +58,7 @@ onOneBackend('tokens', (start, backend) => {
         'after bearer and more spaces': (secret) => `bearer   ${secret}`,
       }
       for (const [how, authorization] of Object.entries(accepted)) {
-        it(`takes the secret ${how}`, async () => {
+        it(`accepts the secret ${how}`, async () => {
           const { status } = await call({ Authorization: authorization(service.tokens.secretClientToken) })
           expect(status).to.equal(200)
         })
@@ -79,7 +79,7 @@ onOneBackend('tokens', (start, backend) => {
         'a word of every object': () => ({ Authorization: '__proto__' }),
       }
       for (const [what, headers] of Object.entries(refused)) {
-        it(`answers 401 to ${what}`, async () => {
+        it(`responds 401 to ${what}`, async () => {
           const before = (await service.objects()).length
           const answer = await call(headers())
           expect(answer.status).to.equal(401)
@@ -94,7 +94,7 @@ onOneBackend('tokens', (start, backend) => {
     })
   }
 
-  it('answers 401 before it tells what else is wrong', async () => {
+  it('responds 401 before any other error', async () => {
     for (const [method, target] of [
       ['POST', '/v1/upload?nonsense=1'],
       ['POST', '/v1/upload?path=..'],
@@ -104,7 +104,7 @@ onOneBackend('tokens', (start, backend) => {
       expect((await exchange(service, target, { method })).status, target).to.equal(401)
   })
 
-  it('says whether a secret was missing or wrong, and does not repeat it', async () => {
+  it('states whether the secret is missing or wrong, and does not repeat it', async () => {
     for (const [authorization, received] of [
       [undefined, 'but received none'],
       ['sec_wrong', 'but the token received is unknown'],
@@ -126,7 +126,7 @@ onOneBackend('tokens', (start, backend) => {
   })
 
   for (const [endpoint, type] of Object.entries({ upload: MULTIPART, zip: 'application/json' })) {
-    it(`answers 401 on ${endpoint} before the body comes`, async () => {
+    it(`responds 401 on ${endpoint} before the body arrives`, async () => {
       const socket = await openSocket(service)
       socket.write(
         `POST /v1/${endpoint} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 1000000\r\n\r\n`,
@@ -137,8 +137,8 @@ onOneBackend('tokens', (start, backend) => {
     })
   }
 
-  describe("another client's file", () => {
-    it('is not found, whatever way it is named', async () => {
+  describe('a file of another client', () => {
+    it('is not found by any of its paths', async () => {
       const mine = await uploadOne(service, { name: 'a.png', bytes: png }, { path: 'some/folder' })
       await exchange(service, `${mine.src}?w=10`)
       await eventually(async () => {
@@ -186,7 +186,7 @@ onOneBackend('tokens', (start, backend) => {
     })
   })
 
-  it('answers 404 to an unknown client token', async () => {
+  it('responds 404 to an unknown client token', async () => {
     const { sourceName, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: png })
     for (const token of [
       'pub_unknown',
@@ -210,7 +210,7 @@ onOneBackend('tokens', (start, backend) => {
     }
   })
 
-  it('keeps secrets out of every log line, and out of all that it stores but credentials.json', async () => {
+  it('keeps secrets out of every log line, and out of all stored data except credentials.json', async () => {
     const wrong = 'sec_ThisOneIsWrongButMayBeSomebodysPassword'
     const secrets = [service.tokens.secretClientToken, other.tokens.secretClientToken, wrong]
     for (const [i, secret] of secrets.entries()) {
@@ -241,7 +241,7 @@ onOneBackend('tokens', (start, backend) => {
     }
   })
 
-  it('keeps a secret of the operator’s own choice out of the log, even when it stands in a path', async () => {
+  it('keeps a secret that the operator has chosen out of the log, also in a path', async () => {
     const secret = 'correct-horse+battery=staple'
     const METRICS_TOKEN = 'metrics:token!of/our=own'
     const chosen = await start({

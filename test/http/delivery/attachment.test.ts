@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { attachment } from '../../../src/http/delivery/content-disposition.ts'
 
-describe('the header that names a download', () => {
+describe('Content-Disposition of a download', () => {
   for (const [name, ascii, extended] of [
     ['photo.png', 'photo.png', undefined],
     ['a;b,c=d.txt', 'a;b,c=d.txt', undefined],
@@ -29,7 +29,7 @@ describe('the header that names a download', () => {
     ['\u00a8', '_', '%C2%A8'],
     ['写真．png', '__.png', '%E5%86%99%E7%9C%9F%EF%BC%8Epng'],
   ] as const) {
-    it(`is right for ${JSON.stringify(name)}`, () => {
+    it(`is correct for ${JSON.stringify(name)}`, () => {
       const header = attachment(name)
       // What a reader of RFC 8187 saves it under.
       const saved = /filename\*=UTF-8''(.*)$/.exec(header)?.[1]
@@ -39,7 +39,7 @@ describe('the header that names a download', () => {
     })
   }
 
-  it('is cut to 255 bytes before its ending, also where a character becomes many', () => {
+  it('truncates the name to 255 bytes before its extension, also where a character takes several bytes', () => {
     const ascii = /filename="([^"]*)"/.exec(attachment(`${'\ufdfa'.repeat(80)}.png`))?.[1]
     expect(ascii)
       .to.have.length(255)

@@ -31,7 +31,7 @@ describe('f=auto', () => {
       expect(tags.size).to.equal(1)
     })
 
-  it('varies by Accept unless it is configured', async () => {
+  it('varies by Accept unless AUTO_FORMAT is set', async () => {
     const service = await start()
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const { headers } = await exchange(service, `${src}?w=20&f=auto`, { headers: { Accept: 'image/webp' } })

@@ -15,7 +15,7 @@ onOneBackend('delivery headers', (start) => {
     record = await uploadOne(service, { name: 'photo.png', bytes: png })
   })
 
-  it('are those of the document, with the three readings, on an original', async () => {
+  it('are the documented ones on an original', async () => {
     const { status, headers, body } = await exchange(service, record.src)
     expect(status).to.equal(200)
     expect(body.equals(png)).to.equal(true)
@@ -44,7 +44,7 @@ onOneBackend('delivery headers', (start) => {
     expect(Date.parse(String(modified))).to.be.within(Date.now() - 60_000, Date.now())
   })
 
-  it('are the same on a derivative, with its own key as the tag, first and later', async () => {
+  it('are the same on a derivative, with its own key as ETag, when rendered and when stored', async () => {
     const answers = []
     for (let i = 0; i < 3; i += 1) answers.push(await exchange(service, `${record.src}?w=100&f=webp`))
     const original = await exchange(service, record.src)
@@ -124,7 +124,7 @@ onOneBackend('delivery headers', (start) => {
     })
   }
 
-  it('never tell of a change later than the answer: another clock may be ahead', async () => {
+  it('have no Last-Modified later than Date, though the clock of another machine may be ahead', async () => {
     const ahead = await start({
       wrapStorage: ({ buckets, index }) => ({
         buckets,
@@ -154,7 +154,7 @@ onOneBackend('delivery headers', (start) => {
     }
   })
 
-  it('tag a key with other characters than a tag may hold by its percent-encoding', async () => {
+  it('percent-encode characters of the key that an ETag may not contain', async () => {
     const { src, s3PathOriginal } = await uploadOne(
       service,
       { name: 'a.txt', bytes: 'x' },
@@ -167,13 +167,13 @@ onOneBackend('delivery headers', (start) => {
     expect(again.status).to.equal(304)
   })
 
-  describe('for OPTIONS', () => {
+  describe('methods of delivery routes', () => {
     const routes: Record<string, () => string> = {
       'the delivery route': () => record.src,
       'the raw bucket route': () => rawPath(service, record.s3Path),
     }
     for (const [route, address] of Object.entries(routes)) {
-      it(`tell pages of other sites what they may do, on ${route}`, async () => {
+      it(`respond to OPTIONS with CORS headers on ${route}`, async () => {
         const { status, headers, body } = await exchange(service, address(), {
           method: 'OPTIONS',
           headers: { Origin: 'https://example.com', 'Access-Control-Request-Method': 'GET' },
@@ -186,7 +186,7 @@ onOneBackend('delivery headers', (start) => {
         expect(Number(headers['access-control-max-age'])).to.be.above(0)
       })
 
-      it(`are a 405 with Allow for methods that change something, on ${route}`, async () => {
+      it(`respond 405 with Allow to POST, PUT, DELETE and PATCH on ${route}`, async () => {
         for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
           const { status, headers } = await exchange(service, address(), { method })
           expect({ status, allow: headers.allow }, method).to.deep.equal({
@@ -199,14 +199,14 @@ onOneBackend('delivery headers', (start) => {
     }
   })
 
-  describe('of what a browser would run', () => {
+  describe('delivery headers of active content', () => {
     const active: Record<string, string> = {
       svg: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>',
       html: '<!doctype html><script>alert(1)</script>',
       xml: '<?xml version="1.0"?><page xmlns="http://www.w3.org/1999/xhtml"/>',
     }
     for (const [extension, bytes] of Object.entries(active)) {
-      it(`put ${extension} in a sandbox, on both routes`, async () => {
+      it(`sandbox ${extension} on both routes`, async () => {
         const file = await uploadOne(service, { name: `a.${extension}`, bytes })
         expect(file.format).to.equal(extension)
         for (const address of [file.src, rawPath(service, file.s3Path)]) {
@@ -222,12 +222,12 @@ onOneBackend('delivery headers', (start) => {
       })
     }
 
-    it('leave pictures alone', async () => {
+    it('do not sandbox images', async () => {
       expect((await exchange(service, record.src)).headers).not.to.have.property('content-security-policy')
     })
   })
 
-  describe('for f=auto', () => {
+  describe('delivery headers of f=auto', () => {
     const accepts: Array<[accept: string | undefined, type: string]> = [
       ['image/avif,image/webp,*/*', 'image/avif'],
       ['image/webp,*/*;q=0.8', 'image/webp'],
@@ -237,7 +237,7 @@ onOneBackend('delivery headers', (start) => {
       [undefined, 'image/png'],
     ]
     for (const [accept, type] of accepts) {
-      it(`follow Accept, and say so: ${accept} gets ${type}`, async () => {
+      it(`follow Accept, with Vary: ${accept} gets ${type}`, async () => {
         for (let i = 0; i < 2; i += 1) {
           const { status, headers } = await exchange(service, `${record.src}?f=auto&w=40`, {
             headers: accept === undefined ? {} : { Accept: accept },
@@ -251,7 +251,7 @@ onOneBackend('delivery headers', (start) => {
       })
     }
 
-    it('say so on a 304 as well', async () => {
+    it('have Vary on a 304', async () => {
       const first = await exchange(service, `${record.src}?f=auto&w=40`)
       const { status, headers } = await exchange(service, `${record.src}?f=auto&w=40`, {
         headers: { 'If-None-Match': String(first.headers.etag) },
@@ -259,7 +259,7 @@ onOneBackend('delivery headers', (start) => {
       expect({ status, vary: headers.vary }).to.deep.equal({ status: 304, vary: 'Accept' })
     })
 
-    it('say so on a part, and on several', async () => {
+    it('have Vary on a partial response, with one range and with several', async () => {
       for (const Range of ['bytes=0-9', 'bytes=0-1,5-6']) {
         const { status, headers } = await exchange(service, `${record.src}?f=auto&w=40`, {
           headers: { Range },
@@ -268,7 +268,7 @@ onOneBackend('delivery headers', (start) => {
       }
     })
 
-    it('do not vary for a format that is named', async () => {
+    it('have no Vary for an explicit format', async () => {
       const { headers } = await exchange(service, `${record.src}?f=webp&w=40`, {
         headers: { Accept: 'image/avif' },
       })
@@ -278,7 +278,7 @@ onOneBackend('delivery headers', (start) => {
   })
 })
 
-onOneBackend('Content-Range on a full answer', (start) => {
+onOneBackend('Content-Range on a full response', (start) => {
   const PROXIES: Record<string, string> = {
     Via: '1.1 varnish',
     Forwarded: 'for=192.0.2.1',
@@ -297,7 +297,7 @@ onOneBackend('Content-Range on a full answer', (start) => {
       src = (await uploadOne(service, { name: 'a.txt', bytes: '0123456789' })).src
     })
 
-    it('is sent to a client that asks directly', async () => {
+    it('is sent to a client that connects directly', async () => {
       for (const headers of [{}, { 'X-Custom': '1', 'User-Agent': 'via', Cookie: 'forwarded=1' }]) {
         const answer = await exchange(service, src, { headers })
         expect(answer.headers['content-range']).to.equal('bytes 0 - 10')
@@ -305,7 +305,7 @@ onOneBackend('Content-Range on a full answer', (start) => {
     })
 
     for (const [name, value] of Object.entries(PROXIES)) {
-      it(`is not sent when ${name} tells of a proxy`, async () => {
+      it(`is not sent when ${name} indicates a proxy`, async () => {
         const { status, headers } = await exchange(service, src, { headers: { [name]: value } })
         expect(status).to.equal(200)
         expect(headers).not.to.have.property('content-range')
@@ -313,7 +313,7 @@ onOneBackend('Content-Range on a full answer', (start) => {
       })
     }
 
-    it('is not sent to aria2, which reads from it that the file is empty', async () => {
+    it('is not sent to aria2, which would take the file for empty', async () => {
       const headers = { 'User-Agent': 'Mozilla/5.0', 'Want-Digest': 'SHA-512;q=1, SHA-256;q=1, SHA;q=0.1' }
       const answer = await exchange(service, src, { headers })
       expect(answer.status).to.equal(200)
@@ -329,7 +329,7 @@ onOneBackend('Content-Range on a full answer', (start) => {
       expect(answer).not.to.match(/^content-range:/im)
     })
 
-    it('is that of the standard on a part, behind a proxy or not', async () => {
+    it('follows the standard on a partial response, with and without a proxy', async () => {
       for (const headers of [{}, { Via: '1.1 nginx' }]) {
         const answer = await exchange(service, src, { headers: { ...headers, Range: 'bytes=2-4' } })
         expect(answer.status).to.equal(206)
@@ -338,7 +338,7 @@ onOneBackend('Content-Range on a full answer', (start) => {
       }
     })
 
-    it('is sent with no 304', async () => {
+    it('is not sent with a 304', async () => {
       const { headers } = await exchange(service, src)
       const again = await exchange(service, src, { headers: { 'If-None-Match': String(headers.etag) } })
       expect(again.status).to.equal(304)
@@ -348,7 +348,7 @@ onOneBackend('Content-Range on a full answer', (start) => {
   })
 
   for (const [mode, expected] of Object.entries({ always: 'bytes 0 - 10', never: undefined })) {
-    it(`follows FULL_CONTENT_RANGE=${mode}, whoever asks`, async () => {
+    it(`follows FULL_CONTENT_RANGE=${mode} for every client`, async () => {
       const service = await start({ env: { FULL_CONTENT_RANGE: mode } })
       const { src } = await uploadOne(service, { name: 'a.txt', bytes: '0123456789' })
       for (const headers of [{}, PROXIES]) {

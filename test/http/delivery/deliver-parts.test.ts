@@ -25,7 +25,7 @@ interface Target {
   mediaType: string
 }
 
-onTwoBackends('parts and conditions', (start) => {
+onTwoBackends('Range and conditional requests', (start) => {
   let service: Service
   let text: WireRecord
   let png: WireRecord
@@ -74,7 +74,7 @@ onTwoBackends('parts and conditions', (start) => {
   }
 
   for (const [what, target] of Object.entries(targets)) {
-    describe(`of ${what}`, () => {
+    describe(`for ${what}`, () => {
       const ranges: Array<[range: (size: number) => string, part: (size: number) => [number, number]]> = [
         [() => 'bytes=0-0', () => [0, 0]],
         [() => 'bytes=0-99', () => [0, 99]],
@@ -87,7 +87,7 @@ onTwoBackends('parts and conditions', (start) => {
         [() => 'BYTES=1-2', () => [1, 2]],
       ]
       for (const [range, part] of ranges) {
-        it(`answers 206 to ${range(1000)}`, async () => {
+        it(`respond 206 to ${range(1000)}`, async () => {
           const { address, bytes, etag } = await target()
           const size = bytes.length
           const [first, last] = part(size)
@@ -107,7 +107,7 @@ onTwoBackends('parts and conditions', (start) => {
         () => 'bytes=-0',
         () => 'bytes=99999999999999999999-',
       ]) {
-        it(`answers 416 to ${range(1000)}`, async () => {
+        it(`respond 416 to ${range(1000)}`, async () => {
           const { address, bytes } = await target()
           const answer = await exchange(service, address, { headers: { Range: range(bytes.length) } })
           expect(answer.status).to.equal(416)
@@ -119,7 +119,7 @@ onTwoBackends('parts and conditions', (start) => {
       }
 
       for (const range of ['bytes=5-2', 'bytes=a-b', 'bytes=', 'bytes=-', 'bytes=--1', 'items=0-1', '0-1']) {
-        it(`passes over ${range}, which is no range`, async () => {
+        it(`ignore the invalid range ${range}`, async () => {
           const { address, bytes } = await target()
           const answer = await exchange(service, address, { headers: { Range: range } })
           expect(answer.status).to.equal(200)
@@ -166,7 +166,7 @@ onTwoBackends('parts and conditions', (start) => {
         ],
       ]
       for (const [range, parts] of several) {
-        it(`answers 206 with several parts to ${range}`, async () => {
+        it(`respond 206 with multipart/byteranges to ${range}`, async () => {
           const { address, bytes, etag, modified, mediaType } = await target()
           const size = bytes.length
           const answer = await exchange(service, address, { headers: { Range: range } })
@@ -186,7 +186,7 @@ onTwoBackends('parts and conditions', (start) => {
         })
       }
 
-      it('answers 206 with one part, and no document around it, when there is one of several', async () => {
+      it('respond 206 with a single part when only one of several ranges is satisfiable', async () => {
         const { address, bytes, mediaType } = await target()
         const answer = await exchange(service, address, { headers: { Range: 'bytes=99999999-,2-4' } })
         expect(answer.status).to.equal(206)
@@ -200,7 +200,7 @@ onTwoBackends('parts and conditions', (start) => {
         'overlapping ranges': 'bytes=0-5,10-11,4-8',
         'the same range twice': 'bytes=0-5,0-5',
       })) {
-        it(`answers ${what} with the whole`, async () => {
+        it(`respond to ${what} with the full body`, async () => {
           const { address, bytes } = await target()
           const answer = await exchange(service, address, { headers: { Range: range } })
           expect(answer.status).to.equal(200)
@@ -209,7 +209,7 @@ onTwoBackends('parts and conditions', (start) => {
         })
       }
 
-      it('passes over ranges of HEAD', async () => {
+      it('ignore Range on HEAD', async () => {
         const { address, bytes } = await target()
         for (const range of ['bytes=0-1', 'bytes=0-1,5-6', 'bytes=99999999-']) {
           const answer = await exchange(service, address, { method: 'HEAD', headers: { Range: range } })
@@ -232,7 +232,7 @@ onTwoBackends('parts and conditions', (start) => {
         nonsense: [() => 'nonsense', 200],
       }
       for (const [how, [value, status]] of Object.entries(ifRange)) {
-        it(`answers ${status} to a range with If-Range: ${how}`, async () => {
+        it(`respond ${status} to a range with If-Range: ${how}`, async () => {
           const it = await target()
           const answer = await exchange(service, it.address, {
             headers: { Range: 'bytes=1-3', 'If-Range': value(it) },
@@ -243,7 +243,7 @@ onTwoBackends('parts and conditions', (start) => {
         })
       }
 
-      it('answers several ranges by If-Range as it does one', async () => {
+      it('apply If-Range to several ranges as to one', async () => {
         const { address, etag, bytes } = await target()
         const Range = 'bytes=1-3,5-7'
         const same = await exchange(service, address, { headers: { Range, 'If-Range': etag } })
@@ -256,7 +256,7 @@ onTwoBackends('parts and conditions', (start) => {
         expect(other.body.equals(bytes)).to.equal(true)
       })
 
-      it('answers a range that there is not with the whole when If-Range names another', async () => {
+      it('respond with the full body to an unsatisfiable range when If-Range has another ETag', async () => {
         const { address, bytes } = await target()
         const headers = { Range: 'bytes=99999999-', 'If-Range': '"another"' }
         const { status, body } = await exchange(service, address, { headers })
@@ -350,7 +350,7 @@ onTwoBackends('parts and conditions', (start) => {
           [(t) => ({ 'If-Match': t.etag, Range: 'bytes=0-1' }), 206, 'If-Match holds, and a range'],
         ]
       for (const [headers, status, why] of conditions) {
-        it(`answers ${status}: ${why}`, async () => {
+        it(`respond ${status}: ${why}`, async () => {
           const it = await target()
           for (const method of status === 206 ? ['GET'] : ['GET', 'HEAD']) {
             const answer = await exchange(service, it.address, { method, headers: headers(it) })
@@ -378,7 +378,7 @@ onTwoBackends('parts and conditions', (start) => {
     if (method === 'GET') expect(jsonOf(answer).code).to.equal('precondition_failed')
   }
 
-  it('answers 416 to any range of an empty file', async () => {
+  it('respond 416 to any range of an empty file', async () => {
     const empty = await uploadOne(service, { name: 'empty', bytes: Buffer.alloc(1) })
     await emptied(service, empty)
     for (const range of ['bytes=0-0', 'bytes=0-', 'bytes=-1']) {

@@ -42,7 +42,7 @@ onOneBackend('delivery by path and parameters', (start) => {
     }
   })
 
-  it('does not find a file anywhere else', async () => {
+  it('does not find a file by any other path', async () => {
     const { sourceName } = plain
     const [id = ''] = sourceName.split('.')
     for (const path of [
@@ -77,7 +77,7 @@ onOneBackend('delivery by path and parameters', (start) => {
     }
   })
 
-  it('does not find a file under another group', async () => {
+  it('does not find a file under another media group', async () => {
     for (const group of ['video', 'audio', 'text', 'application']) {
       for (const path of [plain.sourceName, plain.s3PathOriginal, encodeURIComponent(plain.s3PathOriginal)])
         expect((await served(group, path)).status, `${group} ${path}`).to.equal(404)
@@ -86,7 +86,7 @@ onOneBackend('delivery by path and parameters', (start) => {
     expect((await served('text', text.sourceName)).status).to.equal(200)
   })
 
-  it('has no other groups, versions or spellings of its addresses', async () => {
+  it('responds 404 to unknown groups, versions and spellings of the route', async () => {
     const { clientToken } = service.tokens
     for (const address of [
       `/v1/font/upload/${clientToken}/${plain.sourceName}`,
@@ -110,7 +110,7 @@ onOneBackend('delivery by path and parameters', (start) => {
     }
   })
 
-  it('takes only full keys on the raw route', async () => {
+  it('accepts only full keys on the raw route', async () => {
     const raw = (path: string) => exchange(service, `/v1/bucket/${service.tokens.clientToken}/${path}`)
     expect((await raw(plain.s3PathOriginal)).status).to.equal(200)
     for (const path of [
@@ -122,7 +122,7 @@ onOneBackend('delivery by path and parameters', (start) => {
       expect((await raw(path)).status, path).to.equal(404)
   })
 
-  it('takes no parameters on the raw route, and names the address that does', async () => {
+  it('refuses parameters on the raw route, and names the URL that accepts them', async () => {
     const { src } = plain
     const direct = rawPath(service, plain.s3PathOriginal)
     for (const address of [`${direct}?w=100`, `${direct}?utm_source=x&w=100&f=webp`]) {
@@ -142,7 +142,7 @@ onOneBackend('delivery by path and parameters', (start) => {
     expect(missing.status).to.equal(404)
   })
 
-  it('passes over what is no parameter on the raw route, the operator’s own names as well', async () => {
+  it('ignores tracking parameters on the raw route, including those that the operator has added', async () => {
     const direct = rawPath(service, plain.s3PathOriginal)
     for (const query of ['?download', '?download=a.png', '?utm_source=mail&v=2', '?'])
       expect((await exchange(service, `${direct}${query}`)).status, query).to.equal(200)
@@ -189,7 +189,7 @@ onOneBackend('delivery by path and parameters', (start) => {
     ['?w=100&nonsense=1', { code: 'unknown_parameter', param: 'nonsense' }],
   ]
   for (const [query, expected] of refused) {
-    it(`answers 400 to ${query}`, async () => {
+    it(`responds 400 to ${query}`, async () => {
       const answer = await served('image', plain.sourceName, query)
       const problem = jsonOf(answer)
       expect(answer.status).to.equal(400)
@@ -197,12 +197,12 @@ onOneBackend('delivery by path and parameters', (start) => {
     })
   }
 
-  it('suggests in words, too', async () => {
+  it('suggests the intended parameter in the message', async () => {
     const { detail } = jsonOf(await served('image', plain.sourceName, '?wdith=100'))
     expect(detail).to.equal('there is no parameter "wdith" for image files; did you mean "width"?')
   })
 
-  it('has no image parameters for files of other groups', async () => {
+  it('refuses image parameters for files of other groups', async () => {
     const answer = await served('text', text.sourceName, '?w=100')
     expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
       status: 400,
@@ -210,11 +210,11 @@ onOneBackend('delivery by path and parameters', (start) => {
     })
   })
 
-  it('looks for the file first: a missing one with bad parameters is missing', async () => {
+  it('responds 404 to a missing file before it checks the parameters', async () => {
     expect((await served('image', 'nothing.png', '?nonsense=1')).status).to.equal(404)
   })
 
-  it('answers 422 to a picture that is none, and 200 to its bytes', async () => {
+  it('responds 422 to a transformation of a broken image, and 200 to its original', async () => {
     const fake = await uploadOne(service, {
       name: 'a.png',
       bytes: Buffer.concat([(await picture()).subarray(0, 60), Buffer.alloc(500)]),

@@ -51,7 +51,7 @@ onTwoBackends('derivatives', (start) => {
     expect(await storedBesideOriginal()).to.have.members(['', ...names])
   }
 
-  it('are the picture that the parameters ask for', async () => {
+  it('are images as the parameters request', async () => {
     const asked: Record<string, { format: string; width: number; height: number }> = {
       '?w=100&h=50': { format: 'png', width: 100, height: 50 },
       '?w=100': { format: 'png', width: 100, height: 75 },
@@ -66,7 +66,7 @@ onTwoBackends('derivatives', (start) => {
     }
   })
 
-  describe('of a picture that is too tall for a format', () => {
+  describe('derivatives of an image that is too tall for a format', () => {
     const tall = (height: number) =>
       sharp({ create: { width: 4, height, channels: 3, background: '#f00' } })
         .png()
@@ -74,7 +74,7 @@ onTwoBackends('derivatives', (start) => {
     const accept = { headers: { accept: 'image/avif,image/webp' } }
     const sorted = (query: string) => query.split('&').sort().join('&')
 
-    it('are in one that can hold it for f=auto, and go by its name', async () => {
+    it('are in a format that can hold the height for f=auto, and their key names it', async () => {
       record = await uploadOne(service, { name: 'a.png', bytes: await tall(20_000) })
       for (const query of ['f=auto', 'f=auto', 'w=2&f=auto']) {
         const { status, headers, body } = await exchange(service, `${record.src}?${query}`, accept)
@@ -86,7 +86,7 @@ onTwoBackends('derivatives', (start) => {
       }
     })
 
-    it('are a 422 that names the limit where the format is asked for by its name', async () => {
+    it('respond 422 with the limit when the format is explicit', async () => {
       const { src } = await uploadOne(service, { name: 'a.png', bytes: await tall(66_000) })
       const limits = { webp: 16_383, avif: 16_384, jpeg: 65_500, gif: 65_535 }
       for (const [format, maxSide] of Object.entries(limits)) {
@@ -114,7 +114,7 @@ onTwoBackends('derivatives', (start) => {
     await storedEventually(['_f=auto', '_f=webp', '_default'])
   })
 
-  it('are the SVG as it was uploaded for f=svg, and stored nowhere', async () => {
+  it('are the uploaded SVG for f=svg, and are not stored', async () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"><!-- kept --></svg>'
     record = await uploadOne(service, { name: 'a.svg', bytes: svg })
     const { body, headers } = await exchange(service, `${record.src}?f=svg`)
@@ -129,7 +129,7 @@ onTwoBackends('derivatives', (start) => {
     await storedEventually([])
   })
 
-  it('are a 400 where a page is asked for that the file has not', async () => {
+  it('respond 400 to a page that the file does not have', async () => {
     record = await uploadOne(service, { name: 'a.gif', bytes: await animation() })
     expect((await exchange(service, `${record.src}?page=3`)).status).to.equal(200)
     const answer = await exchange(service, `${record.src}?page=4`)
@@ -154,7 +154,7 @@ onTwoBackends('derivatives', (start) => {
     expect(jsonOf(third)).to.include({ param: 'page', received: '3' })
   })
 
-  it('are one for all spellings, stored once beside their original', async () => {
+  it('are stored once for all equivalent queries, next to the original', async () => {
     const before = watched.opened
     const answers: Answer[] = []
     for (const query of [
@@ -173,7 +173,7 @@ onTwoBackends('derivatives', (start) => {
     expect(watched.opened - before).to.equal(1)
   })
 
-  it('are one where all that is asked for is the default, and no original: its metadata is gone', async () => {
+  it('are one default derivative without metadata when every parameter has its default', async () => {
     const before = watched.opened
     for (const query of ['q=75', 'f=png', 'f=png&q=10', 'fit=cover&dpr=2']) {
       const { status, headers } = await exchange(service, `${record.src}?${query}`)
@@ -186,7 +186,7 @@ onTwoBackends('derivatives', (start) => {
     expect((await exchange(service, byKey)).status).to.equal(200)
   })
 
-  it('are the original when nothing is asked of it', async () => {
+  it('are the original when the query has no transformation', async () => {
     const before = watched.opened
     for (const query of ['', '?', '?utm_campaign=x', '?_=123&v=1&gclid=a']) {
       const { headers } = await exchange(service, `${record.src}${query}`)
@@ -212,7 +212,7 @@ onTwoBackends('derivatives', (start) => {
     }
   })
 
-  it('are not transformed again: a 400', async () => {
+  it('respond 400 to a transformation of a derivative', async () => {
     await exchange(service, `${record.src}?w=100`)
     await storedEventually(['_w=100'])
     const answer = await exchange(
@@ -225,7 +225,7 @@ onTwoBackends('derivatives', (start) => {
     })
   })
 
-  it('are made again when the bucket has lost their bytes', async () => {
+  it('are rendered again when the bucket has lost their bytes', async () => {
     const first = await exchange(service, `${record.src}?w=100`)
     await storedEventually(['_w=100'])
     const bucket = service.storage.buckets.of({ id: 'first', token: '' })
@@ -239,7 +239,7 @@ onTwoBackends('derivatives', (start) => {
     await storedEventually(['_w=100'])
   })
 
-  it('are 404 when the bucket has lost the original', async () => {
+  it('respond 404 when the bucket has lost the original', async () => {
     const bucket = service.storage.buckets.of({ id: 'first', token: '' })
     for await (const key of bucket.list(record.s3PathOriginal)) await bucket.delete([key])
     for (const address of [record.src, `${record.src}?w=100`, rawPath(service, record.s3Path)]) {
@@ -258,10 +258,10 @@ onTwoBackends('derivatives', (start) => {
     return controller
   }
 
-  describe('when many ask at once', () => {
+  describe('concurrent requests for derivatives', () => {
     const address = () => `${record.src}?w=64`
 
-    it('are one transform for 50 equal requests', async () => {
+    it('render once for 50 equal requests', async () => {
       const before = { opened: watched.opened, rendered: watched.rendered }
       watched.hold()
       const spellings = ['w=64', 'width=64', 'w=64&utm_source=a']
@@ -280,7 +280,7 @@ onTwoBackends('derivatives', (start) => {
       await storedEventually(['_w=64'])
     })
 
-    it('are one transform for each variant', async () => {
+    it('render once for each variant', async () => {
       const before = watched.opened
       const widths = [10, 11, 12, 13]
       const answers = await Promise.all(
@@ -293,7 +293,7 @@ onTwoBackends('derivatives', (start) => {
       expect(watched.opened - before).to.equal(4)
     })
 
-    it('are one decode for 50 requests for a broken file, and all get its 422', async () => {
+    it('decode a broken file once for 50 requests, which all get its 422', async () => {
       const broken = await uploadOne(service, { name: 'b.png', bytes: corrupted(await picture()) })
       expect(broken.format).to.equal('png')
       const before = watched.opened
@@ -314,7 +314,7 @@ onTwoBackends('derivatives', (start) => {
     })
 
     for (const leaving of [0, 25, 49]) {
-      it(`go on for the others when client ${leaving + 1} of 50 leaves`, async () => {
+      it(`continue when client ${leaving + 1} of 50 disconnects`, async () => {
         const before = { opened: watched.opened, aborted: watched.aborted }
         watched.hold()
         const gone = new AbortController()
@@ -337,7 +337,7 @@ onTwoBackends('derivatives', (start) => {
       })
     }
 
-    it('are given up when the last of them leaves, and made anew for the next', async () => {
+    it('abort the render when the last client disconnects, and render again for the next one', async () => {
       const before = { opened: watched.opened, aborted: watched.aborted }
       watched.hold()
       const gone = leaving()
@@ -355,7 +355,7 @@ onTwoBackends('derivatives', (start) => {
       await storedEventually(['_w=64'])
     })
 
-    it('are a 503 with Retry-After past the queue, while stored files go on', async function () {
+    it('respond 503 with Retry-After when the queue is full, and still deliver stored files', async function () {
       this.timeout(30_000)
       await exchange(service, `${record.src}?w=5`)
       await storedEventually(['_w=5'])
@@ -384,7 +384,7 @@ onTwoBackends('derivatives', (start) => {
     })
   })
 
-  it('answers with a large one once it is stored, so that slow readers keep none in memory', async () => {
+  it('deliver a large derivative only once it is stored, so that slow readers keep none in memory', async () => {
     const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
     const create = { width: 2000, height: 1600, channels: 3, background: '#888', noise } as const
     const large = await uploadOne(service, {
@@ -400,7 +400,7 @@ onTwoBackends('derivatives', (start) => {
     expect(again.body.equals(body)).to.equal(true)
   })
 
-  it('answers while the bytes are still being stored', async () => {
+  it('deliver a small derivative while it is still being stored', async () => {
     let store = () => {}
     const gate = new Promise<void>((done) => {
       store = done

@@ -5,7 +5,7 @@ const NOVEMBER = Date.UTC(1994, 10, 6, 8, 49, 37)
 const two = (year: number) => String(year % 100).padStart(2, '0')
 const thisYear = new Date().getUTCFullYear()
 
-describe('dates of HTTP', () => {
+describe('HTTP dates', () => {
   for (const [text, at] of [
     // The three examples of RFC 9110 section 5.6.7.
     ['Sun, 06 Nov 1994 08:49:37 GMT', NOVEMBER],
@@ -25,7 +25,7 @@ describe('dates of HTTP', () => {
     })
   }
 
-  it('reads what it is written as', () => {
+  it('reads what it writes', () => {
     const date = new Date(Date.UTC(2026, 6, 4, 1, 2, 3))
     expect(parseHttpDate(date.toUTCString())).to.equal(date.getTime())
   })
@@ -56,7 +56,7 @@ describe('dates of HTTP', () => {
     'Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT',
     ' Sun, 06 Nov 1994 08:49:37 GMT',
   ]) {
-    it(`passes over ${JSON.stringify(text)}`, () => {
+    it(`ignores ${JSON.stringify(text)}`, () => {
       expect(parseHttpDate(text)).to.equal(undefined)
     })
   }

@@ -6,7 +6,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { settled } from '../../support/stored/settled.ts'
 
-onTwoBackends('index reads of a delivery', (start) => {
+onTwoBackends('the number of index reads per delivery', (start) => {
   let service: Service
   let record: WireRecord
   let path: string
@@ -36,28 +36,28 @@ onTwoBackends('index reads of a delivery', (start) => {
     return { status, reads }
   }
 
-  it('are one for a stored derivative, by its short path and by its full key', async () => {
+  it('is one for a stored derivative, by its short path and by its full key', async () => {
     const full = rawPath(service, record.s3PathOriginal).replace('/bucket/', '/image/upload/')
     for (const target of [`${path}?w=30`, `${full}?w=30`])
       expect(await readsOf(target), target).to.deep.equal({ status: 200, reads: 1 })
   })
 
-  it('are one for a derivative that the path names', async () => {
+  it('is one for a derivative whose key is the path', async () => {
     const bucket = rawPath(service, `${record.s3PathOriginal}_w=30`)
     for (const target of [bucket, bucket.replace('/bucket/', '/image/upload/')])
       expect(await readsOf(target), target).to.deep.equal({ status: 200, reads: 1 })
   })
 
-  it('are one for an original', async () => {
+  it('is one for an original', async () => {
     for (const target of [path, rawPath(service, record.s3PathOriginal)])
       expect(await readsOf(target), target).to.deep.equal({ status: 200, reads: 1 })
   })
 
-  it('are one for a query that is refused', async () => {
+  it('is one for a query that is refused', async () => {
     expect(await readsOf(`${path}?w=0`)).to.deep.equal({ status: 400, reads: 1 })
   })
 
-  it('come before the refusal of a query: a file that does not exist is a 404', async () => {
+  it('is one before a query is refused: a missing file is a 404', async () => {
     const other = await uploadOne(service, { name: 'b.png', bytes: await picture() })
     await deleteFile(service, other.s3PathOriginal)
     const missing = new URL(other.src).pathname

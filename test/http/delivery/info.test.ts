@@ -13,7 +13,7 @@ import { settled } from '../../support/stored/settled.ts'
 /** The address of what is known of a file. */
 const infoOf = ({ src }: Pick<WireRecord, 'src'>) => src.replace('/upload/', '/info/')
 
-onOneBackend('information', (start) => {
+onOneBackend('GET /v1/image/info', (start) => {
   const watched = watchedEngine()
   let service: Service
   before(async () => {
@@ -30,7 +30,7 @@ onOneBackend('information', (start) => {
     return jsonOf(answer)
   }
 
-  it('tells of a picture what it is, how large, and of which colours', async () => {
+  it('returns type, size and colours of an image', async () => {
     const record = await upload('corners.png', await picture())
     const { thumbHash, blurHash, dominantColor, sha256, uploadedAt, ...rest } = await told(record)
     expect(rest).to.deep.equal({
@@ -62,7 +62,7 @@ onOneBackend('information', (start) => {
     }
   })
 
-  it('has placeholders of the colour that the picture has', async () => {
+  it('returns placeholders in the colours of the image', async () => {
     for (const format of ['jpeg', 'webp', 'avif', 'tiff', 'gif'] as const) {
       const bytes = await sharp({ create: { width: 300, height: 90, channels: 3, background: '#c86432' } })
         .toFormat(format)
@@ -79,7 +79,7 @@ onOneBackend('information', (start) => {
     }
   })
 
-  it('tells of transparency, and counts no colour that is not seen', async () => {
+  it('returns transparency, and ignores the colour of invisible pixels', async () => {
     const half = { width: 40, height: 80, channels: 4 as const }
     const bytes = await sharp({ create: { ...half, width: 100, background: '#00ff0000' } })
       .composite([{ input: { create: { ...half, background: '#123456' } }, left: 0, top: 0 }])
@@ -97,7 +97,7 @@ onOneBackend('information', (start) => {
     expect(await told(await upload('a.png', nothing))).to.not.have.property('dominantColor')
   })
 
-  it('has the size that a picture has when it stands upright', async () => {
+  it('returns the size of an upright image', async () => {
     for (let orientation = 1; orientation <= 8; orientation += 1) {
       const bytes = await picture({ width: 60, height: 40, format: 'jpeg', orientation })
       const { width, height, thumbHash } = await told(await upload('a.jpg', bytes))
@@ -126,7 +126,7 @@ onOneBackend('information', (start) => {
     expect(await told(await upload('a.png', dot))).to.include({ width: 1, height: 1 })
   })
 
-  it('tells what the camera wrote, and the place of a photo only to who asks', async () => {
+  it('returns camera data, and the GPS location only on request', async () => {
     for (const format of ['jpeg', 'webp', 'png', 'avif'] as const) {
       const record = await upload('a', (await photograph({ format })).bytes)
       for (const query of ['', '?location=0', '?utm_source=x&v=2']) {
@@ -142,14 +142,14 @@ onOneBackend('information', (start) => {
     }
   })
 
-  it('refuses no picture for a broken EXIF block', async () => {
+  it('accepts a broken EXIF block', async () => {
     const { bytes } = await photograph()
     const at = bytes.indexOf('Exif\0\0') + 10
     bytes.fill(0xff, at, at + 60)
     expect(await told(await upload('a.jpg', bytes))).to.include({ width: 400, height: 300 })
   })
 
-  it('tells of other files what delivery tells', async () => {
+  it('returns the delivery data of files that are not images', async () => {
     const files = { 'a.txt': 'some text', 'a.bin': Uint8Array.of(1, 2, 3, 0xff) }
     for (const [name, bytes] of Object.entries(files)) {
       const record = await upload(name, bytes)
@@ -166,7 +166,7 @@ onOneBackend('information', (start) => {
     }
   })
 
-  it('tells of a broken picture that it is one', async () => {
+  it('returns the problem of a broken image', async () => {
     const png = await picture()
     const corrupt = corrupted(png)
     const broken = await told(await upload('a.png', corrupt))
@@ -183,7 +183,7 @@ onOneBackend('information', (start) => {
     expect(headless.problem).to.have.property('code', 'not_transformable')
   })
 
-  it('has the size of a picture that is too large to be transformed', async () => {
+  it('returns the size of an image that is too large to transform', async () => {
     const paper = sharp({
       create: { width: 10_000, height: 6000, channels: 3, background: '#fff' },
       limitInputPixels: false,
@@ -196,7 +196,7 @@ onOneBackend('information', (start) => {
     }
   })
 
-  it('is found out once, by however many who ask at a time', async () => {
+  it('reads the image once for concurrent requests', async () => {
     const record = await upload('a.png', await picture())
     const before = watched.opened
     watched.hold()
@@ -209,7 +209,7 @@ onOneBackend('information', (start) => {
     expect(watched.opened - before).to.equal(1)
   })
 
-  it('lies beside its original, goes with it, and is no file that can be fetched', async () => {
+  it('stores its result next to the original, deletes both together, and serves no file of it', async () => {
     const record = await upload('a.jpg', (await photograph()).bytes)
     await told(record)
     await settled(service)
@@ -229,7 +229,7 @@ onOneBackend('information', (start) => {
     expect((await exchange(service, infoOf(record))).status).to.equal(404)
   })
 
-  it('is at the full key as well, and in folders', async () => {
+  it('accepts the full key, and folders', async () => {
     const record = await upload('a.png', await picture(), { path: 'a/b c' })
     const base = `${service.url}/v1/image/info/${service.tokens.clientToken}`
     for (const path of [record.s3PathOriginal, `a/b c/${record.sourceName}`]) {
@@ -238,7 +238,7 @@ onOneBackend('information', (start) => {
     }
   })
 
-  it('is found out elsewhere of what may have to be given up', async function () {
+  it('reads images whose decode may hang in a child process', async function () {
     this.timeout(60_000)
     // With no engine of a test's own: those that are apart have not got it.
     const plain = await start()
@@ -253,7 +253,7 @@ onOneBackend('information', (start) => {
     }
   })
 
-  it('is known of a file that has all the derivatives that it may have', async () => {
+  it('works for a file at its variant limit', async () => {
     const strict = await start({ env: { VARIANT_LIMIT: '1' } })
     const record = await uploadOne(strict, { name: 'a.png', bytes: await picture() })
     expect((await exchange(strict, `${record.src}?w=10`)).status).to.equal(200)
@@ -262,19 +262,22 @@ onOneBackend('information', (start) => {
     expect(jsonOf(answer), answer.body.toString()).to.include({ width: 400 }).and.not.have.property('problem')
   })
 
-  describe('is a 404 where delivery is one, and a 400 where it is one', () => {
+  describe('GET /v1/image/info responds 404 or 400 as delivery does', () => {
     const cases: Record<string, [status: number, path: (record: WireRecord) => string]> = {
-      'of no file': [404, (record) => infoOf(record).replace(/[^/]+$/, '7uLqZ3r9Vb2kXyN4sW8tQp.png')],
-      'of another type': [404, (record) => infoOf(record).replace('/image/', '/video/')],
-      'of another type, at its full key': [
+      'for a missing file': [404, (record) => infoOf(record).replace(/[^/]+$/, '7uLqZ3r9Vb2kXyN4sW8tQp.png')],
+      'for another media group': [404, (record) => infoOf(record).replace('/image/', '/video/')],
+      'for another media group, at its full key': [
         404,
         (record) =>
           infoOf(record)
             .replace('/image/', '/text/')
             .replace(/[^/]+$/, record.s3PathOriginal),
       ],
-      'of no type': [404, (record) => infoOf(record).replace('/image/', '/picture/')],
-      'of no client': [404, (record) => infoOf(record).replace(service.tokens.clientToken, 'pub_nobody')],
+      'for an unknown media group': [404, (record) => infoOf(record).replace('/image/', '/picture/')],
+      'for an unknown client': [
+        404,
+        (record) => infoOf(record).replace(service.tokens.clientToken, 'pub_nobody'),
+      ],
       'with a path out of its root': [400, (record) => infoOf(record).replace(/[^/]+$/, '..%2Fa.png')],
       'with an unknown parameter': [400, (record) => `${infoOf(record)}?locations=1`],
       'with a transformation': [400, (record) => `${infoOf(record)}?w=100`],
@@ -300,27 +303,27 @@ onOneBackend('information', (start) => {
       })
     }
 
-    it("of another client's file", async () => {
+    it('for a file of another client', async () => {
       const other = await newClient(service)
       const path = infoOf(record).replace(service.tokens.clientToken, other.tokens.clientToken)
       expect((await exchange(service, path)).status).to.equal(404)
     })
 
-    it('of a file whose bytes are gone', async () => {
+    it('for a file without bytes in the bucket', async () => {
       const text = await upload('a.txt', 'some text')
       const bucket = service.storage.buckets.of({ id: 'first', token: '' })
       await bucket.delete([text.s3PathOriginal as never])
       expect((await exchange(service, infoOf(text))).status).to.equal(404)
     })
 
-    it('with the name of the parameter that was probably meant', async () => {
+    it('with a suggestion for a misspelled parameter', async () => {
       const answer = await exchange(service, `${infoOf(record)}?locatoin=1`)
       expect(jsonOf(answer)).to.include({ param: 'locatoin', nearest: 'location' })
       expect(jsonOf(answer).detail).to.match(/did you mean "location"/)
     })
   })
 
-  it('answers HEAD, conditions, OPTIONS and any origin as delivery does', async () => {
+  it('supports HEAD, conditional requests, OPTIONS and CORS as delivery does', async () => {
     const record = await upload('a.png', await picture())
     const path = infoOf(record)
     const get = await exchange(service, path)

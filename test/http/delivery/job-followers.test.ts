@@ -70,7 +70,7 @@ describe('followers of a job', () => {
       }).on('error', failed)
     })
 
-  it('share one look per interval, and all get each change', async () => {
+  it('share one status query per interval, and all receive each change', async () => {
     const url = await serve({ atMost: 100, addressAtMost: 100 })
     const streams = await Promise.all(Array.from({ length: 40 }, () => follow(url)))
     // One each at the beginning, which is the answer to who may not know the job.
@@ -95,7 +95,7 @@ describe('followers of a job', () => {
     expect(looks).to.equal(atTheEnd)
   })
 
-  it('are limited for one address and for the process, until some have left', async () => {
+  it('are limited per address and per process, until some disconnect', async () => {
     const url = await serve({ atMost: 3, addressAtMost: 2 })
     const [first] = [await follow(url), await follow(url)]
     const ofAddress = await follow(url)
@@ -114,7 +114,7 @@ describe('followers of a job', () => {
     await eventually(async () => expect((await follow(url)).response.statusCode).to.equal(200))
   })
 
-  it('give their places back when a look fails', async () => {
+  it('release their places when a status query fails', async () => {
     const url = await serve({ atMost: 1, addressAtMost: 1 })
     const { response } = await follow(url)
     fails = true

@@ -9,7 +9,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('what the service keeps', (startAnother, backend) => {
+onTwoBackends('stored data of a file', (startAnother, backend) => {
   const start = stoppedAfterEach(startAnother)
   let dataDir: string
   beforeEach(async () => {
@@ -17,7 +17,7 @@ onTwoBackends('what the service keeps', (startAnother, backend) => {
   })
   afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-  it('is an original, its derivatives beside it, and its record, and nothing else', async () => {
+  it('is the original, its derivatives and its record, and nothing else', async () => {
     const service = await start({ dataDir })
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() }, { path: 'a/b' })
     for (const query of ['w=10', 'width=10', 'f=jpg&h=20']) await exchange(service, `${record.src}?${query}`)
@@ -45,7 +45,7 @@ onTwoBackends('what the service keeps', (startAnother, backend) => {
     expect((await deleteFile({ url: second.url, tokens: other.tokens }, theirs.s3Path)).status).to.equal(200)
   })
 
-  it('is delivered also when the index has been emptied and takes nothing in', async () => {
+  it('is delivered when the index is empty and refuses writes', async () => {
     const first = await start({ dataDir })
     const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'kept' })
     await first.stop({ keepData: true })
@@ -64,7 +64,7 @@ onTwoBackends('what the service keeps', (startAnother, backend) => {
     })
   })
 
-  it('is found again, as it was, when the index has been emptied', async () => {
+  it('is found again, unchanged, after the index was emptied', async () => {
     const first = await start({ dataDir })
     const inFolder = await uploadOne(first, { name: 'größe.png', bytes: await picture() }, { path: 'a/b' })
     const text = await uploadOne(first, { name: 'b.csv', bytes: 'a,b\n' })
@@ -104,7 +104,7 @@ onTwoBackends('what the service keeps', (startAnother, backend) => {
     expect(await third.objects()).to.deep.equal([])
   })
 
-  it('does not hold a file that lies in the bucket without a record', async () => {
+  it('has no file that is in the bucket without a record', async () => {
     const service = await start({ dataDir })
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     await service.storage.buckets

@@ -23,7 +23,7 @@ onOneBackend('originalSrc', (start, backend) => {
   }
 
   for (const path of FOLDERS) {
-    it(`is the address in S3, else that of the raw route: ${path ?? 'without a folder'}`, async () => {
+    it(`is the URL in S3, or that of the raw route: ${path ?? 'without a folder'}`, async () => {
       const root = (await inS3(service)) ?? `${service.url}/v1/bucket/${service.tokens.clientToken}`
       const options = path === undefined ? {} : { path }
       const { originalSrc, s3Path } = await uploadOne(service, { name: 'a.txt', bytes: 'text' }, options)
@@ -33,7 +33,7 @@ onOneBackend('originalSrc', (start, backend) => {
     })
   }
 
-  it("is in the other's root for another client", async () => {
+  it('is in the root of another client for its files', async () => {
     const other = await newClient(service)
     const bucket = await inS3(service)
     const { originalSrc, s3Path } = await uploadOne(other, { name: 'a.txt', bytes: 'text' })
@@ -43,7 +43,7 @@ onOneBackend('originalSrc', (start, backend) => {
     expect(originalSrc).to.equal(`${root}/${s3Path}`)
   })
 
-  it('begins with S3_PUBLIC_URL in S3; on a disk that stops the boot', async () => {
+  it('begins with S3_PUBLIC_URL in S3; on a disk this variable is a ConfigError', async () => {
     const publish = () => start({ env: { S3_PUBLIC_URL: 'https://files.example/x/' } })
     if (!(await inS3(service))) {
       expect(await rejection(publish())).to.include({ name: 'ConfigError' })

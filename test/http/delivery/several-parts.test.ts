@@ -24,7 +24,7 @@ const RANGE = `bytes=${PARTS.map(({ start, end }) => `${start}-${end}`).join(','
 
 type Open = (options: OpenOptions, open: Asset['open']) => Promise<Readable>
 
-onTwoBackends('several parts of a large file', (start) => {
+onTwoBackends('multipart/byteranges of a large file', (start) => {
   const plain: Open = (options, open) => open(options)
   let opening = plain
   let asked: Array<ByteRange | undefined> = []
@@ -72,7 +72,7 @@ onTwoBackends('several parts of a large file', (start) => {
 
   const errors = () => service.log.lines.filter(({ level }) => level === 'error')
 
-  it('asks the bucket for those parts and nothing else', async () => {
+  it('reads only the requested ranges from the bucket', async () => {
     const answer = await exchange(service, file.src, { headers: { Range: RANGE } })
     const received = partsOf(answer).map((part) => part.bytes)
     expect(received).to.have.length(3)
@@ -81,7 +81,7 @@ onTwoBackends('several parts of a large file', (start) => {
     expect(asked).to.deep.equal(PARTS)
   })
 
-  it('opens a part when those before it have been taken', async () => {
+  it('opens a range when the ones before it are sent', async () => {
     const socket = await slowClient()
     await eventually(() => expect(open).to.equal(1))
     await pause(100)
@@ -96,7 +96,7 @@ onTwoBackends('several parts of a large file', (start) => {
     expect(most).to.equal(1)
   })
 
-  it('lets go of the part that is being sent when the client leaves', async () => {
+  it('closes the range that is being sent when the client disconnects', async () => {
     const socket = await slowClient()
     await eventually(() => expect(open).to.equal(1))
     socket.destroy()
@@ -106,7 +106,7 @@ onTwoBackends('several parts of a large file', (start) => {
     expect(errors()).to.deep.equal([])
   })
 
-  it('gives up the part that is being opened when the client leaves', async () => {
+  it('aborts the range that is being opened when the client disconnects', async () => {
     const reasons: unknown[] = []
     opening = ({ range, signal }, how) => {
       if (range?.start === 1) return how({ range, ...(signal ? { signal } : {}) })
@@ -140,7 +140,7 @@ onTwoBackends('several parts of a large file', (start) => {
     'ends early': async () => Readable.from([Buffer.alloc(10)], { objectMode: false }),
   }
   for (const [how, broken] of Object.entries(breaks)) {
-    it(`destroys the connection when a later part ${how}`, async () => {
+    it(`destroys the connection when a later range ${how}`, async () => {
       opening = (options, open) => (options.range?.start === 1 ? open(options) : broken(options, open))
       const outcome = await exchange(service, file.src, {
         headers: { Range: RANGE },
@@ -155,7 +155,7 @@ onTwoBackends('several parts of a large file', (start) => {
     })
   }
 
-  it('answers with the problem when the first part is gone', async () => {
+  it('responds with the problem when the first range is missing', async () => {
     opening = async () => {
       throw fileNotFound()
     }

@@ -10,7 +10,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 import { filePath, listAll, listPart, type WireFile } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('what is said of files', (start, backend) => {
+onTwoBackends('tags and metadata of files', (start, backend) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -34,7 +34,7 @@ onTwoBackends('what is said of files', (start, backend) => {
     return fetch(`${caller.url}/v1/upload`, { method: 'POST', headers, body: form })
   }
 
-  it('comes with the form, for all of its files', async () => {
+  it('are set by the form, for all of its files', async () => {
     const [tags, metadata] = [['red', 'größer', 'red'], { 'x.y': 'ä "b"', 1: '' }]
     const response = await upload({ tags: JSON.stringify(tags), metadata: JSON.stringify(metadata) })
     expect(response.status).to.equal(200)
@@ -52,7 +52,7 @@ onTwoBackends('what is said of files', (start, backend) => {
     expect(await listAll(client, 'tag=gr')).to.have.length(0)
   })
 
-  it('keeps no file of a form that says what nobody may', async () => {
+  it('are refused with a form that has invalid ones, and nothing is stored', async () => {
     const pairs = (count: number, value = '') =>
       JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, value])))
     const refused: Array<[name: string, value: string]> = [
@@ -87,7 +87,7 @@ onTwoBackends('what is said of files', (start, backend) => {
       expect((await upload({ [name]: value })).status, `${name} ${value.slice(0, 60)}`).to.equal(200)
   })
 
-  it('is changed by a merge patch, and by nothing else in it', async () => {
+  it('are changed by a merge patch, without other changes', async () => {
     const { s3PathOriginal: key, src } = await text()
     const before = await told(key)
     const first = await change(key, {
@@ -117,7 +117,7 @@ onTwoBackends('what is said of files', (start, backend) => {
     expect(await listAll(client, 'search=neuer')).to.have.length(1)
   })
 
-  it('stays as it is when a patch is refused', async () => {
+  it('remain unchanged when a patch is refused', async () => {
     const { s3PathOriginal: key } = await text()
     await change(key, { tags: ['a'], metadata: { a: 'b' } })
     const before = await told(key)
@@ -152,7 +152,7 @@ onTwoBackends('what is said of files', (start, backend) => {
     expect(await told(key)).to.deep.equal(before)
   })
 
-  it('adds up the patches that come at once', async () => {
+  it('combine concurrent patches', async () => {
     const { s3PathOriginal: key } = await text()
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, i) => change(key, { metadata: { [`n${i}`]: `${i}` } })),
@@ -161,7 +161,7 @@ onTwoBackends('what is said of files', (start, backend) => {
     expect(Object.keys((await told(key)).metadata)).to.have.length(12)
   })
 
-  it('is changed for If-Match only as it was seen', async () => {
+  it('are changed with If-Match only in the version that was read', async () => {
     const { s3PathOriginal: key } = await text()
     const seen = await ask(client, filePath(key))
     const etag = String(seen.headers.get('etag'))
@@ -175,7 +175,7 @@ onTwoBackends('what is said of files', (start, backend) => {
       expect((await change(key, {}, { headers: { 'If-Match': other } })).status, other).to.equal(200)
   })
 
-  it('leaves nothing of a file that is deleted while it is changed', async () => {
+  it('leave nothing of a file that is deleted during the change', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { s3PathOriginal: key, sourceName } = await text()
       const [deleted, ...changes] = await Promise.all([
@@ -188,7 +188,7 @@ onTwoBackends('what is said of files', (start, backend) => {
     }
   })
 
-  it('takes its record back when the file went just before that was written', async () => {
+  it('have their record removed again when the file was deleted just before the write', async () => {
     let before: (() => Promise<unknown>) | undefined
     const late = await start({
       wrapStorage: wrapBuckets((bucket) => ({
@@ -205,7 +205,7 @@ onTwoBackends('what is said of files', (start, backend) => {
     expect(await late.objects()).to.deep.equal([])
   })
 
-  it('is what the bucket says, once the index was lost', async function () {
+  it('are restored from the bucket when the index was lost', async function () {
     this.timeout(60_000)
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
@@ -226,7 +226,7 @@ onTwoBackends('what is said of files', (start, backend) => {
     expect(((await ask(second, path)).body as WireFile).metadata).to.deep.equal({ a: 'new' })
   })
 
-  describe('when a change was broken off behind the bucket', () => {
+  describe('tags and metadata when the index has missed a change', () => {
     let key: string
     let ref: { clientId: string; key: ReturnType<typeof storedKey> }
     beforeEach(async () => {
@@ -246,12 +246,12 @@ onTwoBackends('what is said of files', (start, backend) => {
       expect((await command(service, 'check', { clientId: client.id })).findings).to.deep.equal([])
     })
 
-    it('begins anew with what the bucket says', async () => {
+    it('are changed on the basis of the bucket', async () => {
       await change(key, { metadata: { b: '2' } })
       expect((await told(key)).metadata).to.deep.equal({ a: '1', b: '2' })
     })
 
-    it('refuses the version that was told once, and tells the other one from then on', async () => {
+    it('refuse the outdated version once, and return the current one afterwards', async () => {
       const seen = async () => String((await ask(client, filePath(key))).headers.get('etag'))
       const changed = async () =>
         (await change(key, { tags: ['new'] }, { headers: { 'If-Match': await seen() } })).status
@@ -261,7 +261,7 @@ onTwoBackends('what is said of files', (start, backend) => {
       expect(await told(key)).to.deep.include({ tags: ['new'], metadata: { a: '1' } })
     })
 
-    it('is what the bucket says after a reindex', async () => {
+    it('are those of the bucket after a reindex', async () => {
       const { answer, findings } = await command(service, 'reindex', { clientId: client.id })
       expect(answer).to.deep.include({ originals: { known: 1, added: 0, left: 0, removed: 0 } })
       expect(findings).to.deep.equal([])

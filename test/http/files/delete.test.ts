@@ -12,7 +12,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onEveryBackend('delete', (start) => {
+onEveryBackend('DELETE of a file', (start) => {
   let service: Service
   let png: Buffer
   before(async () => {
@@ -40,7 +40,7 @@ onEveryBackend('delete', (start) => {
     )
   }
 
-  it('removes original, derivatives, record and index entries, and says what went', async () => {
+  it('removes original, derivatives, record and index entries, and lists what was deleted', async () => {
     const record = await withDerivatives(['w=10', 'w=20', 'w=30&f=webp'])
     expect((await objectsOf(record)).some((name) => name.includes('.sluice/meta/'))).to.equal(true)
     const response = await deleteFile(service, record.s3PathOriginal)
@@ -64,7 +64,7 @@ onEveryBackend('delete', (start) => {
     }
   })
 
-  it('answers 404 the second time', async () => {
+  it('responds 404 the second time', async () => {
     const record = await withDerivatives(['w=10'])
     expect((await deleteFile(service, record.s3PathOriginal)).status).to.equal(200)
     for (let i = 0; i < 2; i += 1) {
@@ -74,7 +74,7 @@ onEveryBackend('delete', (start) => {
     }
   })
 
-  it('takes every spelling that delivery takes', async () => {
+  it('accepts every spelling that delivery accepts', async () => {
     const inFolder = await withDerivatives(['w=10'], { path: 'größe/b c' })
     const plain = await withDerivatives(['w=10'])
     for (const [path, record] of [
@@ -87,7 +87,7 @@ onEveryBackend('delete', (start) => {
     }
   })
 
-  it('finds derivatives that only the bucket knows of when the index may have lost them, and none of another file', async () => {
+  it('finds derivatives that only the bucket knows when the index may have lost them, and none of another file', async () => {
     const record = await withDerivatives(['w=10'], { path: 'x' })
     const neighbour = await withDerivatives(['w=10'], { path: 'x' })
     const bucket = service.storage.buckets.of({ id: 'first', token: '' })
@@ -103,7 +103,7 @@ onEveryBackend('delete', (start) => {
     expect((await exchange(service, neighbour.src)).status).to.equal(200)
   })
 
-  it('answers 404 to a derivative, which stays', async () => {
+  it('responds 404 to a derivative, which remains', async () => {
     const record = await withDerivatives(['w=10'])
     const response = await deleteFile(service, `${record.s3PathOriginal}_w=10`)
     expect(response.status).to.equal(404)
@@ -112,7 +112,7 @@ onEveryBackend('delete', (start) => {
     expect(raw.status).to.equal(200)
   })
 
-  it("answers 404 to another client's file, which stays", async () => {
+  it('responds 404 to a file of another client, which remains', async () => {
     const other = await newClient(service)
     const record = await withDerivatives(['w=10'])
     for (const path of [record.s3PathOriginal, record.sourceName, `${record.s3PathOriginal}_w=10`])
@@ -120,7 +120,7 @@ onEveryBackend('delete', (start) => {
     expect(await objectsOf(record)).to.have.length(3)
   })
 
-  it('answers 404 to what never was, and 400 to what no file could be', async () => {
+  it('responds 404 to a file that never existed, and 400 to an invalid path', async () => {
     for (const path of ['nothing.png', 'image/png/1111111111111111111111.png', '.sluice/clients/first.json'])
       expect((await deleteFile(service, path)).status, path).to.equal(404)
     const headers = { Authorization: service.tokens.secretClientToken }
@@ -131,7 +131,7 @@ onEveryBackend('delete', (start) => {
       ).to.equal(400)
   })
 
-  it('answers one of two deletes at once with 200, the other with 200 or 404, and no failure', async () => {
+  it('responds 200 to one of two concurrent deletes and 200 or 404 to the other, without failures', async () => {
     for (let i = 0; i < 5; i += 1) {
       const record = await withDerivatives(['w=10'])
       const responses = await Promise.all(
@@ -145,14 +145,14 @@ onEveryBackend('delete', (start) => {
     }
   })
 
-  it('answers 405 with Allow to other methods', async () => {
+  it('responds 405 with Allow to other methods', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'GET', 'OPTIONS']) {
       const { status, headers } = await exchange(service, '/v1/upload/image/png/x.png', { method })
       expect({ status, allow: headers.allow }, method).to.deep.equal({ status: 405, allow: 'DELETE' })
     }
   })
 
-  it('answers 503 when the bucket does not delete, and goes on when asked again', async () => {
+  it('responds 503 when the bucket does not delete, and continues on retry', async () => {
     let failing = true
     const stubborn = await start({
       wrapStorage: wrapBuckets((bucket) => ({
@@ -181,7 +181,7 @@ onEveryBackend('delete', (start) => {
     expect((await deleteFile(stubborn, record.s3PathOriginal)).status).to.equal(404)
   })
 
-  it('lets no transform begin of an original that has begun to go', async () => {
+  it('prevents new transformations as soon as it begins', async () => {
     const watched = watchedEngine()
     let late = true
     const racing = await start({
@@ -211,10 +211,10 @@ onEveryBackend('delete', (start) => {
     expect(await racing.objects()).to.deep.equal([])
   })
 
-  describe('while transforms run', function () {
+  describe('during transformations', function () {
     this.timeout(30_000)
 
-    it('leaves nothing of 20 of them, in 20 rounds', async () => {
+    it('leaves nothing in 20 rounds of 20 transformations', async () => {
       const statuses = new Map<number, number>()
       for (let round = 0; round < 20; round += 1) {
         const record = await uploadOne(service, { name: 'a.png', bytes: png })
@@ -242,8 +242,8 @@ onEveryBackend('delete', (start) => {
   })
 })
 
-onEveryBackend('delete, after an orderly stop', (start, backend) => {
-  it('has left nothing in the bucket and in the index, though transforms ran', async () => {
+onEveryBackend('DELETE of a file, followed by a graceful shutdown', (start, backend) => {
+  it('leaves nothing in bucket and index after transformations', async () => {
     const dataDir = await temporaryFolder()
     const service = await start({ dataDir })
     for (let round = 0; round < 5; round += 1) {

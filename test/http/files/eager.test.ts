@@ -26,7 +26,7 @@ const file = (name: string, bytes: Uint8Array | string): RawPart => ({
 type Transform = { key: string; src: string; state: string }
 type Eager = Omit<WireRecord, 'options'> & { options: { transforms?: Transform[] } }
 
-onTwoBackends('eager transforms', (start) => {
+onTwoBackends('transforms of an upload', (start) => {
   const watched = watchedEngine()
   let service: Service
   let failingPuts = 0
@@ -68,7 +68,7 @@ onTwoBackends('eager transforms', (start) => {
       .map((name) => name.slice(prefix.length))
   }
 
-  it('are listed in the record, made unasked, and then only delivered', async () => {
+  it('are listed in the record, rendered without a request, and then only delivered', async () => {
     const record = await uploaded(['w=100', '?h=30&f=webp', 'width=100&height=100&fit=inside'])
     const { src, s3PathOriginal } = record
     expect(record.options).to.deep.equal({
@@ -96,7 +96,7 @@ onTwoBackends('eager transforms', (start) => {
     expect(watched.opened).to.equal(opened)
   })
 
-  it('are made of every file, wherever the field stands, and beside what is known of them', async () => {
+  it('are rendered for every file, wherever the field is, and in addition to info', async () => {
     const bytes = await picture()
     const answer = await postForm(service, [
       file('a.png', bytes),
@@ -112,7 +112,7 @@ onTwoBackends('eager transforms', (start) => {
     }
   })
 
-  it('are none when none are asked for', async () => {
+  it('are none without the field', async () => {
     for (const [parts, options] of [
       [[asking([])], { transforms: [] }],
       [[field('')], {}],
@@ -122,12 +122,12 @@ onTwoBackends('eager transforms', (start) => {
     }
   })
 
-  it('are up to twenty', async () => {
+  it('can be up to twenty', async () => {
     const record = await uploaded(Array.from({ length: 20 }, (_, i) => `w=${i + 1}`))
     await eventually(async () => expect(await derivatives(record)).to.have.length(20))
   })
 
-  describe('are refused with a 400 that says which, and nothing is kept', () => {
+  describe('are refused with a 400 that names the invalid one, and nothing is stored', () => {
     const cases: Record<string, [transforms: string, members: Record<string, unknown>, detail: RegExp]> = {
       'that are no JSON': [
         'w=100',
@@ -190,7 +190,7 @@ onTwoBackends('eager transforms', (start) => {
       })
     }
 
-    it('of a file that takes none', async () => {
+    it('of a file that does not support it', async () => {
       const before = await service.objects()
       const parts = [file('a.png', await picture()), file('b.txt', 'some text'), asking(['w=1'])]
       const answer = await postForm(service, parts)
@@ -199,7 +199,7 @@ onTwoBackends('eager transforms', (start) => {
       expect(await service.objects()).to.deep.equal(before)
     })
 
-    it('behind a file that is stored by then', async () => {
+    it('after a file that is already stored', async () => {
       const before = await service.objects()
       const body = new Readable({ read() {} })
       const form = multipart([file('a.png', await picture()), asking(['w=0'])])
@@ -237,7 +237,7 @@ onTwoBackends('eager transforms', (start) => {
     })
   })
 
-  it('are joined by a request that comes meanwhile', async () => {
+  it('are joined by a request that arrives during the render', async () => {
     const { opened } = watched
     watched.hold()
     const { options } = await uploaded(['w=77'])
@@ -251,7 +251,7 @@ onTwoBackends('eager transforms', (start) => {
   })
 
   for (const step of ['open', 'render'] as const) {
-    it(`end with their original, deleted before they ${step}`, async () => {
+    it(`stop when their original is deleted before they ${step}`, async () => {
       let reached = 0
       let release = () => {}
       const gate = new Promise<void>((done) => {
@@ -290,7 +290,7 @@ onTwoBackends('eager transforms', (start) => {
     })
   }
 
-  it('are not tried again when they cannot be made, and those behind them are', async () => {
+  it('are not retried when they cannot be rendered, and the ones after them continue', async () => {
     const png = await picture()
     const parts = [asking(['w=81']), file('broken.png', corrupted(png)), file('whole.png', png)]
     const [broken, whole] = recordsOf(await postForm(service, parts)) as [Eager, Eager]
@@ -302,7 +302,7 @@ onTwoBackends('eager transforms', (start) => {
     expect(failed).to.have.length(1)
   })
 
-  it('are made again, later, when they could not be stored', async function () {
+  it('are rendered again later when they could not be stored', async function () {
     this.timeout(60_000)
     failingPuts = 1
     const record = await uploaded(['w=91'])
@@ -311,7 +311,7 @@ onTwoBackends('eager transforms', (start) => {
     })
   })
 
-  it("are made of other clients' files as well", async () => {
+  it('are rendered for files of other clients', async () => {
     const other = await newClient(service)
     const answer = await postForm(other, [asking(['w=61']), file('a.png', await picture())])
     const [record] = recordsOf(answer) as [Eager]
@@ -320,7 +320,7 @@ onTwoBackends('eager transforms', (start) => {
     )
   })
 
-  it('outlive the process that was asked for them', async () => {
+  it('continue in the next process after a stop', async () => {
     const held = watchedEngine()
     held.hold()
     const first = await start({ engines: [held.engine] })
@@ -336,7 +336,7 @@ onTwoBackends('eager transforms', (start) => {
     )
   })
 
-  it('let requests go first, also those that come later', async () => {
+  it('let requests go first, also later ones', async () => {
     const busy = watchedEngine()
     const puts: string[] = []
     const crowded = await start({

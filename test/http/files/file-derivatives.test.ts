@@ -6,7 +6,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { settled } from '../../support/stored/settled.ts'
 
-describe('deleting the derivatives of a file', () => {
+describe('DELETE of the derivatives of a file', () => {
   let service: Service
   let record: WireRecord
   before(async () => {
@@ -40,7 +40,7 @@ describe('deleting the derivatives of a file', () => {
     expect(jsonOf(await remove(record.s3PathOriginal))).to.include({ derivatives: 0, bytes: 0 })
   })
 
-  it('takes those as well that the index has lost', async () => {
+  it('deletes derivatives that the index has lost', async () => {
     const { index, buckets } = service.storage
     const key = storedKey(`${record.s3PathOriginal}_w=10`)
     await index.beginDerivative({ clientId: 'first', key: storedKey(record.s3PathOriginal) }, key, 1)
@@ -49,7 +49,7 @@ describe('deleting the derivatives of a file', () => {
     expect(await buckets.of({ id: 'first', token: '' }).find(key)).to.equal(undefined)
   })
 
-  it('needs the secret and a file', async () => {
+  it('requires the secret and an existing file', async () => {
     expect((await remove(record.s3PathOriginal, 'wrong')).status).to.equal(401)
     expect((await remove(`${record.s3PathOriginal}_w=10`)).status).to.equal(404)
     expect((await remove('image/png/7uLqZ3r9Vb2kXyN4sW8tQp.png')).status).to.equal(404)

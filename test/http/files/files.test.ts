@@ -17,7 +17,7 @@ import { filePath, listAll, listPart } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('the list of files', (start, backend) => {
+onTwoBackends('GET /v1/files', (start, backend) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -33,11 +33,11 @@ onTwoBackends('the list of files', (start, backend) => {
     uploadOne(client, { name, bytes: `this is ${name}` }, path === undefined ? {} : { path })
   const keysOf = (files: readonly WireRecord[]) => files.map(({ s3PathOriginal }) => s3PathOriginal)
 
-  it('is empty for who has none, and has no cursor', async () => {
+  it('is empty for a client without files, and has no cursor', async () => {
     expect(await listPart(client)).to.deep.equal({ files: [], cursor: null })
   })
 
-  it('gives the record of an upload, and what else is known', async () => {
+  it('returns the record of the upload, and further fields', async () => {
     const before = Date.now()
     const record = await uploadOne(client, { name: 'Größe.png', bytes: png }, { path: 'a/b c' })
     const [file, ...others] = (await listPart(client)).files
@@ -54,7 +54,7 @@ onTwoBackends('the list of files', (start, backend) => {
     expect((await ask(client, '/v1/files')).headers.get('cache-control')).to.equal('no-store')
   })
 
-  it('is in the order asked for, the newest first unless told otherwise, in parts of any size', async () => {
+  it('returns pages of any size in the requested order, the newest first by default', async () => {
     const records: WireRecord[] = []
     for (const name of ['b.txt', 'a.txt', 'd.txt', 'c.txt', 'e.txt']) records.push(await text(name))
     const uploaded = keysOf(records)
@@ -75,7 +75,7 @@ onTwoBackends('the list of files', (start, backend) => {
     expect((await listPart(client, '?limit=4')).cursor).to.be.a('string')
   })
 
-  it('misses and repeats none of those that stay, while others come and go', async () => {
+  it('skips and repeats no remaining file while others are added and deleted', async () => {
     const staying: string[] = []
     for (let i = 0; i < 6; i += 1) staying.push((await text(`${i}.txt`)).s3PathOriginal)
     for (const sort of ['uploaded', '-uploaded', 'key', '-key']) {
@@ -96,7 +96,7 @@ onTwoBackends('the list of files', (start, backend) => {
     }
   })
 
-  it('sifts by folder, type and name', async () => {
+  it('filters by folder, type and name', async () => {
     const [plain, inA, inAB, inAx, inImage] = [
       await uploadOne(client, { name: 'Holiday 1.PNG', bytes: png }),
       await text('holiday.txt', 'a'),
@@ -127,7 +127,7 @@ onTwoBackends('the list of files', (start, backend) => {
           ).to.deep.equal([...expected].sort())
   })
 
-  it('has nothing of what is deleted, pending, or of another client', async () => {
+  it('omits deleted and pending files, and those of other clients', async () => {
     const other = await newClient(service)
     await uploadOne(other, { name: 'theirs.txt', bytes: 'theirs' })
     const kept = await text('kept.txt')
@@ -138,7 +138,7 @@ onTwoBackends('the list of files', (start, backend) => {
     expect(await listAll(other)).to.have.length(1)
   })
 
-  it('shows who has a secret for one folder no other', async () => {
+  it('returns only the folder of a scoped secret', async () => {
     const { secret } = await scoped('a')
     const inA = await text('1.txt', 'a')
     const below = await text('2.txt', 'a/b')
@@ -156,7 +156,7 @@ onTwoBackends('the list of files', (start, backend) => {
     expect((await ask(client, '/v1/files', { secret: uploads.secret })).status).to.equal(403)
   })
 
-  it('has a cursor that says nothing, and is of use to nobody else', async () => {
+  it('has an opaque cursor, which is invalid for other clients', async () => {
     const scoped = async (folder: string) =>
       (await service.app.clients.addSecret(client.id, { scope: { folder } })).secret
     const [secret, elsewhere] = [await scoped('b'), await scoped('c')]
@@ -178,7 +178,7 @@ onTwoBackends('the list of files', (start, backend) => {
       })
   })
 
-  it('refuses what it does not know', async () => {
+  it('refuses unknown parameters', async () => {
     const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
     for (const query of [
       'limit=0',
@@ -207,7 +207,7 @@ onTwoBackends('the list of files', (start, backend) => {
     expect({ status, allow: headers.get('allow') }).to.deep.equal({ status: 405, allow: 'GET, HEAD' })
   })
 
-  it('tells of one file, by every name it has, what was made of it', async () => {
+  it('describes one file, by each of its paths, with its derivatives', async () => {
     const record = await uploadOne(client, { name: 'a.png', bytes: png }, { path: 'x' })
     await exchange(service, `${record.src}?w=10&f=webp`)
     // What is known of a picture is a derivative by itself, and no file.
@@ -244,8 +244,8 @@ onTwoBackends('the list of files', (start, backend) => {
     return service.app.clients.addSecret(client.id, { scope })
   }
 
-  describe('once the index was lost', () => {
-    it('is whole again after the next start, and nothing before', async function () {
+  describe('after the index was lost', () => {
+    it('is complete at the next start', async function () {
       this.timeout(60_000)
       const dataDir = await temporaryFolder()
       const first = await start({ dataDir })

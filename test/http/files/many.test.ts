@@ -12,7 +12,7 @@ interface Answer {
   more: boolean
 }
 
-onTwoBackends('deleting many files', (start) => {
+onTwoBackends('POST /v1/files/delete', (start) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -32,7 +32,7 @@ onTwoBackends('deleting many files', (start) => {
   const left = async () => (await listAll(client)).map(({ s3PathOriginal }) => s3PathOriginal).sort()
   const objects = async () => (await service.objects()).filter((name) => name.includes(client.id))
 
-  it('tells what came of each, in the order asked', async () => {
+  it('returns the result of each path, in the requested order', async () => {
     const [one, two, kept] = [await text(), await text('größe/b'), await text()]
     const missing = 'text/txt/1111111111111111111111.txt'
     const other = await newClient(service)
@@ -54,7 +54,7 @@ onTwoBackends('deleting many files', (start) => {
     expect(await objects()).to.have.length(2)
   })
 
-  it('takes a folder with those below it, and none that only begins like it', async () => {
+  it('deletes a folder with its subfolders, and none that only begins with its name', async () => {
     const inside = [await text('a'), await text('a/b'), await text('a/b/c')]
     const outside = [await text('ab'), await text('b/a'), await text(), await text('text')]
     const { body } = await remove({ prefix: 'a/' })
@@ -70,7 +70,7 @@ onTwoBackends('deleting many files', (start) => {
     expect(await objects()).to.deep.equal([])
   })
 
-  it('goes part by part', async () => {
+  it('deletes in parts of limit files', async () => {
     for (let i = 0; i < 5; i += 1) await text('a')
     const counts: Array<[number, boolean]> = []
     for (let more = true; more; ) {
@@ -85,7 +85,7 @@ onTwoBackends('deleting many files', (start) => {
     ])
   })
 
-  it('takes a thousand paths, and no more', async function () {
+  it('accepts a thousand paths, and no more', async function () {
     this.timeout(60_000)
     const paths = Array.from(
       { length: 1000 },
@@ -97,7 +97,7 @@ onTwoBackends('deleting many files', (start) => {
     expect((await remove({ paths: [...paths, 'x'] })).status).to.equal(400)
   })
 
-  it('is for who may manage, in their folder', async () => {
+  it('requires the manage scope, within the folder of the secret', async () => {
     const [inside, outside] = [await text('a/b'), await text('b')]
     const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'a' } })
     const { body } = await remove({ paths: [outside, inside] }, { secret })
@@ -115,7 +115,7 @@ onTwoBackends('deleting many files', (start) => {
     expect((await ask(client, '/v1/files/delete')).headers.get('allow')).to.equal('POST')
   })
 
-  it('refuses what could be meant otherwise, and deletes nothing', async () => {
+  it('refuses ambiguous requests, and deletes nothing', async () => {
     const key = await text('a')
     for (const json of [
       {},
@@ -147,7 +147,7 @@ onTwoBackends('deleting many files', (start) => {
     expect(await left()).to.deep.equal([key])
   })
 
-  it('tells which could not be deleted yet, and deletes the others', async () => {
+  it('reports files that could not be deleted yet, and deletes the others', async () => {
     let failing = true
     const stubborn = await start({
       wrapStorage: wrapBuckets((bucket) => ({

@@ -40,7 +40,7 @@ onOneBackend('secrets with a scope', (start) => {
     return entriesOf(Buffer.from(await response.arrayBuffer())).map(({ name }) => name)
   }
 
-  it('for uploads only upload', async () => {
+  it('with only: upload can only upload', async () => {
     const secret = await secretFor({ only: 'upload' })
     const { status, key } = await upload(secret)
     expect(status).to.equal(200)
@@ -57,7 +57,7 @@ onOneBackend('secrets with a scope', (start) => {
     expect((await deleteFile(client, key)).status).to.equal(200)
   })
 
-  it('for reading only read', async () => {
+  it('with only: read can only read', async () => {
     const secret = await secretFor({ only: 'read' })
     const { s3PathOriginal: key } = await uploadOne(client, { name: 'a.png', bytes: png })
     expect(await entries(secret, key)).to.deep.equal([key, '_manifest.json'])
@@ -65,7 +65,7 @@ onOneBackend('secrets with a scope', (start) => {
     expect((await deleteFile(client, key, { secret })).status).to.equal(403)
   })
 
-  it('for a folder put uploads there, and know nothing of what is outside', async () => {
+  it('with a folder upload there, and cannot see files outside', async () => {
     const secret = await secretFor({ folder: 'team/a' })
     expect(await upload(secret)).to.satisfy(({ key }: { key: string }) => key.startsWith('team/a/image/png/'))
     const inner = await upload(secret, 'team/a/b')
@@ -86,7 +86,7 @@ onOneBackend('secrets with a scope', (start) => {
     expect((await deleteFile(client, inner.key, { secret })).status).to.equal(200)
   })
 
-  it('for a folder show no picture of another one as a watermark', async () => {
+  it('with a folder cannot use an image of another folder as a watermark', async () => {
     const { s3PathOriginal: outside } = await uploadOne(
       client,
       { name: 'a.png', bytes: png },
@@ -122,7 +122,7 @@ onOneBackend('secrets with a scope', (start) => {
     expect(await signed(`${inside.src}?wm=${encodeURIComponent(outside)}&w=3`)).to.equal(404)
   })
 
-  it('for a folder called as a type sign nothing of the root', async () => {
+  it('with a folder that is named like a media group sign nothing in the root', async () => {
     const { s3PathOriginal: key, src } = await uploadOne(client, { name: 'a.png', bytes: png })
     const secret = await secretFor({ folder: 'image/png' })
     const root = src.slice(0, src.indexOf('/v1/'))
@@ -141,7 +141,7 @@ onOneBackend('secrets with a scope', (start) => {
     }
   })
 
-  it('sign nothing that lasts longer than they do', async () => {
+  it('sign nothing that is valid for longer than they are', async () => {
     const { src } = await uploadOne(client, { name: 'a.png', bytes: png })
     await service.app.clients.addUrlKey(client.id)
     const secret = await secretFor({}, 60_000)
@@ -163,7 +163,7 @@ onOneBackend('secrets with a scope', (start) => {
     expect(await expiresAt('/v1/sign', { expiresIn: 5 })).to.be.within(0, 6000)
   })
 
-  it('end when their time is over, or when they are taken back, and live through a rotation', async () => {
+  it('stop working when they expire or are revoked, and survive a rotation', async () => {
     const ended = await secretFor({ only: 'upload' }, 0)
     expect((await upload(ended)).status).to.equal(401)
     const { secret, kept } = await service.app.clients.addSecret(client.id, { scope: { only: 'upload' } })
@@ -175,7 +175,7 @@ onOneBackend('secrets with a scope', (start) => {
     expect((await upload(secret)).status).to.equal(401)
   })
 
-  it('are of their own client', async () => {
+  it('belong to their own client', async () => {
     const other = await newClient(service)
     const { s3PathOriginal } = await uploadOne(other, { name: 'a.png', bytes: png }, { path: 'team/a' })
     const secret = await secretFor({ folder: 'team/a' })

@@ -25,7 +25,7 @@ import { filePath, listAll } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onEveryBackend('what is deleted for a time', (start, backend) => {
+onEveryBackend('soft delete', (start, backend) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -92,7 +92,7 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
     return [...found, inZip ? 200 : 404]
   }
 
-  it('is a 404 everywhere at once, and all of it is there again once it is restored', async () => {
+  it('responds 404 everywhere at once, and a restore brings everything back', async () => {
     const record = await withDerivative()
     const before = (await ask(client, filePath(record.s3PathOriginal))).body
     const stored = await objectsOf(record)
@@ -123,7 +123,7 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
     ])
   })
 
-  it('is gone for good with now, whether it was deleted before or not', async () => {
+  it('is permanent with now, for stored and for deleted files', async () => {
     const [first, second, third, live] = [
       await withDerivative(),
       await withDerivative(),
@@ -148,7 +148,7 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
     expect(await listAll(client, 'deleted')).to.deep.equal([])
   })
 
-  it('goes for good when its time is over, by a sweep', async () => {
+  it('becomes permanent when its retention ends, by a sweep', async () => {
     const brief = await newKeepingClient(service, 1)
     const record = await withDerivative(brief)
     await deleteFile(brief, record.s3PathOriginal)
@@ -162,7 +162,7 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
     expect(await listAll(brief, 'deleted')).to.deep.equal([])
   })
 
-  it('is for who may manage, in their folder', async () => {
+  it('requires the manage scope, within the folder of the secret', async () => {
     const inside = await withDerivative(client, 'a')
     const outside = await withDerivative(client, 'b')
     for (const { s3PathOriginal } of [inside, outside]) await deleteFile(client, s3PathOriginal)
@@ -184,7 +184,7 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
       expect((await ask(client, '/v1/files/restore', { method: 'POST', json })).status).to.equal(400)
   })
 
-  it('stays deleted, and can be restored, when the index is lost', async function () {
+  it('persists when the index is lost, and the file can still be restored', async function () {
     this.timeout(60_000)
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
@@ -215,7 +215,7 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
     expect((await exchange(second, trashed.src.replace(first.url, second.url))).status).to.equal(200)
   })
 
-  it('is a 404 also while the index cannot be asked', async () => {
+  it('responds 404 also while the index is unavailable', async () => {
     let isAway = false
     const lonely = await start({
       wrapStorage: ({ buckets, index }) => ({
@@ -239,7 +239,7 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
     expect((await exchange(lonely, rawPath(lonely, trashed.s3PathOriginal))).status).to.equal(404)
   })
 
-  it('is finished when asked again, should the bucket have refused its record', async () => {
+  it('is completed on retry when the bucket has refused the record', async () => {
     const record = await withDerivative()
     refuses = (key) => key.startsWith('.sluice/meta/')
     expect((await deleteFile(client, record.s3PathOriginal)).status).to.equal(500)
@@ -257,7 +257,7 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
     expect(await restore([record.s3PathOriginal])).to.deep.equal(['restored'])
   })
 
-  it('is one thing or the other after many deletes and restores at once', async () => {
+  it('is consistent after many concurrent deletes and restores', async () => {
     const record = await uploadOne(client, { name: 'a.txt', bytes: 'a' })
     const key = record.s3PathOriginal
     const answers = await Promise.all(
@@ -274,14 +274,14 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
     expect(original?.state).to.equal(isTrashed ? 'trashed' : 'stored')
   })
 
-  it('goes with its client', async () => {
+  it('is permanent when the client is removed', async () => {
     const record = await withDerivative()
     await deleteFile(client, record.s3PathOriginal)
     await command(service, 'client remove', { id: client.id, files: true })
     expect((await service.objects()).filter((name) => name.includes(client.id))).to.deep.equal([])
   })
 
-  it('is told of when it goes, when it comes back, and at its end', async () => {
+  it('emits events for delete, restore and permanent delete', async () => {
     const file = join(await temporaryFolder(), 'events')
     const folder = await pluginFolder({ 'recorder.js': recorder(file) })
     const watched = await start({ env: { PLUGINS_DIR: folder } })

@@ -23,7 +23,7 @@ interface WireUsage {
   >
 }
 
-onTwoBackends('usage', (start, backend) => {
+onTwoBackends('GET /v1/usage', (start, backend) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -40,7 +40,7 @@ onTwoBackends('usage', (start, backend) => {
   }
   const today = async (caller: Caller = client) => (await usage(caller)).days.at(-1)
 
-  it('is nothing for who has done nothing, on each of 30 days', async () => {
+  it('returns zeros for each of 30 days without activity', async () => {
     const { days, ...stored } = await usage()
     expect(stored).to.deep.equal({ files: 0, storedBytes: 0, deletedFiles: 0, deletedBytes: 0 })
     expect(days).to.have.length(30)
@@ -54,7 +54,7 @@ onTwoBackends('usage', (start, backend) => {
     })
   })
 
-  it('counts what is stored, sent and made, and of nobody else', async () => {
+  it('counts stored, sent and rendered bytes of this client only', async () => {
     const png = await picture()
     const other = await newClient(service)
     await uploadOne(other, { name: 'theirs.txt', bytes: 'theirs' })
@@ -88,7 +88,7 @@ onTwoBackends('usage', (start, backend) => {
     })
   })
 
-  it('says what is there now, also of what is deleted for a time', async () => {
+  it('returns the current storage, with soft deletes', async () => {
     const [one, two] = [
       await uploadOne(client, { name: 'a.txt', bytes: '1' }),
       await uploadOne(client, { name: 'b.txt', bytes: '22' }),
@@ -102,7 +102,7 @@ onTwoBackends('usage', (start, backend) => {
     expect(await today()).to.include({ uploads: 3, uploadedBytes: 6 })
   })
 
-  it('is kept from one process to the next, and what is stored is known anew where the index was lost', async function () {
+  it('persists across processes, and recounts the storage when the index was lost', async function () {
     this.timeout(60_000)
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
@@ -119,7 +119,7 @@ onTwoBackends('usage', (start, backend) => {
     await eventually(async () => expect(await usage(third)).to.include({ files: 1, storedBytes: 4 }))
   })
 
-  it('is told for the days asked for', async () => {
+  it('returns the requested days', async () => {
     expect((await usage(client, '?from=2026-02-27&to=2026-03-01')).days.map(({ day }) => day)).to.deep.equal([
       '2026-02-27',
       '2026-02-28',

@@ -21,7 +21,7 @@ const isAlive = (pid: number) => {
   }
 }
 
-describe('transformations in processes of their own', function () {
+describe('transformations in child processes', function () {
   this.timeout(120_000)
   let files: DropIns
   let service: Service
@@ -51,7 +51,7 @@ describe('transformations in processes of their own', function () {
   const makers = (of = service) =>
     of.log.lines.flatMap(({ message, fields }) => (message === 'made' ? [Number(fields.by)] : []))
 
-  it('are those of SVG, TIFF, and AVIF in and out; others are made here', async () => {
+  it('are those of SVG and TIFF, and of AVIF as input or output; others run in the main process', async () => {
     const jpeg = await uploadOne(service, { name: 'a.jpg', bytes: await picture({ format: 'jpeg' }) })
     const tiff = await uploadOne(service, { name: 'a.tiff', bytes: await picture({ format: 'tiff' }) })
     const avif = await uploadOne(service, { name: 'a.avif', bytes: await picture({ format: 'avif' }) })
@@ -67,7 +67,7 @@ describe('transformations in processes of their own', function () {
     expect(new Set(makers()), 'one after the other, in one process').to.have.property('size', 2)
   })
 
-  it('answer with the picture, and with the problems of plugins', async () => {
+  it('respond with the image, and with the problems of plugins', async () => {
     const { status, body } = await answer('w=30&f=webp')
     expect(status).to.equal(200)
     expect(await sharp(body).metadata()).to.include({ format: 'webp', width: 30, height: 20 })
@@ -80,7 +80,7 @@ describe('transformations in processes of their own', function () {
     ).to.include('the plugin refuse failed')
   })
 
-  it('are killed when they take too long, also in a loop that nothing interrupts', async () => {
+  it('are killed when they take too long, also in an endless loop', async () => {
     const begun = performance.now()
     const { status, body } = await answer('loop')
     expect(status).to.equal(422)
@@ -89,7 +89,7 @@ describe('transformations in processes of their own', function () {
     expect((await answer('w=31')).status).to.equal(200)
   })
 
-  it('are killed when the client has left', async () => {
+  it('are killed when the client disconnects', async () => {
     const slow = await startService({ env: { PLUGINS_DIR: files.folder.path, TRANSFORM_KILL_SECONDS: '60' } })
     try {
       const { src } = await uploadOne(slow, { name: 'a.svg', bytes: SVG })
@@ -105,7 +105,7 @@ describe('transformations in processes of their own', function () {
     }
   })
 
-  it('are refused, by name, with a drop-in that is not what it was at the start', async () => {
+  it('are refused when a drop-in has changed since the start, and the error names it', async () => {
     const jpeg = await uploadOne(service, { name: 'a.jpg', bytes: await picture({ format: 'jpeg' }) })
     await writeFile(files.path('edited.js'), dropIn('edited', { version: '2' }))
     // The child that has loaded it before ends.

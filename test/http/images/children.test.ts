@@ -50,7 +50,7 @@ function targetOf(link: string): string {
   }
 }
 
-describe("a process that reads strangers' files", () => {
+describe('child processes that read untrusted files', () => {
   let service: Service
   before(async () => {
     process.env.SLUICE_TEST_SECRET = SECRET
@@ -63,7 +63,7 @@ describe("a process that reads strangers' files", () => {
     await service.stop()
   })
 
-  it('has no file of the index and no secret: a transformer', async () => {
+  it('have no index file and no secret: a transformer', async () => {
     const { src } = await uploadOne(service, { name: 'a.svg', bytes: SVG })
     expect((await exchange(service, `${src}?w=20`)).status).to.equal(200)
     const pid = await childOf(/transformer\.ts/)
@@ -73,7 +73,7 @@ describe("a process that reads strangers' files", () => {
       .and.not.include(SECRET)
   })
 
-  it('has no file of the index and no secret: ffmpeg', async () => {
+  it('have no index file and no secret: ffmpeg', async () => {
     const waits = ['-v', 'error', '-re', '-f', 'lavfi', '-i', 'testsrc=s=64x36:d=60', '-f', 'null', '-']
     const leave = new AbortController()
     const running = { env: programEnvironment(), signal: leave.signal, timeoutMs: 20_000, maxBytes: 1000 }

@@ -12,7 +12,7 @@ import { PROJECT, startService } from '../../support/service.ts'
 const CORPUS = join(PROJECT, 'test', 'corpus')
 const FILES = join(CORPUS, 'files')
 
-describe('files of other programs', function () {
+describe('files of other programs in test/corpus', function () {
   this.timeout(300_000)
   const start = stoppedAtTheEnd(startService)
   let outcomes: Record<string, CorpusOutcome>
@@ -20,14 +20,14 @@ describe('files of other programs', function () {
     outcomes = await corpusOutcomes(await start({ env: { MEDIA_CONCURRENCY: '2' } }), FILES)
   })
 
-  it('have the format that test/corpus/expected.json gives, and that outcome of ?w=64', async () => {
+  it('have the format and the result of ?w=64 in test/corpus/expected.json', async () => {
     const expected = JSON.parse(await readFile(join(CORPUS, 'expected.json'), 'utf8'))
     expect(Object.keys(outcomes).length).to.be.at.least(150)
     expect(new Set(Object.values(outcomes).map(({ format }) => format)).size).to.be.at.least(60)
     expect(outcomes).to.deep.equal(expected)
   })
 
-  it('are rendered in the size that sharp alone gives, or refused as it refuses them', async () => {
+  it('are rendered in the size that sharp alone gives, or refused as sharp refuses them', async () => {
     const plain = await ofEach(Object.keys(outcomes), async (name) =>
       plainSharp(await readFile(join(FILES, name))),
     )
@@ -38,7 +38,7 @@ describe('files of other programs', function () {
     expect(differing.map(([name]) => name)).to.have.members(Object.keys(OTHER_THAN_SHARP))
   })
 
-  it('are the videos and sounds that ffprobe finds, in the containers that it finds, and play', async () => {
+  it('are probed as ffprobe does, and play', async () => {
     const found = await ofEach(Object.keys(outcomes), (name) => probed(join(FILES, name)))
     const differing = Object.entries(outcomes).filter(([name, { group, format, transformed }]) => {
       const known = found.get(name)

@@ -18,7 +18,7 @@ onOneBackend('func=face without a detector', (start) => {
     record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
   })
 
-  it('is func=auto, and says so, when it is made and from the store', async () => {
+  it('renders func=auto, and states this in X-Sluice-Transform, when rendered and when stored', async () => {
     const auto = await exchange(service, `${record.src}?w=50&h=50&func=auto`)
     expect(auto.headers).to.not.have.property('x-sluice-transform')
     await settled(service)
@@ -38,7 +38,7 @@ onOneBackend('func=face without a detector', (start) => {
     expect(unchanged.headers['x-sluice-transform']).to.equal(NOTE)
   })
 
-  it('lets pages of other sites read what it says', async () => {
+  it('exposes X-Sluice-Transform to pages of other origins', async () => {
     const { headers } = await exchange(service, `${record.src}?w=50&h=50&func=face`)
     expect(headers['access-control-expose-headers']).to.include('X-Sluice-Transform')
   })
@@ -56,7 +56,7 @@ onOneBackend('func=face with a detector', (start) => {
   })
   after(() => rm(folder, { recursive: true }))
 
-  it('keeps what it sees, and has nothing to say', async () => {
+  it('keeps the detected face, and sends no X-Sluice-Transform', async () => {
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const { status, headers, body } = await exchange(service, `${src}?z=4&w=50&h=50&func=face`)
     expect(status).to.equal(200)

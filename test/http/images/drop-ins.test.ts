@@ -13,7 +13,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onOneBackend('drop-in transforms', (start) => {
+onOneBackend('drop-in transformations', (start) => {
   const RED = { r: 200, g: 0, b: 0, a: 255 }
   const BLUE = { r: 0, g: 0, b: 200, a: 255 }
   let plugins: string
@@ -29,7 +29,7 @@ onOneBackend('drop-in transforms', (start) => {
     for (const folder of [plugins, root]) await rm(folder, { recursive: true })
   })
 
-  it('work from PLUGINS_DIR and from the project’s plugins/, without any other file', async () => {
+  it('are loaded from PLUGINS_DIR and from plugins/ without any other file', async () => {
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     for (const [query, colour] of [
       ['red', RED],
@@ -42,7 +42,7 @@ onOneBackend('drop-in transforms', (start) => {
     }
   })
 
-  it('share one decode and one encode with the shipped ones', async () => {
+  it('share one decode and one encode with the included ones', async () => {
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const before = { opened: watched.opened, rendered: watched.rendered }
     const { status, headers } = await exchange(service, `${record.src}?w=30&h=20&red&blue&f=webp&q=50`)
@@ -51,7 +51,7 @@ onOneBackend('drop-in transforms', (start) => {
     expect(watched.rendered - before.rendered).to.equal(1)
   })
 
-  it('have derivatives of their own as soon as their text changes', async () => {
+  it('get new derivatives when their source changes', async () => {
     const dataDir = await temporaryFolder()
     const folder = await pluginFolder({ 'one.js': recolouring('image-one', 'one', '[200, 0, 0]') })
     const first = await start({ dataDir, env: { PLUGINS_DIR: folder } })
@@ -76,13 +76,13 @@ onOneBackend('drop-in transforms', (start) => {
     await rm(folder, { recursive: true })
   })
 
-  it('are suggested like the shipped ones', async () => {
+  it('are suggested like the included ones', async () => {
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const answer = await exchange(service, `${record.src}?bleu`)
     expect(jsonOf(answer)).to.include({ code: 'unknown_parameter', nearest: 'blue' })
   })
 
-  it('answer 500 without a word of theirs when they fail, and leave the service as it was', async () => {
+  it('respond 500 without their message when they fail, and the service continues', async () => {
     const folder = await pluginFolder({
       'failing.js': `export default {
   name: 'image-failing', engine: 'sharp', phase: 'effect',
@@ -102,7 +102,7 @@ onOneBackend('drop-in transforms', (start) => {
     await rm(folder, { recursive: true })
   })
 
-  it('stop the start when one is broken, with its file and the reason', async () => {
+  it('stop the start when one is invalid, with its file and the reason', async () => {
     const folder = await pluginFolder({
       'broken.js': 'export default { name: "broken", engine: "nonsense" }',
     })
@@ -147,7 +147,7 @@ onOneBackend('drop-in event handlers', (start) => {
     return (await recorded(file)).filter((one) => one.name === name).map(({ event }) => event)
   }
 
-  it('are told of each stored original once, though another handler fails and one is slow', async () => {
+  it('receive each stored original once, though another handler fails and one is slow', async () => {
     const startedAt = performance.now()
     const bytes = await picture()
     const record = await uploadOne(service, { name: 'größe.png', bytes }, { path: 'a/b' })
@@ -166,7 +166,7 @@ onOneBackend('drop-in event handlers', (start) => {
     expect(warning?.fields).to.include({ event: 'original.stored', plugin: 'failing' })
   })
 
-  it('are told of no upload that was taken back', async () => {
+  it('receive no event for an upload that was refused', async () => {
     const response = await postFiles(service, [{ name: 'a.txt', bytes: 'x' }], { path: '..' })
     expect(response.status).to.equal(400)
     const { status } = await exchange(service, '/v1/upload', {
@@ -184,7 +184,7 @@ onOneBackend('drop-in event handlers', (start) => {
     ])
   })
 
-  it('are told of a derivative once, when it is made', async () => {
+  it('receive an event when a derivative is rendered, once', async () => {
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     await Promise.all(Array.from({ length: 10 }, () => exchange(service, `${record.src}?w=20&f=webp`)))
     const { body } = await exchange(service, `${record.src}?w=20&f=webp`)
@@ -200,7 +200,7 @@ onOneBackend('drop-in event handlers', (start) => {
     expect(await named('derivative.failed')).to.deep.equal([])
   })
 
-  it('are told of a derivative that cannot be made', async () => {
+  it('receive an event when a derivative cannot be rendered', async () => {
     const whole = await picture({ format: 'jpeg' })
     const record = await uploadOne(service, { name: 'a.jpg', bytes: whole.subarray(0, 200) })
     await exchange(service, `${record.src}?w=20`)
@@ -215,7 +215,7 @@ onOneBackend('drop-in event handlers', (start) => {
     expect(await named('derivative.stored')).to.deep.equal([])
   })
 
-  it('are told of a delete once, with what went along', async () => {
+  it('receive one event for a delete, with everything that was deleted', async () => {
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     await exchange(service, `${record.src}?w=20`)
     await told('derivative.stored', 1)
@@ -226,7 +226,7 @@ onOneBackend('drop-in event handlers', (start) => {
     ])
   })
 
-  it('are told of an archive that was sent, with its counts', async () => {
+  it('receive an event for a sent archive, with its counts', async () => {
     const record = await uploadOne(service, { name: 'a.txt', bytes: 'text' })
     const response = await postZip(service, {
       archiveName: 'mine.zip',
@@ -238,7 +238,7 @@ onOneBackend('drop-in event handlers', (start) => {
     ])
   })
 
-  it('are told of no archive that was refused or left', async () => {
+  it('receive no event for an archive that was refused or aborted', async () => {
     await postZip(service, { files: [] })
     const large = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(10_000_000) })
     const gone = new AbortController()
@@ -256,7 +256,7 @@ onOneBackend('drop-in event handlers', (start) => {
     expect(await named('archive.sent')).to.deep.equal([])
   })
 
-  it('are told of a new client', async () => {
+  it('receive an event for a new client', async () => {
     const { client } = await service.app.clients.create()
     expect(await told('client.changed', 1)).to.deep.equal([{ clientId: client.id }])
   })

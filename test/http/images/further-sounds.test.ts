@@ -6,7 +6,7 @@ import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
 
-onOneBackend('a sound of a less usual format', (start) => {
+onOneBackend('an audio file of a less common format', (start) => {
   let service: Service
   before(async () => {
     service = await start()

@@ -22,7 +22,7 @@ onOneBackend('a TIFF of another program', (start) => {
     ['one with private tags', 'tags-private.tif'],
     ['one with unsorted, repeated and wrong tags', 'tags-odd.tif'],
   ] as const) {
-    it(`is rendered without a note, and has information: ${what}`, async () => {
+    it(`is rendered without X-Sluice-Transform, and has info: ${what}`, async () => {
       const bytes = await readFile(join(PROJECT, 'test/corpus/files', name))
       const { src } = await uploadOne(service, { name, bytes })
       const { status, headers, body } = await exchange(service, `${src}?w=24&f=png`)

@@ -36,7 +36,7 @@ onOneBackend('overlays', (start) => {
   const get = (query: Record<string, string>, record = blue) =>
     exchange(service, `${record.src}?${new URLSearchParams(query)}`)
 
-  it('lay a picture over another, however it is named', async () => {
+  it('draw one image over another, by any of its paths', async () => {
     const folder = 'Größe/b c'
     const answers = []
     for (const wm of [
@@ -57,7 +57,7 @@ onOneBackend('overlays', (start) => {
     expect(answers[2]).not.to.equal(answers[0])
   })
 
-  it('lay what may hang over a picture too, in a process that can be ended', async () => {
+  it('draw formats whose decode may hang in a child process', async () => {
     const bytes =
       '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4" fill="#0f0"/></svg>'
     const svg = await uploadOne(service, { name: 'mark.svg', bytes })
@@ -66,7 +66,7 @@ onOneBackend('overlays', (start) => {
     expect(await middle(body)).to.equal('0,255,0')
   })
 
-  it('are a 404 that names wm when there is no such file, another client has it, or it is deleted', async () => {
+  it('respond 404 with wm when the file does not exist, belongs to another client, or is deleted', async () => {
     const other = await newClient(service)
     const theirs = await uploadOne(other, { name: 'theirs.png', bytes: await plain('#0f0') })
     const deleted = await uploadOne(service, { name: 'gone.png', bytes: await plain('#0f0') })
@@ -93,7 +93,7 @@ onOneBackend('overlays', (start) => {
     expect(await derivatives()).to.deep.equal(made)
   })
 
-  it('are a 400 for what is no picture, a derivative, or a path that leaves the storage', async () => {
+  it('respond 400 to a file that is no image, a derivative, or a path outside the storage', async () => {
     const text = await uploadOne(service, { name: 'a.txt', bytes: 'some text' })
     await get({ w: '10' }, red)
     for (const wm of [
@@ -113,7 +113,7 @@ onOneBackend('overlays', (start) => {
     }
   })
 
-  it('are a 422 that names wm when it cannot be drawn', async () => {
+  it('respond 422 with wm when the watermark cannot be decoded', async () => {
     const whole = await sharp(await plain('#f00'))
       .jpeg()
       .toBuffer()
@@ -123,7 +123,7 @@ onOneBackend('overlays', (start) => {
     expect(jsonOf(answer)).to.include({ code: 'not_transformable', param: 'wm' })
   })
 
-  it('are stored: what was made stays when the watermark is deleted', async () => {
+  it('are stored: a derivative remains when its watermark is deleted', async () => {
     const mark = await uploadOne(service, { name: 'mark.png', bytes: await plain('#0f0') })
     const before = await get({ wm: mark.sourceName })
     await settled(service)
@@ -134,7 +134,7 @@ onOneBackend('overlays', (start) => {
     expect((await get({ wm: mark.sourceName, w: '20' })).status).to.equal(404)
   })
 
-  it('write a text, in any script and without markup', async () => {
+  it('draw text in any script, without markup', async () => {
     const { body: plainPicture } = await get({ f: 'png', q: '99' })
     for (const text of ['█', 'Привет & <b>Ωμέγα</b>', '%3Cb%3E']) {
       const { status, body } = await get({ text, text_color: 'red', text_size: '30' })
@@ -148,7 +148,7 @@ onOneBackend('overlays', (start) => {
     expect(one.headers.etag).to.equal(other.headers.etag)
   })
 
-  it('are a 400 for a text with what cannot be seen in it, or too much of it', async () => {
+  it('respond 400 to a text with invisible characters, or one that is too long', async () => {
     for (const text of ['', ' ', 'a\nb', 'a\0b', 'a\u202eb', 'a\u2066b', 'x'.repeat(201), '\u200b']) {
       const answer = await get({ text })
       expect(answer.status, JSON.stringify(text)).to.equal(400)
@@ -161,7 +161,7 @@ onOneBackend('overlays', (start) => {
     expect(jsonOf(font).expected).to.match(/^one of sans, sans-bold, /)
   })
 
-  it('are made for archives too, and missing ones are told in the manifest', async () => {
+  it('are drawn in archives, and the manifest names a missing watermark', async () => {
     const item = (name: string, params: object) => ({ path: blue.sourceName, name, params })
     const response = await postZip(service, {
       files: [

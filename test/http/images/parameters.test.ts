@@ -25,7 +25,7 @@ describe('GET /v1/parameters', () => {
 
   const get = (options: Parameters<typeof exchange>[2] = {}) => exchange(service, '/v1/parameters', options)
 
-  it('tells all that is known of a parameter, by media group', async () => {
+  it('returns everything known about a parameter, by media group', async () => {
     const parameters = jsonOf(await get()) as Record<string, Array<{ name: string }>>
     expect(parameters).to.have.all.keys('image', 'video', 'audio', 'text', 'application')
     const named = (name: string) => parameters.image?.find((each) => each.name === name)
@@ -53,7 +53,7 @@ describe('GET /v1/parameters', () => {
     expect(parameters.text).to.deep.equal([])
   })
 
-  it('has those of drop-ins', async () => {
+  it('includes those of drop-ins', async () => {
     const { image } = jsonOf(await get()) as { image: Array<{ name: string }> }
     expect(image.find(({ name }) => name === 'blinds')).to.deep.equal({
       plugin: 'image-blinds',
@@ -69,7 +69,7 @@ describe('GET /v1/parameters', () => {
     })
   })
 
-  it('is for the pages of any site, and may be cached for a while', async () => {
+  it('can be read by pages of any origin, and cached for a while', async () => {
     const { status, headers, body } = await get()
     expect(status).to.equal(200)
     expect(headers).to.include({
@@ -84,7 +84,7 @@ describe('GET /v1/parameters', () => {
     expect(other.status).to.equal(200)
   })
 
-  it('has another tag where there are other parameters', async () => {
+  it('has another ETag when the parameters differ', async () => {
     const plain = await start()
     const [ours, theirs] = await Promise.all([get(), exchange(plain, '/v1/parameters')])
     expect(ours.headers.etag).to.match(/^"[0-9a-f]{32}"$/)
@@ -93,7 +93,7 @@ describe('GET /v1/parameters', () => {
       .and.not.equal(ours.headers.etag)
   })
 
-  it('answers HEAD, OPTIONS, and 405 to all else', async () => {
+  it('supports HEAD and OPTIONS, and responds 405 to other methods', async () => {
     const head = await get({ method: 'HEAD' })
     const whole = await get()
     expect(head.status).to.equal(200)

@@ -30,7 +30,7 @@ onOneBackend('presets', (start) => {
     for (const root of roots) await rm(root, { recursive: true })
   })
 
-  it('are delivered as what they stand for, under its name', async () => {
+  it('are delivered as their parameters, under the key of these', async () => {
     const service = await startWith({ card: { w: 40, h: 20, f: 'webp' } })
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const plain = await exchange(service, `${record.src}?w=40&h=20&f=webp`)
@@ -46,7 +46,7 @@ onOneBackend('presets', (start) => {
     expect(jsonOf(unknown)).to.include({ code: 'unknown_preset', nearest: 'card' })
   })
 
-  it('make nothing stale when they are edited', async () => {
+  it('deliver the new result as soon as they are edited', async () => {
     const dataDir = await temporaryFolder()
     const first = await startWith({ card: { w: 40 } }, dataDir)
     const record = await uploadOne(first, { name: 'a.png', bytes: await picture() })
@@ -69,8 +69,8 @@ onOneBackend('presets', (start) => {
   })
 })
 
-describe('presets that fit no plugin', () => {
-  it('stop the start, all of them with their reasons', async () => {
+describe('presets with invalid parameters', () => {
+  it('stop the start, and the error lists all of them with the reasons', async () => {
     const root = await rootWith({ one: { w: 0 }, two: { widht: 5 } })
     const { message } = (await rejection(startService({ root }))) as Error
     await rm(root, { recursive: true })
@@ -81,8 +81,8 @@ describe('presets that fit no plugin', () => {
   })
 })
 
-describe('the shipped presets', () => {
-  it('fit the shipped plugins', async () => {
+describe('the included presets', () => {
+  it('are valid for the included plugins', async () => {
     const service = await startService()
     try {
       const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })

@@ -66,7 +66,7 @@ async function withoutMarks(dataDir: string): Promise<number> {
 
 const part = (bytes: Buffer, share: number) => bytes.subarray(0, Math.round(bytes.length * share))
 
-onOneBackend('truncated pictures', (start) => {
+onOneBackend('truncated images', (start) => {
   let service: Service
   before(async () => {
     service = await start()
@@ -79,7 +79,7 @@ onOneBackend('truncated pictures', (start) => {
     ['a PNG', 'c.png', 70, () => noise('png')],
     ['a GIF', 'd.gif', 70, () => noise('gif')],
   ] as const) {
-    it(`render as far as ${what} goes, with a note whenever they are delivered`, async () => {
+    it(`are rendered as far as ${what} goes, with X-Sluice-Transform on every delivery`, async () => {
       const { src } = await upload(part(await make(), 0.6), name)
       for (const when of ['first', 'stored']) {
         const { status, headers, body } = await exchange(service, `${src}?w=100&h=100&f=png`)
@@ -99,7 +99,7 @@ onOneBackend('truncated pictures', (start) => {
     })
   }
 
-  it('render an interlaced PNG coarser where its last passes are missing, down to the last row', async () => {
+  it('are coarser where the last passes of an interlaced PNG are missing, down to the last row', async () => {
     const whole = await interlaced()
     const { src } = await upload(part(whole, 0.4), 'interlaced.png')
     const { status, headers, body } = await exchange(service, `${src}?w=100&h=100&f=png`)
@@ -110,7 +110,7 @@ onOneBackend('truncated pictures', (start) => {
     expect(jsonOf({ body: info })).to.include({ truncated: true, width: SIDE, height: SIDE })
   })
 
-  it('keep the frames of an animation that are there', async () => {
+  it('keep the available frames of an animation', async () => {
     const bytes = await animation({ width: 100, height: 100 })
     const { src } = await upload(part(bytes, 0.8), 'frames.gif')
     const { status, headers, body } = await exchange(service, `${src}?w=20`)
@@ -119,7 +119,7 @@ onOneBackend('truncated pictures', (start) => {
     expect((await sharp(body, { animated: true }).metadata()).pages).to.be.within(2, 3)
   })
 
-  it('render in a process of their own as well', async () => {
+  it('are rendered in a child process as well', async () => {
     const { src } = await upload(part(await noise('png'), 0.6), 'apart.png')
     const { status, headers } = await exchange(service, `${src}?w=50&f=avif`)
     expect([status, headers['content-type'], headers['x-sluice-transform']]).to.deep.equal([
@@ -129,7 +129,7 @@ onOneBackend('truncated pictures', (start) => {
     ])
   })
 
-  it('can be laid over others', async () => {
+  it('can be watermarks', async () => {
     const mark = await upload(part(await noise('png'), 0.6), 'mark.png')
     const { src } = await upload(await picture(), 'whole.png')
     const { status, headers } = await exchange(service, `${src}?wm=${mark.s3PathOriginal}`)
@@ -137,7 +137,7 @@ onOneBackend('truncated pictures', (start) => {
     expect(headers).to.not.have.property('x-sluice-transform')
   })
 
-  it('are marked as truncated in their information, colours included', async () => {
+  it('are marked as truncated in their info, colours included', async () => {
     for (const [name, bytes] of [
       ['info.jpg', part(await noise('jpeg'), 0.6)],
       ['info.gif', part(await noise('gif'), 0.6)],
@@ -163,7 +163,7 @@ onOneBackend('truncated pictures', (start) => {
     ],
     ['is a WebP', 'a.webp', async () => part(await picture({ format: 'webp' }), 0.6)],
   ] as const) {
-    it(`are a 422 when the picture ${what}`, async () => {
+    it(`respond 422 when the image ${what}`, async () => {
       const { src } = await upload(await make(), name)
       const answer = await exchange(service, `${src}?w=100`)
       expect(answer.status).to.equal(422)
@@ -171,7 +171,7 @@ onOneBackend('truncated pictures', (start) => {
     })
   }
 
-  it('keep their note when the index is lost', async () => {
+  it('keep X-Sluice-Transform when the index is lost', async () => {
     const before = await start()
     const { src } = await uploadOne(before, { name: 'a.jpg', bytes: part(await noise('jpeg'), 0.6) })
     await exchange(before, `${src}?w=30`)
@@ -185,7 +185,7 @@ onOneBackend('truncated pictures', (start) => {
     }
   })
 
-  it('get their mark when they are first transformed, where a version without it has stored them', async () => {
+  it('are marked at their first transformation when a version without the mark has stored them', async () => {
     const before = await start()
     const cut = [await noise('png'), await interlaced(), await noise('jpeg'), await noise('gif')]
     const uploads = cut.map((bytes) => uploadOne(before, { name: 'a', bytes: part(bytes, 0.6) }))
@@ -209,7 +209,7 @@ onOneBackend('truncated pictures', (start) => {
     expect(await withoutMarks(before.dataDir)).to.equal(cut.length)
   })
 
-  it('are not read again and again while their mark cannot be written', async () => {
+  it('are not read again for each request while the mark cannot be written', async () => {
     const before = await start()
     const { src } = await uploadOne(before, { name: 'a.png', bytes: part(await noise('png'), 0.6) })
     await before.stop({ keepData: true })
@@ -247,7 +247,7 @@ onOneBackend('truncated pictures', (start) => {
     expect(await opensOf('?w=30')).to.equal(0)
   })
 
-  it('are not read again and again when they are broken but whole', async () => {
+  it('are not read again for each request when they are broken but complete', async () => {
     let opened = 0
     const counted = await start({
       wrapStorage: wrapBuckets((bucket) => ({
@@ -275,7 +275,7 @@ onOneBackend('truncated pictures', (start) => {
     expect(await opensOf('?w=30')).to.equal(0)
   })
 
-  it('are a 422 where the operator has them refused', async () => {
+  it('respond 422 when the operator refuses them', async () => {
     const strict = await start({ env: { IMAGE_TRUNCATED: 'refuse' } })
     for (const picture of [await noise('png'), await interlaced()]) {
       const { src } = await uploadOne(strict, { name: 'a.png', bytes: part(picture, 0.6) })

@@ -4,14 +4,14 @@ import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
 
-describe('the log of a busy service', () => {
+describe('the request log under load', () => {
   let service: Service
   before(async () => {
     service = await startService({ env: { TRANSFORM_WAITING: '4', TRANSFORM_WAITING_ADDRESS: '1' } })
   })
   after(() => service.stop())
 
-  it('has one line without a stack, and no error, for each request past a limit', async () => {
+  it('has one line without a stack trace, and no error, for each request over a limit', async () => {
     const { src } = await uploadOne(service, {
       name: 'a.png',
       bytes: await picture({ width: 900, height: 900 }),

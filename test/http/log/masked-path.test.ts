@@ -11,14 +11,14 @@ const masked = (path: string) =>
     isSecret: (word) => word === HASHED || word === 'odd+one+by+its+digest',
   })
 
-describe('a path in the log', () => {
-  it('has no address of an upload that needs no secret', () => {
+describe('redaction of paths in the log', () => {
+  it('hides the ID of an upload whose URL needs no secret', () => {
     const known = { secrets: [], isSecret: () => false }
     expect(redactPath('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f~first', known)).to.equal('/v1/tus/…~first')
     expect(redactPath('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f', known)).to.equal('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f')
   })
 
-  it('has no signature of a folder in it', () => {
+  it('hides the signature of a folder', () => {
     const path = `/v1/video/upload/pub_x/s--1.1798761600.${'a-_Z'.repeat(10)}abc--/video/mp4/a.mp4_hls/b.ts`
     const known = { secrets: [], isSecret: () => false }
     expect(redactPath(path, known)).to.equal('/v1/video/upload/pub_x/…/video/mp4/a.mp4_hls/b.ts')
@@ -46,7 +46,7 @@ describe('a path in the log', () => {
     ['/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f%7Efirst', '/…'],
     ['/v1/t%75s/7uLjvUQ9eGxAoGkRZ5yZ9f~first', '/…'],
   ] as const) {
-    it(`gives nobody access, however it is spelled: ${path}`, () => {
+    it(`hides everything that grants access, however the path is written: ${path}`, () => {
       expect(redactPath(path, { secrets: [], isSecret: () => false })).to.equal(expected)
     })
   }
@@ -59,7 +59,7 @@ describe('a path in the log', () => {
     '/correct-horse/battery',
     '/',
   ]) {
-    it(`is as it was: ${path}`, () => {
+    it(`leaves the path unchanged: ${path}`, () => {
       expect(masked(path)).to.equal(path)
     })
   }
@@ -83,12 +83,12 @@ describe('a path in the log', () => {
     [`/x/${encodeURIComponent(encodeURIComponent(CLEAR))}y/x`, '/x/…/x'],
     [`/x/token=${CLEAR}`, '/…'],
   ] as const) {
-    it(`is masked: ${path}`, () => {
+    it(`hides the secret: ${path}`, () => {
       expect(masked(path)).to.equal(expected)
     })
   }
 
-  it('is looked through in no time', () => {
+  it('takes no noticeable time for a hostile path', () => {
     const begun = performance.now()
     for (const part of ['/', '%25', '%2525', 'sec_', 'a', `${'a'.repeat(16)}.`, ':', '/sec'])
       masked(part.repeat(16_384 / part.length))
@@ -97,7 +97,7 @@ describe('a path in the log', () => {
   })
 })
 
-describe('the path of a remote file in the log', () => {
+describe('redaction of the path of a remote file in the log', () => {
   const url = encodeURIComponent('https://user:pass@cdn.example.com:8443/a/b.png?signature=x#y')
   for (const [path, expected] of [
     [`/v1/image/fetch/pub_x/${url}`, '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com%3A8443…'],
@@ -121,7 +121,7 @@ describe('the path of a remote file in the log', () => {
     ['/v1/image/fetch/pub_x/', '/v1/image/fetch/pub_x/'],
     ['/v1/image/upload/pub_x/fetch/a/b.png', '/v1/image/upload/pub_x/fetch/a/b.png'],
   ] as const) {
-    it(`has the host at most: ${path}`, () => {
+    it(`contains at most the host: ${path}`, () => {
       expect(withoutRemotePath(path)).to.equal(expected)
     })
   }

@@ -7,7 +7,7 @@ import { exchange, openSocket } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import { type Service, startService } from '../../support/service.ts'
 
-describe('the log of requests', () => {
+describe('the request log', () => {
   let service: Service
   before(async () => {
     service = await startService()
@@ -34,7 +34,7 @@ describe('the log of requests', () => {
     expect(fields.ms).to.be.a('number')
   })
 
-  it("has the template of a delivery's route, and the client of its token", async () => {
+  it('has the route template of a delivery, and the client of its token', async () => {
     const { src } = await upload()
     const path = new URL(src).pathname
     const fields = await lineOf(() => exchange(service, path))
@@ -44,7 +44,7 @@ describe('the log of requests', () => {
     expect(fields.receivedBytes).to.be.within(50, 1000)
   })
 
-  it('counts the bytes of each request of a connection by itself', async () => {
+  it('counts the bytes of each request on a connection separately', async () => {
     const path = new URL((await upload()).src).pathname
     const socket = await openSocket(service)
     const earlier = service.log.lines.length
@@ -67,7 +67,7 @@ describe('the log of requests', () => {
     socket.destroy()
   })
 
-  it('has no client of a request that says none, or a wrong one', async () => {
+  it('has no client when the secret is missing or wrong', async () => {
     for (const headers of [{}, { Authorization: 'sec_wrong' }]) {
       const fields = await lineOf(() => exchange(service, '/v1/upload', { method: 'POST', headers }))
       expect(fields).to.include({ route: '/v1/upload', status: 401, code: 'unauthorized' })
@@ -75,14 +75,14 @@ describe('the log of requests', () => {
     }
   })
 
-  it('has no route of an address that has none', async () => {
+  it('has no route when no route matches', async () => {
     const fields = await lineOf(() => exchange(service, '/nowhere'))
     expect(fields).to.include({ status: 404, code: 'route_not_found' })
     expect(fields).not.to.have.any.keys('client', 'route')
   })
 })
 
-onOneBackend('the log of requests that are cut', (start) => {
+onOneBackend('the request log of aborted requests', (start) => {
   let service: Service
   let record: WireRecord
   before(async function () {
@@ -109,7 +109,7 @@ onOneBackend('the log of requests that are cut', (start) => {
     '/v1/zip': { type: 'application/json', body: Buffer.from('{"files": [{"path": "a.png"}]}') },
   }
   for (const [path, { type, body }] of Object.entries(begun)) {
-    it(`has no status when the client was told none: ${path}`, async () => {
+    it(`has no status when the client received none: ${path}`, async () => {
       const earlier = service.log.lines.length
       const socket = await openSocket(service)
       socket.write(
@@ -129,7 +129,7 @@ onOneBackend('the log of requests that are cut', (start) => {
     })
   }
 
-  it('has the status that was sent when the client leaves during the answer', async () => {
+  it('has the sent status when the client disconnects during the response', async () => {
     const path = new URL(record.src).pathname
     const socket = await openSocket(service)
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)

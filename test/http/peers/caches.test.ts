@@ -88,7 +88,7 @@ onOneBackend('caches in front', (start) => {
       after(() => cache.stop())
 
       for (const [what, target] of Object.entries(targets)) {
-        it(`keeps ${what}`, async () => {
+        it(`stores ${what}`, async () => {
           const it = await target()
           const answers = answersTo(service, service.url + it.path)
           for (const from of ['MISS', 'HIT', 'HIT']) {
@@ -99,7 +99,7 @@ onOneBackend('caches in front', (start) => {
           await eventually(() => expect(answers()).to.equal('200'))
         })
 
-        it(`cuts parts out of ${what}, asked for one first`, async () => {
+        it(`serves ranges of ${what}, also when the first request is for a range`, async () => {
           const it = await target()
           const answers = answersTo(service, service.url + it.path)
           const size = it.bytes.length
@@ -113,7 +113,7 @@ onOneBackend('caches in front', (start) => {
           await eventually(() => expect(answers()).to.equal('200'))
         })
 
-        it(`asks whether ${what} has changed`, async () => {
+        it(`revalidates ${what}`, async () => {
           const it = await target()
           const answers = answersTo(service, service.url + it.path)
           expectWhole(await exchange(cache.renewing, it.path), it)
@@ -125,7 +125,7 @@ onOneBackend('caches in front', (start) => {
           expectPart(await exchange(cache.renewing, it.path, { headers: { Range: 'bytes=5-9' } }), it, [5, 9])
         })
 
-        it(`lets through what is asked of ${what}`, async () => {
+        it(`passes requests for ${what} on`, async () => {
           const it = await target()
           const ask = (headers: Call['headers'], method = 'GET') =>
             exchange(cache.passing, it.path, { method, headers: headers ?? {} })
@@ -152,7 +152,7 @@ onOneBackend('caches in front', (start) => {
         })
       }
 
-      it('answers conditions itself', async () => {
+      it('answers conditional requests itself', async () => {
         const it = await derivative().then((found) => ({ ...found, bytes: derived }))
         const whole = await exchange(cache.caching, it.path)
         const answers = answersTo(service, service.url + it.path)
@@ -170,7 +170,7 @@ onOneBackend('caches in front', (start) => {
         expect(answers()).to.equal('')
       })
 
-      it('knows from a HEAD what GET will bring', async () => {
+      it('learns from a HEAD what GET returns', async () => {
         const it = await targets['a derivative that is not made yet']?.()
         const head = await exchange(cache.caching, it?.path ?? '', { method: 'HEAD' })
         const get = await exchange(cache.caching, it?.path ?? '')
@@ -181,7 +181,7 @@ onOneBackend('caches in front', (start) => {
         expect(get.body.equals(derived)).to.equal(true)
       })
 
-      it('keeps the formats of f=auto apart', async () => {
+      it('stores the formats of f=auto separately', async () => {
         const { path } = await derivative()
         const auto = path.replace('w=590', 'w=10&f=auto')
         for (const from of ['MISS', 'HIT']) {
@@ -197,7 +197,7 @@ onOneBackend('caches in front', (start) => {
         ['a bad parameter', (path) => path.replace('w=590', 'w=0'), 400],
       ]
       for (const [what, change, status] of refused) {
-        it(`does not keep the answer about ${what}`, async () => {
+        it(`does not store the response to ${what}`, async () => {
           const missing = change((await derivative()).path)
           const answers = answersTo(service, service.url + missing)
           for (let i = 0; i < 2; i += 1) {
@@ -220,7 +220,7 @@ onOneBackend('caches in front', (start) => {
     after(() => nginx.stop())
 
     for (const [what, target] of Object.entries(targets)) {
-      it(`keeps ${what}`, async () => {
+      it(`stores ${what}`, async () => {
         const it = await target()
         const answers = answersTo(service, service.url + it.path)
         const slices = Array(Math.ceil(it.bytes.length / SLICE)).fill(206)
@@ -228,7 +228,7 @@ onOneBackend('caches in front', (start) => {
         await eventually(() => expect(answers()).to.equal(slices.join(' ')))
       })
 
-      it(`asks for the slices that are wanted of ${what}`, async () => {
+      it(`requests only the needed slices of ${what}`, async () => {
         const it = await target()
         const answers = answersTo(service, service.url + it.path)
         const part: [number, number] = [SLICE + 10, 2 * SLICE + 10]

@@ -45,7 +45,7 @@ onOneBackend('nginx as docs/how-to/cdn.md configures it', (start) => {
     expect((await exchange(nginx, `${path}%3Fw=20`)).status).to.equal(400)
   })
 
-  it('passes uploads above 1 MB on', async () => {
+  it('passes on uploads above 1 MB', async () => {
     const files = [{ name: 'a.bin', bytes: Buffer.alloc(2_000_000, 1) }]
     expect((await postFiles({ ...service, url: nginx.url }, files)).status).to.equal(200)
   })

@@ -100,16 +100,16 @@ onEveryBucket('download managers', (start) => {
       }
 
       for (const [what, target] of Object.entries(targets)) {
-        it(`fetches ${what}`, async () => completes(await target(), statuses.all))
+        it(`downloads ${what}`, async () => completes(await target(), statuses.all))
 
-        it(`goes on with half of ${what}`, async () => {
+        it(`resumes ${what} at half`, async () => {
           const it = await target()
           await manager.begin(it.bytes.subarray(0, 1_000_000))
           await completes(it, statuses.rest)
         })
       }
 
-      it('goes on where it was interrupted', async () => {
+      it('resumes after an interruption', async () => {
         const answers = answersTo(service, original.url)
         stalled = true
         await manager.interrupt([...args, original.url])
@@ -118,14 +118,14 @@ onEveryBucket('download managers', (start) => {
         await completes(original, statuses.rest)
       })
 
-      it('leaves a file alone that is all there', async () => {
+      it('leaves a complete file unchanged', async () => {
         await manager.begin(original.bytes)
         await completes(original, statuses.nothing)
       })
     })
   }
 
-  describe('that ask whether a file has changed', () => {
+  describe('clients that check whether a file has changed', () => {
     const again: Record<string, { program: string; first: readonly string[]; later: readonly string[] }> = {
       'curl by its date': {
         program: 'curl',
@@ -140,7 +140,7 @@ onEveryBucket('download managers', (start) => {
       'wget by its date': { program: 'wget', first: ['-nv', '-N'], later: ['-nv', '-N'] },
     }
     for (const [how, { program, first, later }] of Object.entries(again)) {
-      it(`do not get it twice: ${how}`, async () => {
+      it(`do not download it twice: ${how}`, async () => {
         const manager = await downloader(program)
         try {
           for (const target of [original, derivative]) {

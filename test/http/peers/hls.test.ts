@@ -96,7 +96,7 @@ onOneBackend('hls.js in Chromium', (start) => {
   })
   after(() => chromium.stop())
 
-  it('plays what ?hls leads to, in every size, and seeks', async function () {
+  it('plays ?hls in every size, and seeks', async function () {
     this.timeout(60_000)
     const service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     const { src } = await uploadOne(service, { name: 'film.mp4', bytes: source })
@@ -109,7 +109,7 @@ onOneBackend('hls.js in Chromium', (start) => {
       colours: ['green', 'red', 'blue', 'blue', 'green'],
     })
   })
-  it('plays it from its beginning while it is made, and on to its end', async function () {
+  it('plays a stream from its beginning during the transcode, up to its end', async function () {
     this.timeout(180_000)
     const puts: string[] = []
     const isEnough = () =>

@@ -61,13 +61,13 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
     return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) }
   }
 
-  it('leads from HTTP to HTTPS', async () => {
+  it('redirects HTTP to HTTPS', async () => {
     const [answer] = (await once(get(`http://127.0.0.1:${plain}/v1/files`), 'response')) as [IncomingMessage]
     answer.resume()
     expect([answer.statusCode, answer.headers.location]).to.deep.equal([301, 'https://127.0.0.1/v1/files'])
   })
 
-  it('passes uploads above 1 MB on, also resumable ones', async () => {
+  it('passes on uploads above 1 MB, also resumable ones', async () => {
     const Authorization = service.tokens.secretClientToken
     const body = Buffer.alloc(2_000_000, 1)
     expect(await ask('/v1/upload/a.bin', { method: 'PUT', headers: { Authorization }, body })).to.include({
@@ -82,7 +82,7 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
     expect(await ask('/v1/tus', { method: 'POST', headers, body })).to.include({ status: 201 })
   })
 
-  it('caches one answer to f=auto for each format, however it is asked', async () => {
+  it('caches one response to f=auto for each format, for any form of the Accept header', async () => {
     const bytes = await picture({ width: 60, height: 40 })
     const { src } = await uploadOne(service, { name: 'a.png', bytes })
     const path = `${src.slice(service.url.length)}?w=20&f=auto`

@@ -50,7 +50,7 @@ onOneBackend('a storyboard in Chromium', (start) => {
   })
   after(() => chromium.stop())
 
-  it('is a track whose cues lead to the tiles of a picture', async function () {
+  it('is a track whose cues link to the tiles of a sprite', async function () {
     this.timeout(60_000)
     const service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     const colours = Array.from({ length: 12 }, (_, i) => ['red', 'green', 'blue'][i % 3] ?? '')

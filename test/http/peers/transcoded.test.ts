@@ -112,7 +112,7 @@ onOneBackend('a <video> in Chromium', (start) => {
     ['w=240&q_a&kf=10', '240x136'],
     ['f=webm&kf=10', '320x180'],
   ] as const) {
-    it(`plays ?${query}, and seeks by its parts`, async function () {
+    it(`plays ?${query}, and seeks by byte ranges`, async function () {
       this.timeout(120_000)
       const src = `${video.src}?${query}`
       for (let status = 423; status === 423; )

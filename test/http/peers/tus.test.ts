@@ -14,7 +14,7 @@ import type { Service } from '../../support/service.ts'
 const MIB = 1024 ** 2
 
 onEveryBucket('tus-js-client', (start) => {
-  it('goes on with what was broken off, and reads the record', async function () {
+  it('resumes an interrupted upload, and reads the record', async function () {
     this.timeout(60_000)
     const service = await start()
     const bytes = noise(20 * MIB)
@@ -154,7 +154,7 @@ onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
     })
   }
 
-  it('uploads in pieces, goes on after the page was loaded anew, and reads the record', async function () {
+  it('uploads in chunks, resumes after the page was reloaded, and reads the record', async function () {
     this.timeout(120_000)
     const size = 6 * MIB + 100
     const service = await start()
@@ -174,7 +174,7 @@ onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
     expect((await exchange(service, record.src)).body.equals(expected)).to.equal(true)
   })
 
-  it('tells the page why it was refused', async function () {
+  it('shows the page why the upload was refused', async function () {
     this.timeout(60_000)
     const service = await start({ env: { UPLOAD_MAX_BYTES: '100' } })
     await load()

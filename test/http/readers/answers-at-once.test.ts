@@ -7,7 +7,7 @@ import { uploadOne } from '../../support/requests/client.ts'
 import { openSocket } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
 
-describe('requests of one address at the same time', () => {
+describe('concurrent requests of one address', () => {
   let service: Service
   let src: string
   const sockets: Socket[] = []
@@ -43,7 +43,7 @@ describe('requests of one address at the same time', () => {
     return { status: response.status, retryAfter: response.headers.get('Retry-After') }
   }
 
-  it('are refused past CONNECTIONS_PER_ADDRESS, until one has ended', async () => {
+  it('are refused above CONNECTIONS_PER_ADDRESS, until one ends', async () => {
     const all = await Promise.all([1, 2, 3].map(() => beginOne('127.0.0.2')))
     await eventually(async () =>
       expect(await statusFor('127.0.0.2')).to.deep.equal({ status: 429, retryAfter: '5' }),
@@ -56,13 +56,13 @@ describe('requests of one address at the same time', () => {
     expect((await statusFor('127.0.0.3')).status).to.equal(200)
   })
 
-  it('are never refused to a health check', async () => {
+  it('never refuse a health check', async () => {
     await beginOne('127.0.0.2')
     await eventually(async () => expect((await statusFor('127.0.0.2')).status).to.equal(429))
     expect((await statusFor('127.0.0.2', '/healthz')).status).to.equal(200)
   })
 
-  it('with a secret of a client have places of their own, which are as many', async () => {
+  it('have a separate limit of the same size with a secret of a client', async () => {
     const secret = service.tokens.secretClientToken
     const path = new URL(src).pathname
     const statuses = async (address: string) => ({

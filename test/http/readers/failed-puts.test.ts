@@ -17,7 +17,7 @@ async function noise(side: number): Promise<Buffer> {
   return sharp({ create }).png({ compressionLevel: 1 }).toBuffer()
 }
 
-describe('slow readers of a picture whose put fails', () => {
+describe('slow readers of a derivative whose put fails', () => {
   let service: Service
   let src: string
   let failPut = () => {}
@@ -56,7 +56,7 @@ describe('slow readers of a picture whose put fails', () => {
     return socket
   }
 
-  it('get all of it while their bytes fit into 64 MiB together, and the others are disconnected', async () => {
+  it('get all of it while their bytes fit into 64 MiB together; the others are disconnected', async () => {
     const readers = await Promise.all(Array.from({ length: READERS }, begin))
     failPut()
     // Its end is logged when the bytes count.

@@ -4,7 +4,7 @@ import { type Asset, assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import { holdAnswer } from '../../../src/http/readers/held-answer.ts'
 import type { Readers } from '../../../src/http/readers/readers.ts'
 
-describe('an answer whose bytes are stored nowhere', () => {
+describe('a response whose bytes are not stored', () => {
   const asset: Asset = assetFromBytes(Buffer.alloc(1000), {
     mediaType: 'image/png',
     lastModified: new Date(0),
@@ -22,7 +22,7 @@ describe('an answer whose bytes are stored nowhere', () => {
     held = 0
   })
 
-  it('counts all the bytes that it keeps in memory, until it ends', () => {
+  it('counts all bytes that it holds in memory, until it ends', () => {
     const end = holdAnswer({} as Response, { asset, isHeld: true, readers })
     expect(held).to.equal(1000)
     end()
@@ -34,7 +34,7 @@ describe('an answer whose bytes are stored nowhere', () => {
     expect(held).to.equal(0)
   })
 
-  it('counts from when storing them has failed', () => {
+  it('counts its bytes once storing them has failed', () => {
     let fail = () => {}
     const failing: Asset = {
       ...asset,

@@ -4,7 +4,7 @@ import { createPieceMemory } from '../../../src/http/readers/piece-memory.ts'
 
 describe('memory for pieces', () => {
   for (const bytes of [PIECE_BYTES.small, PIECE_BYTES.large]) {
-    it(`is used again once it is given back: ${bytes} bytes`, () => {
+    it(`is reused when it is released: ${bytes} bytes`, () => {
       const memory = createPieceMemory()
       const piece = memory.take(bytes)
       memory.giveBack(piece)
@@ -12,7 +12,7 @@ describe('memory for pieces', () => {
     })
 
     // The rest of the piece is still to be sent: another client would get its bytes in place of its own.
-    it(`is not used again when a part of it is given back: ${bytes} bytes`, () => {
+    it(`is not reused when only a part of it is released: ${bytes} bytes`, () => {
       const memory = createPieceMemory()
       const piece = memory.take(bytes)
       for (let at = 0; at < bytes; at += 16_384) memory.giveBack(piece.subarray(at, at + 16_384))
@@ -22,7 +22,7 @@ describe('memory for pieces', () => {
       expect(piece.includes(1)).to.equal(false)
     })
 
-    it(`is not given to two when it is given back twice: ${bytes} bytes`, () => {
+    it(`is not given to two callers when it is released twice: ${bytes} bytes`, () => {
       const memory = createPieceMemory()
       const piece = memory.take(bytes)
       memory.giveBack(piece)

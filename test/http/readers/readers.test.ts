@@ -48,7 +48,7 @@ const SOURCES: Record<string, () => Promise<Asset>> = {
   memory: async () => assetFromBytes(BYTES, { mediaType: 'image/png', lastModified: new Date() }),
 }
 
-describe('a client that does not read', () => {
+describe('the buffer of a client that does not read', () => {
   let server: Server
   let asset: Asset
   let readers: Readers
@@ -121,23 +121,23 @@ describe('a client that does not read', () => {
         asset = await open()
       })
 
-      it('holds 64 KB when many others wait as well', async () => {
+      it('is 64 KB when many other clients wait', async () => {
         readers.begin({} as Response).waits(20 * MIB)
         expect(await held()).to.be.within(1, 64 * KIB + 1)
       })
 
       // S3 gives the pieces that come from its connection.
       if (name !== 'S3')
-        it('holds 16 KB when very many others wait as well', async () => {
+        it('is 16 KB when very many other clients wait', async () => {
           readers.begin({} as Response).waits(100 * MIB)
           expect(await held()).to.be.within(1, 16 * KIB + 1)
         })
 
-      it('holds at most 512 KB when it was fast before and no others wait', async () => {
+      it('is at most 512 KB when the client was fast before and no others wait', async () => {
         expect(await held()).to.be.within(1, 512 * KIB)
       })
 
-      it('gets all of the file when it continues', async () => {
+      it('does not grow, and the client gets all of the file when it continues', async () => {
         await held()
         const received: Buffer[] = []
         socket.on('data', (chunk: Buffer) => received.push(chunk)).resume()
@@ -163,7 +163,7 @@ function bodyOf(answer: Buffer): Buffer {
 }
 
 describe('large pieces', () => {
-  it('are for 32 fast readers at once, since all may stop at the same moment', () => {
+  it('are given to 32 fast readers at most, since all may stop at the same moment', () => {
     const readers = createReaders({ minBytesPerSecond: 0, log: keptLog() })
     const all = Array.from({ length: 40 }, () => readers.begin({} as Response))
     const lengths = () => all.map((reader) => reader.newPiece(true).length)
@@ -177,7 +177,7 @@ describe('large pieces', () => {
   })
 })
 
-describe('the pace of readers', () => {
+describe('the minimum speed of readers', () => {
   /** A response that is looked at, and whether it has been destroyed. */
   const fakeResponse = () => {
     const res = {
@@ -194,13 +194,13 @@ describe('the pace of readers', () => {
     return { readers, res, reader: readers.begin(res as unknown as Response) }
   }
 
-  it('disconnects a client that takes nothing for two minutes and the time of a piece', async () => {
+  it('disconnects a client that reads nothing for two minutes and the time of a piece', async () => {
     const { res, reader } = begun(256 * KIB)
     reader.waits(1000)
     await eventually(() => expect(res.destroyed).to.equal(true))
   })
 
-  it('disconnects a client that takes a byte now and then', async () => {
+  it('disconnects a client that reads a single byte from time to time', async () => {
     const { res, reader } = begun(256 * KIB)
     for (let i = 0; i < 1000 && !res.destroyed; i += 1) {
       reader.waits(1)
@@ -210,7 +210,7 @@ describe('the pace of readers', () => {
     expect(res.destroyed).to.equal(true)
   })
 
-  it('keeps a client that takes enough on average, with pauses', async () => {
+  it('keeps the connection of a client that reads enough on average, with pauses', async () => {
     // Its time is 121 s, of 1 ms each here: all pauses together are longer, and each piece is worth 40 s.
     const { res, reader } = begun(256 * KIB)
     for (let i = 0; i < 20; i += 1) {
@@ -221,7 +221,7 @@ describe('the pace of readers', () => {
     expect(res.destroyed).to.equal(false)
   })
 
-  it('does not count the time in which the file is waited for', async () => {
+  it('does not count the time in which Sluice waits for the file', async () => {
     const { res, reader } = begun(256 * KIB)
     reader.waits(1)
     reader.took(NONE)
@@ -229,7 +229,7 @@ describe('the pace of readers', () => {
     expect(res.destroyed).to.equal(false)
   })
 
-  it('is not looked at when the least pace is 0', async () => {
+  it('is off when it is set to 0', async () => {
     const { res, reader } = begun(0)
     reader.waits(1000)
     await pause(300)
@@ -238,8 +238,8 @@ describe('the pace of readers', () => {
   })
 })
 
-describe('answers that are stored nowhere', () => {
-  it('are a 503 past 64 MiB of all together, until one has ended', () => {
+describe('responses that are not stored', () => {
+  it('respond 503 above 64 MiB in total, until one ends', () => {
     const readers = createReaders({ minBytesPerSecond: 0, log: keptLog() })
     const ends = [readers.hold(40 * MIB), readers.hold(24 * MIB)]
     expect(() => readers.hold(1))

@@ -52,11 +52,11 @@ onOneBackend('hints in errors', (start) => {
     for (const token of ['<token>', '%3Ctoken%3E']) {
       const { status, code, detail } = await problem(`/v1/image/upload/${token}/a.png`)
       expect({ status, code }).to.deep.equal({ status: 404, code: 'client_not_found' })
-      expect(detail).to.match(/Replace <token> by your client's public token$/)
+      expect(detail).to.match(/Replace <token> with your client's public token\.$/)
     }
     const { clientToken } = service.tokens
     expect((await problem(`/v1/image/upload/${clientToken}/%3CsourceName%3E?w=3`)).detail).to.match(
-      /Replace <sourceName> by the sourceName of an uploaded file$/,
+      /Replace <sourceName> with the sourceName of an uploaded file\.$/,
     )
     expect((await problem(`/v1/image/upload/${clientToken}/a%3Cb%3Ec.png`)).detail).not.to.include('Replace')
   })
@@ -65,7 +65,7 @@ onOneBackend('hints in errors', (start) => {
     for (const authorization of ['<secret>', 'Bearer <secret>']) {
       const { status, detail } = await problem('/v1/files', { headers: { authorization } })
       expect(status).to.equal(401)
-      expect(detail).to.match(/Replace <secret> by your client's secret token$/)
+      expect(detail).to.match(/Replace <secret> with your client's secret token\.$/)
     }
   })
 

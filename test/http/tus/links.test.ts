@@ -8,7 +8,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import { OFFSET_STREAM, recordIn, TUS } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 
-onTwoBackends('resumable uploads by a signed link', (start) => {
+onTwoBackends('resumable uploads with a signed link', (start) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -43,7 +43,7 @@ onTwoBackends('resumable uploads by a signed link', (start) => {
       body: bytes,
     })
 
-  it('go on by their address alone, and end as an original in the link’s folder', async () => {
+  it('continue without the link, and store the original in the folder of the link', async () => {
     const address = await created(await link({ folder: 'a/b', types: ['image/*'] }))
     expect((await send(address, png.subarray(0, 20))).status).to.equal(204)
     const half = await exchange(service, address, { method: 'HEAD', headers: TUS })
@@ -69,7 +69,7 @@ onTwoBackends('resumable uploads by a signed link', (start) => {
     return (await service.objects()).filter((key) => key.includes('.sluice/tus/') && key.includes(id))
   }
 
-  it('use the link once, and end when somebody else has used it', async () => {
+  it('use the link once, and are discarded when another upload has used it', async () => {
     const target = await link()
     const address = await created(target)
     const direct = await exchange(service, target, { method: 'PUT', body: png })
@@ -84,7 +84,7 @@ onTwoBackends('resumable uploads by a signed link', (start) => {
     expectProblem(await exchange(service, stored, { method: 'PUT', body: png }), 409, 'link_used')
   })
 
-  it('are as many at a time as the link has uses left', async () => {
+  it('are limited to the remaining uses of the link', async () => {
     const target = await link({ uses: 2 })
     const [one, two] = [await created(target), await created(target)]
     const busy = await create(target, 10)
@@ -100,14 +100,14 @@ onTwoBackends('resumable uploads by a signed link', (start) => {
     expectProblem(await create(target, 10), 409, 'link_used')
   })
 
-  it('are no more than that, however many begin at the same moment', async () => {
+  it('are limited to the remaining uses when many begin at the same moment', async () => {
     const target = await link({ uses: 3 })
     const answers = await Promise.all(Array.from({ length: 9 }, () => create(target, 10)))
     expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(3)
     for (const answer of answers) if (answer.status !== 201) expectProblem(answer, 409, 'link_busy')
   })
 
-  it('give way after a minute when nothing has come of them', async () => {
+  it('release the link after a minute without bytes', async () => {
     const target = await link()
     const address = await created(target)
     const bucket = service.storage.buckets.of({ id: 'first', token: '' })
@@ -126,7 +126,7 @@ onTwoBackends('resumable uploads by a signed link', (start) => {
     expectProblem(await create(target, 10), 409, 'link_busy')
   })
 
-  it('have no more bytes than the link and the client allow, whether they say how many or not', async () => {
+  it('accept no more bytes than the link and the client allow, with and without a length', async () => {
     const deferred = async (target: string) => {
       const headers = { ...TUS, 'Upload-Defer-Length': '1' }
       const answer = await exchange(service, target, { method: 'POST', headers })
@@ -147,7 +147,7 @@ onTwoBackends('resumable uploads by a signed link', (start) => {
     expect(within.status).to.equal(413)
   })
 
-  it('are bound by all that the link allows', async () => {
+  it('are bound by every restriction of the link', async () => {
     const small = await link({ maxBytes: 30, types: ['image/png'], folder: 'a' })
     const tooLarge = await create(small, 31)
     expect(tooLarge.status).to.equal(413)
@@ -165,7 +165,7 @@ onTwoBackends('resumable uploads by a signed link', (start) => {
     recordIn(await send(address, png))
   })
 
-  it('are found by their whole address only, and no other upload is', async () => {
+  it('are found by their complete URL only, and give access to no other upload', async () => {
     const address = await created(await link())
     const [id = '', clientId = ''] = address.slice(address.lastIndexOf('/') + 1).split('~')
     expect(clientId).to.equal(client.id)
@@ -193,7 +193,7 @@ onTwoBackends('resumable uploads by a signed link', (start) => {
     expect(await head(`${own}~${client.id}`)).to.equal(404)
   })
 
-  it('may be begun by pages of any site', async () => {
+  it('can be created by pages of any origin', async () => {
     const target = await link()
     const preflight = await exchange(service, target, {
       method: 'OPTIONS',

@@ -8,7 +8,7 @@ import { begin, offsetAt, patch, recordIn, tus } from '../../support/requests/tu
 import { type Service, startService } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
-onTwoBackends('resumable uploads in an outage', (start) => {
+onTwoBackends('resumable uploads during a storage outage', (start) => {
   let service: Service
   let png: Buffer
   /** Which puts fail. */
@@ -35,7 +35,7 @@ onTwoBackends('resumable uploads in an outage', (start) => {
     fails = () => false
   })
 
-  it('are stored at the next request when a put failed that may still land', async () => {
+  it('are stored by the next request after a put that failed but may still complete', async () => {
     for (const asked of ['HEAD', 'GET']) {
       const address = await begin(service, png.length)
       landsLater = (key) => key.startsWith('image/png/')
@@ -48,7 +48,7 @@ onTwoBackends('resumable uploads in an outage', (start) => {
     }
   })
 
-  it('answer 503 to bytes that could not be kept, and lose none that were', async () => {
+  it('respond 503 to bytes that could not be stored, and lose none of the stored bytes', async () => {
     const address = await begin(service, png.length)
     await patch(service, address, { offset: 0, body: png.subarray(0, 50) })
     fails = (key) => key.includes('/tus/pieces/')
@@ -62,7 +62,7 @@ onTwoBackends('resumable uploads in an outage', (start) => {
     expect((await exchange(service, recordIn(again).src)).body.equals(png)).to.equal(true)
   })
 
-  it('answer 503 to the last bytes when there is no original of them yet, and make it when they are asked', async () => {
+  it('respond 503 to the last bytes when the original cannot be stored, and store it on the next HEAD or GET', async () => {
     for (const asked of ['HEAD', 'GET']) {
       const address = await begin(service, png.length)
       fails = (key) => key.startsWith('image/png/')
@@ -78,10 +78,10 @@ onTwoBackends('resumable uploads in an outage', (start) => {
   })
 })
 
-describe('a resumable upload that takes long to be stored', () => {
+describe('a resumable upload whose original is slow to store', () => {
   const start = stoppedAtTheEnd(startService)
 
-  it('is answered in 20 s, and its record when it is there', async function () {
+  it('responds within 20 s, and returns the record once it is stored', async function () {
     this.timeout(60_000)
     const png = await picture()
     let release = () => {}

@@ -8,7 +8,7 @@ import type { Service } from '../../support/service.ts'
 
 const MAX = 1000
 
-onOneBackend('resumable uploads that are refused', (start) => {
+onOneBackend('refused resumable uploads', (start) => {
   let service: Service
   before(async () => {
     service = await start({ env: { UPLOAD_MAX_BYTES: String(MAX), UPLOAD_MIN_BYTES_PER_SECOND: '1000' } })
@@ -22,7 +22,7 @@ onOneBackend('resumable uploads that are refused', (start) => {
     expect(jsonOf(answer), what).to.include({ status, code, instance: answer.headers['x-request-id'] })
   }
 
-  it('say why, when one cannot be begun, and keep nothing', async () => {
+  it('state why the upload cannot be created, and store nothing', async () => {
     const before = await service.objects()
     const cases: Array<
       [what: string, headers: Record<string, string | number>, status: number, code: string]
@@ -63,7 +63,7 @@ onOneBackend('resumable uploads that are refused', (start) => {
     expect(await service.objects()).to.deep.equal(before)
   })
 
-  it('say why, when bytes cannot be taken, and leave what there is', async () => {
+  it('state why bytes are refused, and keep the stored bytes', async () => {
     const body = Buffer.from('hello')
     const address = await begin(service, 10)
     expect((await patch(service, address, { offset: 0, body })).status).to.equal(204)
@@ -91,7 +91,7 @@ onOneBackend('resumable uploads that are refused', (start) => {
     expect(await offsetAt(service, address)).to.be.oneOf([5, 8])
   })
 
-  it('take no more than UPLOAD_MAX_BYTES of one that did not say how long it would be', async () => {
+  it('accept no more than UPLOAD_MAX_BYTES when the length is unknown', async () => {
     const deferred = { method: 'POST', headers: { 'Upload-Defer-Length': '1' } }
     const address = String((await tus(service, '/v1/tus', deferred)).headers.location)
     expect((await patch(service, address, { offset: 0, body: Buffer.alloc(MAX) })).status).to.equal(204)
@@ -103,7 +103,7 @@ onOneBackend('resumable uploads that are refused', (start) => {
     expect(await offsetAt(service, address)).to.equal(MAX)
   })
 
-  it('find nothing under an id that is none', async () => {
+  it('respond 404 to an invalid ID', async () => {
     const ids = [
       '1111111111111111111111',
       'x',
@@ -122,7 +122,7 @@ onOneBackend('resumable uploads that are refused', (start) => {
       expect((await tus(service, path, { method: 'HEAD' })).status, path).to.be.oneOf([400, 404])
   })
 
-  it('name the methods that there are', async () => {
+  it('list the allowed methods', async () => {
     for (const [method, path, allow] of [
       ['GET', '/v1/tus', 'POST, OPTIONS'],
       ['PUT', '/v1/tus/', 'POST, OPTIONS'],
@@ -135,7 +135,7 @@ onOneBackend('resumable uploads that are refused', (start) => {
     }
   })
 
-  it('are refused to secrets that are not for uploads, or for another folder', async () => {
+  it('refuse secrets without the upload scope, or for another folder', async () => {
     const { url, app } = service
     const secret = async (scope: object) => {
       const { secret: secretClientToken } = await app.clients.addSecret('first', { scope })
@@ -153,7 +153,7 @@ onOneBackend('resumable uploads that are refused', (start) => {
     expect(String(headers['upload-record'])).to.include('"s3PathOriginal":"shop/text/txt/')
   })
 
-  it('are ended when they come too slowly, and keep what has come', async function () {
+  it('respond 408 to a slow body, and keep the received bytes', async function () {
     this.timeout(30_000)
     const address = await begin(service, 900)
     const socket = await openSocket(service)
@@ -170,7 +170,7 @@ onOneBackend('resumable uploads that are refused', (start) => {
     expect(await offsetAt(service, address)).to.equal(100)
   })
 
-  it('wait to be told to go on, and take requests that were sent without waiting', async () => {
+  it('respond 100 Continue when it is expected, and accept pipelined requests', async () => {
     const address = await begin(service, 10)
     const { pathname } = new URL(address)
     const socket = await openSocket(service)

@@ -7,7 +7,7 @@ import { startService } from '../../support/service.ts'
 describe('the route of a resumable upload', () => {
   const start = stoppedAtTheEnd(startService)
 
-  it('is one text in the log, with a slash at the end of its path and without', async () => {
+  it('has one label in the log, with and without a slash at the end of the path', async () => {
     const service = await start()
     for (const path of ['/v1/tus', '/v1/tus/']) await exchange(service, path, { method: 'POST' })
     await eventually(async () => {

@@ -41,7 +41,7 @@ onTwoBackends('resumable uploads', (start) => {
   const leftOfUploads = async () =>
     (await service.objects()).filter((key) => key.includes('.sluice/tus/pieces'))
 
-  it('make an ordinary original of a file that comes in three requests', async () => {
+  it('store an original from a file that is sent in three requests', async () => {
     const address = await begin(service, png.length, {
       values: { filename: 'a photo ä.png', filetype: 'text/html' },
     })
@@ -78,7 +78,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect(await leftOfUploads()).to.deep.equal([])
   })
 
-  it('take the folder from the metadata, as folder or as path', async () => {
+  it('accept the folder in the metadata, as folder or as path', async () => {
     for (const name of ['folder', 'path']) {
       const address = await begin(service, png.length, { values: { [name]: 'a/b c' } })
       const record = recordIn(await patch(service, address, { offset: 0, body: png }))
@@ -87,7 +87,7 @@ onTwoBackends('resumable uploads', (start) => {
     }
   })
 
-  it('take bytes with the request that begins one, and all of them', async () => {
+  it('accept bytes, or the whole file, in the creation request', async () => {
     const begun = await tus(service, '/v1/tus', {
       method: 'POST',
       headers: { ...OFFSET_STREAM, 'Upload-Length': png.length, 'Content-Length': 20 },
@@ -106,7 +106,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect((await exchange(service, recordIn(whole).src)).body.equals(png)).to.equal(true)
   })
 
-  it('let the length be said later', async () => {
+  it('accept the length in a later request', async () => {
     const begun = await tus(service, '/v1/tus', { method: 'POST', headers: { 'Upload-Defer-Length': '1' } })
     const address = String(begun.headers.location)
     expect((await patch(service, address, { offset: 0, body: png.subarray(0, 9) })).status).to.equal(204)
@@ -118,7 +118,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect((await exchange(service, recordIn(last).src)).body.equals(png)).to.equal(true)
   })
 
-  it('take a PATCH as a POST, and one without a length', async () => {
+  it('accept PATCH as POST with X-HTTP-Method-Override, and PATCH without a length', async () => {
     const address = await begin(service, png.length)
     const answer = await tus(service, address, {
       method: 'POST',
@@ -129,7 +129,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect((await exchange(service, recordIn(answer).src)).body.equals(png)).to.equal(true)
   })
 
-  it('keep what came of a request that was broken off', async () => {
+  it('keep the bytes of an aborted request', async () => {
     const address = await begin(service, png.length)
     const { signal, abort } = abortable()
     const broken = patch(service, address, {
@@ -147,7 +147,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect((await exchange(service, recordIn(last).src)).body.equals(png)).to.equal(true)
   })
 
-  it('are told to go on by one that comes while another hangs', async () => {
+  it('continue with a new request while another one hangs', async () => {
     const address = await begin(service, png.length)
     const { signal, abort } = abortable()
     const hung = patch(service, address, {
@@ -166,7 +166,7 @@ onTwoBackends('resumable uploads', (start) => {
     await hung
   })
 
-  it('leave few objects of a sender of crumbs', async () => {
+  it('store few objects when the client sends very small pieces', async () => {
     const address = await begin(service, png.length)
     for (let offset = 0; offset < 20; offset += 1)
       await patch(service, address, { offset, body: png.subarray(offset, offset + 1) })
@@ -175,7 +175,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect((await exchange(service, recordIn(last).src)).body.equals(png)).to.equal(true)
   })
 
-  it('verify what a checksum is of, and discard all of what it is not of', async () => {
+  it('verify checksums, and discard all bytes of a request whose checksum is wrong', async () => {
     const digest = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('base64')
     const bytes = noise(9_000_000)
     const address = await begin(service, bytes.length)
@@ -210,7 +210,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect((await exchange(service, recordIn(last).src)).body.equals(bytes)).to.equal(true)
   })
 
-  it('end when they are told to, and an original that one has become stays', async () => {
+  it('can be terminated; a finished original remains', async () => {
     const address = await begin(service, png.length)
     await patch(service, address, { offset: 0, body: png.subarray(0, 20) })
     expect((await tus(service, address, { method: 'DELETE' })).status).to.equal(204)
@@ -223,7 +223,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect((await exchange(service, record.src)).status).to.equal(200)
   })
 
-  it("are nobody else's", async () => {
+  it('cannot be seen or used by another client', async () => {
     const address = await begin(service, png.length)
     const other = await newClient(service)
     const body = png.subarray(0, 5)
@@ -236,7 +236,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect(await offsetAt(service, address)).to.equal(0)
   })
 
-  it('become one original, however many finish one at the same time', async () => {
+  it('create one original when several requests finish an upload at the same time', async () => {
     const address = await begin(service, png.length)
     await patch(service, address, { offset: 0, body: png.subarray(0, 60) })
     const stored: string[] = []
@@ -252,7 +252,7 @@ onTwoBackends('resumable uploads', (start) => {
     expect(recordIn(again).s3PathOriginal).to.equal(stored[0])
   })
 
-  it('tell pages of other origins all that they have to know', async () => {
+  it('allow pages of other origins, and expose the headers that these need', async () => {
     const preflight = await exchange(service, '/v1/tus', {
       method: 'OPTIONS',
       headers: { Origin: 'https://page.example', 'Access-Control-Request-Method': 'POST' },

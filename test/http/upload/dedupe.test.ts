@@ -14,7 +14,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 
-onTwoBackends('an upload of what is there already', (start) => {
+onTwoBackends('upload of a file that is already stored', (start) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -29,7 +29,7 @@ onTwoBackends('an upload of what is there already', (start) => {
   const upload = (name: string, bytes: string, path?: string) =>
     uploadOne(client, { name, bytes }, path === undefined ? {} : { path })
 
-  it('answers the record that there is, and keeps nothing more', async () => {
+  it('responds with the existing record, and stores nothing', async () => {
     const first = await upload('first.txt', 'equal')
     const before = (await ask(client, filePath(first.s3PathOriginal))).body
     expect(await upload('second.txt', 'equal')).to.deep.equal(first)
@@ -38,7 +38,7 @@ onTwoBackends('an upload of what is there already', (start) => {
     expect((await exchange(service, first.src)).body.toString()).to.equal('equal')
   })
 
-  it('takes for another what has other bytes, another folder, or another type', async () => {
+  it('stores a new file when bytes, folder or type differ', async () => {
     const files = [
       await upload('a.txt', 'one'),
       await upload('a.txt', 'two'),
@@ -51,7 +51,7 @@ onTwoBackends('an upload of what is there already', (start) => {
     expect((await upload('b.txt', 'one', 'f')).s3PathOriginal).to.equal(files[2]?.s3PathOriginal)
   })
 
-  it('is the file itself for other clients, and for those who do not ask for it', async () => {
+  it('stores a new file for another client, and without the dedupe rule', async () => {
     const first = await upload('a.txt', 'equal')
     const other = await newClient(service)
     await service.app.clients.setRules(other.id, { dedupe: 'reuse' })
@@ -63,7 +63,7 @@ onTwoBackends('an upload of what is there already', (start) => {
     expect(await listAll(client)).to.have.length(2)
   })
 
-  it('keeps the order of a form, and one of those that are equal in it', async () => {
+  it('keeps the order of a form, and stores equal files of the form once', async () => {
     const known = await upload('known.txt', 'known')
     const response = await postFiles(client, [
       { name: '1.txt', bytes: 'new' },
@@ -84,7 +84,7 @@ onTwoBackends('an upload of what is there already', (start) => {
     await eventually(async () => expect(await objects()).to.have.length(6))
   })
 
-  it('is stored anew once the other was deleted, also for a time', async () => {
+  it('stores the file again once the other one is deleted, also by a soft delete', async () => {
     const first = await upload('a.txt', 'equal')
     await deleteFile(client, first.s3PathOriginal)
     const second = await upload('a.txt', 'equal')
@@ -96,7 +96,7 @@ onTwoBackends('an upload of what is there already', (start) => {
     expect((await exchange(service, third.src)).status).to.equal(200)
   })
 
-  it('answers no file that the bucket has lost', async () => {
+  it('returns no file that the bucket has lost', async () => {
     const first = await upload('a.txt', 'equal')
     const bucket = service.storage.buckets.of({ id: client.id, token: '' })
     await bucket.delete([first.s3PathOriginal as never])
@@ -104,7 +104,7 @@ onTwoBackends('an upload of what is there already', (start) => {
     expect((await exchange(service, second.src)).status).to.equal(200)
   })
 
-  it('never answers a broken file, however many come at once, and go', async () => {
+  it('never returns a broken file during concurrent uploads and deletes', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, async (_, i) => {
         const record = await upload('a.txt', 'equal')

@@ -29,7 +29,7 @@ onOneBackend('upload folders', (start) => {
     'é'.repeat(100),
   ]
   for (const folder of accepted) {
-    it(`stores under ${JSON.stringify(folder.slice(0, 40))}, and every address leads to the file`, async () => {
+    it(`store a file under ${JSON.stringify(folder.slice(0, 40))}, and every URL leads to it`, async () => {
       const bytes = `in ${folder}`
       const record = await uploadOne(service, { name: 'a.txt', bytes }, { path: folder })
       const { sourceName } = record
@@ -48,13 +48,13 @@ onOneBackend('upload folders', (start) => {
     })
   }
 
-  it('has a tag without quotes, spaces and characters past ASCII, whatever its name is', async () => {
+  it('give an ETag without quotes, spaces and non-ASCII characters, whatever their name is', async () => {
     const record = await uploadOne(service, { name: 'a.txt', bytes: 'text' }, { path: 'say "hi"/größe' })
     const { headers } = await exchange(service, record.src)
     expect(headers.etag).to.equal(`"say%20%22hi%22/gr%C3%B6%C3%9Fe/text/txt/${record.sourceName}"`)
   })
 
-  it('may not be called like the signature of a folder; files that are in one already stay readable', async () => {
+  it('may not have the name of a folder signature; existing files in such a folder remain readable', async () => {
     const folder = `s--1..${'x'.repeat(43)}--`
     const { clientToken } = service.tokens
     const answer = await postFiles(service, [{ name: 'a.txt', bytes: 'text' }], { path: folder })
@@ -110,7 +110,7 @@ onOneBackend('upload folders', (start) => {
     'a scheme': 'file:etc',
   }
   for (const [what, folder] of Object.entries(refused)) {
-    it(`refuses ${what} as a folder, and keeps nothing`, async () => {
+    it(`cannot be ${what}, and nothing is stored`, async () => {
       const before = await service.objects()
       const response = await postFiles(service, [{ name: 'a.txt', bytes: 'x' }], { path: folder })
       const problem = (await response.json()) as Record<string, unknown>
@@ -124,7 +124,7 @@ onOneBackend('upload folders', (start) => {
     })
   }
 
-  it('refuses a folder that is named like a stored file', async () => {
+  it('cannot have the path of a stored file', async () => {
     const record = await uploadOne(service, { name: 'a.txt', bytes: 'x' })
     const response = await postFiles(service, [{ name: 'b.txt', bytes: 'y' }], {
       path: record.s3PathOriginal,
@@ -132,7 +132,7 @@ onOneBackend('upload folders', (start) => {
     expect(response.status).to.equal(400)
   })
 
-  it('gives two clients the same folder without mixing them up', async () => {
+  it('may be the same for two clients without mixing their files', async () => {
     const other = await newClient(service)
     const mine = await uploadOne(service, { name: 'a.txt', bytes: 'mine' }, { path: 'common' })
     const theirs = await uploadOne(other, { name: 'a.txt', bytes: 'theirs' }, { path: 'common' })
@@ -141,7 +141,7 @@ onOneBackend('upload folders', (start) => {
     expect((await exchange(service, theirs.src)).body.toString()).to.equal('theirs')
   })
 
-  it('refuses query parameters other than one path, before it reads the body', async () => {
+  it('are set by path, and any other query parameter is refused before the body is read', async () => {
     for (const query of ['?folder=a', '?path=a&x=1', '?path=a&path=b', '?__proto__=1', '?w=100']) {
       const answer = await exchange(service, `/v1/upload${query}`, {
         method: 'POST',

@@ -11,13 +11,13 @@ import { filePath, listAll } from '../../support/stored/files.ts'
 
 const STEP = { name: 'Größe.STEP', bytes: Buffer.from([1, 2, 3, 0xff, 0, 7]) }
 
-onOneBackend('a file of no known format', (start) => {
+onOneBackend('a file of an unknown format', (start) => {
   let service: Service
   before(async () => {
     service = await start()
   })
 
-  it('keeps the extension of its name in its key and all its addresses', async () => {
+  it('keeps the extension of its name in its key and in all its URLs', async () => {
     const record = await uploadOne(service, STEP, { path: 'a/b' })
     expect(record).to.include({ mimeType: 'application', format: 'bin' })
     expect(record.s3PathOriginal).to.match(/^a\/b\/application\/bin\/[1-9A-HJ-NP-Za-km-z]{22}\.step$/)
@@ -63,7 +63,7 @@ onOneBackend('a file of no known format', (start) => {
     expect(other.sourceName).to.match(/\.max$/)
   })
 
-  it('is kept by an upload in several requests', async () => {
+  it('keeps it in a resumable upload', async () => {
     const address = await begin(service, STEP.bytes.length, { values: { filename: 'a.step' } })
     const answer = await patch(service, address, {
       offset: await offsetAt(service, address),

@@ -20,7 +20,7 @@ const optionsOf = (answer: Answer): Options[] => {
   return (jsonOf(answer) as unknown as WireRecord[]).map(({ options }) => options as Options)
 }
 
-onOneBackend('information in an upload', (start) => {
+onOneBackend('info in the response to an upload', (start) => {
   const watched = watchedEngine()
   let service: Service
   before(async () => {
@@ -28,7 +28,7 @@ onOneBackend('information in an upload', (start) => {
   })
   afterEach(() => watched.release())
 
-  it('is in the record when the form asks for it, before or behind the file, as it is at its own address', async () => {
+  it('is in the record with the form field info, before or after the file, and equals GET info', async () => {
     const { bytes } = await photograph()
     for (const value of ['1', 'true', '']) {
       for (const parts of [
@@ -46,14 +46,14 @@ onOneBackend('information in an upload', (start) => {
     }
   })
 
-  it('is not there unless it is asked for', async () => {
+  it('is absent by default', async () => {
     for (const parts of [[], [field('info', '0')], [field('comment', 'info')]])
       expect(optionsOf(await postForm(service, [...parts, file('a.png', await picture())]))).to.deep.equal([
         {},
       ])
   })
 
-  it('is there of every file of a form, as much as is known', async () => {
+  it('is in the record of every file of a form, as far as it is known', async () => {
     const png = await picture()
     const options = optionsOf(
       await postForm(service, [
@@ -74,7 +74,7 @@ onOneBackend('information in an upload', (start) => {
     for (const i of [0, 1, 3]) expect(options[i]?.info).to.not.have.property('problem')
   })
 
-  it('costs no upload when it cannot be had', async () => {
+  it('does not fail the upload when it cannot be read', async () => {
     const failing = await start({
       engines: [
         {
@@ -93,7 +93,7 @@ onOneBackend('information in an upload', (start) => {
     expect(failing.log.lines.map(({ message }) => message)).to.include('file information could not be read')
   })
 
-  describe('is a 400 that leaves nothing', () => {
+  describe('responds 400 and stores nothing', () => {
     const cases: Record<string, [fields: RawPart[], expected: RegExp]> = {
       'with a word that is none': [
         [field('info', 'yes')],
@@ -127,7 +127,7 @@ onOneBackend('information in an upload', (start) => {
     }
   })
 
-  it('takes a hundred fields beside the files, and no more', async () => {
+  it('accepts a hundred fields in addition to the files, and no more', async () => {
     const fields = (count: number) => Array.from({ length: count }, (_, i) => field(`f${i}`, 'x'))
     const one = file('a.txt', 'x')
     const strict = await start({ env: { UPLOAD_MAX_FILES: '1' } })

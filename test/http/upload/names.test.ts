@@ -53,7 +53,7 @@ onOneBackend('file names', (start) => {
     'called __proto__': ['filename="__proto__"', '__proto__'],
   }
   for (const [how, [disposition, originalName]] of Object.entries(kept)) {
-    it(`keeps a name ${how}`, async () => {
+    it(`keep a name ${how}`, async () => {
       const record = await uploadNamed(disposition)
       expect(record.originalName).to.equal(originalName)
       const { headers } = await exchange(service, `${record.src}?download`)
@@ -68,13 +68,13 @@ onOneBackend('file names', (start) => {
     'only dots': 'filename=".."',
     'only control characters': "filename*=UTF-8''%01%02",
   })) {
-    it(`calls a file with ${what} by its source name`, async () => {
+    it(`fall back to the source name for a file with ${what}`, async () => {
       const record = await uploadNamed(disposition)
       expect(record.originalName).to.equal(record.sourceName)
     })
   }
 
-  it('never lets a name become a header', async () => {
+  it('never add a header', async () => {
     const record = await uploadNamed(
       "filename*=UTF-8''a%0d%0aX-Injected%3A%20yes%0d%0a%0d%0a%3Cscript%3E.txt",
     )
@@ -90,7 +90,7 @@ onOneBackend('file names', (start) => {
     }
   })
 
-  it('refuses a part whose own header holds a bare control character, or takes it out', async () => {
+  it('are refused or cleaned when their header has a control character', async () => {
     for (const control of ['\0', '\x01', '\r', '\n', '\x7f']) {
       const disposition = `name="file"; filename="a${control}X-Injected: yes.txt"`
       const answer = await postForm(service, [{ disposition, bytes: 'text' }])
@@ -113,7 +113,7 @@ onOneBackend('file names', (start) => {
     [`?download=${'%C3%A9'.repeat(200)}.txt`, `${'é'.repeat(125)}.txt`],
   ]
   for (const [query, name] of downloads) {
-    it(`saves the file as ${name.slice(0, 30)} for ${query.slice(0, 60)}`, async () => {
+    it(`are ${name.slice(0, 30)} for ${query.slice(0, 60)}`, async () => {
       const record = await uploadNamed('filename="photo.txt"')
       const { status, headers } = await exchange(service, `${record.src}${query}`)
       expect(status).to.equal(200)
@@ -136,7 +136,7 @@ onOneBackend('file names', (start) => {
     // wget keeps some for endings of its own.
     [`${'x'.repeat(251)}.txt`, `${'x'.repeat(251)}.txt`, 'x'.repeat(236)],
   ]
-  describe('on its way', () => {
+  describe('with browsers, curl and wget', () => {
     let folder: string
     beforeEach(async () => {
       folder = await temporaryFolder()
@@ -144,7 +144,7 @@ onOneBackend('file names', (start) => {
     afterEach(() => rm(folder, { recursive: true }))
 
     for (const [name, withCurl = name, withWget = name] of travellers) {
-      it(`takes ${name.slice(0, 30)} from browsers and curl, and gives it to wget and curl`, async () => {
+      it(`keep ${name.slice(0, 30)} in uploads by browsers and curl, and in downloads by wget and curl`, async () => {
         const run = (program: string, ...args: string[]) =>
           promisify(execFile)(program, args, { cwd: folder, env: environment(folder) })
         await writeFile(join(folder, 'bytes'), 'text')
@@ -173,7 +173,7 @@ onOneBackend('file names', (start) => {
     }
   })
 
-  it('saves a derivative under the ending of its own format', async () => {
+  it('have the extension of the format of a derivative', async () => {
     const record = await uploadOne(service, { name: 'photo.PNG', bytes: await picture() })
     for (const [query, name] of [
       ['download', 'photo.PNG'],
@@ -194,7 +194,7 @@ onOneBackend('file names', (start) => {
     })
   })
 
-  it('shows a file in the page without ?download', async () => {
+  it('are sent inline without ?download', async () => {
     const record = await uploadNamed('filename="photo.txt"')
     expect((await exchange(service, record.src)).headers).not.to.have.property('content-disposition')
   })

@@ -9,7 +9,7 @@ import type { WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf, openSocket } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 
-onOneBackend('uploads of raw bytes', (start) => {
+onOneBackend('PUT /v1/upload/{name}', (start) => {
   let service: Service
   let png: Buffer
   before(async () => {
@@ -24,7 +24,7 @@ onOneBackend('uploads of raw bytes', (start) => {
       body,
     })
 
-  it('store the body under its name, in its folder, whatever type it claims', async () => {
+  it('stores the body under its name, in its folder, whatever type it claims', async () => {
     const answer = await put('/v1/upload/my%20photo%3F.jpg?path=a/b', png, { 'Content-Type': 'text/html' })
     expect(answer.status).to.equal(200)
     const [record] = jsonOf(answer) as unknown as WireRecord[]
@@ -38,7 +38,7 @@ onOneBackend('uploads of raw bytes', (start) => {
     expect((await exchange(service, `${record?.src}?w=20`)).status).to.equal(200)
   })
 
-  it('stream what comes in chunks', async () => {
+  it('stores a chunked body', async () => {
     const bytes = randomBytes(12_000_000)
     const chunks = Readable.from(
       (function* () {
@@ -51,7 +51,7 @@ onOneBackend('uploads of raw bytes', (start) => {
     expect(digest(body)).to.equal(digest(bytes))
   })
 
-  it('keep nothing of what is too large, empty, compressed, a part, cut short or too slow', async () => {
+  it('stores nothing of a body that is too large, empty, compressed, partial, truncated or too slow', async () => {
     const before = await service.objects()
     for (const [what, status, code, body, headers] of [
       ['too large', 413, 'too_large', Buffer.alloc(20_000_001, 1), {}],
@@ -85,7 +85,7 @@ onOneBackend('uploads of raw bytes', (start) => {
     await eventually(async () => expect(await service.objects()).to.deep.equal(before))
   })
 
-  it('want the secret, a name of one segment, and nothing else in the query', async () => {
+  it('requires the secret and a name of one segment, and refuses other query parameters', async () => {
     expect((await put('/v1/upload/a', png, { Authorization: 'wrong' })).status).to.equal(401)
     expect((await put('/v1/upload/a?w=3', png)).status).to.equal(400)
     expect((await put('/v1/upload/a?path=..', png)).status).to.equal(400)

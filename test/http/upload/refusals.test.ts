@@ -62,7 +62,7 @@ onOneBackend('refused uploads', (start) => {
   }
 
   describe('by size', () => {
-    it('takes a file of exactly UPLOAD_MAX_BYTES, and refuses one of a byte more', async () => {
+    it('accept a file of exactly UPLOAD_MAX_BYTES, and refuse one byte more', async () => {
       const exact = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(MAX_BYTES) })
       expect(exact.size).to.equal(MAX_BYTES)
       const { body } = await exchange(service, exact.src)
@@ -81,7 +81,7 @@ onOneBackend('refused uploads', (start) => {
       }).to.deep.equal({ status: 413, code: 'too_large', maxBytes: MAX_BYTES })
     })
 
-    it('counts each file for itself', async () => {
+    it('apply the limit to each file separately', async () => {
       const files = [1, 2, 3].map((i) => ({ name: `${i}.bin`, bytes: randomBytes(MAX_BYTES) }))
       const response = await postFiles(service, files)
       expect(response.status).to.equal(200)
@@ -89,7 +89,7 @@ onOneBackend('refused uploads', (start) => {
         await exchange(service, `/v1/upload/${s3PathOriginal}`, { method: 'DELETE', headers: authorized() })
     })
 
-    it('answers while the client is still sending, and does not wait for the rest', async () => {
+    it('respond while the client is still sending, and do not wait for the rest', async () => {
       const endless = new Readable({ read() {} })
       endless.push(multipart([{ disposition: FILE, bytes: randomBytes(2 * MAX_BYTES) }], { end: false }))
       const answer = await exchange(service, '/v1/upload', {
@@ -102,7 +102,7 @@ onOneBackend('refused uploads', (start) => {
       expect(answer.headers['content-type']).to.equal('application/problem+json')
     })
 
-    it('lets a client that reads only after it has sent everything see the answer', async () => {
+    it('reach a client that reads only after it has sent everything', async () => {
       const body = multipart([{ disposition: FILE, bytes: Buffer.alloc(30_000_000) }])
       const socket = await openSocket(service)
       socket.pause()
@@ -116,7 +116,7 @@ onOneBackend('refused uploads', (start) => {
       expect(await answer).to.match(/^HTTP\/1\.1 413 /)
     })
 
-    it('lets curl see the answer', async () => {
+    it('reach curl', async () => {
       const folder = await temporaryFolder()
       const file = join(folder, 'large.bin')
       await writeFile(file, Buffer.alloc(30_000_000))
@@ -129,7 +129,7 @@ onOneBackend('refused uploads', (start) => {
       expect(stdout).to.equal('413')
     })
 
-    it('keeps nothing of many that are refused with their first bytes', async () => {
+    it('store nothing of many files that are refused at their first bytes', async () => {
       const strict = await start({ env: { UPLOAD_MAX_BYTES: '10' } })
       const file = { name: 'a.bin', bytes: randomBytes(11) }
       for (let round = 0; round < 5; round += 1) {
@@ -141,7 +141,7 @@ onOneBackend('refused uploads', (start) => {
       expect(await strict.objects()).to.deep.equal([])
     })
 
-    it('serves the next request of the connection', async () => {
+    it('leave the connection usable for the next request', async () => {
       const body = multipart([{ disposition: FILE, bytes: Buffer.alloc(5_000_000) }])
       const socket = await openSocket(service)
       const answers = received(socket, 4000)
@@ -152,7 +152,7 @@ onOneBackend('refused uploads', (start) => {
     })
   })
 
-  describe('all or nothing', () => {
+  describe('with one invalid file', () => {
     const second: Record<string, { parts: () => RawPart[]; end?: boolean; status: number }> = {
       'is too large': {
         parts: () => [{ disposition: FILE, bytes: randomBytes(MAX_BYTES + 1) }],
@@ -171,7 +171,7 @@ onOneBackend('refused uploads', (start) => {
       },
     }
     for (const [what, { parts, end = true, status }] of Object.entries(second)) {
-      it(`keeps nothing of the first file when one after it ${what}`, async () => {
+      it(`store nothing of the first file when a later one ${what}`, async () => {
         const first = { disposition: 'name="file"; filename="first.png"', bytes: await picture() }
         const body = multipart([first, ...parts()], { end })
         const answer = await postForm(service, end ? body : body.subarray(0, -2))
@@ -181,7 +181,7 @@ onOneBackend('refused uploads', (start) => {
     }
   })
 
-  describe('by form', () => {
+  describe('with an invalid form', () => {
     const cases: Record<
       string,
       { body: () => Uint8Array; type?: string; status: number; code: string; param?: string }
@@ -280,7 +280,7 @@ onOneBackend('refused uploads', (start) => {
       },
     }
     for (const [what, { body, type, status, code, param }] of Object.entries(cases)) {
-      it(`answers ${status} to ${what}`, async () => {
+      it(`respond ${status} to ${what}`, async () => {
         const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type }
         const answer = await postForm(service, body(), { headers })
         const problem = jsonOf(answer)
@@ -292,7 +292,7 @@ onOneBackend('refused uploads', (start) => {
       })
     }
 
-    it('says of a form without a file what is missing', async () => {
+    it('state what is missing in a form without a file', async () => {
       const head =
         `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
         `Content-Type: ${MULTIPART}\r\nConnection: close\r\n`
@@ -316,7 +316,7 @@ onOneBackend('refused uploads', (start) => {
       'nonsense',
       undefined,
     ]) {
-      it(`answers 415 to a body of type ${type}`, async () => {
+      it(`respond 415 to a body of type ${type}`, async () => {
         const answer = await exchange(service, '/v1/upload', {
           method: 'POST',
           headers: {
@@ -338,7 +338,7 @@ onOneBackend('refused uploads', (start) => {
     }
   })
 
-  describe('when the client leaves', () => {
+  describe('with a client that disconnects', () => {
     const form = multipart([
       { disposition: FILE, bytes: 'a first, whole file' },
       { disposition: FILE, bytes: randomBytes(90_000) },
@@ -352,7 +352,7 @@ onOneBackend('refused uploads', (start) => {
       'before the last boundary': form.length - 10,
     }
     for (const [moment, sent] of Object.entries(moments)) {
-      it(`leaves nothing ${moment}, and nobody who goes on waiting`, async () => {
+      it(`leave nothing ${moment}, and no pending work`, async () => {
         const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
         const before = timers()
         const earlier = service.log.lines.length

@@ -21,7 +21,7 @@ const FIELDS = [
 const HTML = '<!doctype html><title>a page</title><script>alert(1)</script>'
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>'
 
-onTwoBackends('upload', (start) => {
+onTwoBackends('POST /v1/upload', (start) => {
   let service: Service
   let png: Buffer
   before(async () => {
@@ -29,7 +29,7 @@ onTwoBackends('upload', (start) => {
     service = await start()
   })
 
-  it('answers an array, for one file too, of records with exactly the ten documented fields', async () => {
+  it('returns an array of records with exactly the ten documented fields, also for one file', async () => {
     const response = await postFiles(service, [{ name: 'photo.png', bytes: png }])
     expect(response.status).to.equal(200)
     expect(response.headers.get('content-type')).to.match(/^application\/json\b/)
@@ -56,7 +56,7 @@ onTwoBackends('upload', (start) => {
     })
   })
 
-  it('stores several files and answers their records in the order sent', async () => {
+  it('stores several files and returns their records in the order sent', async () => {
     const files = ['first', 'second', 'third'].map((name) => ({ name: `${name}.txt`, bytes: `the ${name}` }))
     const response = await postFiles(service, files)
     const records = (await response.json()) as WireRecord[]
@@ -68,7 +68,7 @@ onTwoBackends('upload', (start) => {
     }
   })
 
-  it('gives every upload a name of its own, equal bytes included', async () => {
+  it('gives every upload its own name, also for equal bytes', async () => {
     const names = new Set<string>()
     for (let i = 0; i < 3; i += 1)
       names.add((await uploadOne(service, { name: 'a.png', bytes: png })).sourceName)
@@ -144,7 +144,7 @@ onTwoBackends('upload', (start) => {
     },
   ]
   for (const { name, bytes, claimed, expected, contentType } of types) {
-    it(`takes the type from the bytes: ${name}, sent as ${claimed ?? 'nothing'}, is ${expected}`, async () => {
+    it(`detects the type from the bytes: ${name}, sent as ${claimed ?? 'nothing'}, is ${expected}`, async () => {
       const record = await uploadOne(service, { name, bytes: bytes(), ...(claimed ? { type: claimed } : {}) })
       expect(`${record.mimeType}/${record.format}`).to.equal(expected)
       expect(record.s3PathOriginal).to.equal(`${expected}/${record.sourceName}`)
@@ -155,7 +155,7 @@ onTwoBackends('upload', (start) => {
     })
   }
 
-  it('keeps every byte, on both sides of the block in which the type is looked for', async () => {
+  it('keeps every byte, at and around the size of the block that detects the type', async () => {
     for (const size of [1, 4099, 4100, 4101, 65_536, 1_000_003]) {
       const bytes = Buffer.alloc(size, 'the quick brown fox, \xff\xfe ')
       const record = await uploadOne(service, { name: 'a.bin', bytes })
@@ -164,7 +164,7 @@ onTwoBackends('upload', (start) => {
     }
   })
 
-  it('takes 100 files in one request', async () => {
+  it('accepts 100 files in one request', async () => {
     const files = Array.from({ length: 100 }, (_, i) => ({ name: `${i}.txt`, bytes: `file ${i}` }))
     const response = await postFiles(service, files)
     expect(response.status).to.equal(200)
@@ -172,7 +172,7 @@ onTwoBackends('upload', (start) => {
     expect(records.map(({ originalName }) => originalName)).to.deep.equal(files.map(({ name }) => name))
   })
 
-  it('takes a file part whatever its other headers are, and passes over fields', async () => {
+  it('accepts a file part with any other headers, and ignores unknown fields', async () => {
     const { status, body } = await postForm(service, [
       { disposition: 'name="comment"', bytes: 'hello' },
       { disposition: 'name="file"; filename="a.txt"', bytes: 'one', type: 'nonsense' },
@@ -187,14 +187,14 @@ onTwoBackends('upload', (start) => {
     ])
   })
 
-  it('stores for the client whose secret it is', async () => {
+  it('stores for the client of the secret', async () => {
     const other = await newClient(service)
     const record = await uploadOne(other, { name: 'theirs.txt', bytes: 'theirs' })
     expect(record.src).to.include(`/${other.tokens.clientToken}/`)
     expect(await service.objects()).to.include(`${other.id}/${record.s3PathOriginal}`)
   })
 
-  it('answers 405 with Allow to other methods', async () => {
+  it('responds 405 with Allow to other methods', async () => {
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       const answer = await exchange(service, '/v1/upload', { method })
       expect({ status: answer.status, allow: answer.headers.allow }, method).to.deep.equal({

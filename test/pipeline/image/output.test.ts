@@ -87,7 +87,7 @@ describe('maxbytes', () => {
         'maxbytes=9',
         'at most 8000000 pixels over all frames for maxbytes as jpeg but this one is 3500 x 2500 px',
       ],
-      ['f=webp&w=3400&maxbytes=9', 'as webp but this one is 3400 x 2429 px: ask for a smaller one'],
+      ['f=webp&w=3400&maxbytes=9', 'as webp but this one is 3400 x 2429 px. Request a smaller size.'],
       ['f=avif&w=1700&maxbytes=9', 'at most 2000000 pixels over all frames for maxbytes as avif but'],
     ] as const) {
       const problem = await rejection(transformed(large, query, { format: 'jpeg' }))

@@ -48,7 +48,7 @@ function failing(asset: Asset, bytes: Readable): Readable {
   )
 }
 
-onTwoBackends('sources that break', (start) => {
+onTwoBackends('source files that fail while they are read', (start) => {
   const source = breakable()
   const watched = watchedEngine()
   let service: Service
@@ -74,8 +74,8 @@ onTwoBackends('sources that break', (start) => {
   const errors = () => service.log.lines.filter(({ level }) => level === 'error')
 
   for (const [how, breakage] of Object.entries({ 'ends early': cut, fails: failing })) {
-    describe(`one that ${how}`, () => {
-      it('destroys the connection of an archive that has begun, and leaves others alone', async () => {
+    describe(`a file that ${how}`, () => {
+      it('destroys the connection of an archive in progress, and no other connection', async () => {
         const earlier = errors().length
         source.breaks(LARGE, breakage)
         const before = source.opened
@@ -97,7 +97,7 @@ onTwoBackends('sources that break', (start) => {
         await eventually(() => expect(source.open).to.equal(0))
       })
 
-      it('resets the connection of a peer of HTTP/1.0, to which an end would say that all has come', async () => {
+      it('resets the connection of an HTTP/1.0 client, which would take a normal close for a complete response', async () => {
         source.breaks(LARGE, breakage)
         const body = JSON.stringify({ files: [{ path: large.sourceName, type: 'application' }] })
         // Not Node, which takes a reset for an end when it comes together with the last bytes.
@@ -110,7 +110,7 @@ onTwoBackends('sources that break', (start) => {
         expect(code).to.equal(56)
       })
 
-      it('is resumed where it broke, up to three times in a file', async () => {
+      it('is resumed where it failed, up to three times per file', async () => {
         let times = 0
         source.breaks(LARGE, (asset, bytes) => (times++ < 3 ? breakage(asset, bytes) : bytes))
         const earlier = service.log.lines.length
@@ -122,7 +122,7 @@ onTwoBackends('sources that break', (start) => {
         expect(told.map(({ fields }) => fields.times)).to.deep.equal([1, 2, 3])
       })
 
-      it('leaves a small file out of the archive, and says so', async () => {
+      it('is omitted from the archive when it is small, with an error in the manifest', async () => {
         source.breaks(1000, breakage)
         const response = await postZip(service, {
           files: [
@@ -157,7 +157,7 @@ onTwoBackends('sources that break', (start) => {
         expect((await exchange(service, large.src)).body.length).to.equal(LARGE)
       })
 
-      it('is a 500 for a small file, which is read before anything is sent', async () => {
+      it('responds 500 for a small file, which is read before anything is sent', async () => {
         const earlier = errors().length
         source.breaks(1000, breakage)
         for (const headers of [{}, { Range: 'bytes=0-999' }]) {
@@ -175,7 +175,7 @@ onTwoBackends('sources that break', (start) => {
         expect((await exchange(service, small.src)).body.length).to.equal(1000)
       })
 
-      it('makes no derivative', async () => {
+      it('stores no derivative', async () => {
         source.breaks(png.size, breakage)
         const { status, body } = await exchange(service, `${png.src}?w=50`)
         // Not 422: it is the storage that fails, before the picture is looked at.
@@ -197,7 +197,7 @@ onTwoBackends('sources that break', (start) => {
     })
   }
 
-  it('leaves a large file out of the archive that has gone by its turn, and says so', async () => {
+  it('omits a large file that is deleted before its turn from the archive, with an error in the manifest', async () => {
     source.breaks(LARGE, (_asset, bytes) => {
       bytes.destroy()
       throw fileNotFound()
@@ -223,14 +223,14 @@ onTwoBackends('sources that break', (start) => {
     ])
   })
 
-  describe('when the client is slow, or leaves', () => {
+  describe('archives with a slow or disconnected client', () => {
     let huge: WireRecord
     before(async () => {
       // More than what lies between a server and a client that does not read, and nothing that deflates.
       huge = await uploadOne(service, { name: 'huge.bin', bytes: randomBytes(30_000_000) })
     })
 
-    it('reads a few small files ahead of the one that is being sent', async () => {
+    it('read a few small files ahead of the one being sent', async () => {
       const before = source.opened
       const files = [{ path: huge.sourceName, type: 'application' }]
       for (let i = 0; i < 50; i += 1) files.push({ path: small.sourceName, type: 'application' })
@@ -242,7 +242,7 @@ onTwoBackends('sources that break', (start) => {
       await eventually(() => expect(source.open).to.equal(0), WITHIN_A_SECOND)
     })
 
-    it('reads four files at once', async () => {
+    it('read four files at once', async () => {
       let read = () => {}
       const gate = new Promise<void>((done) => {
         read = done
@@ -277,7 +277,7 @@ onTwoBackends('sources that break', (start) => {
       await after().finally(() => socket.destroy())
     }
 
-    it('stops making what the archive would have held', async () => {
+    it('stop rendering derivatives for the archive', async () => {
       const before = { opened: watched.opened, aborted: watched.aborted, errors: errors().length }
       watched.hold()
       await leaveArchive(
@@ -294,7 +294,7 @@ onTwoBackends('sources that break', (start) => {
       expect(errors()).to.have.length(before.errors)
     })
 
-    it('closes the file that it was reading, and opens no other', async () => {
+    it('close the file that is being read, and open no other', async () => {
       await leaveArchive(
         Array.from({ length: 50 }, () => ({ path: huge.sourceName, type: 'application' })),
         async () => {
@@ -309,7 +309,7 @@ onTwoBackends('sources that break', (start) => {
       expect(source.open).to.equal(0)
     })
 
-    it('closes the file that it was sending', async () => {
+    it('close the file that is being sent', async () => {
       const socket = await openSocket(service)
       socket.on('error', () => {})
       socket.pause()

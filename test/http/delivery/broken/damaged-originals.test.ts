@@ -10,7 +10,7 @@ import { type FileToUpload, rawPath, uploadOne, type WireRecord } from '../../..
 import type { Service } from '../../../support/service.ts'
 import { settled } from '../../../support/stored/settled.ts'
 
-onTwoBackends('files that were changed behind the back of the service', (start) => {
+onTwoBackends('files that were changed in the bucket directly', (start) => {
   let service: Service
   let png: Buffer
   before(async () => {
@@ -30,7 +30,7 @@ onTwoBackends('files that were changed behind the back of the service', (start) 
   }
   const raw = ({ s3PathOriginal }: WireRecord) => rawPath(service, s3PathOriginal)
 
-  it('are an error that no cache stores when they are shorter or longer, and delivered once they are restored', async () => {
+  it('respond with an uncached error when the size is wrong, and are delivered again once restored', async () => {
     const file = await upload()
     for (const wrong of [png.subarray(0, 50), Buffer.concat([png, png]), Buffer.alloc(0)]) {
       await put(file.s3PathOriginal, wrong)
@@ -53,7 +53,7 @@ onTwoBackends('files that were changed behind the back of the service', (start) 
     expect([restored.status, restored.bytes.equals(png)]).to.deep.equal([200, true])
   })
 
-  it('give no derivatives: a 500, or a 422 for one that is empty, and neither is remembered', async () => {
+  it('have no derivatives: 500, or 422 for an empty file, and neither error is remembered', async () => {
     const file = await upload(await picture({ width: 61, height: 40 }))
     const before = await get(file.src)
     await put(file.s3PathOriginal, before.bytes.subarray(0, 60))
@@ -82,7 +82,7 @@ onTwoBackends('files that were changed behind the back of the service', (start) 
     expect([after.status, after.bytes.equals(before.bytes)]).to.deep.equal([200, true])
   })
 
-  it('are found by a check of their digests when they have the right size', async () => {
+  it('are found by a check of digests when the size is unchanged', async () => {
     const other = await start()
     const file = await uploadOne(other, { name: 'a.png', bytes: png })
     const text = await uploadOne(other, { name: 'a.txt', bytes: 'right' })
@@ -106,7 +106,7 @@ describe('a check of digests', () => {
   const asset = (size: number) =>
     assetFromBytes(Buffer.alloc(size), { mediaType: 'text/plain', lastModified: new Date() })
 
-  it('reads no more than its rate, and ends at once when it is aborted', async () => {
+  it('reads no faster than its rate, and stops at once when it is aborted', async () => {
     const closing = new AbortController()
     const check = createDigestCheck({ signal: closing.signal, bytesPerSecond: 100_000 })
     const begun = performance.now()

@@ -26,7 +26,7 @@ describe('a bucket on a read-only file system', () => {
     if (dataDir) await rm(join(dataDir, '..'), { recursive: true })
   })
 
-  it('delivers; all that writes is a 503, and /readyz says why', async () => {
+  it('delivers files, responds 503 to every write, and /readyz states why', async () => {
     const running = service as Service
     const { src, s3PathOriginal: key } = await uploadOne(running, { name: 'a.txt', bytes: 'text' })
     const tus = { 'Tus-Resumable': '1.0.0', Authorization: running.tokens.secretClientToken }

@@ -4,7 +4,7 @@ import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { type Service, startService } from '../../../support/service.ts'
 
-describe('a broken file', () => {
+describe('a file that cannot be decoded', () => {
   let service: Service
   let opened = 0
   before(async () => {
@@ -23,7 +23,7 @@ describe('a broken file', () => {
   })
   after(() => service.stop())
 
-  it('costs one decode for each derivative, and one for what is known of it', async () => {
+  it('costs one decode for each derivative, and one for info', async () => {
     const { src } = await uploadOne(service, { name: 'a.png', bytes: corrupted(await picture()) })
     const info = src.replace('/upload/', '/info/')
     for (let i = 0; i < 3; i += 1) {

@@ -4,7 +4,7 @@ import { postZip, uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { type Service, startService } from '../../../support/service.ts'
 
-describe('the CPU time of new pictures', () => {
+describe('the CPU time limit of new derivatives', () => {
   let service: Service
   let src: string
   before(async () => {
@@ -17,7 +17,7 @@ describe('the CPU time of new pictures', () => {
   const from = (address: string, url: string) =>
     exchange(service, url, { headers: { 'X-Forwarded-For': address } })
 
-  it('is charged to the address, which then gets stored ones alone, with a Retry-After', async () => {
+  it('is charged to the address, which then gets only stored derivatives, and Retry-After', async () => {
     expect((await from('127.0.0.1', `${src}?w=300`)).status).to.equal(200)
     const refused = await from('127.0.0.1', `${src}?w=301`)
     expect(refused.status).to.equal(429)
@@ -28,7 +28,7 @@ describe('the CPU time of new pictures', () => {
     expect((await from('127.0.0.2', `${src}?w=301`)).status).to.equal(200)
   })
 
-  it('holds for the first request for information, and for a file that cannot be transformed', async () => {
+  it('applies to the first request for info, and to a file that cannot be transformed', async () => {
     const bytes = corrupted(await picture({ width: 900, height: 900 }))
     const other = await uploadOne(service, { name: 'b.png', bytes })
     expect((await from('127.0.0.3', `${other.src}?w=30`)).status).to.equal(422)
@@ -38,7 +38,7 @@ describe('the CPU time of new pictures', () => {
     expect((await from('127.0.0.3', info)).status).to.equal(200)
   })
 
-  it('of archives with a secret is not charged to the address', async () => {
+  it('does not charge archives with a secret to the address', async () => {
     const { sourceName } = await uploadOne(service, { name: 'c.png', bytes: await picture({ width: 500 }) })
     for (const width of [20, 21]) {
       const archive = await postZip(service, { files: [{ path: sourceName, params: { w: width } }] })

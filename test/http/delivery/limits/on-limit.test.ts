@@ -21,7 +21,7 @@ async function rootWith(onLimit: 'refuse' | 'original'): Promise<string> {
   return folder
 }
 
-onOneBackend('with onLimit: original', (start) => {
+onOneBackend('onLimit: original', (start) => {
   let root: string
   let service: Service
   let png: Buffer
@@ -39,7 +39,7 @@ onOneBackend('with onLimit: original', (start) => {
   const get = (query: string, { src } = record, headers = {}): Promise<Answer> =>
     exchange(service, `${src}?${query}`, { headers })
 
-  it('the original stands in for an output that is too large, for a minute', async () => {
+  it('delivers the original instead of an output that is too large, cached for a minute', async () => {
     const first = await get('w=10')
     expect(first.headers).to.include({ 'cache-control': 'public, max-age=604800' })
     expect(first.headers).to.not.have.property('x-sluice-transform')
@@ -55,12 +55,12 @@ onOneBackend('with onLimit: original', (start) => {
     expect((await get('w=10')).headers.etag).to.equal(first.headers.etag)
   })
 
-  it('it is kept apart by Accept, where what it stands in for would be', async () => {
+  it('sends Vary: Accept where the derivative would have it', async () => {
     const { headers } = await get('w=390&f=auto', record, { accept: 'image/png' })
     expect(headers).to.include({ vary: 'Accept', 'cache-control': 'public, max-age=60' })
   })
 
-  it('it stands in for a picture that is too long for a format', async () => {
+  it('delivers the original instead of an image that is too long for the format', async () => {
     const create = { width: 4, height: 16_400, channels: 3, background: '#f00' } as const
     const tall = await sharp({ create }).png().toBuffer()
     const { headers, body } = await get('f=webp', await uploadOne(service, { name: 'a.png', bytes: tall }))
@@ -68,7 +68,7 @@ onOneBackend('with onLimit: original', (start) => {
     expect(body.equals(tall)).to.equal(true)
   })
 
-  it('it does not stand in for a picture that is broken, nor for wrong parameters', async () => {
+  it('does not apply to a broken image, or to invalid parameters', async () => {
     const bytes = Buffer.concat([png.subarray(0, 60), Buffer.alloc(500)])
     const broken = await get('w=10', await uploadOne(service, { name: 'a.png', bytes }))
     expect(broken.status).to.equal(422)
@@ -77,7 +77,7 @@ onOneBackend('with onLimit: original', (start) => {
     expect((await get('w=0')).status).to.equal(400)
   })
 
-  it('it is in archives as well', async () => {
+  it('applies to archives', async () => {
     await get('w=10')
     const { sourceName: path } = record
     const answer = await postZip(service, { files: [{ path, params: { w: 390, f: 'png' } }] })
@@ -86,7 +86,7 @@ onOneBackend('with onLimit: original', (start) => {
   })
 })
 
-describe('a transformation past a limit', () => {
+describe('a transformation that exceeds a limit', () => {
   const plugin = (name: string, noOriginalFallback: boolean) => `export default {
     name: 'test-${name}', engine: 'sharp', phase: 'effect', noOriginalFallback: ${noOriginalFallback},
     params: { ${name}: { type: 'flag', help: 'For this test' } },
@@ -118,12 +118,12 @@ describe('a transformation past a limit', () => {
     return found
   }
 
-  it('is the original instead, but never where that would show what was to be hidden', async () => {
+  it('delivers the original, except for a plugin that sets noOriginalFallback', async () => {
     const answers = await answersOf('original', ['glow', 'pixelate', 'glow&pixelate'])
     expect(answers).to.deep.equal({ glow: 200, pixelate: 422, 'glow&pixelate': 422 })
   })
 
-  it('is refused unless the configuration says otherwise', async () => {
+  it('is refused by default', async () => {
     expect(await answersOf('refuse', ['glow'])).to.deep.equal({ glow: 422 })
   })
 })

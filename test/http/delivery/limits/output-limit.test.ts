@@ -21,7 +21,7 @@ async function silence({ seconds, channels, rate }: { seconds: number; channels:
   return bytes
 }
 
-describe('outputs of transformations', () => {
+describe('the output limit of transformations', () => {
   let service: Service
   before(async () => {
     service = await startService({ env: { OUTPUT_MAX_BYTES: '100000' } })
@@ -35,13 +35,13 @@ describe('outputs of transformations', () => {
     expect((await service.objects()).filter((key) => key.includes(`${s3PathOriginal}_`))).to.deep.equal([])
   }
 
-  it('are a 422 past their bytes, and are not stored', async () => {
+  it('responds 422 to an output over the limit in bytes, and does not store it', async () => {
     const photo = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     await expectRefused(photo, 'w=3000&enlarge&f=png', 100_000)
     expect((await exchange(service, `${photo.src}?w=20`)).status).to.equal(200)
   })
 
-  it('are a 422 where ffmpeg has to be stopped, and where that is known before', async () => {
+  it('responds 422 when ffmpeg exceeds it, and before ffmpeg starts when the size is known', async () => {
     const bytes = await silence({ seconds: 20, channels: 'stereo', rate: 44_100 })
     const sound = await uploadOne(service, { name: 'a.flac', bytes })
     await expectRefused(sound, 'f=mp3&br=128&wait=30', 100_000)
@@ -49,7 +49,7 @@ describe('outputs of transformations', () => {
     expect((await exchange(service, `${sound.src}?f=wav&end=0.5&wait=30`)).status).to.equal(200)
   })
 
-  it('are no larger than all derivatives of a file may be together', async function () {
+  it('is at most the total size that the derivatives of a file may have', async function () {
     this.timeout(60_000)
     const roomy = await startService()
     const bytes = await silence({ seconds: 90, channels: '7.1', rate: 192_000 })

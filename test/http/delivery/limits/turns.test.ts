@@ -53,7 +53,7 @@ function slowEngine() {
   }
 }
 
-describe('turns of new pictures', () => {
+describe('turns of new derivatives', () => {
   const slow = slowEngine()
   let service: Service
   before(async () => {
@@ -73,7 +73,7 @@ describe('turns of new pictures', () => {
     ['open', availableParallelism()],
     ['forecast', 2],
   ] as const)
-    it(`leave a slot to a newcomer while one address waits for long work (${in_})`, async () => {
+    it(`leave a slot for a new address while another one waits for long work (${in_})`, async () => {
       const other = await newClient(service)
       const bytes = await picture({ width: 300, height: in_ === 'open' ? 200 : 201 })
       const attacked = await uploadOne(other, { name: 'attacked.png', bytes })

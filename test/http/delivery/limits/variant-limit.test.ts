@@ -24,7 +24,7 @@ async function stored(service: Service, { s3PathOriginal }: WireRecord, clientId
 }
 
 for (const backend of [EMBEDDED, DISK_REDIS])
-  describe(`variants of a file past their limit (${backend.name})`, () => {
+  describe(`variants of a file over the variant limit (${backend.name})`, () => {
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
     let service: Service
     let png: Buffer
@@ -49,7 +49,7 @@ for (const backend of [EMBEDDED, DISK_REDIS])
       return found
     }
 
-    it('take the place of the least recently used one, which is rendered again on request', async () => {
+    it('evict the least recently used variant, which is rendered again on request', async () => {
       expect(await statuses('w=10', 'w=11', 'w=12')).to.deep.equal([200, 200, 200])
       expect(await stored(service, record)).to.deep.equal(['w=11', 'w=12'])
       // Used: noted.
@@ -64,21 +64,21 @@ for (const backend of [EMBEDDED, DISK_REDIS])
       expect(await stored(service, record)).to.deep.equal(['w=10', 'w=11'])
     })
 
-    it('are rendered for all who ask at once, and not stored by more than there may be', async () => {
+    it('are rendered for all concurrent callers, and stored only up to the limit', async () => {
       const asked = Array.from({ length: 12 }, (_, i) => exchange(service, `${record.src}?w=${i + 1}`))
       const answers = await Promise.all(asked)
       expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]))
       expect((await stored(service, record)).length).to.be.at.most(2)
     })
 
-    it('that could not be made take no place', async () => {
+    it('do not count when they could not be rendered', async () => {
       const bytes = Buffer.concat([png.subarray(0, 60), Buffer.alloc(500)])
       const broken = await uploadOne(service, { name: 'a.png', bytes })
       for (const w of [1, 2, 3]) expect((await get(`w=${w}`, broken)).status).to.equal(422)
       expect(await stored(service, broken)).to.deep.equal([])
     })
 
-    it('are in an archive', async () => {
+    it('are delivered in an archive', async () => {
       await statuses('w=10', 'w=11')
       const item = (w: number) => ({ path: record.sourceName, name: `${w}.png`, params: { w } })
       const answer = await postZip(service, { files: [item(10), item(12), item(13)] })
@@ -86,7 +86,7 @@ for (const backend of [EMBEDDED, DISK_REDIS])
       expect(entries.map(({ name }) => name)).to.deep.equal(['10.png', '12.png', '13.png', '_manifest.json'])
     })
 
-    it('evict what strangers have requested before what the owner has, and presets', async () => {
+    it('evict variants that strangers requested before those of the owner and presets', async () => {
       const presets = { small: { w: 20 } }
       await service.app.clients.setRules('first', { presets })
       await get('preset=small')
@@ -102,7 +102,7 @@ for (const backend of [EMBEDDED, DISK_REDIS])
       expect(await stored(service, record)).to.deep.equal(['w=20', 'w=30'])
     })
 
-    it('are delivered without being stored when all others are held, for a minute', async () => {
+    it('are delivered without being stored when all others are protected, cached for a minute', async () => {
       const presets = { small: { w: 20 }, large: { w: 30 }, huge: { w: 35 } }
       await service.app.clients.setRules('first', { presets })
       expect(await statuses('preset=small', 'preset=large')).to.deep.equal([200, 200])
@@ -117,7 +117,7 @@ for (const backend of [EMBEDDED, DISK_REDIS])
       expect(await stored(service, record)).to.deep.equal(['w=30', 'w=35'])
     })
 
-    it('do not exceed the bytes of their client', async () => {
+    it('do not exceed the derivative bytes of their client', async () => {
       await service.app.clients.setRules('first', { variantLimit: 100 })
       const size = (await get('w=40&f=png')).body.length
       const ref = { clientId: 'first', key: storedKey(record.s3PathOriginal) }
@@ -136,7 +136,7 @@ for (const backend of [EMBEDDED, DISK_REDIS])
       await service.app.clients.setRules('first', { derivativesMaxBytes: false })
     })
 
-    it('stay readable for those who have them open while they are evicted', async () => {
+    it('remain readable for open responses while they are evicted', async () => {
       await statuses('w=10', 'w=11')
       const [oldest] = await service.storage.index.leastUsed(
         { clientId: 'first', key: storedKey(record.s3PathOriginal) },
@@ -153,10 +153,10 @@ for (const backend of [EMBEDDED, DISK_REDIS])
     })
   })
 
-describe('variants of a file past their limit, asked of two processes', () => {
+describe('variants of a file over the variant limit, requested from two processes', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: DISK_REDIS, ...options }))
 
-  it('are rendered for all who ask at once, the same ones too', async () => {
+  it('are rendered for all concurrent callers, equal ones included', async () => {
     const dataDir = await temporaryFolder()
     const env = { VARIANT_LIMIT: '3' }
     const services = [await start({ dataDir, env }), await start({ dataDir, env })]

@@ -22,7 +22,7 @@ const listed = (name: string, piece: string, times: number) =>
 const members = (times: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: times }, (_, i) => [`p${i}`, null])))
 
-describe('JSON bodies that are small and cost much', () => {
+describe('small JSON bodies that are expensive to validate', () => {
   const start = stoppedAtTheEnd(startService)
   let service: Service
   let limitMs: number
@@ -61,7 +61,7 @@ describe('JSON bodies that are small and cost much', () => {
     return delay.max / 1e6
   }
 
-  it('would keep others waiting, and be seen to do so', async () => {
+  it('would block other requests, and the test notices it', async () => {
     expect(await blockedMs(async () => void parsingMs())).to.be.above(3 * limitMs)
   })
 
@@ -123,7 +123,7 @@ describe('JSON bodies that are small and cost much', () => {
     ['tags', '/v1/upload', filled('{"url":"http://a","tags":[', '0,', { end: ']}', bytes: 256 * KIB }), MANY],
     ['arrays in arrays', '/v1/upload', filled('{"tags":', '[', { end: '', bytes: 256 * KIB }), MANY],
   ] as const) {
-    it(`are refused without keeping others waiting: ${what}`, async () => {
+    it(`are refused without blocking other requests: ${what}`, async () => {
       // The machine may be at something else, too.
       const waits: number[] = []
       for (let i = 0; i < 3; i += 1)

@@ -78,7 +78,7 @@ onOneBackend('hostile forms', (start) => {
     'empty parts': ['', `--${BOUNDARY}\r\n\r\n\r\n`, 400],
   }
   for (const [what, [before, text, status]] of Object.entries(endless)) {
-    it(`are answered ${status} when they never end: ${what}`, async () => {
+    it(`get ${status} when they never end: ${what}`, async () => {
       const answer = await postEndless(before, text)
       expect({ status: answer.status, type: answer.headers['content-type'] }).to.deep.equal({
         status,
@@ -87,12 +87,12 @@ onOneBackend('hostile forms', (start) => {
     })
   }
 
-  it('are none for the size of their files', async () => {
+  it('are not those with large files', async () => {
     const large = { disposition: FILE, bytes: Buffer.alloc(12 * MIB) }
     expect(await recordsOf(await postForm(service, [large, large]))).to.have.length(2)
   })
 
-  it('are refused wherever they are cut off', async () => {
+  it('are refused wherever they are truncated', async () => {
     // After the last dash but the line's end nothing is missing.
     for (let length = 0; length < WHOLE.length - 2; length += 1) {
       const answer = await postForm(service, WHOLE.subarray(0, length))
@@ -145,7 +145,7 @@ onOneBackend('hostile forms', (start) => {
     },
   }
   for (const [what, { body, type }] of Object.entries(refused)) {
-    it(`are answered 400 with ${what}`, async () => {
+    it(`get 400 with ${what}`, async () => {
       const answer = await postForm(service, body, { headers: type ? { 'Content-Type': type } : {} })
       expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
         status: 400,
@@ -155,7 +155,7 @@ onOneBackend('hostile forms', (start) => {
     })
   }
 
-  it('are none with fields, text around the parts, and a boundary in quotes', async () => {
+  it('are not those with fields, text around the parts, and a quoted boundary', async () => {
     const text = (where: string) => Buffer.from(`${where} --${BOUNDARY} the form\r\n`)
     const body = [
       text('before'),
@@ -170,7 +170,7 @@ onOneBackend('hostile forms', (start) => {
     expect(await recordsOf(await postForm(service, Buffer.concat(body), { headers }))).to.have.length(1)
   })
 
-  it('are taken as bytes when a file is itself a form', async () => {
+  it('are stored as bytes when a file is itself a form', async () => {
     const inner = WHOLE.toString().replaceAll(BOUNDARY, 'inner')
     const part: RawPart = { disposition: FILE, bytes: inner, type: 'multipart/mixed; boundary=inner' }
     const [record, ...others] = await recordsOf(await postForm(service, [part]))
@@ -178,7 +178,7 @@ onOneBackend('hostile forms', (start) => {
     expect(others).to.deep.equal([])
   })
 
-  it('name no folder by the name of a file', async () => {
+  it('cannot set a folder by the name of a file', async () => {
     for (const name of [
       '../../a.txt',
       '..\\\\..\\\\a.txt',

@@ -37,9 +37,9 @@ const READERS: Record<string, { type: string; read(req: Request, signal: AbortSi
   },
 }
 
-describe('a body whose sender has left before it was first read', () => {
+describe('a body whose client has disconnected before it is read', () => {
   for (const [what, { type, read }] of Object.entries(READERS))
-    it(`is waited for by nobody: a ${what}`, async () => {
+    it(`fails at once instead of waiting: a ${what}`, async () => {
       const server = createServer().listen(0, '127.0.0.1')
       const outcome = new Promise((resolve) =>
         server.once('request', async (req: IncomingMessage, res: ServerResponse) => {

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { createPartCount } from '../../../../src/http/upload/part-count.ts'
 import { MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 
-describe('the parts of a body', () => {
+describe('the number of parts of a form', () => {
   const part = { disposition: 'name="file"; filename="a"', bytes: '\r\n--the-bound\r\n\r\n--' }
 
-  it('are counted wherever its chunks end', () => {
+  it('is counted correctly wherever its chunks end', () => {
     const body = Buffer.concat([
       Buffer.from('before\r\n'),
       multipart([part, part, part]),
@@ -26,7 +26,7 @@ describe('the parts of a body', () => {
     ['multipart/form-data', undefined],
     [undefined, undefined],
   ] as const) {
-    it(`are told by the boundary: ${type}`, () => {
+    it(`is counted by the boundary: ${type}`, () => {
       const count = createPartCount(type)
       count?.push(Buffer.from('--x\r\n\r\n\r\n--x--'))
       expect(count?.begun()).to.equal(parts)

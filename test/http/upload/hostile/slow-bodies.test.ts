@@ -20,12 +20,12 @@ interface Sending {
   atOnce?: number
 }
 
-onOneBackend('bodies that come slowly', (start) => {
+onOneBackend('slow request bodies', (start) => {
   const form = (bytes: number) =>
     multipart([{ disposition: 'name="file"; filename="a.bin"', bytes: Buffer.alloc(bytes) }])
   const json = Buffer.from(`{"files": [${' '.repeat(20_000)}]}`)
 
-  it('are refused 408 and leave nothing when they are below UPLOAD_MIN_BYTES_PER_SECOND, else taken', async function () {
+  it('get 408 and leave nothing below UPLOAD_MIN_BYTES_PER_SECOND, and are accepted above', async function () {
     this.timeout(60_000)
     const begun: FileRef[] = []
     const service = await start({
@@ -75,7 +75,7 @@ onOneBackend('bodies that come slowly', (start) => {
     expect(service.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([])
   })
 
-  it('are taken when it is the bucket that is slow, or without a least rate', async function () {
+  it('are accepted when the bucket is slow, or without a minimum speed', async function () {
     this.timeout(60_000)
     const stalling = await start({
       env: { ...SHORT, UPLOAD_MIN_BYTES_PER_SECOND: String(1024 * 1024) },

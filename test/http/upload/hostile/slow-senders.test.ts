@@ -6,14 +6,14 @@ import { openSocket } from '../../../support/requests/exchange.ts'
 import { MULTIPART } from '../../../support/requests/multipart.ts'
 import type { Service } from '../../../support/service.ts'
 
-onOneBackend('senders that do not end', (start) => {
+onOneBackend('requests whose body never ends', (start) => {
   let service: Service
   before(async () => {
     service = await start({ env: { ZIP_RATE_LIMIT: '1000' } })
   })
 
   // All at once, since each takes five seconds.
-  it('are cut off some seconds after their answer, to a body on every endpoint or to what was no request', async function () {
+  it('are disconnected some seconds after the response, on every endpoint and after an unreadable request', async function () {
     this.timeout(40_000)
     const kinds: Array<[endpoint: string, type: string, secret: string, status: string]> = [
       ['POST /v1/upload', MULTIPART, 'wrong', '401'],

@@ -5,7 +5,7 @@ import { ask } from '../../../support/requests/ask.ts'
 import { exchange } from '../../../support/requests/exchange.ts'
 import { type Service, startService } from '../../../support/service.ts'
 
-describe('a file that is the whole body of a request', () => {
+describe('the name of a file in a PUT upload', () => {
   const start = stoppedAtTheEnd(startService)
   let service: Service
   let png: Buffer
@@ -30,7 +30,7 @@ describe('a file that is the whole body of a request', () => {
     return (body as { url: string }).url.slice(service.url.length)
   }
 
-  it('has the name that was appended to a signed link', async () => {
+  it('is the one that was appended to a signed link', async () => {
     for (const [added, name] of [
       ['&name=photo.png', 'photo.png'],
       [`&name=${encodeURIComponent('größe 1&2.png')}`, 'größe 1&2.png'],
@@ -54,21 +54,21 @@ describe('a file that is the whole body of a request', () => {
     ['attachment; filename="a.png"; filename*=UTF-8\'\'gr%C3%B6%C3%9Fe.png', 'größe.png'],
     ['attachment; filename="../../x/photo.png"', 'photo.png'],
   ] as const)
-    it(`has the name of ${header} by a signed link`, async () => {
+    it(`is that of ${header} with a signed link`, async () => {
       expect(await nameOf(await link(), { 'Content-Disposition': header })).to.equal(name)
     })
 
   for (const header of ['attachment', 'attachment; filename="', ';;;', "attachment; filename*=UTF-8''%"])
-    it(`has the name of the link for ${header}`, async () => {
+    it(`is that of the link, not of ${header}`, async () => {
       expect(await nameOf(await link(), { 'Content-Disposition': header })).to.match(/^[1-9A-Za-z]{22}\.png$/)
     })
 
-  it('has the name of its path, before that of the header', async () => {
+  it('is that of the path, not of the header', async () => {
     const headers = { 'Content-Disposition': 'attachment; filename="other.png"' }
     expect(await nameOf('/v1/upload/photo.png', headers)).to.equal('photo.png')
   })
 
-  it('may come from a page of another site with its name', async () => {
+  it('can be sent by a page of another origin', async () => {
     const { headers } = await exchange(service, await link(), { method: 'OPTIONS' })
     expect(headers['access-control-allow-headers']).to.include('Content-Disposition')
   })

@@ -7,7 +7,7 @@ import { MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 import { TUS } from '../../../support/requests/tus.ts'
 import { type Service, startService } from '../../../support/service.ts'
 
-describe('what a signed upload link cannot set', () => {
+describe('fields that a signed upload link refuses', () => {
   const start = stoppedAtTheEnd(startService)
   let service: Service
   let png: Buffer
@@ -23,7 +23,7 @@ describe('what a signed upload link cannot set', () => {
   const VALUES = { tags: '["approved"]', metadata: '{"role":"admin"}', transforms: '["w=20"]' }
 
   for (const [param, value] of Object.entries(VALUES)) {
-    it(`refuses ${param} in a form, before and behind the file, and stores nothing`, async () => {
+    it(`include ${param} in a form, before and after the file, and nothing is stored`, async () => {
       const target = await link()
       const before = await service.objects()
       const file = { disposition: 'name="file"; filename="a.png"', bytes: png }
@@ -45,7 +45,7 @@ describe('what a signed upload link cannot set', () => {
       expect((await post([field(''), file])).status).to.equal(200)
     })
 
-    it(`refuses ${param} in Upload-Metadata`, async () => {
+    it(`include ${param} in Upload-Metadata`, async () => {
       const answer = await exchange(service, await link(), {
         method: 'POST',
         headers: {

@@ -38,7 +38,7 @@ onTwoBackends('signed upload links', (start) => {
     return (jsonOf(answer) as unknown as WireRecord[])[0] as WireRecord
   }
 
-  it('are of the contract’s shape, and make the file of their id', async () => {
+  it('have the documented shape, and store the file under their ID', async () => {
     const { url, method, expiresAt } = await link({ folder: 'a/ü b' })
     expect(method).to.equal('PUT')
     expect(Date.parse(expiresAt)).to.be.within(Date.now() + 3_590_000, Date.now() + 3_601_000)
@@ -51,7 +51,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(delivered.status).to.equal(200)
   })
 
-  it('are made by GET as well, with _ for no folder', async () => {
+  it('can be created by GET, with _ for no folder', async () => {
     const headers = { Authorization: service.tokens.secretClientToken }
     for (const [path, folder] of [
       ['_', ''],
@@ -66,7 +66,7 @@ onTwoBackends('signed upload links', (start) => {
     }
   })
 
-  it('take forms, and say what these ask for', async () => {
+  it('accept forms, and apply their fields', async () => {
     const { url } = await link()
     const form = multipart([
       { disposition: 'name="info"', bytes: '1' },
@@ -93,7 +93,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(recordOf(await put(two.url)).size).to.equal(png.length)
   })
 
-  it('do not have derivatives made', async () => {
+  it('refuse transforms', async () => {
     const { url } = await link()
     const file = { disposition: 'name="file"; filename="mine.png"', bytes: png }
     const asked = { disposition: 'name="transforms"', bytes: '["w=20"]' }
@@ -116,7 +116,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(recordOf(await post(left, file)).options).to.deep.equal({})
   })
 
-  it('are 403 with any character changed, left out or added', async () => {
+  it('respond 403 when any character is changed, removed or added', async () => {
     const { url } = await link({ folder: 'ab', maxBytes: 1_000_000, types: ['image/png'], uses: 3 })
     const target = url.slice(service.url.length)
     const from = '/v1/upload/sign/'.length
@@ -158,7 +158,7 @@ onTwoBackends('signed upload links', (start) => {
     expect((await put(url)).status).to.equal(409)
   })
 
-  it('work once for many at the same moment', async () => {
+  it('work once for many concurrent uploads', async () => {
     const { url } = await link()
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, i) => put(url, i % 2 ? png : `text ${i}`)),
@@ -172,7 +172,7 @@ onTwoBackends('signed upload links', (start) => {
         ])
   })
 
-  it('work as often as they say, each time for a file of its own', async () => {
+  it('work as often as uses states, each time for another file', async () => {
     const { url } = await link({ uses: 3 })
     const keys = new Set<string>()
     for (let i = 0; i < 3; i += 1) keys.add(recordOf(await put(url)).sourceName)
@@ -181,7 +181,7 @@ onTwoBackends('signed upload links', (start) => {
     expect((await put(url)).status).to.equal(409)
   })
 
-  it('are free again when the upload failed', async () => {
+  it('can be used again when the upload failed', async () => {
     const { url } = await link({ maxBytes: png.length, types: ['png', 'video/*'] })
     const tooLarge = await put(url, Buffer.concat([png, png]))
     expect(tooLarge.status).to.equal(413)
@@ -196,7 +196,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(recordOf(await put(url)).size).to.equal(png.length)
   })
 
-  it('end', async () => {
+  it('expire', async () => {
     const { url } = await link({ expiresIn: 1 })
     await new Promise((done) => setTimeout(done, 2000))
     const answer = await put(url)
@@ -204,7 +204,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(jsonOf(answer).code).to.equal('link_expired')
   })
 
-  it('are refused with what cannot be', async () => {
+  it('are refused with invalid options', async () => {
     const wrong: Array<[body: object, param: string]> = [
       [{}, 'expiresIn'],
       [{ expiresIn: 0 }, 'expiresIn'],
@@ -242,7 +242,7 @@ onTwoBackends('signed upload links', (start) => {
     expect((await exchange(service, '/v1/sign/_?expirationIn=60&secret=x', { headers })).status).to.equal(400)
   })
 
-  it('are of one client, end with it, and stay in the folder of the secret that made them', async () => {
+  it('belong to one client, end with it, and stay in the folder of the secret that created them', async () => {
     const client = await newClient(service)
     const { secret } = await service.app.clients.addSecret(client.id, {
       scope: { only: 'upload', folder: 'a' },
@@ -263,7 +263,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(late.status).to.equal(403)
   })
 
-  it('are limited, by client', async () => {
+  it('are rate limited by client', async () => {
     const limited = await start({ env: { SIGN_RATE_LIMIT: '2' } })
     const answers = []
     for (let i = 0; i < 3; i += 1) answers.push(await sign({ expiresIn: 60 }, limited))
@@ -271,7 +271,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(answers[0]?.headers['ratelimit-policy']).to.equal('"sign";q=2;w=3600')
   })
 
-  it('can be used by a page of any site', async () => {
+  it('can be used by a page of any origin', async () => {
     const { url } = await link()
     const preflight = await exchange(service, url.slice(service.url.length), {
       method: 'OPTIONS',
@@ -293,7 +293,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(JSON.stringify(service.log.lines)).not.to.include(signature.slice(-20))
   })
 
-  it('do not stand in the way of a folder called sign', async () => {
+  it('leave a folder named sign usable', async () => {
     const { s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: png }, { path: 'sign/a/b' })
     expect((await deleteFile(service, s3PathOriginal)).status).to.equal(200)
   })
