@@ -56,7 +56,7 @@ for (const backend of [EMBEDDED, S3_REDIS]) {
       return response
     }
 
-    it('of 10 KB/s lose no file of 100, and keep none open that they do not read', async () => {
+    it('lose none of 100 files at 10 KB/s, and keep none open that they do not read', async () => {
       // A store that closes connections at once when nobody reads from them.
       proxy?.decide(({ method }) =>
         method === 'GET' ? { kind: 'pass', received: { idleMs: 1000 } } : undefined,
@@ -86,7 +86,7 @@ for (const backend of [EMBEDDED, S3_REDIS]) {
     })
 
     if (backend !== S3_REDIS) return
-    it('that leave while a source is silent stop all work within a second', async () => {
+    it('stop all work within a second when the client disconnects while a source is silent', async () => {
       if (!proxy) throw new Error('there is no proxy')
       const { connections } = proxy
       proxy.decide(({ method }) =>
