@@ -56,8 +56,7 @@ export default defineConfig({
     },
   },
   head: [['meta', { name: 'referrer', content: 'no-referrer' }]],
-  // esbuild 0.28 cannot rewrite destructuring for the older browsers that Vite 5 aims at.
-  vite: { build: { target: 'es2022', chunkSizeWarningLimit: 1000 } },
+  vite: { build: { chunkSizeWarningLimit: 1000 } },
   themeConfig: {
     nav: [
       { text: 'Start', link: '/docs/tutorial/getting-started' },

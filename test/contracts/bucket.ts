@@ -170,10 +170,10 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
     /** The bucket of a new client. */
     const newBucket = (id = newClientId()) => opened.buckets.of({ id, token: newClientToken() })
 
-    it('says that it works', () => opened.buckets.ping())
+    it('responds to ping', () => opened.buckets.ping())
 
     describe('find and open', () => {
-      it('finds nothing under a key that was never put', async () => {
+      it('finds nothing under a key that was never stored', async () => {
         expect(await bucket.find(originalKey())).to.equal(undefined)
         expect(await bucket.find(originalKey(), { mediaType: 'image/png' })).to.equal(undefined)
       })
@@ -193,7 +193,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await listed(bucket, key)).to.deep.equal([])
       })
 
-      it('gives back the bytes, again and again, and several times at once', async () => {
+      it('returns the bytes repeatedly, and to several readers at once', async () => {
         const key = originalKey()
         const bytes = someBytes(300_000)
         await put(bucket, key, bytes)
@@ -228,7 +228,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         )
       })
 
-      it('keeps an object of no bytes', async () => {
+      it('stores an empty object', async () => {
         const key = originalKey('', 'bin')
         await put(bucket, key, '')
         const asset = await found(bucket, key)
@@ -236,7 +236,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await read(asset)).to.have.length(0)
       })
 
-      it('keeps 20 MB as they are, and hands them on in bounded chunks', async () => {
+      it('stores 20 MB unchanged, and streams them in bounded chunks', async () => {
         const key = originalKey('', 'mp4')
         const chunk = someBytes(1_000_000)
         const sent = createHash('sha256')
@@ -260,7 +260,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(largest).to.be.at.most(LARGEST_CHUNK)
       })
 
-      it('tells when an object was stored', async () => {
+      it('returns when an object was stored', async () => {
         const key = originalKey()
         const start = Date.now()
         await put(bucket, key, 'x')
@@ -269,7 +269,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(lastModified.getTime()).to.be.within(start - 5000, Date.now() + 5000)
       })
 
-      it('throws a 404 when the object is gone between find and open', async () => {
+      it('throws a 404 when the object is deleted between find and open', async () => {
         const key = originalKey()
         await put(bucket, key, 'x')
         const asset = await found(bucket, key)
@@ -280,7 +280,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         }
       })
 
-      it('reads a range of no other object than the one that was found', async () => {
+      it('reads a range only of the object that was found', async () => {
         const key = originalKey()
         await put(bucket, key, 'first')
         const asset = await found(bucket, key)
@@ -294,7 +294,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(String(await read(await found(bucket, key), { range }))).to.equal('th')
       })
 
-      it('never ends well with fewer bytes when the object is deleted in mid-read', async () => {
+      it('never completes with fewer bytes when the object is deleted during the read', async () => {
         const key = originalKey('', 'bin')
         const bytes = someBytes(SEVERAL_PARTS)
         await put(bucket, key, bytes)
@@ -328,7 +328,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(stream.destroyed).to.equal(true)
       })
 
-      it('opens nothing when the signal was aborted before', async () => {
+      it('opens nothing when the signal is already aborted', async () => {
         const key = originalKey()
         await put(bucket, key, 'x')
         const asset = await found(bucket, key)
@@ -336,7 +336,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await rejection(asset.open({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
       })
 
-      it('fails in the hands of its caller at whatever moment the signal aborts', async () => {
+      it('rejects to its caller whenever the signal aborts', async () => {
         const key = originalKey('', 'bin')
         await put(bucket, key, someBytes(SEVERAL_PARTS))
         const asset = await found(bucket, key)
@@ -355,7 +355,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
     })
 
     describe('media types', () => {
-      it('come back for originals, as their keys say', async () => {
+      it('are those of the keys for originals', async () => {
         for (const format of ['png', 'jpeg', 'svg', 'mp4', 'mp3', 'txt', 'json', 'woff2', 'bin']) {
           const { mediaType } = knownFormat(format)
           const key = originalKey('a', format)
@@ -364,7 +364,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         }
       })
 
-      it('come back for derivatives, whatever the type of their original', async () => {
+      it('are those of the derivative, whatever the type of its original', async () => {
         const original = originalKey('', 'mp4')
         for (const [i, [mediaType, head]] of Object.entries(HEADS).entries()) {
           const key = derivativeKey(original, `n=${i}`)
@@ -373,14 +373,14 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         }
       })
 
-      it('come back for the records of the service', async () => {
+      it('are returned for internal records', async () => {
         for (const key of [recordKey(originalKey('a')), clientRecordKey('someone')]) {
           await put(bucket, key, '{"a":1}', 'application/json')
           expect((await found(bucket, key)).mediaType).to.equal('application/json')
         }
       })
 
-      it('are what the caller knows, where it knows', async () => {
+      it('are those that the caller passes', async () => {
         const key = originalKey('', 'txt')
         const mediaType = 'text/plain; charset=utf-8'
         await put(bucket, key, 'x', mediaType)
@@ -393,7 +393,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
     })
 
     describe('put', () => {
-      it('replaces what was there, by something larger and by something smaller', async () => {
+      it('replaces an object with a larger one and with a smaller one', async () => {
         const key = originalKey()
         for (const size of [100_000, 300_000, 5, 0, 1]) {
           const bytes = someBytes(size)
@@ -405,14 +405,14 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await listed(bucket, '')).to.deep.equal([key])
       })
 
-      it('takes strings, buffers and empty chunks, in as many pieces as they come', async () => {
+      it('accepts strings, buffers and empty chunks, in any number of pieces', async () => {
         const key = originalKey()
         const pieces = ['ü', Buffer.from('bc'), '', Buffer.alloc(0), new Uint8Array([100])]
         await bucket.put(key, Readable.from(pieces, { objectMode: true }), { mediaType: 'image/png' })
         expect((await read(await found(bucket, key))).toString()).to.equal('übcd')
       })
 
-      it('shows nothing of an object before all of it is there', async () => {
+      it('shows nothing of an object before it is complete', async () => {
         const key = originalKey('', 'bin')
         let release = () => {}
         const released = new Promise<void>((resolve) => {
@@ -435,7 +435,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect((await found(bucket, key)).size).to.equal(begun.length + 'the end'.length)
       })
 
-      it('leaves the whole of one object when several are put under one key at once', async () => {
+      it('leaves one complete object when several are put under one key at once', async () => {
         const key = originalKey('', 'bin')
         const versions = Array.from({ length: 8 }, (_, i) => Buffer.alloc(200_000 + i, i))
         await Promise.all(versions.map((bytes) => put(bucket, key, bytes)))
@@ -445,7 +445,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
 
       for (const { what, start } of INTERRUPTIONS) {
         for (const size of [0, 1000, SEVERAL_PARTS]) {
-          it(`keeps nothing of ${what} after ${size} bytes, and leaves what was there`, async () => {
+          it(`stores nothing of ${what} after ${size} bytes, and keeps the previous object`, async () => {
             const begun = someBytes(size)
             for (const before of [undefined, Buffer.from('as it was')]) {
               const key = originalKey('a/b', 'bin')
@@ -470,7 +470,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         }
       }
 
-      it('is all or nothing at whatever moment the signal aborts', async () => {
+      it('is all or nothing whenever the signal aborts', async () => {
         const outcomes = await Promise.all(
           Array.from({ length: 60 }, async (_, i) => {
             const key = originalKey(`moment ${i}`, 'bin')
@@ -500,7 +500,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
     })
 
     describe('delete', () => {
-      it('deletes what is there and counts what is missing as deleted', async () => {
+      it('deletes existing objects, and counts missing ones as deleted', async () => {
         const [there, missing, other] = [originalKey('a'), originalKey('a'), originalKey('a')]
         await put(bucket, there, 'x')
         await put(bucket, other, 'x')
@@ -511,21 +511,21 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await bucket.delete([there])).to.deep.equal({ failed: [] })
       })
 
-      it('deletes nothing when asked to delete nothing', async () => {
+      it('accepts an empty list', async () => {
         const key = originalKey()
         await put(bucket, key, 'x')
         expect(await bucket.delete([])).to.deep.equal({ failed: [] })
         expect(await listed(bucket, '')).to.deep.equal([key])
       })
 
-      it('takes a key twice', async () => {
+      it('accepts a key twice', async () => {
         const key = originalKey()
         await put(bucket, key, 'x')
         expect(await bucket.delete([key, key])).to.deep.equal({ failed: [] })
         expect(await bucket.find(key)).to.equal(undefined)
       })
 
-      it('leaves the derivatives of an original, and the original of a derivative', async () => {
+      it('keeps the derivatives of an original, and the original of a derivative', async () => {
         const key = originalKey()
         const [first, second] = [derivativeKey(key, 'w=1'), derivativeKey(key, 'w=10')]
         for (const each of [key, first, second]) await put(bucket, each, 'x')
@@ -535,7 +535,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await listed(bucket, '')).to.deep.equal([second])
       })
 
-      it('lets the same keys be put again', async () => {
+      it('allows the same keys to be stored again', async () => {
         const key = originalKey('a/b')
         for (const text of ['one', 'two', 'three']) {
           await put(bucket, key, text)
@@ -545,7 +545,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         }
       })
 
-      it('does not disturb those who put in the same folder at the same time', async () => {
+      it('does not disturb concurrent puts in the same folder', async () => {
         const kept = Array.from({ length: 20 }, () => originalKey('one/folder'))
         await Promise.all(
           kept.map(async (key, i) => {
@@ -560,7 +560,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await listed(bucket, '')).to.deep.equal(kept.sort())
       })
 
-      it('leaves a whole object or none when put and delete run at once', async () => {
+      it('leaves a complete object or nothing with a concurrent put', async () => {
         const key = originalKey('one/key')
         const bytes = someBytes(1000)
         const rounds = Array.from({ length: 8 }, async () => {
@@ -594,7 +594,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await listed(bucket, derivativePrefix(key))).to.deep.equal(derivatives.sort())
       })
 
-      it('finds by folders, by the beginning of a name, and by nothing', async () => {
+      it('finds by folder, by the beginning of a name, and without a prefix', async () => {
         const keys = [
           storedKey('a/b/c.txt'),
           storedKey('a/bc/d.txt'),
@@ -624,7 +624,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         }
       })
 
-      it('may be left early', async () => {
+      it('can be ended early', async () => {
         for (const letter of 'abc') await put(bucket, storedKey(`x/${letter}`), 'x')
         let given = 0
         for await (const key of bucket.list('x/')) {
@@ -635,7 +635,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(given).to.equal(1)
       })
 
-      it('gives 1,200 keys, each once; and delete takes 1,500, those that are missing among them', async () => {
+      it('returns 1,200 keys, each once; delete accepts 1,500, including missing ones', async () => {
         const original = originalKey('many', 'mp4')
         const keys = Array.from({ length: 1200 }, (_, i) => derivativeKey(original, `n=${i}`))
         const stays = derivativeKey(originalKey('many', 'mp4'), 'n=0')
@@ -653,7 +653,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
     })
 
     describe('clients', () => {
-      it('see nothing of each other, under equal keys', async () => {
+      it('see nothing of each other under equal keys', async () => {
         const other = newBucket()
         const key = originalKey('a')
         await put(bucket, key, 'mine')
@@ -665,7 +665,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect((await read(await found(bucket, key))).toString()).to.equal('mine')
       })
 
-      it('have roots of which none contains another, even where one id begins with the other', async () => {
+      it('have roots that do not contain each other, even when one ID begins with the other', async () => {
         const id = newClientId()
         const [short, long] = [newBucket(id), newBucket(`${id}x`)]
         await put(short, storedKey('x/y'), 'short')
@@ -675,7 +675,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await listed(short, 'x')).to.deep.equal(['x/y'])
       })
 
-      it('find their objects again, by id', async () => {
+      it('find their objects again by ID', async () => {
         const id = newClientId()
         const key = originalKey()
         await put(newBucket(id), key, 'x')
@@ -686,7 +686,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
     describe('keys', () => {
       const odd = ODD_FOLDERS.map((folder) => originalKey(folder, 'txt'))
 
-      it('may hold every odd character that a folder may', async () => {
+      it('may contain every unusual character that a folder may contain', async () => {
         await Promise.all(odd.map((key) => put(bucket, key, key, 'text/plain')))
         for (const key of odd) {
           expect((await read(await found(bucket, key))).toString()).to.equal(key)
@@ -698,7 +698,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await listed(bucket, '')).to.deep.equal([first])
       })
 
-      it('may be as long as they come', async () => {
+      it('may have any length', async () => {
         const format = knownFormat('vcard')
         const { key } = newOriginal({ folder: 'f'.repeat(200), format, id: newFileId() })
         const longest = derivativeKey(key, `w=${'1'.repeat(178)}&~12345678`)
@@ -709,7 +709,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await listed(bucket, derivativePrefix(key))).to.deep.equal([longest])
       })
 
-      it('are percent-encoded in the public address, whether the object exists or not', () => {
+      it('are percent-encoded in the public URL, whether the object exists or not', () => {
         for (const key of [...odd, derivativeKey(originalKey(), 'h=1&w=2')]) {
           const url = bucket.urlOf(key)
           // A plus is a space to some servers; what a URL parser would still have to encode is not encoded.

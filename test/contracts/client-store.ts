@@ -37,7 +37,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       check(await opened.reopen())
     }
 
-    it('knows nobody at first', async () => {
+    it('knows no client at first', async () => {
       await both((one) => {
         expect(one.list()).to.deep.equal([])
         expect(one.find('')).to.equal(undefined)
@@ -46,7 +46,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       })
     })
 
-    it('finds a client by id, token and secret, and by nothing else', async () => {
+    it('finds a client by ID, token and secret, and by nothing else', async () => {
       const { client, secret } = newClient()
       await store.save(client)
       await both((one) => {
@@ -64,7 +64,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       })
     })
 
-    it('keeps any number of clients apart', async () => {
+    it('stores any number of clients separately', async () => {
       const all = Array.from({ length: 150 }, newClient)
       await Promise.all(all.map(({ client }) => store.save(client)))
       await both((one) => {
@@ -77,7 +77,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       })
     })
 
-    it('knows two secrets of a client during a rotation, and only the new one after it', async () => {
+    it('accepts two secrets of a client during a rotation, and only the new one after it', async () => {
       const { client, secret: old } = newClient()
       const fresh = newSecretToken()
       await store.save(client)
@@ -95,7 +95,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       })
     })
 
-    it('accepts a secret until the instant at which it ends, exclusive', async () => {
+    it('accepts a secret until the instant at which it expires, exclusive', async () => {
       const { client, secret } = newClient()
       const until = opened.clock.now + 1000
       const ending = { ...client, secrets: client.secrets.map((one) => ({ ...one, validUntil: until })) }
@@ -109,7 +109,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       })
     })
 
-    it('keeps the rules of a client, all of them and each by itself', async () => {
+    it('stores the rules of a client, all of them and each separately', async () => {
       const { client } = newClient()
       const all = { presetsOnly: true, allowedWidths: [320, 640], variantLimit: 5 } as const
       const { presetsOnly, allowedWidths, variantLimit } = all
@@ -121,7 +121,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       await both((one) => expect(one.find(client.id)).to.deep.equal(client))
     })
 
-    it('knows one that is being removed by its id only', async () => {
+    it('finds a client that is being removed by its ID only', async () => {
       const { client, secret } = newClient()
       await store.save(client)
       const removing = { ...client, removing: { files: true } }
@@ -136,7 +136,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       expect(await rejection(store.save(rival)), 'its token is still its own').to.be.instanceOf(Error)
     })
 
-    it('forgets one that is removed, as often as that is asked, and nobody else', async () => {
+    it('forgets a removed client, also on retry, and no other client', async () => {
       const { client, secret } = newClient()
       const other = newClient()
       await store.save({ ...client, name: 'Müller & Söhne' })
@@ -153,7 +153,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       })
     })
 
-    it('forgets the token that a client had before', async () => {
+    it('forgets the previous token of a client', async () => {
       const { client, secret } = newClient()
       await store.save(client)
       const changed = { ...client, token: newClientToken() }
@@ -166,7 +166,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       })
     })
 
-    it('gives a token and a secret that one client has left to another', async () => {
+    it('accepts a token and a secret that another client had before', async () => {
       const { client: first, secret } = newClient()
       await store.save(first)
       await store.save({ ...newClient().client, id: first.id })
@@ -187,7 +187,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       }),
     }
     for (const [what, take] of Object.entries(taken)) {
-      it(`refuses a client with the ${what} of another, and keeps nothing of it`, async () => {
+      it(`refuses a client with the ${what} of another, and stores nothing of it`, async () => {
         const { client: first, secret } = newClient()
         const second = newClient()
         const rotating = {
@@ -209,7 +209,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       })
     }
 
-    it('lets one of several have a token that they ask for at once', async () => {
+    it('gives a token to one of several clients that are saved with it at once', async () => {
       const token = newClientToken()
       const rivals = Array.from({ length: 10 }, () => ({ ...newClient().client, token }))
       const saved = await Promise.all(
@@ -224,7 +224,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       await both((one) => expect(one.list()).to.deep.equal([rivals[saved.indexOf(true)]]))
     })
 
-    it('keeps the last of several changes of one client', async () => {
+    it('stores the last of several changes of one client', async () => {
       const { client } = newClient()
       const versions = Array.from({ length: 10 }, () => ({ ...client, token: newClientToken() }))
       await Promise.all(versions.map((version) => store.save(version)))

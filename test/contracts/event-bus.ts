@@ -31,7 +31,7 @@ export function eventBusContract(
     const emit = (clientId: string) => bus.emit('client.changed', { clientId })
     const warnings = () => log.lines.filter(({ level }) => level === 'warn')
 
-    it('hands an event to every listener of its name, once, as it was', async () => {
+    it('passes an event to every listener of its name, once and unchanged', async () => {
       const seen: unknown[] = []
       bus.on('client.changed', 'a', (event) => seen.push(['a', event]))
       bus.on('client.changed', 'b', (event) => seen.push(['b', event]))
@@ -59,7 +59,7 @@ export function eventBusContract(
       )
     })
 
-    it('has nothing to do for an event without a listener', async () => {
+    it('ignores an event without a listener', async () => {
       for (const each of EVENT_NAMES) bus.emit(each, {} as never)
       await bus.idle()
     })
@@ -87,7 +87,7 @@ export function eventBusContract(
         throw undefined
       },
     })) {
-      it(`throws nothing when a listener ${how}, tells the log who it was, and goes on with the others`, async () => {
+      it(`throws nothing when a listener ${how}, logs its name, and calls the others`, async () => {
         const seen: string[] = []
         bus.on('client.changed', 'the broken one', fail)
         bus.on('client.changed', 'the good one', ({ clientId }) => seen.push(clientId))
@@ -100,7 +100,7 @@ export function eventBusContract(
       })
     }
 
-    it('does not wait for a listener that hangs: the others are called, and it is told to stop', async () => {
+    it('does not wait for a listener that hangs: it aborts it, and calls the others', async () => {
       const seen: string[] = []
       let signal: AbortSignal | undefined
       bus.on('client.changed', 'the hanging one', (_, aborted) => {
@@ -123,7 +123,7 @@ export function eventBusContract(
       expect(JSON.stringify(warnings())).to.include('the hanging one')
     })
 
-    it('takes no notice of a listener that fails after its time', async () => {
+    it('ignores a listener that fails after its timeout', async () => {
       bus.on('client.changed', 'late', async () => {
         await pause(limitMs + 20)
         throw new Error('too late')
@@ -134,7 +134,7 @@ export function eventBusContract(
       expect(warnings()).to.have.length(1)
     })
 
-    it('gives each call a time of its own, and leaves alone what ended in time', async () => {
+    it('gives each call its own timeout, and aborts none that ends in time', async () => {
       const signals: AbortSignal[] = []
       bus.on('client.changed', 'a', async (_, signal) => {
         signals.push(signal)
@@ -151,7 +151,7 @@ export function eventBusContract(
       expect(log.lines).to.deep.equal([])
     })
 
-    it('is idle when every listener has ended, those of events emitted meanwhile included', async () => {
+    it('is idle when every listener has ended, including those of events emitted in the meantime', async () => {
       const ended: string[] = []
       bus.on('client.changed', 'slow', async ({ clientId }) => {
         await pause(10)

@@ -28,20 +28,20 @@ export function handoverContract(name: string, open: () => Promise<OpenedHandove
       key = `a name {with} %odd: characters ${keys}`
     })
 
-    it('gives what nobody holds at once, again and again', async () => {
+    it('gives a free name at once, repeatedly', async () => {
       for (const handover of [opened.handover, opened.elsewhere]) {
         const release = await handover.take(key, { wanted, waitMs: 0, signal })
         await release()
       }
     })
 
-    it('holds one name beside another', async () => {
+    it('gives two different names at the same time', async () => {
       const one = await opened.handover.take(key, { wanted, waitMs: 0, signal })
       const other = await opened.elsewhere.take(`${key} and more`, { wanted, waitMs: 0, signal })
       await Promise.all([one(), other()])
     })
 
-    it('tells the holder that another one wants it, who gets it when it is given back', async () => {
+    it('notifies the holder that another caller waits, which gets the name once it is released', async () => {
       const order: string[] = []
       const release = await opened.handover.take(key, {
         wanted() {
@@ -63,7 +63,7 @@ export function handoverContract(name: string, open: () => Promise<OpenedHandove
       expect(order.slice(-2)).to.deep.equal(['released', 'second'])
     })
 
-    it('asks nobody while nobody else wants it', async () => {
+    it('does not notify the holder while no other caller waits', async () => {
       let asked = 0
       const tell = () => {
         asked += 1
@@ -74,7 +74,7 @@ export function handoverContract(name: string, open: () => Promise<OpenedHandove
       expect(asked).to.equal(0)
     })
 
-    it('is held by one at a time, however many want it', async () => {
+    it('gives the name to one caller at a time, however many wait', async () => {
       let holding = 0
       let most = 0
       const hold = async (handover: Handover) => {
@@ -89,14 +89,14 @@ export function handoverContract(name: string, open: () => Promise<OpenedHandove
       expect(most).to.equal(1)
     })
 
-    it('refuses with a 423 those who have waited long enough', async () => {
+    it('responds 423 to callers whose wait has timed out', async () => {
       const release = await opened.handover.take(key, { wanted, waitMs: 0, signal })
       const error = await rejection(opened.elsewhere.take(key, { wanted, waitMs: 300, signal }))
       expect(error).to.be.instanceOf(Problem).with.property('status', 423)
       await release()
     })
 
-    it('lets go of those who leave, and goes on with the others', async () => {
+    it('ignores callers that have aborted, and continues with the others', async () => {
       const release = await opened.handover.take(key, { wanted, waitMs: 0, signal })
       const leaving = new AbortController()
       const options = { wanted, waitMs: 20_000, signal: leaving.signal }

@@ -28,11 +28,11 @@ export function ledgerContract(name: string, open: () => Promise<OpenedLedger>):
 
     const later = { forgetAt: Date.now() + 600_000 }
 
-    it('knows nothing of what nobody has put there', async () => {
+    it('returns nothing for an unknown key', async () => {
       expect(await ledger.find(one)).to.equal(undefined)
     })
 
-    it('puts a text where there is none, and another in its place, for all', async () => {
+    it('stores a text under a free key, and replaces it, for all processes', async () => {
       for (const [before, after] of [
         [undefined, 'a'],
         ['a', ''],
@@ -46,7 +46,7 @@ export function ledgerContract(name: string, open: () => Promise<OpenedLedger>):
       }
     })
 
-    it('changes nothing when something else is there', async () => {
+    it('changes nothing when the current text is another one', async () => {
       expect(await ledger.replace(one, 'a', 'b', later)).to.equal(false)
       expect(await ledger.find(one)).to.equal(undefined)
       await ledger.replace(one, undefined, 'c', later)
@@ -56,7 +56,7 @@ export function ledgerContract(name: string, open: () => Promise<OpenedLedger>):
       expect(await ledger.find(one)).to.equal('c')
     })
 
-    it('lets one of many win', async () => {
+    it('accepts one of many concurrent writes', async () => {
       const won = await Promise.all(
         Array.from({ length: 40 }, (_, i) =>
           (i % 2 ? ledger : elsewhere).replace(one, undefined, String(i), later),
@@ -66,7 +66,7 @@ export function ledgerContract(name: string, open: () => Promise<OpenedLedger>):
       expect(await ledger.find(one)).to.equal(String(won.indexOf(true)))
     })
 
-    it('forgets what has had its time', async () => {
+    it('forgets an expired text', async () => {
       await ledger.replace(one, undefined, 'a', { forgetAt: Date.now() + 300 })
       expect(await ledger.find(one)).to.equal('a')
       await pause(400)

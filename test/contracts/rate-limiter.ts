@@ -32,11 +32,11 @@ export function rateLimiterContract(
       key = `client ${Math.random()}`
     })
 
-    it('tells its limit', () => {
+    it('returns its limit', () => {
       expect([limiter.points, limiter.seconds]).to.deep.equal([points, 60])
     })
 
-    it('allows as many as it has points, and counts down', async () => {
+    it('allows as many requests as it has points, and counts down', async () => {
       const verdicts = await consume(points + 3, (i) => (i % 2 === 0 ? limiter : elsewhere).consume(key))
       expect(verdicts.map(({ allowed }) => allowed)).to.deep.equal([
         ...Array.from({ length: points }, () => true),
@@ -45,7 +45,7 @@ export function rateLimiterContract(
       expect(verdicts.map(({ remaining }) => remaining)).to.deep.equal([4, 3, 2, 1, 0, 0, 0, 0])
     })
 
-    it('tells how long the window lasts, which refusals do not prolong', async () => {
+    it('returns the time until the window ends, which refusals do not extend', async () => {
       const [first, ...rest] = await consume(points + 5, () => limiter.consume(key))
       expect(first?.resetMs).to.be.within(59_000, 60_000)
       await pause(30)
@@ -55,7 +55,7 @@ export function rateLimiterContract(
       expect(last.resetMs).to.be.below((first?.resetMs ?? 0) - 20)
     })
 
-    it('counts each key by itself, whatever it is called', async () => {
+    it('counts each key separately, whatever it contains', async () => {
       const keys = ['', 'a', 'a:b', 'a b', '__proto__', 'constructor', 'ü', `${'k'.repeat(500)}`]
       for (const one of keys.map((each) => `${key}${each}`)) {
         const verdicts = await consume(points, () => limiter.consume(one))
@@ -64,14 +64,14 @@ export function rateLimiterContract(
       expect(await limiter.consume('__proto__')).to.include({ remaining: points - 1 })
     })
 
-    it('allows no more of 50 that come at once', async () => {
+    it('allows no more of 50 concurrent requests', async () => {
       const verdicts = await Promise.all(
         Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? limiter : elsewhere).consume(key)),
       )
       expect(verdicts.filter(({ allowed }) => allowed)).to.have.length(points)
     })
 
-    it('looks at a key without taking a point, also at one that it has never seen', async () => {
+    it('reads a key without taking a point, also an unknown one', async () => {
       expect(await limiter.look(key)).to.deep.equal({ allowed: true, remaining: points, resetMs: 0 })
       await limiter.consume(key)
       for (const one of [limiter, elsewhere, limiter]) {
@@ -83,7 +83,7 @@ export function rateLimiterContract(
       expect(await elsewhere.look(key)).to.include({ allowed: false, remaining: 0 })
     })
 
-    it('charges what was spent already, also more than is left, and forgets none of it', async () => {
+    it('charges points that are already used, also more than remain, and keeps all of them', async () => {
       await limiter.charge(key, 3)
       expect(await elsewhere.look(key)).to.include({ allowed: true, remaining: 2 })
       await elsewhere.charge(key, 1000)
@@ -95,7 +95,7 @@ export function rateLimiterContract(
       expect(await elsewhere.look(`${key} at once`)).to.include({ allowed: false })
     })
 
-    it('has all points again when the window is over in which they were charged', async () => {
+    it('has all points again when the window in which they were charged ends', async () => {
       const short = await open({ points: 2, seconds: 1 })
       try {
         await short.limiter.charge(key, 50)
@@ -108,7 +108,7 @@ export function rateLimiterContract(
       }
     })
 
-    it('starts anew when the window is over, at the time it told', async () => {
+    it('begins a new window at the announced time', async () => {
       const short = await open({ points: 2, seconds: 1 })
       try {
         const [first, , refused] = await consume(3, () => short.limiter.consume(key))

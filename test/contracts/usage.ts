@@ -38,7 +38,7 @@ export function usageStoreContract(name: string, open: () => Promise<OpenedUsage
       return Object.fromEntries(used.map(({ day, counts }) => [day, counts]))
     }
 
-    it('knows nothing of a client, or a day, of which nothing was counted', async () => {
+    it('returns nothing for an unknown client or day', async () => {
       expect(await counted()).to.deep.equal({})
       await store.add([{ clientId, day: DAY, counts: { uploads: 1 } }])
       expect(await counted(clientId, ['2026-11-21', '2026-11-23'])).to.deep.equal({})
@@ -46,12 +46,12 @@ export function usageStoreContract(name: string, open: () => Promise<OpenedUsage
       expect(await store.read(clientId, [])).to.deep.equal([])
     })
 
-    it('keeps every count there is, for all, as a number', async () => {
+    it('returns every count as a number, in all processes', async () => {
       await store.add([{ clientId, day: DAY, counts: ONE_OF_EACH }])
       expect(await counted()).to.deep.equal({ [DAY]: ONE_OF_EACH })
     })
 
-    it('adds to what is there, and leaves the other counts of the day as they are', async () => {
+    it('adds to existing counts, and keeps the other counts of the day', async () => {
       await store.add([{ clientId, day: DAY, counts: ONE_OF_EACH }])
       await elsewhere.add([{ clientId, day: DAY, counts: { deliveries: 10, deliveredBytes: 0 } }])
       expect(await counted()).to.deep.equal({
@@ -59,7 +59,7 @@ export function usageStoreContract(name: string, open: () => Promise<OpenedUsage
       })
     })
 
-    it('adds up what comes twice in one call', async () => {
+    it('sums equal entries of one call', async () => {
       await store.add([
         { clientId, day: DAY, counts: { uploads: 1 } },
         { clientId, day: DAY, counts: { uploads: 2, uploadedBytes: 5 } },
@@ -67,20 +67,20 @@ export function usageStoreContract(name: string, open: () => Promise<OpenedUsage
       expect(await counted()).to.deep.equal({ [DAY]: { uploads: 3, uploadedBytes: 5 } })
     })
 
-    it('adds nothing when there is nothing to add', async () => {
+    it('accepts an empty list', async () => {
       await store.add([])
       await store.add([{ clientId, day: DAY, counts: {} }])
       expect(await counted()).to.deep.equal({})
     })
 
-    it('keeps petabytes to the byte', async () => {
+    it('counts petabytes to the byte', async () => {
       const uploadedBytes = 2 ** 52
       await store.add([{ clientId, day: DAY, counts: { uploadedBytes } }])
       await store.add([{ clientId, day: DAY, counts: { uploadedBytes: 1 } }])
       expect(await counted()).to.deep.equal({ [DAY]: { uploadedBytes: uploadedBytes + 1 } })
     })
 
-    it('keeps clients and days apart, whatever clients are called', async () => {
+    it('separates clients and days, whatever the IDs contain', async () => {
       const ids = ['', 'a', 'a/2026-11-22', 'a b', 'a:b', 'ä', '%61', '__proto__', '*', '[a]'].map(
         (id) => `${clientId}${id}`,
       )
@@ -95,7 +95,7 @@ export function usageStoreContract(name: string, open: () => Promise<OpenedUsage
         )
     })
 
-    it('tells of the days that are asked for only, also of a whole year', async () => {
+    it('returns only the requested days, up to a whole year', async () => {
       const all = daysBetween('2026-01-01', '2026-12-31')
       await store.add(all.map((day, i) => ({ clientId, day, counts: { uploads: i + 1 } })))
       expect(Object.keys(await counted(clientId, all))).to.have.length(365)
@@ -107,7 +107,7 @@ export function usageStoreContract(name: string, open: () => Promise<OpenedUsage
       })
     })
 
-    it('loses nothing of what is added at once', async () => {
+    it('loses no concurrent additions', async () => {
       const days = ['2026-11-21', DAY]
       await Promise.all(
         Array.from({ length: 100 }, (_, i) =>

@@ -22,7 +22,7 @@ describe(`long: a folder of ${FILES} files`, function () {
       await writeFile(join(folder, `${String(i).padStart(22, '2')}.txt`), 'x')
   }
 
-  it('takes a DELETE in about the time of an empty one', async () => {
+  it('handles a DELETE in about the time of an empty one', async () => {
     const timed = async () => {
       const millis: number[] = []
       for (let i = 0; i < 20; i += 1) {
@@ -40,7 +40,7 @@ describe(`long: a folder of ${FILES} files`, function () {
     expect(amongMany).to.be.below(3 * alone + 10)
   })
 
-  it('takes a hundred uploads that are broken off without work for each file', async () => {
+  it('handles a hundred aborted uploads without work for each file', async () => {
     await fill((await upload()).s3PathOriginal)
     const before = await cpuSeconds(server().pid)
     await Promise.all(Array.from({ length: 100 }, () => brokenOff(server())))

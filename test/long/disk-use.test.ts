@@ -21,7 +21,7 @@ describe('long: a stranger who fills the disk with derivatives', function () {
     return 423
   }
 
-  it('by WAVs of an MP3 of twenty minutes stores what its derivatives may have', async () => {
+  it('stores WAVs of an MP3 of twenty minutes only up to the derivative limit', async () => {
     const bytes = await sound({
       format: 'mp3',
       seconds: 1200,
@@ -42,7 +42,7 @@ describe('long: a stranger who fills the disk with derivatives', function () {
     expect(added).to.be.below(allowed(bytes) + 2 * MIB)
   })
 
-  it('by a WAV of 40 KB of silent FLAC is refused, and stores nothing', async () => {
+  it('is refused a WAV of 40 KB of silent FLAC, and nothing is stored', async () => {
     const silence = 'anullsrc=channel_layout=7.1:sample_rate=192000'
     const bytes = await sound({ format: 'flac', source: silence, options: ['-t', '300'] })
     const { src } = await uploadOne(server(), { name: 'a.flac', bytes })
@@ -56,7 +56,7 @@ describe('long: a stranger who fills the disk with derivatives', function () {
     expect(added).to.be.below(MIB)
   })
 
-  it('by enlarged PNGs stores what its derivatives may have', async () => {
+  it('stores enlarged PNGs only up to the derivative limit', async () => {
     const bytes = await photo({ width: 3000, height: 2000 })
     const { src } = await uploadOne(server(), { name: 'a.jpg', bytes })
     const before = await server().diskBytes()

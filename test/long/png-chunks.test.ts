@@ -10,7 +10,7 @@ describe('long: a PNG of 3.3 million chunks', function () {
   const server = attackedServer()
 
   for (const type of ['tEXt', 'zTXt', 'aaAa'])
-    it(`of ${type} is refused, and does not keep the event loop`, async () => {
+    it(`of ${type} is refused, and does not block the event loop`, async () => {
       const { src } = await uploadOne(server(), { name: 'a.png', bytes: manyChunks(3_300_000, type) })
       const url = onLoopback(src, server().url)
       const { outcome, figures } = await watched(server(), async () => [

@@ -8,7 +8,7 @@ import { getFrom } from './attack.ts'
 import { attackedServer, watched } from './attacked.ts'
 
 // M3 and M4 of docs/explanation/security.md.
-describe('long: remote servers that never end their answer', function () {
+describe('long: remote servers that never end their response', function () {
   this.timeout(300_000)
   let hostile: Remote
   let slow: Remote
@@ -29,7 +29,7 @@ describe('long: remote servers that never end their answer', function () {
     sluiceJson(['client', 'set', 'first', '--fetch-hosts', 'any'], { DATA_DIR: server().dataDir }),
   )
 
-  it('by interim responses do not keep the event loop', async () => {
+  it('do not block the event loop with interim responses', async () => {
     const { outcome, figures } = await watched(server(), () =>
       Promise.all(
         Array.from({ length: 16 }, (_, i) =>
@@ -42,7 +42,7 @@ describe('long: remote servers that never end their answer', function () {
     expect(figures.health.max).to.be.below(250)
   })
 
-  it('by slow heads leave places to other visitors and to the secret', async () => {
+  it('leave places to other callers and to the secret with slow headers', async () => {
     const hanging = Array.from({ length: 16 }, (_, i) =>
       getFrom('127.0.0.2', server().url + fetchPath(server(), slow.url(`/${i}`))).catch(() => 0),
     )

@@ -105,7 +105,7 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
       return performance.now() - startedAt
     }
 
-    it(`of a large file leave the process below ${320 + more} MB, 2,000 of them, and its memory comes back`, async () => {
+    it(`leave the process below ${320 + more} MB with 2,000 requests for a large file, and it is freed afterwards`, async () => {
       const record = await uploadOne(server, { name: 'a.bin', bytes: randomBytes(8 * MIB) })
       const worstHealth = await probe()
       for (let i = 0; i < 2000; i += 1) get(record)
@@ -124,7 +124,7 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
       expect(health.ownMs).to.be.below(mostMs)
     })
 
-    it('of new pictures of 5 MB leave the process below 260 MB, 60 of them', async () => {
+    it('leave the process below 260 MB with 60 new derivatives of 5 MB', async () => {
       const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
       const bytes = await sharp({
         create: { width: 1900, height: 1000, channels: 3, background: '#888', noise },
@@ -137,7 +137,7 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
       expect(await milliseconds()).to.be.below(100)
     })
 
-    it(`of archives leave the process below ${260 + more} MB, 200 of them`, async () => {
+    it(`leave the process below ${260 + more} MB with 200 archives`, async () => {
       const records = []
       for (let i = 0; i < 4; i += 1)
         records.push(await uploadOne(server, { name: `${i}.gif`, bytes: gif(i < 2 ? MIB / 2 : 8 * MIB) }))

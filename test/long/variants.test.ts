@@ -8,7 +8,7 @@ describe('long: a stranger who requests a thousand variants of a file', function
   this.timeout(600_000)
   const server = attackedServer()
 
-  it('leaves new variants, presets, information and archives to others', async () => {
+  it('leaves new variants, presets, info and archives to other callers', async () => {
     const bytes = await photo({ width: 1000, height: 750 })
     const { src, sourceName } = await uploadOne(server(), { name: 'a.jpg', bytes })
     const url = onLoopback(src, server().url)

@@ -23,7 +23,7 @@ export function derivativeUsesContract(opened: () => { index: FileIndex; elsewhe
       limit = 10,
     ) => (await opened().elsewhere.leastUsed(of, limit)).map((one) => one.key.slice(one.key.indexOf('_') + 1))
 
-    it('order them by instant, held ones last, for a client and for one original', async () => {
+    it('are ordered by instant, with protected ones last, for a client and for one original', async () => {
       const other = newRef(ref.clientId)
       await adopted(index, other)
       await store('late', { at: NOW + 2 })
@@ -36,7 +36,7 @@ export function derivativeUsesContract(opened: () => { index: FileIndex; elsewhe
       expect(await index.derivedBytes(ref)).to.deep.equal({ client: 40, original: 30 })
     })
 
-    it('move one that is used to the end, and hold it for good', async () => {
+    it('move a used derivative to the end, and protect it permanently', async () => {
       for (const name of ['a', 'b', 'c']) await store(name)
       await index.noteUse(ref, key('a'), { at: NOW + 5, isHeld: false })
       await index.noteUse(ref, key('b'), { at: NOW - 5, isHeld: true })
@@ -46,7 +46,7 @@ export function derivativeUsesContract(opened: () => { index: FileIndex; elsewhe
       expect(held?.use).to.deep.equal({ at: NOW + 9, isHeld: true })
     })
 
-    it('are not noted of what is pending or unknown', async () => {
+    it('are not recorded for pending or unknown derivatives', async () => {
       await index.beginDerivative(ref, key('pending'), AHEAD)
       for (const name of ['pending', 'unknown'])
         await index.noteUse(ref, key(name), { at: NOW, isHeld: true })
@@ -54,7 +54,7 @@ export function derivativeUsesContract(opened: () => { index: FileIndex; elsewhe
       expect(await index.derivedBytes(ref)).to.deep.equal({ client: 0, original: 0 })
     })
 
-    it('end with an eviction, which one of 20 begins, and a sweep finds', async () => {
+    it('end with an eviction, which one of 20 callers begins and a sweep finds', async () => {
       await store('a')
       const begun = await Promise.all(
         Array.from({ length: 20 }, () => index.beginEviction(ref, key('a'), NOW)),
@@ -69,7 +69,7 @@ export function derivativeUsesContract(opened: () => { index: FileIndex; elsewhe
       expect((await index.find(ref, key('a'))).derivative).to.equal(undefined)
     })
 
-    it('count each byte once, while many begin, end and go at once', async () => {
+    it('count each byte once during concurrent begins, ends and deletes', async () => {
       const other = newRef(ref.clientId)
       await adopted(index, other)
       const work = Array.from({ length: 60 }, async (_, i) => {

@@ -63,7 +63,7 @@ export function fileIndexContract(
       ref = newRef()
     })
 
-    it('says that it works', () => index.ping())
+    it('responds to ping', () => index.ping())
 
     derivativeUsesContract(() => opened)
     recordChangesContract(() => opened)
@@ -102,14 +102,14 @@ export function fileIndexContract(
         expect(await elsewhere.find(ref)).to.deep.equal({ original: { state: 'stored', record: stored } })
       })
 
-      it('throw nothing away when the key is known already', async () => {
+      it('keep the stored data when the key is already known', async () => {
         await adopted(index, ref)
         const before = await index.find(ref)
         expect(await rejection(index.beginUpload(ref, AHEAD))).to.be.instanceOf(Error)
         expect(await index.find(ref)).to.deep.equal(before)
       })
 
-      it('finish all or none, whichever of them has been taken away', async () => {
+      it('finish all files or none when one of them was deleted', async () => {
         for (const spoilt of [0, 1, 2]) {
           for (const state of ['unknown', 'going, lease ahead', 'gone, deadline ahead'] as const) {
             const { clientId } = newRef()
@@ -124,7 +124,7 @@ export function fileIndexContract(
         }
       })
 
-      it('finish again, and beside one that is stored already and stays as it was', async () => {
+      it('finish again, and next to one that is already stored and remains unchanged', async () => {
         const refs = [ref, newRef(ref.clientId)]
         for (const each of refs) await index.beginUpload(each, AHEAD)
         expect(await index.finishUpload(ref.clientId, [record(ref.key, 'first')])).to.equal(true)
@@ -150,12 +150,12 @@ export function fileIndexContract(
           })
       })
 
-      it('finish when there is none', async () => {
+      it('finish without files', async () => {
         expect(await index.finishUpload(ref.clientId, [])).to.equal(true)
         await index.renewUpload([], AHEAD)
       })
 
-      it('move the lease of those that are pending, of several clients, and touch no other', async () => {
+      it('extend the lease of pending uploads of several clients, and of no other upload', async () => {
         const pending = [newRef(), newRef()]
         for (const each of pending) await index.beginUpload(each, OVER)
         const others = await Promise.all(
@@ -179,7 +179,7 @@ export function fileIndexContract(
     })
 
     describe('adopt', () => {
-      it('takes in what is unknown and never overrides', async () => {
+      it('adds an unknown file and never overwrites', async () => {
         const first = record(ref.key, 'first')
         expect(await index.adopt(ref.clientId, first)).to.deep.equal({ state: 'stored', record: first })
         expect(await elsewhere.adopt(ref.clientId, record(ref.key, 'second'))).to.deep.equal({
@@ -189,7 +189,7 @@ export function fileIndexContract(
         expect(await index.find(ref)).to.deep.equal({ original: { state: 'stored', record: first } })
       })
 
-      it('tells the lease of a pending upload', async () => {
+      it('returns the lease of a pending upload', async () => {
         await index.beginUpload(ref, AHEAD)
         expect(await index.adopt(ref.clientId, record(ref.key, 'x'))).to.deep.equal({
           state: 'pending',
@@ -215,7 +215,7 @@ export function fileIndexContract(
     })
 
     describe('trash', () => {
-      it('keeps record and derivatives, and gives them back before its time is over', async () => {
+      it('keeps record and derivatives, and restores them before the retention ends', async () => {
         await adopted(index, ref)
         await index.finishDerivative(ref, derived(d(ref)))
         const { original } = await index.find(ref)
@@ -234,7 +234,7 @@ export function fileIndexContract(
         expect(await overdue(index, NOW + 5, [ref])).to.deep.equal([])
       })
 
-      it('lets a sweep end what is still being made of it', async () => {
+      it('lets a sweep delete its derivatives in progress', async () => {
         await adopted(index, ref)
         await index.beginDerivative(ref, d(ref), NOW + 3)
         await index.trash(ref, { at: NOW, until: NOW + 50 })
@@ -257,7 +257,7 @@ export function fileIndexContract(
         metadata,
       })
 
-      it('are in order, whatever was said of the files, and count them', async () => {
+      it('are sorted and counted correctly, whatever tags and metadata contain', async () => {
         const refs = [3, 1, 2].map((n) => ({
           clientId: ref.clientId,
           key: storedKey(`b/image/png/${String(n).repeat(22)}.png`),
@@ -285,7 +285,7 @@ export function fileIndexContract(
         })
       })
 
-      it('end where a prefix does, and go on behind what is gone by now', async () => {
+      it('stop at the end of a prefix, and continue after a deleted file', async () => {
         const folders = ['a', 'a!', 'a0', 'a/b', 'a/b', 'a/bc', '日本', '🎉', 'b'].map((folder) => ({
           ...ref,
           key: storedKey(`${folder}/${newRef().key}`),
@@ -318,7 +318,7 @@ export function fileIndexContract(
         expect(await given({ after: 'c', prefix: 'b/' }), 'behind it').to.deep.equal([])
       })
 
-      it('are apart by client and state', async () => {
+      it('are separate for each client and state', async () => {
         const other = { ...ref, clientId: `${ref.clientId}x` }
         for (const each of [ref, other]) await adopted(index, each)
         await index.trash(other, { at: NOW, until: AHEAD })
@@ -328,7 +328,7 @@ export function fileIndexContract(
         expect([await count(other, 'stored'), await count(other, 'trashed')]).to.deep.equal([0, 1])
       })
 
-      it('are not complete before it is said', async () => {
+      it('are incomplete until they are marked as complete', async () => {
         const fresh = await open()
         try {
           expect(await fresh.index.isComplete()).to.equal(false)
@@ -341,7 +341,7 @@ export function fileIndexContract(
     })
 
     describe('derivatives', () => {
-      it('are found beside their original, pending and stored', async () => {
+      it('are found with their original, pending and stored', async () => {
         await adopted(index, ref)
         const { original } = await index.find(ref)
         expect(await index.find(ref, d(ref))).to.deep.equal({ original })
@@ -358,7 +358,7 @@ export function fileIndexContract(
         })
       })
 
-      it('are apart from others whose names begin alike', async () => {
+      it('are separate from others whose names begin the same', async () => {
         const [short, long] = [derivativeKey(ref.key, 'w=1'), derivativeKey(ref.key, 'w=10')]
         await adopted(index, ref)
         await index.beginDerivative(ref, long, AHEAD)
@@ -368,7 +368,7 @@ export function fileIndexContract(
         expect(await index.find(ref, long)).to.have.property('derivative')
       })
 
-      it('begin anew with a later deadline, and over one that is stored', async () => {
+      it('begin again with a later deadline, also over a stored one', async () => {
         await adopted(index, ref)
         await index.beginDerivative(ref, d(ref), OVER)
         expect(await index.beginDerivative(ref, d(ref), AHEAD)).to.equal('begun')
@@ -381,7 +381,7 @@ export function fileIndexContract(
         })
       })
 
-      it('are as many as there may be, pending ones included; those that are known begin anew', async () => {
+      it('are limited in number, including pending ones; known ones begin again', async () => {
         const named = (name: string) => derivativeKey(ref.key, name)
         const begin = (name: string, atMost: number) =>
           elsewhere.beginDerivative(ref, named(name), AHEAD, { atMost })
@@ -407,7 +407,7 @@ export function fileIndexContract(
         expect(await index.beginDerivative(ref, d(ref), AHEAD, { atMost: 1 })).to.equal('begun')
       })
 
-      it('are never more than there may be, however many begin at once', async () => {
+      it('never exceed the limit, however many begin at once', async () => {
         await adopted(index, ref)
         const starts = await Promise.all(
           range(40).map((i) =>
@@ -420,7 +420,7 @@ export function fileIndexContract(
         expect(starts.filter((start) => start === 'full')).to.have.length(33)
       })
 
-      it('are dropped while pending, and only then', async () => {
+      it('are dropped only while pending', async () => {
         await adopted(index, ref)
         await index.beginDerivative(ref, d(ref), AHEAD)
         await index.dropDerivative(ref, d(ref), FOREVER)
@@ -430,7 +430,7 @@ export function fileIndexContract(
         expect(await shown(index, ref)).to.equal('stored [stored]')
       })
 
-      it('are not dropped when they have been begun anew since', async () => {
+      it('are not dropped when they have begun again since', async () => {
         await adopted(index, ref)
         await index.beginDerivative(ref, d(ref), AHEAD + 5)
         await index.dropDerivative(ref, d(ref), AHEAD + 4)
@@ -439,7 +439,7 @@ export function fileIndexContract(
         expect(await shown(index, ref)).to.equal('stored')
       })
 
-      it('are dropped from an original on its way out, which stays on its way', async () => {
+      it('are dropped from an original that is being deleted, which remains so', async () => {
         await adopted(index, ref)
         await index.beginDerivative(ref, d(ref), AHEAD)
         await index.beginRemoval(ref, { cause: 'delete', leaseUntil: AHEAD, now: NOW })
@@ -449,7 +449,7 @@ export function fileIndexContract(
         expect(await shown(index, ref)).to.equal('going+1')
       })
 
-      it('take the tombstone along when the last of them is dropped, not before', async () => {
+      it('remove the tombstone when the last of them is dropped, not before', async () => {
         const others = ['w=1', 'w=2', 'w=3'].map((variant) => derivativeKey(ref.key, variant))
         await adopted(index, ref)
         for (const key of others) await index.beginDerivative(ref, key, AHEAD)
@@ -467,7 +467,7 @@ export function fileIndexContract(
     })
 
     describe('derivatives found in the bucket', () => {
-      it('are taken in once, with what is known of them', async () => {
+      it('are added once, with their record', async () => {
         await adopted(index, ref)
         const found = { ...derived(d(ref)), size: 5 * 1024 ** 3 + 1, mediaType: 'text/plain; charset=utf-8' }
         const entry = { state: 'stored', record: found }
@@ -476,7 +476,7 @@ export function fileIndexContract(
         expect((await elsewhere.find(ref, d(ref))).derivative).to.deep.equal(entry)
       })
 
-      it('leave alone one that is being made, which stays somebody’s', async () => {
+      it('do not replace a pending derivative, which keeps its owner', async () => {
         await adopted(index, ref)
         await index.beginDerivative(ref, d(ref), AHEAD)
         const pending = { state: 'pending', deadline: AHEAD }
@@ -484,7 +484,7 @@ export function fileIndexContract(
         expect((await elsewhere.find(ref, d(ref))).derivative).to.deep.equal(pending)
       })
 
-      it('resurrect nothing under 25 deletes', async () => {
+      it('restore nothing during 25 deletes', async () => {
         await adopted(index, ref)
         const keys = Array.from({ length: 25 }, (_, i) => derivativeKey(ref.key, `w=${i}`))
         const end = async (of: FileIndex) => {
@@ -504,7 +504,7 @@ export function fileIndexContract(
     })
 
     describe('the listing', () => {
-      it('gives all of one client, in every state, with their derivatives, and nothing of another', async () => {
+      it('returns all files of one client, in every state, with their derivatives, and none of another client', async () => {
         const { clientId } = ref
         const other = newRef(`${clientId}-other`)
         await adopted(index, other)
@@ -525,7 +525,7 @@ export function fileIndexContract(
         expect(await listOf(elsewhere, `${clientId}-nobody`)).to.deep.equal({})
       })
 
-      it('gives all of one original', async () => {
+      it('returns all of one original', async () => {
         for (const reach of Object.values(STATES)) {
           const each = newRef()
           await reach(index, each)
@@ -538,7 +538,7 @@ export function fileIndexContract(
         }
       })
 
-      it('gives all of all clients', async () => {
+      it('returns all of all clients', async () => {
         const other = newRef(`${ref.clientId}-other`)
         for (const each of [ref, other]) await adopted(index, each)
         expect(await listOf(elsewhere)).to.include.keys([
@@ -547,7 +547,7 @@ export function fileIndexContract(
         ])
       })
 
-      it('takes the odd characters of a client’s id for themselves', async () => {
+      it('treats unusual characters in the ID of a client literally', async () => {
         const odd = ['*', '?', '[a-z]', 'a', 'a*', 'a/', '\\', '^', 'ü %41', "'!()~"].map(
           (id) => `${ref.clientId}${id}`,
         )
@@ -558,7 +558,7 @@ export function fileIndexContract(
           ])
       })
 
-      it('gives 2,500 originals and their derivatives while others come and go', async () => {
+      it('returns 2,500 originals and their derivatives during concurrent changes', async () => {
         const { clientId } = ref
         const staying = Array.from({ length: 2500 }, () => newRef(clientId))
         await Promise.all(staying.map((each) => adopted(index, each)))
@@ -573,7 +573,7 @@ export function fileIndexContract(
         expect(seen.size).to.equal(2500)
       })
 
-      it('may be left early', async () => {
+      it('can be ended early', async () => {
         for (let i = 0; i < 3; i += 1) await adopted(index, newRef(ref.clientId))
         for await (const file of index.list(ref.clientId)) {
           expect(file.original.state).to.equal('stored')
@@ -584,7 +584,7 @@ export function fileIndexContract(
     })
 
     describe('removals', () => {
-      it('tell the keys of all derivatives, pending and stored, of this original only', async () => {
+      it('return the keys of all derivatives, pending and stored, of this original only', async () => {
         const neighbour = { clientId: ref.clientId, key: storedKey(`${ref.key}x`) }
         const elsewhereRef = { clientId: newRef().clientId, key: ref.key }
         for (const each of [ref, neighbour, elsewhereRef]) await adopted(index, each)
@@ -604,7 +604,7 @@ export function fileIndexContract(
         )
       })
 
-      it('end with nothing when no deadline lies ahead', async () => {
+      it('leave nothing when no deadline is in the future', async () => {
         const [over, stored] = [derivativeKey(ref.key, 'over'), derivativeKey(ref.key, 'stored')]
         await adopted(index, ref)
         await index.beginDerivative(ref, over, OVER)
@@ -617,7 +617,7 @@ export function fileIndexContract(
         expect(await shown(index, ref)).to.equal('pending+1')
       })
 
-      it('end with a tombstone that keeps only what may still be put', async () => {
+      it('leave a tombstone with only the derivatives that may still be stored', async () => {
         const over = derivativeKey(ref.key, 'over')
         const stored = derivativeKey(ref.key, 'stored')
         const ahead = derivativeKey(ref.key, 'ahead')
@@ -641,7 +641,7 @@ export function fileIndexContract(
         expect(await index.find(ref, ahead)).to.deep.equal({})
       })
 
-      it('go on from where they were left, as often as they are begun', async () => {
+      it('continue where they stopped, as often as they are begun', async () => {
         await adopted(index, ref)
         await index.finishDerivative(ref, derived(d(ref)))
         for (const leaseUntil of [NOW + 1, NOW + 2, NOW + 3]) {
@@ -656,7 +656,7 @@ export function fileIndexContract(
     })
 
     describe('overdue', () => {
-      it('gives exactly what nobody works on any more, for every instant', async () => {
+      it('returns exactly the entries whose deadline has passed, for every instant', async () => {
         const [pending10, stored, going10] = [newRef(), newRef(), newRef()]
         const [gone20, twoDeadlines, goingWithDeadline] = [newRef(), newRef(), newRef()]
         const refs = [pending10, stored, going10, gone20, twoDeadlines, goingWithDeadline]
@@ -690,7 +690,7 @@ export function fileIndexContract(
         }
       })
 
-      it('gives a tombstone when the last of its deadlines has come', async () => {
+      it('returns a tombstone when the last of its deadlines has passed', async () => {
         await adopted(index, ref)
         for (const after of [10, 20, 30])
           await index.beginDerivative(ref, derivativeKey(ref.key, `at${after}`), NOW + after)
@@ -700,7 +700,7 @@ export function fileIndexContract(
         expect(await overdue(index, NOW + 30, [ref])).to.deep.equal([original(ref)])
       })
 
-      it('gives the deadline of a derivative, by which it can be dropped', async () => {
+      it('returns the deadline of a derivative, which is needed to drop it', async () => {
         await adopted(index, ref)
         await index.beginDerivative(ref, d(ref), NOW - 3)
         const found: Overdue[] = []
@@ -708,7 +708,7 @@ export function fileIndexContract(
         expect(found).to.deep.equal([{ kind: 'derivative', ref, derivative: d(ref), deadline: NOW - 3 }])
       })
 
-      it('gives nothing of what was ended', async () => {
+      it('returns no entry that has ended', async () => {
         await index.beginUpload(ref, OVER)
         await index.finishUpload(ref.clientId, [record(ref.key, 'x')])
         await index.beginDerivative(ref, d(ref), OVER)
@@ -723,7 +723,7 @@ export function fileIndexContract(
         expect(await overdue(index, NOW + 1000, [ref, abandoned])).to.deep.equal([])
       })
 
-      it('may be ended item by item while it is read, and left early', async () => {
+      it('allows entries to be ended while it is read, and can be ended early', async () => {
         const refs = Array.from({ length: 30 }, () => newRef())
         for (const [i, each] of refs.entries()) {
           if (i % 3 === 0) await index.beginUpload(each, OVER)
@@ -759,7 +759,7 @@ export function fileIndexContract(
     })
 
     describe('clients', () => {
-      it('with equal keys are apart, even where one id begins with the other', async () => {
+      it('with equal keys are separate, even when one ID begins with the other', async () => {
         const ids = [ref.clientId, `${ref.clientId}x`, newRef().clientId]
         const refs = ids.map((clientId) => ({ clientId, key: ref.key })) as [FileRef, FileRef, FileRef]
         const [first, second, third] = refs
@@ -783,7 +783,7 @@ export function fileIndexContract(
         ])
       })
 
-      it('have keys with every odd character, and originals in folders that look like others', async () => {
+      it('have keys with any unusual character, and originals in folders that look like others', async () => {
         const base = `text/txt/${ref.key.slice(-26)}`
         const keys = [
           'a b',
@@ -817,10 +817,10 @@ export function fileIndexContract(
       })
     })
 
-    describe('many at once on one key', () => {
+    describe('concurrent calls for one key', () => {
       const both = () => [index, elsewhere] as const
 
-      it('lets one of 50 uploads begin', async () => {
+      it('begin one of 50 uploads', async () => {
         const outcomes = await Promise.all(
           range(50).map((i) =>
             ofTwo(both(), i)
@@ -839,7 +839,7 @@ export function fileIndexContract(
         })
       })
 
-      it('keeps what the first of 50 has finished, in whatever order they name their files', async () => {
+      it('keep the files of the first of 50 to finish, in any order of their files', async () => {
         const refs = range(4).map(() => newRef(ref.clientId))
         for (const each of refs) await index.beginUpload(each, AHEAD)
         const outcomes = await Promise.all(
@@ -860,7 +860,7 @@ export function fileIndexContract(
         expect(found).to.deep.equal(refs.map(({ key }) => ({ state: 'stored', record: record(key, by) })))
       })
 
-      it('lets an upload finish whole or not at all while its files are abandoned', async () => {
+      it('finish an upload completely or not at all while its files are abandoned', async () => {
         for (const round of range(20)) {
           const refs = range(3).map(() => newRef(ref.clientId))
           for (const each of refs) await index.beginUpload(each, AHEAD)
@@ -882,7 +882,7 @@ export function fileIndexContract(
         }
       })
 
-      it('gives one answer to 50 that adopt', async () => {
+      it('give the same result to 50 callers of adopt', async () => {
         const entries = await Promise.all(
           range(50).map((i) => ofTwo(both(), i).adopt(ref.clientId, record(ref.key, `by ${i}`))),
         )
@@ -890,13 +890,13 @@ export function fileIndexContract(
         expect((await index.find(ref)).original).to.deep.equal(entries[0])
       })
 
-      it('gives what is overdue to one of 50 sweeps', async () => {
+      it('give an overdue entry to one of 50 sweeps', async () => {
         await index.beginUpload(ref, OVER)
         const taken = await Promise.all(range(50).map((i) => beginRemoval(ofTwo(both(), i), ref, 'sweep')))
         expect(taken.filter((outcome) => outcome !== 'refused')).to.have.length(1)
       })
 
-      it('leaves no entry of 25 derivatives that end while 25 deletes go on', async () => {
+      it('leave no entry of 25 derivatives that finish during 25 deletes', async () => {
         const random = seededRandom(seed)
         for (const round of range(10)) {
           const each = newRef()
@@ -920,7 +920,7 @@ export function fileIndexContract(
       })
     })
 
-    it(`does what a map in memory does, in ${steps} steps at random (seed ${seed})`, async function () {
+    it(`equals a map in memory over ${steps} random steps (seed ${seed})`, async function () {
       this.timeout(60_000)
       const random = seededRandom(seed)
       const open = () => random.oneOf([index, elsewhere])

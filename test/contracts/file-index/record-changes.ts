@@ -5,7 +5,7 @@ import { NOW, newRef } from './file-index-states.ts'
 /** What every {@link FileIndex} has to know of records that are being changed. */
 export function recordChangesContract(opened: () => { index: FileIndex; elsewhere: FileIndex }): void {
   describe('changes of records', () => {
-    it('are given from the instant at which they are over until they have ended, each by itself', async () => {
+    it('are returned from the instant at which their lease ends until they have ended, each separately', async () => {
       const { index, elsewhere } = opened()
       const ref = newRef()
       const first = { ref, until: NOW }

@@ -15,7 +15,7 @@ const KIND = 'make'
 
 /** The turns of jobs that have an owner: part of the contract of Jobs. */
 export function jobTurns(opened: () => Opened): void {
-  describe('the turns of owners', () => {
+  describe('turns of job owners', () => {
     /** Adds jobs that are named by their owner and a number: `ann 1`, and `ann/1.2.3.4 1` for a stranger. */
     async function add(who: string, count = 1): Promise<void> {
       const { elsewhere, jobs } = opened()
@@ -33,7 +33,7 @@ export function jobTurns(opened: () => Opened): void {
       return opened().begunIds()
     }
 
-    it('let a client with one job go next, not behind all of another client', async () => {
+    it('let a client with one job go next, not after all jobs of another client', async () => {
       let end: () => void = () => {}
       const ended = new Promise<void>((resolve) => {
         end = resolve
@@ -63,7 +63,7 @@ export function jobTurns(opened: () => Opened): void {
       expect(await orderOf(7)).to.deep.equal(order)
     })
 
-    it('alternate between addresses, which together have the turns of one client', async () => {
+    it('alternate between addresses, which share the turns of one client', async () => {
       await add('ann/1.1.1.1', 3)
       await add('ann/2.2.2.2', 2)
       await add('bob', 2)
@@ -75,14 +75,14 @@ export function jobTurns(opened: () => Opened): void {
       expect(await orderOf(7)).to.deep.equal(order)
     })
 
-    it('give many addresses of one client no more than that client has', async () => {
+    it('give many addresses of one client no more turns than the client has', async () => {
       for (let i = 1; i <= 10; i += 1) await add(`ann/1.1.1.${i}`)
       await add('bob')
       opened().work()
       expect((await orderOf(11)).slice(0, 2)).to.deep.equal(['ann/1.1.1.1 1', 'bob 1'])
     })
 
-    it('last beyond a restart', async () => {
+    it('persist over a restart', async () => {
       await add('ann', 3)
       await add('bob')
       await opened().restart()
@@ -90,7 +90,7 @@ export function jobTurns(opened: () => Opened): void {
       expect(await orderOf(4)).to.deep.equal(['ann 1', 'bob 1', 'ann 2', 'ann 3'])
     })
 
-    it('come to every job, also those that are put off or tried again', async () => {
+    it('reach every job, including delayed and retried ones', async () => {
       const failed = new Set<string>()
       opened().work(async ({ id }) => {
         if (failed.has(id)) return
@@ -103,7 +103,7 @@ export function jobTurns(opened: () => Opened): void {
       await orderOf(16)
     })
 
-    it('count all jobs of the kind, in whatever state they wait', async () => {
+    it('count all jobs of the kind, in any waiting state', async () => {
       await add('ann', 2)
       await opened().elsewhere.enqueue({
         kind: KIND,
@@ -119,7 +119,7 @@ export function jobTurns(opened: () => Opened): void {
       expect(await opened().elsewhere.counts(KIND)).to.deep.equal({ waiting: 3, running: 1 })
     })
 
-    it('know how many jobs strangers have, and one of them', async () => {
+    it('count the jobs of all strangers, and of one of them', async () => {
       await add('ann', 2)
       await add('ann/1.1.1.1', 3)
       await add('ann/2.2.2.2')

@@ -117,12 +117,12 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       return status as JobStatus
     }
 
-    describe('the jobs of an owner', () => {
+    describe('the count of jobs of an owner', () => {
       const own = (id: string, client: string, kind = ONE.kind) =>
         elsewhere.enqueue({ kind, id, owner: { client }, data: null })
       const openOf = async (client: string, kind = ONE.kind) => (await elsewhere.openOf(kind, { client })).all
 
-      it('count while they wait or run, each once', async () => {
+      it('includes each waiting or running job once', async () => {
         await own('one', 'ann')
         await own('one', 'ann')
         await own('two', 'ann', 'other')
@@ -140,7 +140,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect([await openOf('ann'), await openOf('ann', 'other')]).to.deep.equal([0, 1])
       })
 
-      it('count after a restart as well', async () => {
+      it('is the same after a restart', async () => {
         await own('one', 'ann')
         await restart()
         expect(await openOf('ann')).to.equal(1)
@@ -150,7 +150,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
     jobTurns(() => ({ jobs, elsewhere, restart, work, begunIds }))
 
     describe('a job', () => {
-      it('is done with what it was given', async () => {
+      it('runs with its data', async () => {
         const data = { text: 'ü"\n\0', list: [1, 2.5, null, { a: true }], empty: '', key: 'a/b_w=1' }
         work()
         await jobs.enqueue({ ...ONE, data })
@@ -158,7 +158,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(begun).to.deep.equal([{ ...ONE, data, attempt: 1 }])
       })
 
-      it('waits until someone does its kind', async () => {
+      it('waits until a worker handles its kind', async () => {
         await enqueue('one')
         expect(await shown()).to.deep.equal({ state: 'waiting', attempts: 0, progress: 0 })
         jobs.work('other', async () => {}, WORK)
@@ -168,13 +168,13 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         await until('done')
       })
 
-      it('that was never asked for is unknown', async () => {
+      it('is unknown when it was never added', async () => {
         await enqueue('one')
         expect(await shown({ kind: 'make', id: 'two' })).to.equal(undefined)
         expect(await shown({ kind: 'made', id: 'one' })).to.equal(undefined)
       })
 
-      it('may be called anything', async () => {
+      it('may have any ID', async () => {
         const ids = ['', '0', '12', '0:1', 'a:b:c', ' ', 'ü/ä?=&', 'a\0b', '__proto__', 'x'.repeat(3000)]
         work(undefined, { concurrency: 4 })
         for (const id of ids) await enqueue(id, { data: id })
@@ -183,7 +183,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(begunIds()).to.have.members(ids)
       })
 
-      it('is another one under the same id of another kind', async () => {
+      it('differs from one with the same ID of another kind', async () => {
         const seen: string[] = []
         for (const kind of ['make', 'send-2'])
           jobs.work(kind, async (job) => seen.push(`${job.kind} ${job.id}`), WORK)
@@ -192,7 +192,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         await eventually(() => expect(seen).to.have.members(['make one', 'send-2 one']))
       })
 
-      it('tells how far it is, wherever it is asked, and nothing that makes no sense', async () => {
+      it('reports its progress to every process, and ignores invalid progress', async () => {
         const end = gate()
         let tell: (fraction: number) => void = () => {}
         work(async (_, { progress }) => {
@@ -237,7 +237,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         })
       }
 
-      it('is taken with 64 KiB of data', async () => {
+      it('accepts 64 KiB of data', async () => {
         const data = 'x'.repeat(65_534)
         work()
         await enqueue('one', { data })
@@ -252,8 +252,8 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       })
     })
 
-    describe('asked for again', () => {
-      it('is one run, however often, while it waits and while it runs', async () => {
+    describe('a job that is added again', () => {
+      it('runs once while it waits or runs', async () => {
         const end = gate()
         const ask = () =>
           Promise.all(
@@ -280,7 +280,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(begun[0]?.data).to.equal('first')
       })
 
-      it('begins anew when it is done', async () => {
+      it('runs again when it is done', async () => {
         const end = gate()
         work(async ({ data }) => {
           if (data === 'second') await end.opened
@@ -297,7 +297,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         ])
       })
 
-      it('is one run when it is done and a hundred ask at once', async () => {
+      it('runs once when it is done and a hundred callers add it at once', async () => {
         const end = gate()
         work(async ({ data }) => data === 'again' && (await end.opened), { concurrency: 5 })
         await enqueue('one')
@@ -315,7 +315,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(begun).to.have.length(2)
       })
 
-      it('does not run again when it has failed for good', async () => {
+      it('does not run again when it has failed permanently', async () => {
         work(async () => {
           throw notTransformable('the video is broken')
         })
@@ -327,7 +327,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(begun).to.have.length(1)
       })
 
-      it('waits between two attempts as it did', async () => {
+      it('waits between two attempts as before', async () => {
         const starts: number[] = []
         work(
           async ({ attempt }) => {
@@ -345,15 +345,15 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       })
     })
 
-    describe('in what order', () => {
-      it('begins them as they were asked for', async () => {
+    describe('the order of jobs', () => {
+      it('is that in which they were added', async () => {
         const ids = Array.from({ length: 30 }, (_, i) => `job ${i % 7} ${i}`)
         for (const id of ids) await enqueue(id)
         work()
         await eventually(() => expect(begunIds()).to.deep.equal(ids))
       })
 
-      it('does as many at a time as it may, and no more', async () => {
+      it('runs as many at a time as configured, and no more', async () => {
         let now = 0
         let most = 0
         work(
@@ -370,7 +370,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(most).to.equal(3)
       })
 
-      it('lets no kind wait for another', async () => {
+      it('is separate for each kind', async () => {
         const end = gate()
         work(() => end.opened)
         jobs.work('send', async () => {}, WORK)
@@ -381,7 +381,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         end.open()
       })
 
-      it('keeps one back as long as it was told, and others do not wait for it', async () => {
+      it('delays a job as requested, without delaying the others', async () => {
         const times = new Map<string, number>()
         work(async ({ id }) => times.set(id, Date.now()))
         const since = Date.now()
@@ -402,7 +402,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect((times.get('later') ?? 0) - since).to.be.at.least(500)
       })
 
-      it('does not mistake a delay of months for one that is over', async () => {
+      it('respects a delay of months', async () => {
         work()
         await enqueue('one', { delayMs: 2 ** 31 + 1000 })
         await enqueue('two', { delayMs: 400 * 24 * 3_600_000 })
@@ -411,8 +411,8 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       })
     })
 
-    describe('that is put off', () => {
-      it('comes again when it was told to, as often as that, and no attempt has counted', async () => {
+    describe('a job that postpones itself', () => {
+      it('runs again at the requested times, and counts no attempt', async () => {
         const starts: number[] = []
         work(
           async () => {
@@ -430,7 +430,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(log.lines).to.deep.equal([])
       })
 
-      it('lets the others go first, and waits on over a restart', async () => {
+      it('lets the others go first, and continues to wait over a restart', async () => {
         let ready = false
         work(async ({ id }) => {
           if (id === 'one' && !ready) throw new NotYet(200)
@@ -445,7 +445,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(await until('done')).to.include({ attempts: 1 })
       })
 
-      it('has failed as often as it had before', async () => {
+      it('keeps its number of failed attempts', async () => {
         const fates = [
           new Error('broken'),
           new NotYet(5),
@@ -462,7 +462,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       })
     })
 
-    describe('that fails', () => {
+    describe('a job that fails', () => {
       for (const [how, fail] of Object.entries({
         rejects: async () => {
           await pause(1)
@@ -475,7 +475,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
           throw undefined
         },
       })) {
-        it(`and ${how} is tried as often as it may, then has failed for good, and the others go on`, async () => {
+        it(`and ${how} is tried up to the limit, then has failed permanently, and the others continue`, async () => {
           work(({ id }) => (id === 'one' ? fail() : Promise.resolve()))
           await enqueue('one')
           await enqueue('two')
@@ -506,7 +506,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(seen).to.deep.equal([1, 2, 3].map((attempts) => ({ state: 'running', attempts, progress: 0 })))
       })
 
-      it('waits between its attempts, each time twice as long, cut at random, up to a bound', async () => {
+      it('waits between its attempts, each time twice as long, with jitter, up to a maximum', async () => {
         const starts: number[] = []
         work(
           async () => {
@@ -533,7 +533,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         notTransformable('the video is broken'),
         badParameter({ param: 'w', expected: 'a number' }),
       ]) {
-        it(`with a ${problem.status} has failed for good at once`, async () => {
+        it(`with a ${problem.status} has failed permanently at once`, async () => {
           work(async () => {
             throw problem
           })
@@ -552,7 +552,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         })
       }
 
-      it('with a 5xx is tried again, and tells the last one', async () => {
+      it('with a 5xx is retried, and keeps the last error', async () => {
         work(async ({ attempt }) => {
           throw new Problem({ status: 502, code: 'bad_gateway', detail: `number ${attempt}` })
         })
@@ -561,7 +561,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(await until('failed')).to.deep.include(failed)
       })
 
-      it('by taking too long is told to end, and that was an attempt', async () => {
+      it('by a timeout is aborted, and counts an attempt', async () => {
         const reasons: unknown[] = []
         work(
           async (_, { signal }) => {
@@ -587,7 +587,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(reasons).to.have.length(2)
       })
 
-      it('by taking too long is done all the same when it comes to its end', async () => {
+      it('by a timeout is done all the same when it completes', async () => {
         work((_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)), {
           limitMs: 40,
         })
@@ -595,7 +595,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(await until('done')).to.include({ attempts: 1 })
       })
 
-      it('gives each attempt a time of its own', async () => {
+      it('gives each attempt its own timeout', async () => {
         const aborted: boolean[] = []
         work(
           async ({ attempt }, { signal }) => {
@@ -611,13 +611,13 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       })
     })
 
-    describe('that has ended', () => {
+    describe('a finished job', () => {
       const SHORT: Retention = { doneMs: 400, doneCount: 100, failedMs: 1500, failedCount: 100 }
       const fail = async ({ id }: Job) => {
         if (id.startsWith('bad')) throw notTransformable('broken')
       }
 
-      it('is forgotten after a while, a failed one later, and can then be asked for again', async () => {
+      it('is forgotten after a while, a failed one later, and can then be added again', async () => {
         await restart({ keep: SHORT })
         work(fail)
         await enqueue('good')
@@ -650,7 +650,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(known).to.deep.equal(['bad 2', 'good 3', 'bad 3', 'good 4', 'good 5'])
       })
 
-      it('is known after a restart, for the rest of its time', async () => {
+      it('persists over a restart, for the rest of its retention', async () => {
         const keep = { ...SHORT, doneMs: 1200 }
         await restart({ keep })
         work(fail)
@@ -672,8 +672,8 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       })
     })
 
-    describe('at the end of a process', () => {
-      it('begins nothing more once it is paused; what runs goes on, and others may be added', async () => {
+    describe('jobs during the shutdown of a process', () => {
+      it('do not begin once the queue is paused; running ones continue, and others may be added', async () => {
         const end = gate()
         work(() => end.opened)
         await enqueue('one')
@@ -697,7 +697,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(begunIds()).to.deep.equal(['one', 'two', 'three'])
       })
 
-      it('begins nothing while it closes, even what is due meanwhile', async () => {
+      it('do not begin while it closes, even when they become due', async () => {
         const end = gate()
         work(() => end.opened, { concurrency: 4 })
         await enqueue('one')
@@ -714,7 +714,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
           expect(await shown({ kind: 'make', id })).to.include({ attempts: 0 })
       })
 
-      it('lets running jobs end within the grace, and waits no longer than that takes', async () => {
+      it('may end within the grace period, and the shutdown waits no longer than needed', async () => {
         let aborted = false
         work(
           async (_, { signal }) => {
@@ -735,7 +735,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
           expect(await shown({ kind: 'make', id })).to.include({ state: 'done' })
       })
 
-      it('puts back what does not end in time: it begins anew, and that was no attempt', async () => {
+      it('are returned to the queue when they do not end in time, which counts no attempt', async () => {
         const reasons: unknown[] = []
         work(
           (_, { signal, progress }) =>
@@ -769,7 +769,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         ])
       })
 
-      it('forgets nothing: what waits, for its time or between attempts, goes on at the next start', async () => {
+      it('continue at the next start when they wait, for their time or between attempts', async () => {
         const since = Date.now()
         await enqueue('a')
         await enqueue('late', { delayMs: 1500 })
@@ -808,7 +808,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         ])
       })
 
-      it('lets a running job add another while it closes', async () => {
+      it('may add another job while it closes', async () => {
         const end = gate()
         work(async () => {
           await end.opened
@@ -825,7 +825,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(await shown({ kind: 'send', id: 'it is done' })).to.include({ state: 'waiting' })
       })
 
-      it('says 503 once it is closed, and can be closed twice', async () => {
+      it('are refused with a 503 once it is closed, and it can be closed twice', async () => {
         await Promise.all([jobs.close({ graceMs: 0 }), jobs.close({ graceMs: 0 })])
         await jobs.close({ graceMs: 0 })
         for (const refused of [jobs.enqueue({ ...ONE, data: null }), jobs.status(ONE)])
@@ -834,7 +834,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
     })
 
     for (const seed of [1, 2, 3]) {
-      it(`does what was asked, each job once at a time, whatever happens at random (seed ${seed})`, async function () {
+      it(`runs each added job once at a time under random operations (seed ${seed})`, async function () {
         this.timeout(60_000)
         await jobsModel({ jobs, elsewhere, seed })
       })

@@ -79,7 +79,7 @@ export function locksAcrossProcesses(
       return { outcome, leave: () => patience.abort(new Error('left')) }
     }
 
-    it('do the work once for 100 callers in four processes', async () => {
+    it('run the work once for 100 callers in four processes', async () => {
       let runs = 0
       const does = async () => {
         runs += 1
@@ -104,7 +104,7 @@ export function locksAcrossProcesses(
       expect(runs).to.equal(1)
     })
 
-    it('give what cannot travel to nobody as a result', async () => {
+    it('reject a result that cannot be serialised', async () => {
       const circular: { self?: unknown } = {}
       circular.self = circular
       const first = of(0).share(
@@ -121,7 +121,7 @@ export function locksAcrossProcesses(
         expect(failure).to.be.instanceOf(Error).with.property('message').that.includes('circular')
     })
 
-    it('go on for those elsewhere when all callers of the holder have left, longer than a lease', async () => {
+    it('continue for callers in other processes when all callers of the holder have left, longer than a lease', async () => {
       const one = work()
       const first = [caller(0, one.do), caller(0, never)]
       await one.begun()
@@ -135,7 +135,7 @@ export function locksAcrossProcesses(
       for (const each of others) expect(await each.outcome).to.equal('done')
     })
 
-    it('abort the work when the last caller of all leaves, wherever that is', async () => {
+    it('abort the work when the last caller of all leaves, in any process', async () => {
       const one = work()
       const callers = [caller(0, one.do), ...[1, 2, 3].map((number) => caller(number, never))]
       await one.begun()
@@ -150,7 +150,7 @@ export function locksAcrossProcesses(
       expect(await of(1).share(key, async () => 'anew', { limitMs })).to.equal('anew')
     })
 
-    it('go on for a caller who comes to the holder when the others have left', async () => {
+    it('continue for a caller that joins the holder when the others have left', async () => {
       const one = work()
       const first = caller(0, one.do)
       await one.begun()
@@ -166,7 +166,7 @@ export function locksAcrossProcesses(
       expect(await late.outcome).to.equal('done')
     })
 
-    it('do not wait for a caller elsewhere who has died, once its place has run out', async () => {
+    it('do not wait for a dead caller of another process once its place expires', async () => {
       const one = work()
       const first = caller(0, one.do)
       await one.begun()
@@ -180,7 +180,7 @@ export function locksAcrossProcesses(
       one.end('too late')
     })
 
-    it('do not wait for one who has died when all others have left after it', async () => {
+    it('do not wait for a dead caller when all others have left after it', async () => {
       const one = work()
       const callers = [caller(0, one.do), caller(2, never)]
       await one.begun()
@@ -193,7 +193,7 @@ export function locksAcrossProcesses(
       one.end('too late')
     })
 
-    it('pass to one of those who wait when the holder dies, within its lease', async () => {
+    it('pass to a waiting caller when the holder dies, within its lease', async () => {
       const [dead, next] = [work(), work()]
       const lost = caller(0, dead.do)
       await dead.begun()
@@ -211,7 +211,7 @@ export function locksAcrossProcesses(
       await lost.outcome.catch(() => {})
     })
 
-    it('are free at once for a newcomer when the lease of a dead holder is over', async () => {
+    it('are free at once for a new caller when the lease of a dead holder has expired', async () => {
       const dead = work()
       caller(0, dead.do)
       await dead.begun()
@@ -223,7 +223,7 @@ export function locksAcrossProcesses(
       dead.end('of the dead')
     })
 
-    it('abort the work of a holder that was cut off for a lease, and keep its late end from all others', async () => {
+    it('abort the work of a holder that was disconnected for a lease, and hide its late result', async () => {
       const [cut, next] = [work(), work()]
       const lost = caller(0, cut.do)
       await cut.begun()
@@ -242,7 +242,7 @@ export function locksAcrossProcesses(
       expect(await late.outcome).to.equal('of the new holder')
     })
 
-    it('tell those elsewhere of the limit at once, and begin anew only after the end', async () => {
+    it('report the timeout to other processes at once, and begin again only after the work has ended', async () => {
       const old = work()
       const first = of(0).share(key, old.do, { limitMs: 4 * settleMs })
       first.catch(() => {})
@@ -266,7 +266,7 @@ export function locksAcrossProcesses(
       expect(order.slice(0, 2)).to.deep.equal(['old ends', 'new'])
     })
 
-    it('never work twice at a time, and leave nobody without an answer, while processes die', async function () {
+    it('never run the work twice at a time, and answer every caller, while processes die', async function () {
       this.timeout(40_000)
       const dead = new Set<number>()
       const working = new Map<string, Set<number>>()

@@ -68,13 +68,13 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
     }
 
     describe('one at a time', () => {
-      it('does the work and answers with its result', async () => {
+      it('runs the work and returns its result', async () => {
         for (const result of ['text', 0, null, { a: [1, { b: 'ü' }] }])
           expect(await locks.share(key, async () => result, { limitMs })).to.deep.equal(result)
         expect(await locks.share(key, async () => {}, { limitMs })).to.equal(undefined)
       })
 
-      it('does the work once for all who ask meanwhile, and gives all its result', async () => {
+      it('runs the work once for concurrent callers, and gives all of them its result', async () => {
         const first = piece()
         const asked = [locks.share(key, first.work, { limitMs })]
         await first.begun
@@ -86,7 +86,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         expect(first.runs()).to.equal(1)
       })
 
-      it('gives all who wait its failure, with everything the caller may see of it', async () => {
+      it('gives all waiting callers its error, with everything public in it', async () => {
         const first = piece()
         const asked = [locks.share(key, first.work, { limitMs })]
         await first.begun
@@ -116,7 +116,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         }
       })
 
-      it('gives all who wait a failure that is no problem, and one that is thrown at once', async () => {
+      it('gives all waiting callers an error that is not a Problem, and one that is thrown synchronously', async () => {
         const first = piece()
         const asked = [locks.share(key, first.work, { limitMs })]
         await first.begun
@@ -136,7 +136,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         expect(await rejection(atOnce)).to.have.property('message', 'at once')
       })
 
-      it('lets those with other names work side by side', async () => {
+      it('runs work under different names in parallel', async () => {
         const [first, second] = [piece(), piece()]
         const asked = [
           locks.share(key, first.work, { limitMs }),
@@ -149,7 +149,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         expect(await asked[0]).to.equal('first')
       })
 
-      it('never works twice at a time on one name, however callers come and go', async () => {
+      it('never runs work twice at a time under one name, however callers join and leave', async () => {
         const random = seededRandom(3)
         const working = new Map<string, number>()
         let runs = 0
@@ -183,13 +183,13 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
     })
 
     describe('after the end', () => {
-      it('works anew for a new caller, after a result', async () => {
+      it('runs again for a new caller, after a result', async () => {
         expect(await locks.share(key, async () => 'first', { limitMs })).to.equal('first')
         expect(await locks.share(key, async () => 'second', { limitMs })).to.equal('second')
         expect(await elsewhere.share(key, async () => 'third', { limitMs })).to.equal('third')
       })
 
-      it('works anew for a new caller, after a failure', async () => {
+      it('runs again for a new caller, after an error', async () => {
         const broken = locks.share(
           key,
           async () => {
@@ -201,7 +201,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         expect(await elsewhere.share(key, async () => 'second', { limitMs })).to.equal('second')
       })
 
-      it('works anew for each who has waited, and asks again', async () => {
+      it('runs again for each caller that has waited, and checks again', async () => {
         const first = piece()
         const asked = [locks, elsewhere, locks].map((one) => one.share(key, first.work, { limitMs }))
         await first.begun
@@ -226,8 +226,8 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
       })
     })
 
-    describe('leaving', () => {
-      it('is possible for the first caller: the work goes on for the others', async () => {
+    describe('leaving callers', () => {
+      it('do not stop the work when the first one leaves: it continues for the others', async () => {
         const first = piece()
         const patience = new AbortController()
         const asked = locks.share(key, first.work, { limitMs, signal: patience.signal })
@@ -243,7 +243,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         expect(await Promise.all(others)).to.deep.equal(['done', 'done'])
       })
 
-      it('is possible for those who wait', async () => {
+      it('may be those that wait', async () => {
         const first = piece()
         const asked = locks.share(key, first.work, { limitMs })
         const signal = await first.begun
@@ -260,7 +260,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         expect(await asked).to.equal('done')
       })
 
-      it('aborts the work when the last one goes', async () => {
+      it('abort the work when the last one leaves', async () => {
         const first = piece()
         const patience = [new AbortController(), new AbortController(), new AbortController()] as const
         const asked = patience.map(({ signal }, i) =>
@@ -280,7 +280,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         first.fail(signal.reason)
       })
 
-      it('in the same turn as asking aborts the work, or has none begun', async () => {
+      it('abort the work, or prevent it, when they leave in the same turn', async () => {
         const first = piece()
         const patience = new AbortController()
         const asked = locks.share(key, first.work, { limitMs, signal: patience.signal })
@@ -292,7 +292,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         expect(await elsewhere.share(key, async () => 'next', { limitMs })).to.equal('next')
       })
 
-      it('before asking begins no work', async () => {
+      it('prevent the work when they left before', async () => {
         const first = piece()
         const reason = new Error('left before')
         const asked = locks.share(key, first.work, { limitMs, signal: AbortSignal.abort(reason) })
@@ -302,7 +302,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         expect(await locks.share(key, async () => 'next', { limitMs })).to.equal('next')
       })
 
-      it('after the end changes nothing', async () => {
+      it('change nothing after the end', async () => {
         const patience = new AbortController()
         let seen: AbortSignal | undefined
         const work = async (signal: AbortSignal) => {
@@ -316,8 +316,8 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
       })
     })
 
-    describe('the limit', () => {
-      it('aborts the work and is a 503 for all who wait', async () => {
+    describe('the timeout', () => {
+      it('aborts the work and responds 503 to all waiting callers', async () => {
         const first = piece()
         const asked = [locks.share(key, first.work, { limitMs: 50 + 2 * settleMs })]
         const signal = await first.begun
@@ -330,7 +330,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         await settled()
       })
 
-      it('does not touch work that ends in time', async () => {
+      it('does not affect work that ends in time', async () => {
         let seen: AbortSignal | undefined
         const work = async (signal: AbortSignal) => {
           seen = signal
@@ -343,7 +343,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
       })
     })
 
-    describe('work that was abandoned and has not ended yet', () => {
+    describe('aborted work that has not ended yet', () => {
       /** Aborted, by leaving or by its limit, and still at it. */
       async function abandoned(how: 'left' | 'limit') {
         const old = piece()
@@ -364,7 +364,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
 
       for (const how of ['left', 'limit'] as const) {
         for (const end of ['fails', 'succeeds late'] as const) {
-          it(`(${how}) and ${end} is not handed to a new caller, whose own begins after it`, async () => {
+          it(`(${how}) that ${end} is not given to a new caller, whose own work begins after it`, async () => {
             const old = await abandoned(how)
             const order: string[] = []
             const next = [locks, elsewhere].map((one) =>
@@ -387,7 +387,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
           })
         }
 
-        it(`(${how}) is not handed to callers who come in the moments around its end`, async () => {
+        it(`(${how}) is not given to callers that arrive around its end`, async () => {
           const old = await abandoned(how)
           let moment: Promise<unknown> = old.work(new AbortController().signal)
           const callers: Array<Promise<string>> = []
@@ -406,7 +406,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
         })
       }
 
-      it('does not hold those who wait for its end and lose patience', async () => {
+      it('does not hold waiting callers that abort', async () => {
         const old = await abandoned('left')
         const patience = new AbortController()
         const waiting = rejection(locks.share(key, never, { limitMs, signal: patience.signal }))

@@ -4,7 +4,7 @@ import { postZip, uploadOne } from '../../support/requests/client.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
-describe('an archive while the bucket is away', () => {
+describe('an archive while the bucket is unavailable', () => {
   let service: Service
   let isAway: (key: string) => boolean = () => false
   before(async () => {
@@ -19,7 +19,7 @@ describe('an archive while the bucket is away', () => {
   })
   after(() => service.stop())
 
-  it('is a 503 when no file can be delivered, else an archive with what there is', async () => {
+  it('responds 503 when no file can be delivered, else with an archive of the available files', async () => {
     const files = await Promise.all(
       ['a.txt', 'b.txt'].map((name) => uploadOne(service, { name, bytes: name })),
     )

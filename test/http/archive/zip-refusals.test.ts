@@ -9,7 +9,7 @@ import { newClient, postZip, uploadOne, type WireRecord } from '../../support/re
 import { exchange, jsonOf, openSocket, received } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 
-onOneBackend('refused archives', (start) => {
+onOneBackend('POST /v1/zip with an invalid request', (start) => {
   let service: Service
   let png: WireRecord
   before(async () => {
@@ -27,7 +27,7 @@ onOneBackend('refused archives', (start) => {
     return problem
   }
 
-  it('says what is wrong with a request without a body', async () => {
+  it('states what is wrong with a request without a body', async () => {
     const socket = await openSocket(service)
     const answer = received(socket)
     socket.write(
@@ -77,7 +77,7 @@ onOneBackend('refused archives', (start) => {
     '513 bytes': `${'x'.repeat(509)}.png`,
   }
   for (const [what, path] of Object.entries(hostile)) {
-    it(`answers 400 to ${what} as a path, and names the item`, async () => {
+    it(`responds 400 to ${what} as a path, and names the entry`, async () => {
       const problem = await refusal({
         files: [{ path: png.sourceName }, { path: png.sourceName }, { path, name: 'a.png' }],
       })
@@ -101,7 +101,7 @@ onOneBackend('refused archives', (start) => {
     '1025 bytes': 'x'.repeat(1025),
   }
   for (const [what, name] of Object.entries(leaving)) {
-    it(`answers 400 to ${what} in a name, and names the item`, async () => {
+    it(`responds 400 to ${what} in a name, and names the entry`, async () => {
       const problem = await refusal({ files: [{ path: png.sourceName }, { path: png.sourceName, name }] })
       expect(problem).to.include({ code: 'bad_path', param: 'files[1].name' })
     })
@@ -168,14 +168,14 @@ onOneBackend('refused archives', (start) => {
     ],
   ]
   for (const [what, body, param] of bodies) {
-    it(`answers 400 to ${what}`, async () => {
+    it(`responds 400 to ${what}`, async () => {
       const problem = await refusal(body)
       expect(problem).to.include({ code: 'bad_parameter', param })
       expect(problem.detail).to.be.a('string').and.include('expected')
     })
   }
 
-  it('answers 400 to a number past all bounds, and says what came', async () => {
+  it('responds 400 to a number out of range, with the received value', async () => {
     const problem = await refusal('{"files":[{"path":"a.png","params":{"w":1e309}}]}')
     expect(problem).to.include({ code: 'bad_parameter', param: 'files[0].params.w', received: 'Infinity' })
     expect(problem.detail).to.match(/ but received "Infinity"$/)
@@ -189,7 +189,7 @@ onOneBackend('refused archives', (start) => {
     'a number': '1',
     'JSON with a comma too many': '{"files": [],}',
   })) {
-    it(`answers 400 to ${what} as the body`, async () => {
+    it(`responds 400 to ${what} as the body`, async () => {
       const problem = await refusal(body)
       expect(problem.code).to.be.oneOf(['bad_json', 'bad_parameter'])
       expect(JSON.stringify(problem)).not.to.match(/Unexpected|position|SyntaxError/)
@@ -202,7 +202,7 @@ onOneBackend('refused archives', (start) => {
     'multipart/form-data; boundary=x',
     undefined,
   ]) {
-    it(`answers 415 to a body of type ${type}`, async () => {
+    it(`responds 415 to a body of type ${type}`, async () => {
       const answer = await exchange(service, '/v1/zip', {
         method: 'POST',
         headers: {
@@ -220,7 +220,7 @@ onOneBackend('refused archives', (start) => {
   }
 
   for (const mark of ['', '\ufeff']) {
-    it(`takes JSON with a charset, ${mark ? 'after' : 'without'} a byte order mark`, async () => {
+    it(`accepts JSON with a charset, ${mark ? 'after' : 'without'} a byte order mark`, async () => {
       const answer = await exchange(service, '/v1/zip', {
         method: 'POST',
         headers: {
@@ -233,7 +233,7 @@ onOneBackend('refused archives', (start) => {
     })
   }
 
-  it('answers 415 to a compressed body, and 400 to one that is not in UTF-8', async () => {
+  it('responds 415 to a compressed body, and 400 to one that is not UTF-8', async () => {
     const body = Buffer.from(JSON.stringify({ files: [{ path: png.sourceName, name: 'ü' }] }), 'latin1')
     const send = (headers: Record<string, string>, body: Buffer) =>
       exchange(service, '/v1/zip', {
@@ -259,7 +259,7 @@ onOneBackend('refused archives', (start) => {
 
   for (const announced of [true, false]) {
     const how = announced ? 'whose length is announced' : 'that comes in chunks'
-    it(`answers 413 to a body of more than a megabyte ${how} before its end`, async () => {
+    it(`responds 413 to a body of more than a megabyte ${how} before its end`, async () => {
       const socket = await openSocket(service)
       socket.write(
         `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
@@ -272,7 +272,7 @@ onOneBackend('refused archives', (start) => {
       expect(String(answer)).to.match(/^HTTP\/1\.1 413 /)
     })
 
-    it(`answers 413 to a body of more than a megabyte ${how}, and serves the next request`, async () => {
+    it(`responds 413 to a body of more than a megabyte ${how}, and serves the next request`, async () => {
       const body = JSON.stringify({ files: [{ path: 'x'.repeat(3_000_000) }] })
       const socket = await openSocket(service)
       const answer = received(socket, 3000)
@@ -292,7 +292,7 @@ onOneBackend('refused archives', (start) => {
     })
   }
 
-  it('answers 405 with Allow to other methods', async () => {
+  it('responds 405 with Allow to other methods', async () => {
     for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS']) {
       const { status, headers } = await exchange(service, '/v1/zip', { method })
       expect({ status, allow: headers.allow }, method).to.deep.equal({ status: 405, allow: 'POST' })
@@ -306,7 +306,7 @@ onOneBackend('the rate limit of archives', (start) => {
     service = await start({ env: { ZIP_RATE_WINDOW_SECONDS: '6' } })
   })
 
-  it('answers 429 to the eleventh request, for that client only, until its time is over', async () => {
+  it('responds 429 to the eleventh request of this client only, until the window ends', async () => {
     const other = await newClient(service)
     const body = { files: [{ path: 'missing.png' }] }
     // Those without a secret take nothing from anybody, and are told so however often they ask.
@@ -334,7 +334,7 @@ onOneBackend('the rate limit of archives', (start) => {
     await eventually(async () => expect((await postZip(service, body)).status).to.equal(200))
   })
 
-  it('counts nothing that is refused for another reason', async () => {
+  it('does not count requests that are refused for another reason', async () => {
     const client = await newClient(service)
     const answers = async (times: number, body: unknown) => {
       const statuses = new Set<number>()
@@ -353,7 +353,7 @@ onOneBackend('the rate limit of archives', (start) => {
     expect(response.headers.get('ratelimit')).to.match(/^"zip";r=9;/)
   })
 
-  it('is 10 in 60 seconds unless told otherwise', async () => {
+  it('is 10 in 60 seconds by default', async () => {
     const usual = await start()
     const response = await postZip(usual, { files: [{ path: 'missing.png' }] })
     expect(response.headers.get('ratelimit-policy')).to.equal('"zip";q=10;w=60')

@@ -18,7 +18,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { emptied } from '../../support/storage.ts'
 
-onTwoBackends('zip', (start) => {
+onTwoBackends('POST /v1/zip', (start) => {
   let service: Service
   let png: WireRecord
   let text: WireRecord
@@ -47,7 +47,7 @@ onTwoBackends('zip', (start) => {
 
   const names = (list: ZipEntry[]) => list.map(({ name }) => name)
 
-  it('answers an archive as an attachment that nobody stores', async () => {
+  it('responds with an archive as an attachment that is not cached', async () => {
     const response = await postZip(service, { files: [{ path: png.sourceName }] })
     const { headers } = response
     expect(response.status).to.equal(200)
@@ -63,7 +63,7 @@ onTwoBackends('zip', (start) => {
     ])
   })
 
-  it('takes every spelling of a path, and the name as given', async () => {
+  it('accepts every spelling of a path, and uses the name as given', async () => {
     const list = await entries(
       { path: png.s3PathOriginal },
       { path: inFolder.s3PathOriginal },
@@ -82,13 +82,13 @@ onTwoBackends('zip', (start) => {
     for (const { name, bytes } of list.slice(0, -1)) expect(bytes.equals(photo), name).to.equal(true)
   })
 
-  it('repeats in the manifest the path as it was asked for', async () => {
+  it('repeats the requested path in the manifest', async () => {
     const paths = [inFolder.s3PathOriginal.split('/').map(encodeURIComponent).join('/'), 'not%20there.png']
     const list = await entries(...paths.map((path) => ({ path })))
     expect(manifestOf(list).map(({ path }) => path)).to.deep.equal(paths)
   })
 
-  it('keeps the order asked for in archive and manifest, whatever takes longer', async () => {
+  it('keeps the requested order in archive and manifest', async () => {
     const files = Array.from({ length: 30 }, (_, i) => ({
       path: i % 3 === 0 ? png.sourceName : text.sourceName,
       type: i % 3 === 0 ? 'image' : 'text',
@@ -101,7 +101,7 @@ onTwoBackends('zip', (start) => {
     expect(manifestOf(list).map(({ name }) => name)).to.deep.equal(expected)
   })
 
-  it('holds 100 files', async () => {
+  it('accepts 100 files', async () => {
     const list = await entries(
       ...Array.from({ length: 100 }, () => ({ path: text.sourceName, type: 'text' })),
     )
@@ -110,7 +110,7 @@ onTwoBackends('zip', (start) => {
     expect(manifestOf(list)).to.have.length(100)
   })
 
-  it('applies to each file its own parameters, numbers and true or false among them', async () => {
+  it('applies parameters to each file, with numbers and booleans', async () => {
     const list = await entries(
       { path: png.sourceName, name: 'number', params: { w: 40, h: 30 } },
       { path: png.sourceName, name: 'text', params: { w: '40', height: '30' } },
@@ -170,7 +170,7 @@ onTwoBackends('zip', (start) => {
     await rm(folder, { recursive: true })
   })
 
-  it('tells equal names apart, and one that is called like the manifest', async () => {
+  it('numbers equal names, and one that equals that of the manifest', async () => {
     const list = await entries(
       { path: png.sourceName, name: 'a.png' },
       { path: png.sourceName, name: 'a.png' },
@@ -201,7 +201,7 @@ onTwoBackends('zip', (start) => {
     expect(manifestOf(list).map(({ name }) => name)).to.deep.equal(expected)
   })
 
-  it('goes on without the files that cannot be delivered, and says why', async () => {
+  it('continues without the files that cannot be delivered, and the manifest states why', async () => {
     const missing = 'This file does not exist.'
     const derivative = `${png.s3PathOriginal}_w=77`
     const list = await entries(
@@ -248,7 +248,7 @@ onTwoBackends('zip', (start) => {
     ])
   })
 
-  it('leaves in the log what kept a file out, at info', async () => {
+  it('logs why a file is missing at level info', async () => {
     const earlier = service.log.lines.length
     await entries({ path: 'missing.png' }, { path: broken.sourceName, params: { w: 11 } })
     const told = service.log.lines
@@ -260,13 +260,13 @@ onTwoBackends('zip', (start) => {
     expect(told[0]?.fields.err).to.be.instanceOf(Error).with.property('message').that.matches(/jpeg/i)
   })
 
-  it('is an archive with only the manifest when no file can be delivered', async () => {
+  it('returns only the manifest when no file can be delivered', async () => {
     const list = await entries({ path: 'missing.png' }, { path: 'also/missing.png' })
     expect(names(list)).to.deep.equal(['_manifest.json'])
     expect(manifestOf(list).map(({ code }) => code)).to.deep.equal([404, 404])
   })
 
-  it('keeps the name of a file that is missing for the next of that name', async () => {
+  it('gives the name of a missing file to the next file of that name', async () => {
     const list = await entries(
       { path: 'missing.png', name: 'a.png' },
       { path: png.sourceName, name: 'a.png' },
@@ -274,7 +274,7 @@ onTwoBackends('zip', (start) => {
     expect(names(list)).to.deep.equal(['a.png', '_manifest.json'])
   })
 
-  it('deflates text and stores what is compressed already', async () => {
+  it('compresses text and stores files that are already compressed', async () => {
     const list = await entries(
       { path: png.sourceName, name: 'a.png' },
       { path: text.sourceName, type: 'text', name: 'a.txt' },
@@ -288,7 +288,7 @@ onTwoBackends('zip', (start) => {
     ])
   })
 
-  it('is accepted by unzip, Python, bsdtar and 7z, and holds the bytes that are delivered', async () => {
+  it('is accepted by unzip, Python, bsdtar and 7z, with the bytes that are delivered', async () => {
     const large = await uploadOne(service, { name: 'large.bin', bytes: randomBytes(3_000_000) })
     const page = await uploadOne(service, {
       name: 'page.html',
@@ -327,7 +327,7 @@ onTwoBackends('zip', (start) => {
     await remove()
   })
 
-  it('has names that unzip, Python, bsdtar and 7z read right, 70,000 bytes of them', async () => {
+  it('has names that unzip, Python, bsdtar and 7z read correctly, 70,000 bytes of them', async () => {
     const odd = [
       'größe 写真 🙂👩‍👩‍👧.png',
       'e\u0301 in two code points.png',
@@ -358,7 +358,7 @@ onTwoBackends('zip', (start) => {
     await remove()
   })
 
-  it('has names that Windows can unpack, and its manifest says which', async () => {
+  it('has names that Windows can unpack, and the manifest lists the changed ones', async () => {
     const portable = {
       con: 'con_',
       'NUL.tar.gz': 'NUL_.tar.gz',
@@ -404,7 +404,7 @@ onTwoBackends('zip', (start) => {
     ['100%25.zip', `filename="100_25.zip"; filename*=UTF-8''100%2525.zip`],
   ]
   for (const [archiveName, parameters] of archiveNames) {
-    it(`calls the archive ${archiveName}`, async () => {
+    it(`names the archive ${archiveName}`, async () => {
       const response = await postZip(service, { files: [{ path: png.sourceName }], archiveName })
       expect(response.status).to.equal(200)
       expect(response.headers.get('content-disposition')).to.equal(`attachment; ${parameters}`)

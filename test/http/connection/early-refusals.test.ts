@@ -11,7 +11,7 @@ import { type Service, startService } from '../../support/service.ts'
 const BODY = Buffer.alloc(50_000_000)
 const TIMES = 10
 
-describe('refusals before the body has come', () => {
+describe('refusals before the body has arrived', () => {
   let service: Service
   before(async () => {
     service = await startService()
@@ -38,7 +38,7 @@ describe('refusals before the body has come', () => {
     ['HTTP/1.0, as nginx speaks it to a service', 'HTTP/1.0\r\nConnection: close'],
   ])
     for (const [what, path, type, secret, status] of answers)
-      it(`reach whoever sends all of it first: ${what} over ${how}`, async function () {
+      it(`reach a client that sends everything first: ${what} over ${how}`, async function () {
         this.timeout(30_000)
         for (let i = 0; i < TIMES; i += 1) {
           const { socket, failures } = await connected()
@@ -59,7 +59,7 @@ describe('refusals before the body has come', () => {
         }
       })
 
-  it('end the connection when the body does', async () => {
+  it('close the connection when the body ends', async () => {
     const server = createServer(service.app.handle)
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
     const { socket, failures } = await connected((server.address() as AddressInfo).port)
@@ -79,7 +79,7 @@ describe('refusals before the body has come', () => {
     }
   })
 
-  it('reach whoever has sent many requests without reading', async () => {
+  it('reach a client that has sent many requests without reading', async () => {
     const { socket, failures } = await connected()
     socket.pause()
     const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -95,7 +95,7 @@ describe('refusals before the body has come', () => {
     expect(text.slice(text.lastIndexOf('HTTP/1.1'))).to.match(/^HTTP\/1\.1 429 /)
   })
 
-  it('leave nothing behind on a connection that is kept', async () => {
+  it('leave no listeners on a kept-alive connection', async () => {
     const warnings: Error[] = []
     const warned = (warning: Error) => {
       if (warning.name === 'MaxListenersExceededWarning') warnings.push(warning)

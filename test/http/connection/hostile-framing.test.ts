@@ -35,7 +35,7 @@ const FRAMINGS: Record<string, string> = {
   'bare line feeds': `Content-Length: 0\n\n${SMUGGLED}`,
 }
 
-onOneBackend('requests of a doubtful form', (start) => {
+onOneBackend('requests with ambiguous framing', (start) => {
   let service: Service
   let png: WireRecord
   before(async () => {
@@ -73,12 +73,12 @@ onOneBackend('requests of a doubtful form', (start) => {
   }
 
   for (const [what, framing] of Object.entries(FRAMINGS)) {
-    it(`are answered 400, once, and the connection is closed: ${what}`, async () => {
+    it(`get 400, once, and the connection is closed: ${what}`, async () => {
       await expectProblem(upload() + framing, 400)
     })
   }
 
-  it('change nothing by what they say after the body', async () => {
+  it('ignore their trailers', async () => {
     const trailers = 'Authorization: another\r\nContent-Length: 5\r\nTransfer-Encoding: identity\r\n'
     const chunked = `Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n${FORM.length.toString(16)}\r\n`
     await expectProblem(`${upload()}${chunked}${FORM}\r\n0\r\n${trailers}\r\n`, 400)
@@ -102,10 +102,10 @@ onOneBackend('requests of a doubtful form', (start) => {
     zeros: () => '\0'.repeat(1000),
   }
   for (const [what, bytes] of Object.entries(lines)) {
-    it(`are answered 400: ${what}`, () => expectProblem(bytes(), 400))
+    it(`get 400: ${what}`, () => expectProblem(bytes(), 400))
   }
 
-  it('are told to go on when they wait for that, and refused when they expect anything else', async () => {
+  it('get 100 Continue when they expect it, and 417 for any other expectation', async () => {
     const whole = `Content-Length: 7\r\nConnection: close\r\n`
     expect((await ask(`${upload()}${whole}Expect: 100-continue\r\n\r\n--b--\r\n`)).statuses).to.deep.equal([
       100, 400,
@@ -113,10 +113,10 @@ onOneBackend('requests of a doubtful form', (start) => {
     await expectProblem(`${upload()}${whole}Expect: 200-ok\r\n\r\n--b--\r\n`, 417)
   })
 
-  it('are a 404 when they ask for the server itself', () =>
+  it('get 404 for OPTIONS *', () =>
     expectProblem('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404))
 
-  it('are logged, and print nothing of a secret, when their address is none', async () => {
+  it('are logged without any secret when their URL is invalid', async () => {
     const earlier = service.log.lines.length
     const warnings: Error[] = []
     const keep = (warning: Error) => warnings.push(warning)
@@ -132,14 +132,14 @@ onOneBackend('requests of a doubtful form', (start) => {
     expect(told).to.have.length(2)
   })
 
-  it('are answered 501 when their chunks are compressed', async () => {
+  it('get 501 for a compressed transfer coding', async () => {
     const earlier = service.log.lines.length
     const rest = `Connection: close\r\n\r\n${FORM.length.toString(16)}\r\n${FORM}\r\n0\r\n\r\n`
     await expectProblem(`${upload()}Transfer-Encoding: gzip, chunked\r\n${rest}`, 501)
     expect(service.log.lines.slice(earlier).some(({ level }) => level === 'error')).to.equal(false)
   })
 
-  it('may name the service in their address', async () => {
+  it('may have an absolute URL', async () => {
     const { pathname } = new URL(png.src)
     const close = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
     for (const address of [`http://x${pathname}?download`, `HTTPS://u@x:80${pathname}?download#top`])
@@ -147,11 +147,11 @@ onOneBackend('requests of a doubtful form', (start) => {
     await expectProblem(`GET http://x${pathname}?w=0 ${close}`, 400)
   })
 
-  it('may come without a Host in HTTP/1.0, which has none', async () => {
+  it('may have no Host in HTTP/1.0', async () => {
     expect((await ask(`GET ${target()} HTTP/1.0\r\n\r\n`)).statuses).to.deep.equal([200])
   })
 
-  it('lose none of their headers, however many there are', async () => {
+  it('keep all of their headers, however many there are', async () => {
     const flood = 'a:\r\n'.repeat(3000)
     const { statuses } = await ask(
       `GET ${target()} HTTP/1.1\r\nHost: x\r\n${flood}Range: bytes=0-1\r\nConnection: close\r\n\r\n`,
@@ -159,7 +159,7 @@ onOneBackend('requests of a doubtful form', (start) => {
     expect(statuses).to.deep.equal([206])
   })
 
-  it('are told apart by the first of two secrets', async () => {
+  it('use the first of two Authorization headers', async () => {
     const secret = service.tokens.secretClientToken
     await expectProblem(
       `DELETE /v1/upload/${png.s3PathOriginal} HTTP/1.1\r\nHost: x\r\nAuthorization: wrong\r\n` +

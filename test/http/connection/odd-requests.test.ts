@@ -4,14 +4,14 @@ import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
 
-describe('odd requests', () => {
+describe('unusual requests', () => {
   let service: Service
   before(async () => {
     service = await startService()
   })
   after(() => service.stop())
 
-  it('with more than 200 parameters are refused', async () => {
+  it('are refused with more than 200 parameters', async () => {
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const times = (n: number) => 'v=1&'.repeat(n)
     for (const path of [src, src.replace('/upload/', '/info/')])
@@ -32,7 +32,7 @@ describe('odd requests', () => {
     ['0', '0'],
     ['1e38', '1e38'],
   ])
-    it(`for an SVG of ${width} x ${height} are a 422, and no error for the operator`, async () => {
+    it(`for an SVG of ${width} x ${height} get 422, and no error in the log`, async () => {
       const bytes = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="9" height="9"/></svg>`
       const before = service.log.lines.length
       const { src } = await uploadOne(service, { name: 'a.svg', bytes })

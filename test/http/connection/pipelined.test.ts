@@ -21,7 +21,7 @@ const HUGE = 30_000_000
 const TAKEN = 33
 const METRICS_TOKEN = 'a-token-for-metrics'
 
-onOneBackend('requests that do not wait for answers', (start) => {
+onOneBackend('pipelined requests', (start) => {
   const source = breakable()
   const watched = watchedEngine()
   let service: Service
@@ -88,7 +88,7 @@ onOneBackend('requests that do not wait for answers', (start) => {
       'sluice_http_requests_total',
     )
 
-  it('are handled one after another and answered in order; past 33 the answer is 429, and the last', async () => {
+  it('are handled one after another with responses in order; the 34th gets 429 and closes the connection', async () => {
     const lines = requestLines()
     const before = await counted()
     const socket = await openSocket(service)
@@ -117,7 +117,7 @@ onOneBackend('requests that do not wait for answers', (start) => {
     expect(source.open).to.equal(0)
   })
 
-  it('end all together when the client leaves', async () => {
+  it('all end when the client disconnects', async () => {
     const lines = requestLines()
     const before = source.opened
     const socket = await openSocket(service)
@@ -133,7 +133,7 @@ onOneBackend('requests that do not wait for answers', (start) => {
     expect(lines()[0]).to.include({ status: 200, complete: false })
   })
 
-  it('leave the processor to others', async () => {
+  it('leave CPU time to other clients', async () => {
     const png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const before = { opened: watched.opened, aborted: watched.aborted }
     watched.hold()
@@ -150,7 +150,7 @@ onOneBackend('requests that do not wait for answers', (start) => {
     expect(watched.opened - before.opened).to.equal(1)
   })
 
-  it('may have bodies, which are read in their turn', async () => {
+  it('may have bodies, which are read in order', async () => {
     const form = multipart([{ disposition: 'name="file"; filename="b.bin"', bytes: randomBytes(300_000) }])
     const socket = await openSocket(service)
     socket.pause()
@@ -169,7 +169,7 @@ onOneBackend('requests that do not wait for answers', (start) => {
     expect(begun).to.equal(1)
   })
 
-  it('are not handled behind one that ends the connection', async () => {
+  it('are not handled after one that closes the connection', async () => {
     const lines = requestLines()
     const before = source.opened
     const socket = await openSocket(service)
@@ -187,7 +187,7 @@ onOneBackend('requests that do not wait for answers', (start) => {
     expect(source.opened - before).to.equal(1)
   })
 
-  it('are not handled behind one that was too many', async () => {
+  it('are not handled after a 429', async () => {
     const before = source.opened
     const { hostname, port } = new URL(service.url)
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
@@ -200,7 +200,7 @@ onOneBackend('requests that do not wait for answers', (start) => {
     socket.destroy()
   })
 
-  it('are taken in any number by those who read, one after another', async () => {
+  it('are unlimited for a client that reads its responses', async () => {
     const socket = await openSocket(service)
     for (let i = 0; i < 100; i += 1) {
       socket.write(get('/healthz'))

@@ -75,14 +75,14 @@ describe('requests that arrive in one turn of the event loop', () => {
     expect(begun).to.deep.equal(numbers(0, 70))
   })
 
-  it('begin at once when they are few, and leave nothing to do', async () => {
+  it('begin at once when they are few, and leave an empty queue', async () => {
     await arrive(3)
     expect(begun).to.deep.equal(numbers(0, 3))
     turn()
     expect(turn()).to.equal(false)
   })
 
-  it('wait behind those that wait already', async () => {
+  it('wait behind the requests that already wait', async () => {
     await arrive(66)
     turn()
     await arrive(1, () => '/late')
@@ -91,7 +91,7 @@ describe('requests that arrive in one turn of the event loop', () => {
     expect(begun.slice(64)).to.deep.equal(['/64', '/65', '/late'])
   })
 
-  it('let health checks pass, 32 of them', async () => {
+  it('do not delay up to 32 health checks', async () => {
     await arrive(40)
     await arrive(40, (i) => (i % 2 ? '/healthz' : '/readyz?a'))
     expect(begun.slice(32)).to.have.length(32)
@@ -101,7 +101,7 @@ describe('requests that arrive in one turn of the event loop', () => {
     expect(begun.slice(72)).to.deep.equal(numbers(32, 40))
   })
 
-  it('are not handled when their client has left before', async () => {
+  it('are not handled when their client has disconnected', async () => {
     const all = await arrive(34)
     all[32]?.destroy()
     await eventually(async () => expect(await connections(server)).to.equal(33))
@@ -109,7 +109,7 @@ describe('requests that arrive in one turn of the event loop', () => {
     expect(begun.slice(32)).to.deep.equal(['/33'])
   })
 
-  it('do not count when their client has left before', async () => {
+  it('do not count when their client has disconnected', async () => {
     const all = await arrive(96)
     for (const socket of all.slice(32, 64)) socket.destroy()
     await eventually(async () => expect(await connections(server)).to.equal(64))
@@ -117,7 +117,7 @@ describe('requests that arrive in one turn of the event loop', () => {
     expect(begun.slice(32)).to.deep.equal(numbers(64, 96))
   })
 
-  it('of one connection are answered in their order, a health check among them', async () => {
+  it('get responses in order on one connection, also with a health check', async () => {
     await arrive(32)
     let requests = 0
     const read = eventually(() => expect(requests).to.equal(3))
@@ -132,7 +132,7 @@ describe('requests that arrive in one turn of the event loop', () => {
     expect(begun.slice(32)).to.deep.equal(['/first', '/healthz', '/last'])
   })
 
-  it('keep a body that comes before they begin', async () => {
+  it('keep a body that arrives before they begin', async () => {
     const bodies: string[] = []
     server.close()
     server = await serving(async (req, res) => {

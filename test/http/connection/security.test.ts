@@ -76,7 +76,7 @@ onOneBackend('hostile requests', (start) => {
       expect(answer).to.match(/^Content-Type: application\/problem\+json\r$/im)
   }
 
-  describe('with steps up in a path', () => {
+  describe('with path traversal', () => {
     const loot = [
       'credentials.json',
       'first/.sluice/clients/first.json',
@@ -84,7 +84,7 @@ onOneBackend('hostile requests', (start) => {
       'etc/passwd',
     ]
     for (const step of STEPS) {
-      it(`are refused in every part: ${JSON.stringify(step)}`, async () => {
+      it(`are refused in every part of the URL: ${JSON.stringify(step)}`, async () => {
         const { clientToken } = service.tokens
         const ups = [1, 2, 3, 12].flatMap((times) => loot.map((file) => step.repeat(times) + file))
         for (const up of ups) {
@@ -138,8 +138,8 @@ onOneBackend('hostile requests', (start) => {
     }
   })
 
-  describe('for the records of the service', () => {
-    it('find nothing, however they are spelt', async () => {
+  describe('for internal records', () => {
+    it('get 404, in any spelling', async () => {
       const { clientToken, secretClientToken } = service.tokens
       const meta = `.sluice/meta/${png.s3PathOriginal}.json`
       expect(await service.objects()).to.include(`first/${meta}`)
@@ -179,7 +179,7 @@ onOneBackend('hostile requests', (start) => {
       expect(await service.objects()).to.include(`first/${meta}`)
     })
 
-    it('find nothing even where it looks like an upload of a client', async () => {
+    it('get 404 also when an internal record looks like an upload of a client', async () => {
       const { clientToken, secretClientToken } = service.tokens
       const bucket = service.storage.buckets.of({ id: 'first', token: '' })
       const key = `.sluice/image/png/${png.sourceName}` as ObjectKey
@@ -218,7 +218,7 @@ onOneBackend('hostile requests', (start) => {
       'ignored names, and a bad one at the end': `${many((i) => `utm_${i}`, 1500).join('&')}&bad=1`,
     }
     for (const [what, query] of Object.entries(queries)) {
-      it(`are a clean 4xx in no time: ${what}`, async () => {
+      it(`get a 4xx quickly: ${what}`, async () => {
         const startedAt = performance.now()
         for (const target of [`${png.src.slice(service.url.length)}?${query}`]) {
           const answer = await ask(target)
@@ -237,12 +237,12 @@ onOneBackend('hostile requests', (start) => {
       })
     }
 
-    it('are a 431 when the request line is too long', async () => {
+    it('get 431 when the request line is too long', async () => {
       const answer = await ask(`${png.src.slice(service.url.length)}?${'w=1&'.repeat(10_000)}`)
       expect(answer).to.match(/^HTTP\/1\.1 431 /)
     })
 
-    it('are a clean 400 in no time for an archive', async () => {
+    it('get 400 quickly for an archive', async () => {
       for (const name of ['p', 'utm_']) {
         const params = Object.fromEntries(many((i) => `${name}${i}`, 20_000).map((each) => [each, 1]))
         const startedAt = performance.now()
@@ -253,7 +253,7 @@ onOneBackend('hostile requests', (start) => {
       }
     })
 
-    it('are an error of the item in an archive while they are few', async () => {
+    it('are an error of the entry in an archive while they are few', async () => {
       const params = Object.fromEntries(many((i) => `p${i}`, 50).map((name) => [name, 1]))
       const ignored = Object.fromEntries(many((i) => `utm_${i}`, 50).map((name) => [name, 1]))
       const response = await postZip(service, {
@@ -267,7 +267,7 @@ onOneBackend('hostile requests', (start) => {
     })
   })
 
-  describe('that reach for prototypes', () => {
+  describe('with names of prototype properties', () => {
     const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf']
     afterEach(() => {
       const plain = {} as Record<string, unknown>
@@ -277,7 +277,7 @@ onOneBackend('hostile requests', (start) => {
     })
 
     for (const name of names) {
-      it(`get no further than a 400 with ${name} in a query`, async () => {
+      it(`get 400 with ${name} in a query`, async () => {
         for (const query of [
           `${name}=1`,
           `${name}[polluted]=1`,
@@ -295,7 +295,7 @@ onOneBackend('hostile requests', (start) => {
           expect((await exchange(service, `${png.src}?${query}`)).status, query).to.equal(400)
       })
 
-      it(`get no further than an error with ${name} in JSON`, async () => {
+      it(`get an error with ${name} in JSON`, async () => {
         const item = `{"path": "${png.sourceName}"`
         const bodies: Record<string, string> = {
           'the body': `{"files": [${item}}], "${name}": {"polluted": 1}}`,
@@ -318,7 +318,7 @@ onOneBackend('hostile requests', (start) => {
     }
   })
 
-  it('do not choose the addresses of answers by their Host', async () => {
+  it('cannot change the URLs in responses by their Host', async () => {
     const body = multipart([{ disposition: 'name="file"; filename="a.txt"', bytes: 'x' }])
     const headers = {
       Host: 'evil.example',
@@ -332,12 +332,12 @@ onOneBackend('hostile requests', (start) => {
     expect(record.originalSrc).to.equal(plain.originalSrc.replace(plain.sourceName, record.sourceName))
   })
 
-  it('do not choose the id of their answer', async () => {
+  it('cannot choose the ID of their response', async () => {
     const { headers } = await exchange(service, png.src, { headers: { 'X-Request-Id': 'mine' } })
     expect(headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/)
   })
 
-  it('learn nothing of what stands behind', async () => {
+  it('learn nothing about the software', async () => {
     for (const target of ['/', '/nothing', '/v1/upload', png.src]) {
       const { headers, body } = await exchange(service, target)
       for (const name of ['x-powered-by', 'server', 'set-cookie']) expect(headers).not.to.have.property(name)
@@ -345,14 +345,14 @@ onOneBackend('hostile requests', (start) => {
     }
   })
 
-  it('get a clean answer to methods that no route has', async () => {
+  it('get a proper response to methods of no route', async () => {
     for (const method of ['TRACE', 'PROPFIND', 'PURGE', 'LOCK', 'SEARCH']) {
       const target = png.src.slice(service.url.length)
       expectRefused(await ask(target, { method }), method)
     }
   })
 
-  it("do not reach another client's files through a folder", async () => {
+  it('cannot reach the files of another client through a folder', async () => {
     const other = await newClient(service)
     const theirs = await uploadOne(other, { name: 'a.txt', bytes: 'theirs' })
     for (const folder of [other.id, 'first', `../${other.id}`]) {

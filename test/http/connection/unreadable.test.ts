@@ -10,7 +10,7 @@ import { uploadOne } from '../../support/requests/client.ts'
 import { openSocket, received, sendBytes } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 
-onOneBackend('what is no request', (start) => {
+onOneBackend('an unreadable request', (start) => {
   let service: Service
   before(async () => {
     service = await start()
@@ -58,7 +58,7 @@ onOneBackend('what is no request', (start) => {
     },
   }
   for (const [what, { bytes, status, code, detail }] of Object.entries(cases)) {
-    it(`is answered ${status} and logged without its bytes: ${what}`, async () => {
+    it(`gets ${status} and is logged without its bytes: ${what}`, async () => {
       const earlier = service.log.lines.length
       const socket = await openSocket(service)
       const answer = received(socket, 10_000)
@@ -88,7 +88,7 @@ onOneBackend('what is no request', (start) => {
     })
   }
 
-  it('is told to a client that reads only after it has sent everything', async () => {
+  it('gets its response also when the client reads only after it has sent everything', async () => {
     const socket = await openSocket(service)
     const failures: Error[] = []
     socket.on('error', (error) => failures.push(error)).pause()
@@ -103,7 +103,7 @@ onOneBackend('what is no request', (start) => {
     expect(failures).to.deep.equal([])
   })
 
-  it('never ends up in the middle of another answer', async () => {
+  it('gets no response in the middle of another one', async () => {
     const size = 32_000_000
     const { src } = await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(size) })
     const socket = await openSocket(service)
@@ -122,7 +122,7 @@ onOneBackend('what is no request', (start) => {
     ['by a reset', (socket: Socket) => socket.resetAndDestroy()],
     ['by an end', (socket: Socket) => socket.end()],
   ] as const) {
-    it(`is nothing to tell of when a client has only left, ${how}`, async () => {
+    it(`is not logged when the client has only disconnected, ${how}`, async () => {
       const earlier = service.log.lines.length
       const socket = await openSocket(service)
       await new Promise((written) => socket.write('GET / HT', written))
@@ -134,7 +134,7 @@ onOneBackend('what is no request', (start) => {
     })
   }
 
-  it('is answered 408 when it does not come in time', async () => {
+  it('gets 408 when it does not arrive in time', async () => {
     const server = createServer({ headersTimeout: 100, connectionsCheckingInterval: 50 })
     service.app.handleParseErrors(server)
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

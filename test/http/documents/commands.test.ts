@@ -45,7 +45,7 @@ onOneBackend('the commands of the documentation', (start) => {
 
   const metadata = async (name: string) => sharp(await readFile(join(desk, name))).metadata()
 
-  it('upload, transform and delete, as the README has it', async () => {
+  it('upload, transform and delete as in the README', async () => {
     const printed = await follow(await commandsOf('README.md'), { fails: 'on errors' })
     expect(await metadata('small.jpg')).to.include({ format: 'jpeg', width: 300, height: 200 })
     expect(printed)
@@ -53,7 +53,7 @@ onOneBackend('the commands of the documentation', (start) => {
       .and.match(/"derivatives":1\}/)
   })
 
-  it('make the pictures of the tutorial, and its error', async () => {
+  it('render the images of the tutorial, and show its error', async () => {
     const printed = await follow(await commandsOf('docs/tutorial/getting-started.md'), { fails: 'never' })
     expect(await metadata('original.jpg')).to.include({ format: 'jpeg', width: 900 })
     expect(await metadata('small.webp')).to.include({ format: 'webp', width: 300, height: 200 })

@@ -80,7 +80,7 @@ describe('docs/tutorial/first-plugin.md', function () {
     return { dark: text.replaceAll(' ', '').length, longest: Math.max(...runs) }
   }
 
-  it('makes, in three steps, a picture with lines', async () => {
+  it('renders an image with lines after its first three steps', async () => {
     await follow(0)
     const [{ src }] = JSON.parse(await readFile(join(desk, 'answer.json'), 'utf8'))
     path = new URL(src).pathname
@@ -90,7 +90,7 @@ describe('docs/tutorial/first-plugin.md', function () {
     await service.stop({ keepData: true })
   })
 
-  it('lets callers choose, in the fourth', async () => {
+  it('lets callers choose a value after its fourth step', async () => {
     const printed = await follow(1)
     const bright = await rows(await readFile(join(desk, 'thick.png')), 40)
     expect(lines(bright)).to.deep.equal({ dark: 20, longest: 10 })
@@ -109,7 +109,7 @@ describe('docs/tutorial/first-plugin.md', function () {
     expect(none.headers.etag).to.equal(plain.headers.etag)
   })
 
-  it('says what claims the parameter that waits for a plugin', async () => {
+  it('shows how a plugin claims a reserved parameter', async () => {
     const text = `export default { name: 'cut-out', engine: 'sharp', phase: 'effect', ${claim} transform: (image) => image.negate() }`
     const folder = await pluginFolder({ 'cut-out.js': text })
     const offering = await start({ dataDir: await temporaryFolder(), env: { PLUGINS_DIR: folder } })

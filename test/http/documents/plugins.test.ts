@@ -19,7 +19,7 @@ onOneBackend('the plugins of docs/reference/plugin-api.md', (start) => {
   })
   after(() => rm(folder, { recursive: true }))
 
-  it('turn a picture sepia', async () => {
+  it('turn an image sepia', async () => {
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const response = await fetch(`${src}?w=100&sepia`)
     expect(response.status).to.equal(200)
@@ -28,7 +28,7 @@ onOneBackend('the plugins of docs/reference/plugin-api.md', (start) => {
     expect([r, g, b]).to.deep.equal([99, 89, 68])
   })
 
-  it('keep the brightest part of a picture', async () => {
+  it('keep the brightest part of an image', async () => {
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const response = await fetch(`${src}?z=4&w=40&h=30&func=face`)
     expect(response.headers.get('x-sluice-transform')).to.equal(null)

@@ -5,10 +5,10 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { fetchingFrom, fetchPath, fileServer, postUrl } from '../../support/requests/remote-files.ts'
 import { startService } from '../../support/service.ts'
 
-describe('points of fetches', () => {
+describe('rate limit points of fetches', () => {
   const start = stoppedAtTheEnd(startService)
 
-  it('leave other addresses four fifths of a client’s, and do not count secrets by address', async () => {
+  it('leave other addresses four fifths of the points of a client, and count no requests with a secret by address', async () => {
     const server = await fileServer({ '/a.png': await picture() })
     const env = { ...fetchingFrom(server), FETCH_RATE_WINDOW_SECONDS: '600', TRUST_PROXY: '1' }
     const service = await start({ env })

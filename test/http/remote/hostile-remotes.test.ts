@@ -29,7 +29,7 @@ const WAYS: Readonly<Record<string, Ask>> = {
 
 const UNLIMITED = { FETCH_RATE_LIMIT: '0', FETCH_RATE_LIMIT_PER_IP: '0' }
 
-describe('files of other servers: where nobody goes', () => {
+describe('fetches from forbidden addresses', () => {
   const start = stoppedAtTheEnd(startService)
   let service: Service
   let inside: Remote
@@ -135,7 +135,7 @@ describe('files of other servers: where nobody goes', () => {
   ]
   for (const [way, ask] of Object.entries(WAYS))
     for (const [what, url] of hostile)
-      it(`${way} refuses ${what}`, async () => {
+      it(`are refused by ${way}: ${what}`, async () => {
         const { status, code, text } = await ask(service, url())
         expect({ status, code }).to.deep.equal({ status: 400, code: 'url_not_allowed' })
         // Neither where a name leads to, nor what was in the URL.
@@ -143,7 +143,7 @@ describe('files of other servers: where nobody goes', () => {
       })
 })
 
-onOneBackend('files of hostile servers', (start) => {
+onOneBackend('fetches from hostile servers', (start) => {
   let service: Service
   let outside: Remote
   let denied: Remote
@@ -190,7 +190,7 @@ onOneBackend('files of hostile servers', (start) => {
         ['another port', () => 'http://127.0.0.1:6379/'],
         ['a user', () => `http://user:secret@127.0.0.1:${outside.port}/`],
       ] as const) {
-        it(`follows no redirect to ${what}`, async () => {
+        it(`follow no redirect to ${what}`, async () => {
           answer = (path, res) =>
             void res.writeHead(302, { Location: path === '/second' ? location() : '/second' }).end()
           await refused(outside.url(), 400, 'url_not_allowed')
@@ -198,19 +198,19 @@ onOneBackend('files of hostile servers', (start) => {
         })
       }
 
-      it('gives up redirects that go round', async () => {
+      it('stop at a redirect loop', async () => {
         const before = outside.requests.length
         answer = (_, res) => void res.writeHead(302, { Location: '/' }).end()
         await refused(outside.url(), 502, 'remote_failed')
         expect(outside.requests.length - before).to.equal(6)
       })
 
-      it('refuses redirects to an invalid URL', async () => {
+      it('refuse a redirect to an invalid URL', async () => {
         answer = (_, res) => void res.writeHead(302, { Location: 'http://' }).end()
         await refused(outside.url(), 502, 'remote_failed')
       })
 
-      it('takes no body without end', async () => {
+      it('refuse an endless body', async () => {
         speak = (socket) => {
           socket.write('HTTP/1.1 200 OK\r\n\r\n')
           socket.write(png)
@@ -219,13 +219,13 @@ onOneBackend('files of hostile servers', (start) => {
         await refused(raw.url(), 413, 'too_large')
       })
 
-      it('takes no bomb', async () => {
+      it('refuse a decompression bomb', async () => {
         const bomb = gzipSync(Buffer.concat([png, Buffer.alloc(30_000_000)]))
         answer = (_, res) => void res.writeHead(200, { 'Content-Encoding': 'gzip' }).end(bomb)
         await refused(outside.url(), 413, 'too_large')
       })
 
-      it('waits for no drop by drop', async () => {
+      it('time out on a body that arrives drop by drop', async () => {
         speak = (socket) => {
           socket.write('HTTP/1.1 200 OK\r\n\r\n')
           socket.write(png.subarray(0, 20))
@@ -236,7 +236,7 @@ onOneBackend('files of hostile servers', (start) => {
         expect(Date.now() - began).to.be.within(900, 5000)
       })
 
-      it('takes no body that is cut', async () => {
+      it('refuse a truncated body', async () => {
         speak = (socket) => {
           socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${png.length + 1}\r\n\r\n`)
           socket.end(png)
@@ -244,7 +244,7 @@ onOneBackend('files of hostile servers', (start) => {
         await refused(raw.url(), 502, 'remote_failed')
       })
 
-      it('takes no connection that is reset for an end', async () => {
+      it('refuse a body that ends with a connection reset', async () => {
         speak = (socket) => {
           socket.write('HTTP/1.1 200 OK\r\n\r\n')
           socket.write(png, () => setTimeout(() => socket.resetAndDestroy(), 100))
@@ -254,7 +254,7 @@ onOneBackend('files of hostile servers', (start) => {
     })
   }
 
-  it('hand on no cookie from one hop to the next, nor to the caller', async () => {
+  it('pass on no cookie to the next redirect, or to the caller', async () => {
     answer = (path, res) => {
       res.setHeader('Set-Cookie', 'a=b')
       if (path === '/') res.writeHead(302, { Location: '/next' }).end()
@@ -267,13 +267,13 @@ onOneBackend('files of hostile servers', (start) => {
     expect(outside.requests.at(-1)?.headers).not.to.have.property('referer')
   })
 
-  it('are known by their bytes on every way', async () => {
+  it('detect the type from the bytes on every route', async () => {
     answer = (_, res) => void res.writeHead(200, { 'Content-Type': 'image/png' }).end('<!doctype html><p>')
     for (const path of [fetchPath(service, outside.url('/x')), keepPath(service, outside.url('/x'))])
       expect(jsonOf(await exchange(service, path))).to.include({ status: 422, code: 'wrong_type' })
   })
 
-  it('cannot have a host in a redirect that the client’s list has not', async () => {
+  it('refuse a redirect to a host that is not in the fetchHosts of the client', async () => {
     await service.app.clients.setRules('first', { fetchHosts: ['127.0.0.1'] })
     answer = (_, res) => void res.writeHead(302, { Location: outside.url('/', 'localhost') }).end()
     for (const ask of Object.values(WAYS))

@@ -15,7 +15,7 @@ import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('a remote file that is kept', (start, backend) => {
+onTwoBackends('a stored remote file', (start, backend) => {
   let service: Service
   let client: Caller & { id: string }
   let server: Remote
@@ -75,7 +75,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     (await service.objects()).filter((name) => name.startsWith(`${client.id}/image/`) && /\.\w+$/.test(name))
   const objects = async () => (await service.objects()).filter((name) => name.startsWith(`${client.id}/`))
 
-  it('is stored at its first request and delivered from there, by its key as well', async () => {
+  it('is stored at its first request and delivered from there, also by its key', async () => {
     const url = fresh()
     const made = server.requests.length
     const first = await get(url)
@@ -97,7 +97,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     expect(await originals()).to.deep.equal([`${client.id}/${keyOf(first)}`])
   })
 
-  it('is transformed as any other, and its derivative stored', async () => {
+  it('is transformed as any other file, and its derivative is stored', async () => {
     const url = fresh()
     const answer = await get(url, { query: '?w=20&f=webp' })
     expect(answer.status).to.equal(200)
@@ -108,7 +108,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     expect(jsonOf(bad)).to.include({ status: 400, code: 'bad_parameter' })
   })
 
-  it('is fetched and stored once, however many ask for it first', async () => {
+  it('is fetched and stored once for concurrent first requests', async () => {
     const url = fresh('/waits')
     const asked = Array.from({ length: 20 }, (_, i) => get(url, { query: i % 2 ? '' : '?w=20' }))
     await eventually(() => expect(waiting).to.have.length(1))
@@ -119,14 +119,14 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     expect(await originals()).to.have.length(1)
   })
 
-  it('is another one for another query, and the same for another fragment', async () => {
+  it('is another file for another query, and the same for another fragment', async () => {
     const url = fresh()
     const key = keyOf(await get(url))
     expect(keyOf(await get(`${url}#part`))).to.equal(key)
     expect(keyOf(await get(`${url}&more`))).not.to.equal(key)
   })
 
-  it('is another client’s own', async () => {
+  it('is separate for each client', async () => {
     const url = fresh()
     const key = keyOf(await get(url))
     const other = await newClient(service)
@@ -134,7 +134,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     expect(keyOf(await exchange(service, keepPath(other, url)))).not.to.equal(key)
   })
 
-  it('is fetched anew once it has been deleted, with a name of its own', async () => {
+  it('is fetched again under a new name once it has been deleted', async () => {
     const url = fresh()
     const before = await get(url, { query: '?w=20' })
     const key = keyOf(before).replace(/_.*$/, '')
@@ -149,7 +149,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     expect(keyOf(await get(url))).to.equal(keyOf(after))
   })
 
-  it('is there after a restart, and when the index was lost', async () => {
+  it('is available after a restart, and after the index was lost', async () => {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir, env })
     client = { ...(await newClient(first)) }
@@ -170,7 +170,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
 
   const isShared = backend !== EMBEDDED && backend !== S3_EMBEDDED
   if (isShared)
-    it('is stored once by several processes, all of which see its end', async () => {
+    it('is stored once by several processes, and all of them return it', async () => {
       const dataDir = await temporaryFolder()
       const one = await start({ dataDir, env })
       const mine = await newClient(one)
@@ -203,7 +203,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     ['is cut', '/cut', 502, 'remote_failed'],
     ['is not there', '/none', 404, 'remote_not_found'],
   ] as const) {
-    it(`is nothing when it ${what}: ${status} ${code}`, async () => {
+    it(`is refused and not stored when it ${what}: ${status} ${code}`, async () => {
       const answer = await get(fresh(path))
       expect(jsonOf(answer)).to.include({ status, code })
       expect(answer.headers['cache-control']).to.equal('no-store')
@@ -211,7 +211,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     })
   }
 
-  it('may be of any type, by which its address names it', async () => {
+  it('can be of any type, with the media group of that type in the path', async () => {
     const page = fresh('/page')
     const html = await get(page, { group: 'text' })
     expect(html.status).to.equal(200)
@@ -226,7 +226,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     ['the note of its URL is written', (key: string) => key.startsWith('.sluice/remote/')],
     ['its record is written', (key: string) => key.startsWith('.sluice/meta/')],
   ] as const) {
-    it(`leaves nothing, and is fetched anew, when all ends before ${step}`, async () => {
+    it(`leaves nothing, and is fetched again, after a failure before ${step}`, async () => {
       const url = fresh()
       failing = isStep
       expect((await get(url)).status).to.equal(500)
@@ -239,7 +239,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     })
   }
 
-  it('is nobody’s until the operator has said from where', async () => {
+  it('is refused until the operator allows hosts', async () => {
     const mine = await newClient(service)
     const made = server.connections.made
     const answer = await exchange(service, keepPath(mine, fresh()))
@@ -260,7 +260,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
     for (const url of urls) expect(await status(url)).to.equal(200)
   })
 
-  it('is what a check expects, and goes with its client', async () => {
+  it('passes a check, and is removed with its client', async () => {
     await get(fresh(), { query: '?w=20' })
     await eventually(async () => expect(await objects()).to.have.length(4))
     const { answer, findings } = await command(service, 'check', { clientId: client.id })

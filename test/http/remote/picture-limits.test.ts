@@ -13,7 +13,7 @@ import {
   postUrl,
 } from '../../support/requests/remote-files.ts'
 
-onOneBackend('the limit of remote pictures', (start) => {
+onOneBackend('the fetch limit of remote images', (start) => {
   it('counts every request, by client and by address', async () => {
     const server = await fileServer({ '/a.png': await picture() })
     const service = await start({
@@ -44,7 +44,7 @@ onOneBackend('the limit of remote pictures', (start) => {
     await server.close()
   })
 
-  it('takes no points for what is fetched from nowhere, and those of strangers only for public URLs', async () => {
+  it('counts no request without a fetch, and requests of strangers only for public URLs', async () => {
     const server = await fileServer({ '/a.png': await picture() })
     const service = await start({
       env: {
@@ -74,7 +74,7 @@ onOneBackend('the limit of remote pictures', (start) => {
     await server.close()
   })
 
-  it('is 16 at a time of one client, so that others have theirs', async () => {
+  it('is 16 concurrent fetches per client, so that other clients can fetch', async () => {
     const waiting: ServerResponse[] = []
     const png = await picture()
     const server = await fileServer({ '/a.png': png, '/waits': (_req, res) => void waiting.push(res) })

@@ -17,7 +17,7 @@ import type { Service } from '../../support/service.ts'
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
 const HTML = '<!doctype html><script>alert(1)</script>'
 
-onOneBackend('a remote picture', (start) => {
+onOneBackend('a remote image', (start) => {
   let service: Service
   let client: Caller & { id: string }
   let server: Remote
@@ -78,7 +78,7 @@ onOneBackend('a remote picture', (start) => {
     exchange(service, fetchPath(client, url, { query }), call)
   afterEach('nothing is left', () => eventually(async () => expect(await temporary()).to.deep.equal([])))
 
-  it('comes as it is, with the headers of any delivery and none of its server’s', async () => {
+  it('is delivered unchanged, with the headers of any delivery and none of the remote server', async () => {
     const { status, headers, body } = await get(server.url('/a.png'))
     expect(status).to.equal(200)
     expect(body.equals(png)).to.equal(true)
@@ -97,7 +97,7 @@ onOneBackend('a remote picture', (start) => {
     expect(headers).not.to.have.property('set-cookie')
   })
 
-  it('is transformed, by the same parameters and with a name of its own', async () => {
+  it('is transformed with the same parameters, and has its own ETag', async () => {
     const { status, headers, body } = await get(server.url('/a.png'), '?h=20&w=40&f=webp&flop&v=3')
     expect(status).to.equal(200)
     expect(headers['content-type']).to.equal('image/webp')
@@ -108,21 +108,21 @@ onOneBackend('a remote picture', (start) => {
     expect(avif.headers).to.include({ 'content-type': 'image/webp', vary: 'Accept' })
   })
 
-  it('is stored nowhere', async () => {
+  it('is not stored', async () => {
     const before = await service.objects()
     for (const query of ['', '?w=30', '?f=jpeg'])
       expect((await get(server.url('/a.png'), query)).status).to.equal(200)
     expect(await service.objects()).to.deep.equal(before)
   })
 
-  it('is fetched anew by each request, so that a change is seen', async () => {
+  it('is fetched again by each request, so that a change is visible', async () => {
     const made = server.requests.length
     await get(server.url('/a.png'), '?w=30')
     await get(server.url('/a.png'), '?w=30')
     expect(server.requests.length - made).to.equal(2)
   })
 
-  it('is fetched once for equal requests at the same time', async () => {
+  it('is fetched once for equal concurrent requests', async () => {
     const made = server.requests.length
     const asked = Array.from({ length: 20 }, (_, i) => get(server.url('/waits'), i % 2 ? '?w=30' : '?w=31'))
     await eventually(() => expect(waiting).to.have.length(2))
@@ -137,7 +137,7 @@ onOneBackend('a remote picture', (start) => {
     expect(server.requests.length - made).to.equal(2)
   })
 
-  it('fails for all of them, and is asked for again by the next one', async () => {
+  it('fails for all of them, and is fetched again by the next request', async () => {
     const asked = [get(server.url('/waits')), get(server.url('/waits'))]
     await eventually(() => expect(waiting).to.have.length(1))
     waiting[0]?.writeHead(500).end()
@@ -148,7 +148,7 @@ onOneBackend('a remote picture', (start) => {
     expect((await next).status).to.equal(200)
   })
 
-  it('is given up when the last who waits has left, not the first', async () => {
+  it('is aborted when the last client disconnects, not the first', async () => {
     const [first, second] = [new AbortController(), new AbortController()]
     const left = get(server.url('/waits'), '', { signal: first.signal }).catch(() => 'left')
     const stays = get(server.url('/waits'), '', { signal: second.signal }).catch(() => 'left')
@@ -163,7 +163,7 @@ onOneBackend('a remote picture', (start) => {
     await eventually(() => expect(waiting[0]?.destroyed).to.equal(true), { withinMs: 1000 })
   })
 
-  it('answers HEAD, ranges and conditions, also of what is larger than fits in memory', async () => {
+  it('supports HEAD, ranges and conditional requests, also when it does not fit in memory', async () => {
     const url = server.url('/large.png')
     const whole = await get(url, '?negate')
     expect(whole.status).to.equal(200)
@@ -182,7 +182,7 @@ onOneBackend('a remote picture', (start) => {
     expect((await get(url, '', { headers: { Range: 'bytes=99999999-' } })).status).to.equal(416)
   })
 
-  it('can be saved, by its own name or another', async () => {
+  it('can be downloaded, by its own name or another', async () => {
     const saved = await get(server.url('/a.png'), '?download&f=webp&w=10')
     expect(saved.headers['content-disposition']).to.include('a.webp')
     const named = await get(server.url('/a.png'), '?download=b.png')
@@ -196,7 +196,7 @@ onOneBackend('a remote picture', (start) => {
     expect(headers['content-security-policy']).to.include('sandbox')
   })
 
-  it('may have a watermark of the client', async () => {
+  it('can have a watermark of the client', async () => {
     const { sourceName } = await uploadOne(client, {
       name: 'm.png',
       bytes: await picture({ width: 10, height: 10 }),
@@ -208,7 +208,7 @@ onOneBackend('a remote picture', (start) => {
     expect(jsonOf(answer)).to.include({ status: 404, code: 'asset_not_found' })
   })
 
-  it('is decoded once, and sent on as it was meant', async () => {
+  it('is requested with the URL decoded once', async () => {
     for (const path of ['/x%20y', '/100%25', '/a%2Fb?c=%26&d=1+2', '/?u=http://e.test/%3Fw=3', '/%C3%BC']) {
       await get(server.url(path), '?w=20')
       expect(server.requests.at(-1)?.url, path).to.equal(path)
@@ -217,7 +217,7 @@ onOneBackend('a remote picture', (start) => {
     expect(server.requests.at(-1)?.url).to.equal('/a%20b/%C3%BC')
   })
 
-  it('keeps its URL out of the log, but for the host', async () => {
+  it('has only the host of its URL in the log', async () => {
     await get(server.url('/deep/secret-path?signature=s3cr3t'))
     await exchange(
       service,
@@ -246,7 +246,7 @@ onOneBackend('a remote picture', (start) => {
     ['for one of a video', '/a.png', '?hls', 400, 'unknown_parameter'],
     ['for several names to save it by', '/a.png', '?download=a&download=b', 400, 'bad_parameter'],
   ]
-  it('is rendered as far as it goes when its file is truncated, with a note', async () => {
+  it('is rendered as far as it goes when its file is truncated, with X-Sluice-Transform', async () => {
     const { status, headers } = await get(server.url('/half.jpg'), '?w=20')
     expect([status, headers['x-sluice-transform']]).to.deep.equal([200, 'truncated original'])
     expect((await get(server.url('/half.jpg'))).headers).to.not.have.property('x-sluice-transform')
@@ -261,7 +261,7 @@ onOneBackend('a remote picture', (start) => {
     })
   }
 
-  it('is waited for no longer than FETCH_TIMEOUT_SECONDS', async () => {
+  it('times out after FETCH_TIMEOUT_SECONDS', async () => {
     const hasty = await start({ env: { ...fetchingFrom(server), FETCH_TIMEOUT_SECONDS: '1' } })
     await hasty.app.clients.setRules('first', { fetchHosts: 'any' })
     const began = Date.now()
@@ -271,7 +271,7 @@ onOneBackend('a remote picture', (start) => {
     expect(answer.headers['cache-control']).to.equal('no-store')
   })
 
-  it('that is cut on its way is no picture', async () => {
+  it('is refused when its body is truncated', async () => {
     speech = Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${png.length + 1}\r\n\r\n`), png])
     const answer = await get(raw.url('/a.png'), '?w=20')
     expect(jsonOf(answer)).to.include({ status: 502, code: 'remote_failed' })
@@ -287,7 +287,7 @@ onOneBackend('a remote picture', (start) => {
     expect(told.find(({ level }) => level === 'warn')?.fields.reason).to.match(/^the remote server .{1,300}$/)
   })
 
-  it('is fetched no further than it takes to refuse a parameter', async () => {
+  it('is not read further when a parameter is refused', async () => {
     let sent = 0
     const endless = await remote((_req, res) => {
       const piece = Buffer.concat([png, Buffer.alloc(50_000)])
@@ -308,7 +308,7 @@ onOneBackend('a remote picture', (start) => {
     await endless.close()
   })
 
-  it('keeps to presets where the client has these only', async () => {
+  it('accepts presets only with presetsOnly', async () => {
     const mine = await newClient(service)
     await service.app.clients.setRules(mine.id, { fetchHosts: 'any', presetsOnly: true })
     const status = async (query: string) =>
@@ -317,7 +317,7 @@ onOneBackend('a remote picture', (start) => {
     expect(await status('?preset=thumbnail')).to.equal(200)
   })
 
-  it('is nobody’s until the operator has said from where', async () => {
+  it('is refused until the operator allows hosts', async () => {
     const made = server.connections.made
     const mine = await newClient(service)
     const answer = await exchange(service, fetchPath(mine, server.url('/a.png')))
@@ -335,7 +335,7 @@ onOneBackend('a remote picture', (start) => {
     expect((await exchange(service, fetchPath(mine, server.url('/a.png')))).status).to.equal(200)
   })
 
-  it('has a signed URL where the client’s files have no other, kept or not', async () => {
+  it('requires a signed URL for a client with signedUrls, stored or not', async () => {
     const mine = await newClient(service)
     const { key, version } = (await service.app.clients.addUrlKey(mine.id)).urlKey
     await service.app.clients.setRules(mine.id, { fetchHosts: 'any', signedUrls: true })
@@ -380,12 +380,12 @@ onOneBackend('a remote picture', (start) => {
     ],
   ]
   for (const [what, path, status, code] of paths) {
-    it(`has no address with ${what}: ${status} ${code}`, async () => {
+    it(`responds to ${what} with ${status} ${code}`, async () => {
       expect(jsonOf(await exchange(service, path()))).to.include({ status, code })
     })
   }
 
-  it('is only read', async () => {
+  it('responds 405 to methods that change something', async () => {
     const path = fetchPath(client, server.url('/a.png'))
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const { status, headers } = await exchange(service, path, { method })
@@ -395,7 +395,7 @@ onOneBackend('a remote picture', (start) => {
     expect((await exchange(service, path, { method: 'OPTIONS' })).status).to.equal(204)
   })
 
-  it('sends nothing of the caller on', async () => {
+  it('passes on no header of the caller', async () => {
     await get(server.url('/a.png'), '', {
       headers: {
         Authorization: service.tokens.secretClientToken,

@@ -10,7 +10,7 @@ import { type Service, startService } from '../../support/service.ts'
 const SUM = 64 * 1024 * 1024
 const READERS = 12
 
-describe('slow readers of a transformed remote picture', () => {
+describe('slow readers of a transformed remote image', () => {
   let service: Service
   let server: Remote
   const sockets: Socket[] = []
@@ -35,7 +35,7 @@ describe('slow readers of a transformed remote picture', () => {
     await server.close()
   })
 
-  it('hold 64 MiB together: what is rendered is stored nowhere', async () => {
+  it('hold at most 64 MiB together, since the derivative is not stored', async () => {
     const client = await newClient(service)
     await service.app.clients.setRules(client.id, { fetchHosts: ['127.0.0.1'] })
     const path = fetchPath(client, server.url('/a.png'), { query: '?w=1600' })

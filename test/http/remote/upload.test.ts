@@ -12,7 +12,7 @@ import type { Service } from '../../support/service.ts'
 const NAMED = (disposition: string) => (_req: unknown, res: import('node:http').ServerResponse) =>
   res.writeHead(200, { 'Content-Disposition': disposition }).end('named')
 
-onOneBackend('storing a remote file', (start) => {
+onOneBackend('upload by URL', (start) => {
   let service: Service
   let server: Remote
   let raw: Remote
@@ -68,7 +68,7 @@ onOneBackend('storing a remote file', (start) => {
     return { status: response.status, ...((await response.json()) as { code: string }) }
   }
 
-  it('answers the record of an upload, and delivers the same bytes', async () => {
+  it('returns the record of an upload, and the file is delivered unchanged', async () => {
     const record = await store({ url: server.url('/photos/a%20b.png') })
     expect(record).to.include({ originalName: 'a b.png', mimeType: 'image', format: 'png', size: png.length })
     expect(record.options).to.deep.equal({})
@@ -78,7 +78,7 @@ onOneBackend('storing a remote file', (start) => {
     expect((await exchange(service, rawPath(service, record.s3Path))).body.equals(png)).to.equal(true)
   })
 
-  it('takes a folder, a name, info and transforms as members', async () => {
+  it('accepts folder, name, info and transforms as members', async () => {
     const record = await store({
       url: server.url('/photos/a%20b.png'),
       path: 'from/afar',
@@ -110,12 +110,12 @@ onOneBackend('storing a remote file', (start) => {
     ['/named-as-path', 'passwd'],
     ['/moved', 'a b.png'],
   ] as const) {
-    it(`calls ${path} ${name}`, async () => {
+    it(`names the file of ${path} ${name}`, async () => {
       expect((await store({ url: server.url(path) })).originalName).to.equal(name)
     })
   }
 
-  it('takes the type from the bytes, not from Content-Type', async () => {
+  it('detects the type from the bytes, not from Content-Type', async () => {
     const record = await store({ url: server.url('/lies.png') })
     expect(record).to.include({ mimeType: 'text', format: 'html' })
   })
@@ -187,12 +187,12 @@ onOneBackend('storing a remote file', (start) => {
     })
   }
 
-  it('refuses a transformation that the file cannot have, and stores nothing', async () => {
+  it('refuses a transformation that the file does not support, and stores nothing', async () => {
     const answer = await refused({ url: server.url('/named'), transforms: ['w=20'] })
     expect(answer).to.include({ status: 400 })
   })
 
-  it('wants a secret that may upload', async () => {
+  it('requires a secret with the upload scope', async () => {
     const body = { url: server.url('/named') }
     for (const secret of ['', 'sec_wrong'])
       expect((await postUrl(service, body, { secret })).status).to.equal(401)
@@ -207,7 +207,7 @@ onOneBackend('storing a remote file', (start) => {
     expect(record?.s3PathOriginal).to.match(/^in\/here\//)
   })
 
-  it('keeps to the lists of the client, and needs none', async () => {
+  it('applies the fetchHosts of the client, and allows any host without one', async () => {
     const client = await newClient(service)
     const status = async () => (await postUrl(client, { url: server.url('/named') })).status
     expect(await status()).to.equal(200)
@@ -225,7 +225,7 @@ onOneBackend('storing a remote file', (start) => {
     }
   })
 
-  it('sends nothing of the caller on', async () => {
+  it('passes on no header of the caller', async () => {
     await fetch(`${service.url}/v1/upload`, {
       method: 'POST',
       headers: {
@@ -248,7 +248,7 @@ onOneBackend('storing a remote file', (start) => {
   })
 })
 
-onOneBackend('the limit of fetches', (start) => {
+onOneBackend('the rate limit of fetches', (start) => {
   it('counts uploads by URL as fetches, by client and address', async () => {
     const server = await fileServer({ '/a': 'a' })
     const service = await start({

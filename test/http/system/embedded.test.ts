@@ -21,7 +21,7 @@ describe('the service on a disk', () => {
   })
   afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-  it('makes a derivative again whose file somebody has removed', async () => {
+  it('renders a derivative again when its file was removed from the disk', async () => {
     const service = await start({ dataDir })
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const file = join(dataDir, 'bucket', 'first', `${record.s3PathOriginal}_w=10`)
@@ -34,7 +34,7 @@ describe('the service on a disk', () => {
     await eventually(async () => expect((await readFile(file)).equals(first.body)).to.equal(true))
   })
 
-  it('tells of the date of the upload, whatever a copy of the files has made of theirs', async () => {
+  it('returns the time of the upload, whatever the modification times of copied files are', async () => {
     const service = await start({ dataDir })
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const addresses = [record.src, record.originalSrc, `${record.src}?w=10`, `${record.originalSrc}_w=10`]
@@ -54,7 +54,7 @@ describe('the service on a disk', () => {
     ['its credentials', 'credentials.json'],
     ['its jobs', join('jobs', 'CURRENT')],
   ] as const)
-    it(`gives its folder back when it cannot read ${what}`, async () => {
+    it(`releases its folder when it cannot read ${what}`, async () => {
       const first = await start({ dataDir })
       await first.stop({ keepData: true })
       const file = join(dataDir, path)
@@ -67,7 +67,7 @@ describe('the service on a disk', () => {
       await start({ dataDir })
     })
 
-  it('is not ready while the folder of the bucket is away, as an unmounted volume is', async () => {
+  it('is not ready while the folder of the bucket is missing, as with an unmounted volume', async () => {
     const service = await start({ dataDir })
     const bucket = join(dataDir, 'bucket')
     await rename(bucket, `${bucket}-away`)
@@ -79,7 +79,7 @@ describe('the service on a disk', () => {
     expect((await exchange(service, '/readyz')).status).to.equal(200)
   })
 
-  it('destroys the connection when a file is cut between the look at its size and the reading', async () => {
+  it('destroys the connection when a file is truncated after its size was read', async () => {
     let cut = ''
     const service = await start({
       dataDir,
@@ -115,7 +115,7 @@ describe('the service on a disk', () => {
     expect((await exchange(service, '/healthz')).status).to.equal(200)
   })
 
-  it('keeps its files from other users of the machine', async () => {
+  it('protects its files from other users of the machine', async () => {
     const service = await start({ dataDir: join(dataDir, 'new') })
     const record = await uploadOne(service, { name: 'a.txt', bytes: 'x' }, { path: 'a' })
     const mode = async (...path: string[]) =>

@@ -5,7 +5,7 @@ import { version } from '../../../src/process/version.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import type { Service } from '../../support/service.ts'
 
-onOneBackend('health', (start) => {
+onOneBackend('health checks', (start) => {
   let service: Service
   let gone: keyof Storage | undefined
   before(async () => {
@@ -24,7 +24,7 @@ onOneBackend('health', (start) => {
     })
   })
 
-  it('/healthz says that the process lives', async () => {
+  it('GET /healthz responds 200 while the process lives', async () => {
     const { body } = await supertest(service.url)
       .get('/healthz')
       .expect(200)
@@ -33,7 +33,7 @@ onOneBackend('health', (start) => {
     expect(body).to.deep.equal({ status: 'ok' })
   })
 
-  it('/readyz says that it can serve, check by check', async () => {
+  it('GET /readyz responds with the result of each check', async () => {
     const { body } = await supertest(service.url)
       .get('/readyz')
       .expect(200)
@@ -45,7 +45,7 @@ onOneBackend('health', (start) => {
     })
   })
 
-  it('/readyz is a 503 while the bucket cannot be used, and /healthz is not', async () => {
+  it('GET /readyz responds 503 while the bucket is unavailable, GET /healthz 200', async () => {
     gone = 'buckets'
     const { body, headers } = await supertest(service.url).get('/readyz').expect(503)
     await supertest(service.url).get('/healthz').expect(200)
@@ -60,7 +60,7 @@ onOneBackend('health', (start) => {
     await supertest(service.url).get('/readyz').expect(200)
   })
 
-  it('/readyz is degraded, not down, while the index cannot be used: what is stored is delivered', async () => {
+  it('GET /readyz is degraded, not down, while the index is unavailable: stored files are delivered', async () => {
     gone = 'index'
     const { body } = await supertest(service.url).get('/readyz').expect(200)
     gone = undefined
@@ -71,7 +71,7 @@ onOneBackend('health', (start) => {
     })
   })
 
-  it('answers HEAD as well, and 405 with Allow to what changes something', async () => {
+  it('support HEAD, and respond 405 with Allow to methods that change something', async () => {
     for (const path of ['/healthz', '/readyz']) {
       await supertest(service.url).head(path).expect(200)
       for (const method of ['post', 'put', 'delete'] as const)
@@ -79,7 +79,7 @@ onOneBackend('health', (start) => {
     }
   })
 
-  it('is a page for people at /', async () => {
+  it('GET / is a page for people', async () => {
     const { text, headers } = await supertest(service.url)
       .get('/')
       .expect(200)

@@ -18,14 +18,14 @@ async function scrape(service: Service): Promise<string> {
   return String(body)
 }
 
-onOneBackend('metrics', (start) => {
+onOneBackend('GET /metrics', (start) => {
   let service: Service
   beforeEach(async () => {
     service = await start({ env: { METRICS_TOKEN } })
   })
   afterEach(() => service.stop())
 
-  it('count requests by route, method and status, with seconds and bytes', async () => {
+  it('counts requests by route, method and status, with seconds and bytes', async () => {
     const { src } = await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(50_000) })
     const path = new URL(src).pathname
     for (let i = 0; i < 3; i += 1) await exchange(service, path)
@@ -49,7 +49,7 @@ onOneBackend('metrics', (start) => {
     })
   })
 
-  it('count what is no request, once, by the status of its answer', async () => {
+  it('counts unreadable requests once, by the status of their response', async () => {
     const upload =
       `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
       'Content-Type: multipart/form-data; boundary=x\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -77,7 +77,7 @@ onOneBackend('metrics', (start) => {
     })
   })
 
-  it('count derivatives that were stored and that had to be made, and time their making', async () => {
+  it('counts stored and rendered derivatives, and the time of each render', async () => {
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const path = `${new URL(src).pathname}?w=10`
     await exchange(service, path)
@@ -93,7 +93,7 @@ onOneBackend('metrics', (start) => {
     expect(sampleOf(text, 'sluice_transform_duration_seconds_sum')).to.be.within(0.0001, 10)
   })
 
-  it('tell the latency of bucket and index by operation', async () => {
+  it('returns the latency of bucket and index by operation', async () => {
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     await exchange(service, new URL(record.src).pathname)
     expect((await deleteFile(service, record.s3Path)).status).to.equal(200)
@@ -109,11 +109,11 @@ onOneBackend('metrics', (start) => {
   })
 })
 
-describe('metrics', () => {
+describe('GET /metrics of a new service', () => {
   let service: Service
   afterEach(() => service.stop())
 
-  it('tell what failed in the storage apart', async () => {
+  it('distinguishes failed storage operations', async () => {
     service = await startService({
       env: { METRICS_TOKEN },
       wrapStorage: ({ buckets, index }) => ({
@@ -130,7 +130,7 @@ describe('metrics', () => {
     expect(sampleOf(text, 'sluice_storage_duration_seconds_count', { ...pings, outcome: 'ok' })).to.equal(0)
   })
 
-  it('tell refused transformations from those that are done', async () => {
+  it('distinguishes refused transformations from completed ones', async () => {
     service = await startService({ env: { METRICS_TOKEN } })
     const png = await picture()
     const { src } = await uploadOne(service, { name: 'a.png', bytes: png.subarray(0, 60) })
@@ -140,7 +140,7 @@ describe('metrics', () => {
     expect(sampleOf(text, 'sluice_transform_duration_seconds_count')).to.equal(1)
   })
 
-  it('tell the lag of the event loop, memory, and the queue of transformations', async () => {
+  it('returns the lag of the event loop, memory, and the queue of transformations', async () => {
     service = await startService({ env: { METRICS_TOKEN } })
     const text = await scrape(service)
     expect(text).to.match(/^nodejs_eventloop_lag_p99_seconds \d/m)
@@ -150,7 +150,7 @@ describe('metrics', () => {
       .and.match(/^sluice_transforms_waiting 0$/m)
   })
 
-  it('are for those who have their token, and hold none', async () => {
+  it('requires the token, and contains no secret', async () => {
     service = await startService({ env: { METRICS_TOKEN } })
     const { secretClientToken, clientToken } = service.tokens
     await uploadOne(service, { name: 'a.txt', bytes: Buffer.from('text') })
@@ -175,7 +175,7 @@ describe('metrics', () => {
     expect((await exchange(service, '/metrics', { method: 'POST', headers })).status).to.equal(405)
   })
 
-  it('have no address unless there is a token', async () => {
+  it('responds 404 without METRICS_TOKEN', async () => {
     service = await startService({ env: { METRICS_PORT: '0' } })
     expect((await exchange(service, '/metrics')).status).to.equal(404)
   })

@@ -76,9 +76,9 @@ onOneBackend('problem documents', (start) => {
     ],
   ]
   for (const [what, send, status, code] of cases)
-    it(`tell of ${what}: ${status} ${code}`, () => expectProblem(send(), { status, code }))
+    it(`describe ${what}: ${status} ${code}`, () => expectProblem(send(), { status, code }))
 
-  it('tell of too many requests: 429 rate_limited', async () => {
+  it('describe too many requests: 429 rate_limited', async () => {
     const { tokens } = await newClient(service)
     const send = () =>
       api()
@@ -112,18 +112,18 @@ onOneBackend('problem documents', (start) => {
       expect(headers).not.to.have.property(name)
   }
 
-  it('have their headers on HEAD as well, and no body', async () => {
+  it('have their headers on HEAD as well, without a body', async () => {
     const { headers, text } = await api().head(path().replace('.png', '.jpg')).expect(404)
     expect(text ?? '').to.equal('')
     expect(headers['content-type']).to.equal('application/problem+json')
   })
 
-  it('let pages of other sites read why a file does not come', async () => {
+  it('can be read by pages of other origins', async () => {
     for (const target of [path().replace('.png', '.jpg'), `${path()}?w=0`])
       await api().get(target).expect('Access-Control-Allow-Origin', '*')
   })
 
-  it('hide what went wrong inside, which the log tells by the same id', async () => {
+  it('hide internal errors, which the log has under the same ID', async () => {
     failing = 'EACCES: permission denied, open /srv/sluice/private/place'
     const { headers, text } = await api().get(path()).buffer(true).expect(500)
     const problem = JSON.parse(text)
@@ -137,7 +137,7 @@ onOneBackend('problem documents', (start) => {
     expect(line?.fields.err).to.have.property('message', failing)
   })
 
-  it('are not logged as errors when they are the caller’s own', async () => {
+  it('are not logged as errors when the caller caused them', async () => {
     const before = service.log.lines.length
     await api().get(`${path()}?w=0`).expect(400)
     await api().get('/nothing').expect(404)
@@ -145,7 +145,7 @@ onOneBackend('problem documents', (start) => {
     expect(new Set(levels)).to.deep.equal(new Set(['info']))
   })
 
-  it('have an id of their own each, in one line of the log', async () => {
+  it('have a unique ID each, in one line of the log', async () => {
     const ids = new Set<string>()
     for (let i = 0; i < 5; i += 1)
       ids.add((await api().get('/nothing?token=x')).headers['x-request-id'] ?? '')
@@ -157,7 +157,7 @@ onOneBackend('problem documents', (start) => {
     }
   })
 
-  it('are named by their code in the line of the request, and only there', async () => {
+  it('have their code in the log line of the request, and only there', async () => {
     const refused = await api().get(`${path()}?w=0`).expect(400)
     const fine = await api().get(path()).expect(200)
     await eventually(() => {
@@ -167,7 +167,7 @@ onOneBackend('problem documents', (start) => {
     })
   })
 
-  it('leave in the log what caused them, at info', async () => {
+  it('log their cause at level info', async () => {
     const cut = (await picture({ format: 'jpeg', width: 800, height: 600 })).subarray(0, 200)
     const { src } = await uploadOne(service, { name: 'cut.jpg', bytes: cut })
     const refused = await api()
@@ -179,7 +179,7 @@ onOneBackend('problem documents', (start) => {
     expect(line?.fields.reason).to.be.a('string').that.matches(/jpeg/i).and.does.not.match(/\n/)
   })
 
-  it('quote nothing of the request in the log, where a secret may stand', async () => {
+  it('quote nothing of the request in the log, since it may contain a secret', async () => {
     const before = service.log.lines.length
     await api().get(`/v1/upload/${secret()}%zz`).expect(400)
     await api().delete(`/v1/upload/${secret()}%zz`).expect(400)

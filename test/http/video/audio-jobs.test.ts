@@ -9,7 +9,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { settled } from '../../support/stored/settled.ts'
 
-describe('sounds of sounds', () => {
+describe('audio transformations', () => {
   let service: Service
   let record: WireRecord
   before(async () => {
@@ -26,7 +26,7 @@ describe('sounds of sounds', () => {
 
   const get = (query: string) => exchange(service, `${record.src}?${query}`)
 
-  it('are a 423 with a job, until they are there, beside their original', async () => {
+  it('respond 423 with a job until they are stored, next to their original', async () => {
     const problem = jsonOf(await get('f=opus&br=48&start=1'))
     expect(problem, JSON.stringify(problem)).to.include({ status: 423, code: 'not_ready' })
     await eventually(async () =>
@@ -44,7 +44,7 @@ describe('sounds of sounds', () => {
     expect(await service.objects()).to.include(`first/${key}`)
   })
 
-  it('are waveforms as well, as numbers and as pictures', async () => {
+  it('include waveforms, as JSON and as images', async () => {
     const numbers = await get('waveform&w=50&wait=20')
     expect(numbers.headers['content-type']).to.equal('application/json')
     const { version, length } = jsonOf(numbers)
@@ -55,21 +55,21 @@ describe('sounds of sounds', () => {
     expect(await sharp(picture.body).metadata()).to.include({ width: 50, height: 20 })
   })
 
-  it('are a 422 of what holds none, and a 400 for what there is not', async () => {
+  it('respond 422 to a file without audio, and 400 to invalid parameters', async () => {
     const { src } = await uploadOne(service, { name: 'a.mp3', bytes: brokenMp3() })
     const broken = jsonOf(await exchange(service, `${src}?f=wav&wait=20`))
     expect(broken, JSON.stringify(broken)).to.include({ status: 422, code: 'not_transformable' })
     expect(jsonOf(await get('q=80'))).to.include({ status: 400, code: 'unknown_parameter' })
   })
 
-  it('are offered by /v1/parameters', async () => {
+  it('are listed by GET /v1/parameters', async () => {
     const { audio } = jsonOf(await exchange(service, '/v1/parameters')) as Record<string, unknown>
     expect((audio as Array<{ name: string }>).map(({ name }) => name)).to.deep.equal([
       ...['start', 'end', 'loudnorm', 'waveform', 'w', 'h', 'f', 'br'],
     ])
   })
 
-  it('go with their original', async () => {
+  it('are deleted with their original', async () => {
     const objects = async () => (await service.objects()).filter((name) => name.includes(record.sourceName))
     expect(await objects()).to.have.length.above(3)
     expect((await deleteFile(service, record.s3PathOriginal)).status).to.equal(200)

@@ -17,7 +17,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
 let source: Promise<Buffer> | undefined
 
-onOneBackend('a video that is streamed while it is made', (start, backend) => {
+onOneBackend('an HLS stream during its transcode', (start, backend) => {
   let service: Service
   /** In the place of the bucket's own. */
   let put: (bucket: Bucket) => Bucket['put'] = (bucket) => bucket.put
@@ -110,7 +110,7 @@ onOneBackend('a video that is streamed while it is made', (start, backend) => {
     return String(headers.location)
   }
 
-  it('is delivered as it grows, and kept by nobody before its end', async function () {
+  it('is delivered as it grows, and not cached before its end', async function () {
     this.timeout(180_000)
     const record = await upload()
     const { puts } = held()
@@ -188,7 +188,7 @@ onOneBackend('a video that is streamed while it is made', (start, backend) => {
     expect(await objectsOf(record)).to.deep.equal([])
   })
 
-  it('is gone with its original, and leaves nothing', async function () {
+  it('is deleted with its original, and leaves nothing', async function () {
     this.timeout(60_000)
     const record = await upload()
     const hold = held()
@@ -209,7 +209,7 @@ onOneBackend('a video that is streamed while it is made', (start, backend) => {
     expect((await job(record)).status).to.equal(404)
   })
 
-  it('is gone when a part of it cannot be stored', async function () {
+  it('is deleted when one of its files cannot be stored', async function () {
     this.timeout(60_000)
     const record = await upload()
     const hold = held()
@@ -226,7 +226,7 @@ onOneBackend('a video that is streamed while it is made', (start, backend) => {
     await deleteFile(service, record.s3PathOriginal)
   })
 
-  it('is read whole while it is put anew', async function () {
+  it('is read completely while it is replaced', async function () {
     this.timeout(60_000)
     const record = await upload()
     const hold = held()
@@ -243,7 +243,7 @@ onOneBackend('a video that is streamed while it is made', (start, backend) => {
   // The rest has nothing to do with where files and states are kept.
   if (backend !== EMBEDDED) return
 
-  it('is not saved as one file', async () => {
+  it('cannot be downloaded as one file', async () => {
     const record = await upload()
     const problem = jsonOf(await get(`${record.src}?hls&download`))
     expect(problem).to.include({ status: 400, code: 'several_files' })

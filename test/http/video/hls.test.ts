@@ -15,7 +15,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
-onOneBackend('a video that is streamed', (start, backend) => {
+onOneBackend('an HLS stream', (start, backend) => {
   let service: Service
   let bytes: Buffer
   let record: WireRecord
@@ -54,7 +54,7 @@ onOneBackend('a video that is streamed', (start, backend) => {
     return address
   }
 
-  it('is a 423 until it is there, then a redirect to its playlist, which leads to all the rest', async () => {
+  it('responds 423 until it is stored, then redirects to its playlist, which links to all other files', async () => {
     const first = await get('hls')
     expect(jsonOf(first)).to.include({ status: 423, code: 'not_ready' })
     const key = `${record.s3PathOriginal}_hls/master.m3u8`
@@ -100,7 +100,7 @@ onOneBackend('a video that is streamed', (start, backend) => {
     expect(bundle).to.have.length(1 + 2 + 4)
   })
 
-  it('has no file but its own, by no other name', async () => {
+  it('has no other files, and each by one name only', async () => {
     const address = await streamed(record)
     const [part = ''] = named(await exchange(service, address), address)
     for (const name of [
@@ -120,7 +120,7 @@ onOneBackend('a video that is streamed', (start, backend) => {
     expect((await exchange(service, elsewhere)).status).to.equal(404)
   })
 
-  it('is whole to a check, and taken in again by an index that was emptied', async () => {
+  it('passes a check, and is restored in an index that was emptied', async () => {
     const address = await streamed(record)
     expect((await command(service, 'check')).findings).to.deep.equal([])
     const key = storedKey(record.s3PathOriginal)
@@ -170,7 +170,7 @@ onOneBackend('a video that is streamed', (start, backend) => {
     for (const one of [address, part]) expect((await exchange(service, one)).status).to.equal(404)
   })
 
-  it('leaves nothing when its original is deleted while its parts are stored', async () => {
+  it('leaves nothing when its original is deleted while its segments are stored', async () => {
     const gone = await uploadOne(service, { name: 'film.mp4', bytes })
     let isDeleted = false
     change = (bucket) => ({
@@ -186,7 +186,7 @@ onOneBackend('a video that is streamed', (start, backend) => {
     await eventually(async () => expect(await objectsOf(gone)).to.deep.equal([]))
   })
 
-  it('is swept when whoever made it was killed, but not what somebody makes anew', async () => {
+  it('is swept when its process was killed, but not while another job renders it again', async () => {
     const one = await uploadOne(service, { name: 'film.mp4', bytes })
     const key = storedKey(one.s3PathOriginal)
     const ref = { clientId: 'first', key }
@@ -209,7 +209,7 @@ onOneBackend('a video that is streamed', (start, backend) => {
     expect((await index.find(ref, entry)).derivative).to.equal(undefined)
   })
 
-  it('leaves no part when one of them cannot be stored', async () => {
+  it('leaves no segment when one of them cannot be stored', async () => {
     const one = await uploadOne(service, { name: 'film.mp4', bytes })
     let failures = 0
     change = (bucket) => ({
@@ -232,7 +232,7 @@ onOneBackend('a video that is streamed', (start, backend) => {
   // On Redis a removal waits for other processes to hear of it, whatever there is to remove.
   if (backend.name.includes('Redis')) return
 
-  it('goes with its client, with parts that nobody knows of', async () => {
+  it('is removed with its client, including segments that are not in the index', async () => {
     const other = await newClient(service)
     const one = await uploadOne(other, { name: 'film.mp4', bytes })
     await streamed(one)
@@ -250,7 +250,7 @@ onOneBackend('a video that is streamed', (start, backend) => {
   // The rest has nothing to do with where files and states are kept.
   if (backend !== EMBEDDED) return
 
-  it('is no entry of an archive', async () => {
+  it('is an error in an archive', async () => {
     await streamed(record)
     const item = { type: 'video', path: record.sourceName, params: { hls: 1 }, name: 'film.m3u8' }
     const answer = await postZip(service, { files: [item] })

@@ -16,7 +16,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 // Videos are made by the process that is asked, also where others could.
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
-onTwoBackends('videos of videos', (start, backend) => {
+onTwoBackends('video transformations', (start, backend) => {
   let service: Service
   let bytes: Buffer
   let record: WireRecord
@@ -44,7 +44,7 @@ onTwoBackends('videos of videos', (start, backend) => {
   const get = (query: string, { src }: Pick<WireRecord, 'src'> = record, headers = {}): Promise<Answer> =>
     exchange(service, `${src}?${query}`, { headers })
 
-  it('are a 423 that says where to look, until they are there', async () => {
+  it('respond 423 with the URL of the job, until they are stored', async () => {
     const answer = await get('w=80')
     const problem = jsonOf(answer)
     expect(problem, JSON.stringify(problem)).to.include({ status: 423, code: 'not_ready', progress: 0 })
@@ -79,13 +79,13 @@ onTwoBackends('videos of videos', (start, backend) => {
     expect(part.body.equals(made.body.subarray(10, 20))).to.equal(true)
   })
 
-  it('are one job, however many ask', async () => {
+  it('are one job for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => get('w=48&wait=30')))
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]))
     expect(puts.filter((key) => key === `${record.s3PathOriginal}_w=48`)).to.have.length(1)
   })
 
-  it('that cannot be made are a 422, then and from then on', async () => {
+  it('respond 422 when they cannot be rendered, also later', async () => {
     const mute = await uploadOne(service, { name: 'song.mp4', bytes: await sound() })
     const detail = 'expected a video stream but this file has only audio'
     expect(jsonOf(await get('w=80&wait=30', mute))).to.include({ status: 422, detail })
@@ -101,7 +101,7 @@ onTwoBackends('videos of videos', (start, backend) => {
     ['before it begins', () => {}],
     ['while it is made', async () => expect(await readdir(media())).not.to.deep.equal([])],
   ] as const) {
-    it(`of what is deleted ${when} leave nothing`, async () => {
+    it(`leave nothing of a file that is deleted ${when}`, async () => {
       const gone = await uploadOne(service, { name: 'film.mp4', bytes })
       expect((await get('f=webm', gone)).status).to.equal(423)
       await eventually(hasBegun)
@@ -125,7 +125,7 @@ onTwoBackends('videos of videos', (start, backend) => {
     })
   }
 
-  it('are a 429 past the share of one address, and evict others past the number of variants', async () => {
+  it('respond 429 above the share of one address, and evict others above the variant limit', async () => {
     const limited = await start({ env: { ...env, MEDIA_JOBS_LIMIT: '12', VARIANT_LIMIT: '5' } })
     const { src } = await uploadOne(limited, { name: 'film.mp4', bytes })
     const ask = (query: string) => exchange(limited, `${src}?${query}`)
@@ -149,7 +149,7 @@ onTwoBackends('videos of videos', (start, backend) => {
   // The rest has nothing to do with where files and states are kept.
   if (backend !== EMBEDDED) return
 
-  it('are there at once for who waits', async () => {
+  it('respond as soon as they are stored to a client with wait', async () => {
     const { status, headers, body } = await get('f=webm&w=32&wait=30')
     expect(status, String(body)).to.equal(200)
     expect(headers['content-type']).to.equal('video/webm')
@@ -158,7 +158,7 @@ onTwoBackends('videos of videos', (start, backend) => {
     expect((await get('wait=1')).body.equals(bytes)).to.equal(true)
   })
 
-  it('tell their progress as events', async () => {
+  it('emit their progress as server-sent events', async () => {
     await get('w=64')
     const { clientToken } = service.tokens
     const path = `/v1/jobs/${clientToken}/${encodeURI(record.s3PathOriginal)}_w%3D64`
@@ -168,7 +168,7 @@ onTwoBackends('videos of videos', (start, backend) => {
     expect(events.at(-1)).to.match(/^event: done\ndata: {"state":"done","progress":1,"url":"http/)
   })
 
-  it('can be asked for with the upload', async () => {
+  it('can be requested with the upload', async () => {
     const answer = await postForm(service, [
       { disposition: 'name="transforms"', bytes: JSON.stringify(['w=40', 'thumbnail&w=40']) },
       { disposition: 'name="file"; filename="film.mp4"', bytes },
@@ -189,7 +189,7 @@ onTwoBackends('videos of videos', (start, backend) => {
     expect(again.status).to.equal(200)
   })
 
-  it('are an error in the manifest of an archive until they are there', async () => {
+  it('are an error in the manifest of an archive until they are stored', async () => {
     const item = { type: 'video', path: record.sourceName, params: { w: 56 }, name: 'small.mp4' }
     const archived = async () => {
       const answer = await postZip(service, { files: [item] })
@@ -204,7 +204,7 @@ onTwoBackends('videos of videos', (start, backend) => {
     ])
   })
 
-  it('tell of jobs only to who knows a file', async () => {
+  it('show jobs only to a client that knows the file', async () => {
     const { clientToken } = service.tokens
     for (const path of [
       `/v1/jobs/${clientToken}/${record.s3PathOriginal}`,

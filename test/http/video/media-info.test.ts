@@ -12,7 +12,7 @@ import { settled } from '../../support/stored/settled.ts'
 /** The address of what is known of a file. */
 const infoOf = ({ src }: Pick<WireRecord, 'src'>) => src.replace('/upload/', '/info/')
 
-onOneBackend('information on videos and sound', (start) => {
+onOneBackend('info of videos and audio files', (start) => {
   let service: Service
   let movie: Buffer
   before(async () => {
@@ -29,7 +29,7 @@ onOneBackend('information on videos and sound', (start) => {
     return jsonOf(answer)
   }
 
-  it('is what the headers of a video say, kept beside it and gone with it', async () => {
+  it('returns the headers of a video, stored next to it and deleted with it', async () => {
     const record = await uploadOne(service, { name: 'film.mp4', bytes: movie })
     const first = await told(record)
     const { duration, bitrate, sha256, uploadedAt, ...rest } = first
@@ -63,7 +63,7 @@ onOneBackend('information on videos and sound', (start) => {
     expect(await objects()).to.deep.equal([])
   })
 
-  it('is in the record of an upload that asks for it', async () => {
+  it('is in the record of an upload that requests it', async () => {
     const answer = await postForm(service, [
       { disposition: 'name="info"', bytes: '1' },
       { disposition: 'name="file"; filename="song.mp3"', bytes: await sound({ format: 'mp3' }) },
@@ -75,7 +75,7 @@ onOneBackend('information on videos and sound', (start) => {
     expect(await told({ src })).to.deep.equal((options as { info: unknown }).info)
   })
 
-  it('says that a file is broken, and asks again a minute later', async () => {
+  it('reports a broken file, and probes it again a minute later', async () => {
     const cut = movie.subarray(0, movie.length / 2)
     const { headers, body } = await exchange(
       service,
@@ -88,7 +88,7 @@ onOneBackend('information on videos and sound', (start) => {
     expect(known).to.not.have.any.keys('duration', 'width')
   })
 
-  describe('where ffmpeg is not installed', () => {
+  describe('without ffmpeg', () => {
     const path = process.env.PATH
     let without: Service
     before(async () => {
@@ -99,7 +99,7 @@ onOneBackend('information on videos and sound', (start) => {
       process.env.PATH = path
     })
 
-    it('is what delivery knows, and what is missing', async () => {
+    it('returns what delivery knows, and what is missing', async () => {
       const { headers, body, status } = await exchange(
         without,
         infoOf(await uploadOne(without, { name: 'film.mp4', bytes: movie })),

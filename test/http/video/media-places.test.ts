@@ -13,7 +13,7 @@ import { type Service, type ServiceOptions, startService } from '../../support/s
 import { wrapBuckets } from '../../support/storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-describe('media jobs of strangers', () => {
+describe('media jobs requested by strangers', () => {
   let root: string
   let bytes: Buffer
   const start: StartService = stoppedAtTheEnd((options) => startService({ backend: EMBEDDED, ...options }))
@@ -60,7 +60,7 @@ describe('media jobs of strangers', () => {
     return (await Promise.all(answers)).map(({ status }) => status)
   }
 
-  it('leave places to presets, and to the owner, whose uploads come first', async () => {
+  it('leave places to presets and to the owner, whose uploads come first', async () => {
     const { service, record, end, stored } = await startHeld({ MEDIA_JOBS_LIMIT: '8' })
     const attack = await statuses(
       Array.from({ length: 10 }, (_, i) => ask(service, record, `w=${40 + 2 * i}`)),
@@ -115,7 +115,7 @@ describe('media jobs of strangers', () => {
     expect(JSON.stringify(lines[0]?.fields)).to.contain(`first ${record.s3PathOriginal}_w=40`)
   })
 
-  it('let another client with one job go next', async () => {
+  it('come after the single job of another client', async () => {
     const { service, record, end, stored } = await startHeld()
     for (const width of [40, 42, 44, 46]) await ask(service, record, `w=${width}`)
     const other = await newClient(service)
@@ -126,7 +126,7 @@ describe('media jobs of strangers', () => {
     expect(stored[1]).to.equal(`${its.s3PathOriginal}_w=48`)
   })
 
-  it('take points of the address and of the client when they begin, and none when they exist', async () => {
+  it('take rate limit points of address and client when they begin, and none when they exist', async () => {
     const env = { MEDIA_RATE_LIMIT: '3', MEDIA_RATE_LIMIT_PER_IP: '2' }
     const { service, record, end } = await startHeld(env)
     const same = await statuses(Array.from({ length: 10 }, () => ask(service, record, 'w=40')))
@@ -146,7 +146,7 @@ describe('media jobs of strangers', () => {
     ['presets', 423],
     ['secret', 403],
   ] as const) {
-    it(`are limited by MEDIA_JOBS_FOR=${allowed}, with an answer that says how`, async () => {
+    it(`are limited by MEDIA_JOBS_FOR=${allowed}, and the response explains how`, async () => {
       const { service, record, end } = await startHeld({ MEDIA_JOBS_FOR: allowed })
       const refused = jsonOf(await ask(service, record, 'w=40'))
       expect(refused).to.include({ status: 403, code: 'media_jobs_not_allowed', allowed })

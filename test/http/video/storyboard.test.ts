@@ -46,7 +46,7 @@ onOneBackend('a storyboard', (start, backend) => {
     return { text, cues, sprite: String(new URL(cues[0]?.sprite ?? '', address)) }
   }
 
-  it('is a 423 until it is there, then a redirect to its cues, which lead to its sprite', async () => {
+  it('responds 423 until it is stored, then redirects to its cues, which link to its sprite', async () => {
     const first = await get('storyboard')
     expect(jsonOf(first)).to.include({ status: 423, code: 'not_ready' })
     const key = `${record.s3PathOriginal}_storyboard/storyboard.vtt`
@@ -71,7 +71,7 @@ onOneBackend('a storyboard', (start, backend) => {
     expect((await objectsOf(record)).filter((name) => name.includes('_storyboard/'))).to.have.length(2)
   })
 
-  it('is of the part that a stream beside it is of', async () => {
+  it('covers the same part of the video as a stream with the same parameters', async () => {
     const { cues, sprite } = await lookedAt(await made(record, 'storyboard&start=1&vt'))
     expect(cues.map(({ from }) => from)).to.deep.equal([0])
     const { body } = await exchange(service, sprite)
@@ -80,7 +80,7 @@ onOneBackend('a storyboard', (start, backend) => {
     expect(`${width}x${height}`).to.equal('68x120')
   })
 
-  it('has no file but its own', async () => {
+  it('has no other files', async () => {
     const address = await made(record)
     const { sprite } = await lookedAt(address)
     for (const other of [
@@ -92,7 +92,7 @@ onOneBackend('a storyboard', (start, backend) => {
       expect((await exchange(service, other)).status, other).to.equal(404)
   })
 
-  it('is whole to a check, which tells of a sprite without cues', async () => {
+  it('passes a check, which reports a sprite without cues', async () => {
     await made(record)
     expect((await command(service, 'check')).findings).to.deep.equal([])
     const entry = derivativeKey(storedKey(record.s3PathOriginal), 'start=0.5&storyboard/storyboard.vtt')
@@ -114,7 +114,7 @@ onOneBackend('a storyboard', (start, backend) => {
     for (const one of [address, sprite]) expect((await exchange(service, one)).status).to.equal(404)
   })
 
-  it('is made with the upload, where that asks for it', async () => {
+  it('is rendered with the upload when that requests it', async () => {
     const [one] = jsonOf(
       await postForm(service, [
         { disposition: 'name="transforms"', bytes: '["storyboard"]' },
@@ -131,7 +131,7 @@ onOneBackend('a storyboard', (start, backend) => {
   // The rest has nothing to do with where files and states are kept.
   if (backend !== EMBEDDED) return
 
-  it('is no entry of an archive', async () => {
+  it('is an error in an archive', async () => {
     await made(record)
     const item = { type: 'video', path: record.sourceName, params: { storyboard: 1 }, name: 'film.vtt' }
     const answer = await postZip(service, { files: [item] })
@@ -154,7 +154,7 @@ onOneBackend('a storyboard', (start, backend) => {
     })
   }
 
-  it('refuses a video without pictures', async () => {
+  it('refuses a file without a video stream', async () => {
     const heard = await uploadOne(service, { name: 'heard.mp4', bytes: await sound() })
     expect(jsonOf(await get('storyboard&wait=30', heard))).to.include({ status: 422 })
   })

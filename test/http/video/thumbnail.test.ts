@@ -13,7 +13,7 @@ import type { Service } from '../../support/service.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onOneBackend('thumbnails of videos', (start) => {
+onOneBackend('video thumbnails', (start) => {
   let service: Service
   let film: Buffer
   let record: WireRecord
@@ -29,7 +29,7 @@ onOneBackend('thumbnails of videos', (start) => {
   const get = (query: string, { src }: Pick<WireRecord, 'src'> = record) =>
     exchange(service, `${src}${query}`)
 
-  it('are the frame of a moment, as the image parameters want it, stored beside the video', async () => {
+  it('show the frame at a time, with the image parameters, stored next to the video', async () => {
     const answer = await get('?thumbnail&w=80&duration=15')
     expect(answer.status, String(answer.body)).to.equal(200)
     expect(answer.headers['content-type']).to.equal('image/jpeg')
@@ -45,7 +45,7 @@ onOneBackend('thumbnails of videos', (start) => {
     expect((await get('?duration=15&width=80&thumbnail')).body.equals(answer.body)).to.equal(true)
   })
 
-  it('of several moments, and the information, come of one look into the file, also after a restart', async () => {
+  it('at several times, and info, read the file once, also after a restart', async () => {
     const programs = await temporaryFolder()
     const { PATH } = process.env
     const counted = `#!/bin/sh\ncase "$*" in *-show_entries*) echo >> "${programs}/looks";; esac\nPATH="${PATH}" exec ffprobe "$@"\n`
@@ -72,7 +72,7 @@ onOneBackend('thumbnails of videos', (start) => {
     }
   })
 
-  it('are encoded as who asks can show them, also where that takes a process of its own', async () => {
+  it('are encoded in a format that the client accepts, also in a child process', async () => {
     const answer = await exchange(service, `${record.src}?thumbnail&w=64&f=auto`, {
       headers: { Accept: 'image/avif,image/webp' },
     })
@@ -80,7 +80,7 @@ onOneBackend('thumbnails of videos', (start) => {
     expect((await sharp(answer.body).metadata()).width).to.equal(64)
   })
 
-  it('take a watermark', async () => {
+  it('can have a watermark', async () => {
     const bytes = await sharp({ create: { width: 20, height: 20, channels: 3, background: '#00f' } })
       .png()
       .toBuffer()
@@ -90,18 +90,18 @@ onOneBackend('thumbnails of videos', (start) => {
     expect((await colourAt(body, 80, 60)).b).to.be.above(200)
   })
 
-  it('leave the video itself as it was uploaded', async () => {
+  it('leave the video itself unchanged', async () => {
     expect((await get('')).body.equals(film)).to.equal(true)
     expect(jsonOf(await get('?rotate=90'))).to.include({ status: 400, code: 'unknown_parameter' })
   })
 
-  it('of a moment past the end are a 400 that says how long the video is', async () => {
+  it('respond 400 to a time past the end, with the duration of the video', async () => {
     const { detail, ...problem } = jsonOf(await get('?thumbnail&duration=31'))
     expect(problem).to.include({ status: 400, code: 'bad_parameter', param: 'duration', received: '31' })
     expect(detail).to.match(/this video is 3 s long/)
   })
 
-  it('of what has no pictures, or is no video at all, are a 422', async () => {
+  it('respond 422 to a file without a video stream', async () => {
     const mute = await uploadOne(service, { name: 'song.mp4', bytes: await sound() })
     expect(jsonOf(await get('?thumbnail', mute))).to.include({
       status: 422,
@@ -114,7 +114,7 @@ onOneBackend('thumbnails of videos', (start) => {
     expect(jsonOf(await get('?thumbnail', liar))).to.include({ status: 422, code: 'not_transformable' })
   })
 
-  it('are offered by /v1/parameters, and /readyz knows of ffmpeg', async () => {
+  it('are listed by GET /v1/parameters, and GET /readyz includes ffmpeg', async () => {
     const { video: offered } = jsonOf(await exchange(service, '/v1/parameters')) as Record<string, unknown>
     expect((offered as Array<{ name: string }>).map(({ name }) => name)).to.include.members([
       'thumbnail',
@@ -128,7 +128,7 @@ onOneBackend('thumbnails of videos', (start) => {
     })
   })
 
-  describe('where ffmpeg is not installed', () => {
+  describe('without ffmpeg', () => {
     const path = process.env.PATH
     let without: Service
     before(async () => {
@@ -139,7 +139,7 @@ onOneBackend('thumbnails of videos', (start) => {
       process.env.PATH = path
     })
 
-    it('are a 501 with the command that installs it; all else is served', async () => {
+    it('respond 501 with the command that installs it; everything else is delivered', async () => {
       const stored = await uploadOne(without, { name: 'film.mp4', bytes: film })
       const { detail, ...problem } = jsonOf(await exchange(without, `${stored.src}?thumbnail`))
       expect(problem).to.include({ status: 501, code: 'not_installed' })
@@ -150,7 +150,7 @@ onOneBackend('thumbnails of videos', (start) => {
       expect((await exchange(without, stored.src)).body.equals(film)).to.equal(true)
     })
 
-    it('/readyz says so, and so does the log, once', async () => {
+    it('are reported as unavailable by GET /readyz, and once in the log', async () => {
       const { status, body } = await exchange(without, '/readyz')
       expect(status).to.equal(200)
       expect(jsonOf({ body })).to.have.nested.property('checks.ffmpeg', 'missing')

@@ -6,7 +6,7 @@ import { transformed } from './transform.ts'
 const told = () => (globalThis as unknown as { told: Record<string, unknown> }).told
 
 // Steps that come with Sluice tell what they make of the picture, so that the next one need not have it rendered.
-describe('a step is told of the picture as it is by then', () => {
+describe('the source that a transformation receives', () => {
   const tell = async (phase: string) =>
     loadWith({
       'tell.js': dropIn('tell', {
@@ -36,7 +36,7 @@ describe('a step is told of the picture as it is by then', () => {
     'trim',
   ]) {
     for (const format of ['jpeg', 'gif', 'svg'] as const) {
-      it(`after ${query}, of a ${format}`, async () => {
+      it(`describes the image after ${query}, of a ${format}`, async () => {
         const { transforms } = await tell('effect')
         const source =
           format === 'gif'
@@ -60,7 +60,7 @@ describe('a step is told of the picture as it is by then', () => {
     }
   }
 
-  it('and of how many pixels the screen has for each that was asked for', async () => {
+  it('has the device pixel ratio', async () => {
     const { transforms } = await tell('compose')
     const wide = await picture({ width: 400, height: 200 })
     for (const [query, dpr] of [

@@ -23,7 +23,7 @@ const SVG = Buffer.from(
 
 describe('image-format', () => {
   for (const format of FORMATS) {
-    it(`writes ${format}, from png and back`, async () => {
+    it(`converts png to ${format} and back`, async () => {
       const there = await transformed(await picture({ width: 60, height: 40 }), `f=${format}`)
       expect(there.mediaType).to.equal(`image/${format}`)
       expect(there.metadata).to.include({ format: inside(format), width: 60, height: 40 })
@@ -33,7 +33,7 @@ describe('image-format', () => {
       expect(await corners(back.bytes)).to.equal('rgbw')
     })
 
-    it(`stays ${format} unless told otherwise`, async () => {
+    it(`keeps ${format} by default`, async () => {
       const source = await picture({ width: 60, height: 40, format })
       const { metadata, mediaType } = await transformed(source, 'w=30', { format })
       expect(mediaType).to.equal(`image/${format}`)
@@ -46,12 +46,12 @@ describe('image-format', () => {
     expect(metadata.compression).to.equal('av1')
   })
 
-  it('writes JPEG that appears as it loads', async () => {
+  it('writes progressive JPEG', async () => {
     expect((await transformed(await picture(), 'f=jpeg')).metadata.isProgressive).to.equal(true)
   })
 
   for (const format of ['jpeg', 'webp', 'avif', 'tiff'] as const) {
-    it(`makes a smaller ${format} for a lower quality, and 75 is the default`, async () => {
+    it(`writes a smaller ${format} for a lower quality, with a default of 75`, async () => {
       const source = await noise()
       const sizes = await Promise.all(
         ['q=10&', 'q=75&', '', 'q=100&'].map(
@@ -66,7 +66,7 @@ describe('image-format', () => {
   }
 
   for (const format of ['png', 'gif'] as const) {
-    it(`knows no quality for ${format}`, async () => {
+    it(`ignores the quality for ${format}`, async () => {
       const source = await picture({ width: 60, height: 40, format })
       const [low, high] = await Promise.all(
         ['q=1', 'q=100'].map((query) => transformed(source, query, { format })),
@@ -75,7 +75,7 @@ describe('image-format', () => {
     })
   }
 
-  it('shows white through what is transparent where the format has no transparency', async () => {
+  it('shows white behind transparency in a format without transparency', async () => {
     const clear = await sharp({ create: { width: 20, height: 20, channels: 4, background: '#ff000000' } })
       .png()
       .toBuffer()
@@ -89,7 +89,7 @@ describe('image-format', () => {
     }
   })
 
-  describe('for an animation', () => {
+  describe('of an animation', () => {
     for (const source of ['gif', 'webp'] as const) {
       for (const target of ['gif', 'webp'] as const) {
         it(`keeps all frames from ${source} to ${target}`, async () => {
@@ -109,7 +109,7 @@ describe('image-format', () => {
         })
       }
 
-      it(`keeps all frames of a ${source} unless told otherwise`, async () => {
+      it(`keeps all frames of a ${source} by default`, async () => {
         const { metadata } = await transformed(await animation({ format: source }), 'q=50', {
           format: source,
         })
@@ -137,7 +137,7 @@ describe('image-format', () => {
       }
     }
 
-    it('takes the first page of a TIFF of many', async () => {
+    it('takes the first page of a multi-page TIFF', async () => {
       const first = await picture({ width: 20, height: 10 })
       const second = await sharp(first).negate({ alpha: false }).png().toBuffer()
       const pages = await sharp([first, second], { join: { animated: true } })
@@ -152,23 +152,23 @@ describe('image-format', () => {
     })
   })
 
-  describe('for an SVG', () => {
-    it('writes png unless told otherwise, with its transparency', async () => {
+  describe('of an SVG', () => {
+    it('writes png by default, with its transparency', async () => {
       const { metadata, mediaType, bytes } = await transformed(SVG, 'q=75', { format: 'svg' })
       expect(mediaType).to.equal('image/png')
       expect(metadata).to.include({ format: 'png', width: 60, height: 40 })
       expect(await corners(bytes)).to.equal('r-b-')
     })
 
-    it('writes what is asked for, resized', async () => {
+    it('writes the requested format, resized', async () => {
       const { metadata, bytes } = await transformed(SVG, 'w=30&f=jpeg', { format: 'svg' })
       expect(metadata).to.include({ format: 'jpeg', width: 30, height: 20 })
       expect(await corners(bytes)).to.equal('rwbw')
     })
   })
 
-  describe('for colours', () => {
-    it('turns a wide-gamut picture into sRGB', async () => {
+  describe('of colours', () => {
+    it('converts a wide-gamut image to sRGB', async () => {
       const green = { create: { width: 8, height: 8, channels: 3 as const, background: '#00c800' } }
       const p3 = await sharp(green).withIccProfile('p3').png().toBuffer()
       // The bytes of the file say the same as before; only the profile says what they mean.
@@ -183,7 +183,7 @@ describe('image-format', () => {
       expect([...raw.subarray(0, 3)]).to.not.deep.equal([0, 200, 0])
     })
 
-    it('turns CMYK into sRGB', async () => {
+    it('converts CMYK to sRGB', async () => {
       const cmyk = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#f00' } })
         .toColourspace('cmyk')
         .jpeg({ quality: 100 })
@@ -196,7 +196,7 @@ describe('image-format', () => {
       expect(Math.max(g, b), `${r} ${g} ${b}`).to.be.below(90)
     })
 
-    it('leaves grey grey, and 16 bits no more than 8', async () => {
+    it('keeps grey images grey, and converts 16 bits to 8', async () => {
       const deep = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#808080' } })
         .toColourspace('rgb16')
         .png()

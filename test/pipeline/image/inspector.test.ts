@@ -13,8 +13,8 @@ const assetOf = (bytes: Uint8Array) =>
 const facts = (bytes: Uint8Array, maxBytes = MIB) =>
   imageInspector.facts(assetOf(bytes), { maxBytes, signal })
 
-describe('what is told of pictures', () => {
-  it('is in their first bytes, but for the number of frames', async () => {
+describe('inspection of images', () => {
+  it('needs only the first bytes, except for the number of frames', async () => {
     for (const format of ['jpeg', 'png', 'avif'] as const) {
       const bytes = await sharp(await picture({ width: 900, height: 700 }))
         .blur(3)
@@ -32,13 +32,13 @@ describe('what is told of pictures', () => {
       .and.not.have.property('pages')
   })
 
-  it('is nothing of what is no picture, or too little of one', async () => {
+  it('returns nothing for a file that is no image, or too short', async () => {
     const png = await picture()
     for (const bytes of [Buffer.from('some text'), Buffer.alloc(0), png.subarray(0, 20)])
       expect(await facts(bytes)).to.equal(undefined)
   })
 
-  it('takes little memory, whatever a header has packed', async () => {
+  it('needs little memory, whatever a header has compressed', async () => {
     // Together 800 MiB, of as much as libpng takes.
     const packed = deflateSync(Buffer.alloc(4 * MIB, 'x'))
     const text = chunk('zTXt', Buffer.concat([Buffer.from('Comment\0\0'), packed]))

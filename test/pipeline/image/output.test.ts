@@ -21,7 +21,7 @@ const pixels = (bytes: Uint8Array) => sharp(bytes).raw().toBuffer()
 
 describe('lossless', () => {
   for (const format of ['webp', 'avif', 'tiff', 'png'] as const) {
-    it(`keeps each pixel in ${format}, which its quality does not`, async () => {
+    it(`keeps each pixel in ${format}, which quality does not`, async () => {
       const source = await noise()
       const original = await pixels(source)
       const { bytes, mediaType } = await transformed(source, `f=${format}&lossless`)
@@ -33,7 +33,7 @@ describe('lossless', () => {
     })
   }
 
-  it('keeps transparency in TIFF too', async () => {
+  it('keeps transparency in TIFF', async () => {
     const half = await sharp({ create: { width: 9, height: 9, channels: 4, background: '#ff000080' } })
       .png()
       .toBuffer()
@@ -45,7 +45,7 @@ describe('lossless', () => {
 
 describe('maxbytes', () => {
   for (const format of ['jpeg', 'webp', 'avif', 'tiff'] as const) {
-    it(`lowers the quality of ${format} until it fits, and no further than it must`, async () => {
+    it(`lowers the quality of ${format} until it fits, and no further than needed`, async () => {
       const source = await noise()
       const sizeAt = async (q: number) => (await transformed(source, `f=${format}&q=${q}`)).bytes.length
       const maxBytes = Math.round(((await sizeAt(20)) + (await sizeAt(75))) / 2)
@@ -56,14 +56,14 @@ describe('maxbytes', () => {
     })
   }
 
-  it('changes nothing where the picture fits as it is', async () => {
+  it('changes nothing when the image fits already', async () => {
     const source = await noise()
     const usual = await transformed(source, 'f=webp&q=60')
     const { bytes } = await transformed(source, `f=webp&q=60&maxbytes=${usual.bytes.length}`)
     expect(bytes.equals(usual.bytes)).to.equal(true)
   })
 
-  it('gives the smallest there is where none is small enough', async () => {
+  it('gives the smallest result when none is small enough', async () => {
     const source = await noise()
     const [smallest, asked] = await Promise.all(
       ['q=1', 'maxbytes=1'].map((query) => transformed(source, `f=jpeg&${query}`)),
@@ -71,7 +71,7 @@ describe('maxbytes', () => {
     expect(asked?.bytes.length).to.equal(smallest?.bytes.length)
   })
 
-  it('decodes once, and encodes seven times at most, the one that is sent among them', async () => {
+  it('decodes once, and encodes at most seven times, including the result', async () => {
     const watched = watchedEngine()
     const engines = new Map<EngineName, Engine>([['sharp', watched.engine]])
     await transformed(await noise(), 'w=80&f=jpeg&q=100&maxbytes=1', { engines })
@@ -80,7 +80,7 @@ describe('maxbytes', () => {
     expect([watched.opened, watched.rendered]).to.deep.equal([2, 8])
   })
 
-  it('is for pictures of which seven encodings are bearable: a 422 for larger ones', async () => {
+  it('refuses images that are too large to encode seven times with a 422', async () => {
     const large = await picture({ width: 3500, height: 2500, format: 'jpeg' })
     for (const [query, message] of [
       [
@@ -100,7 +100,7 @@ describe('maxbytes', () => {
       .that.includes('2000 x 1500 px in 3 frames')
   })
 
-  it('ends between two encodings when nobody waits any more', async () => {
+  it('stops between two encodings when no client waits any more', async () => {
     const watched = watchedEngine()
     const engines = new Map<EngineName, Engine>([['sharp', watched.engine]])
     const leaving = new AbortController()
@@ -114,7 +114,7 @@ describe('maxbytes', () => {
     expect(watched.rendered).to.equal(2)
   })
 
-  it('makes of a transparent picture a JPEG on white', async () => {
+  it('turns a transparent image into a JPEG on white', async () => {
     const clear = await sharp({ create: { width: 20, height: 20, channels: 4, background: '#ff000000' } })
       .png()
       .toBuffer()
@@ -127,7 +127,7 @@ describe('maxbytes', () => {
 describe('f=auto', () => {
   const accept = 'image/avif,image/webp,*/*'
 
-  it('is AVIF up to four megapixels of the outcome, WebP past them', async () => {
+  it('is AVIF for a result of up to four megapixels, WebP above', async () => {
     const large = await picture({ width: 2500, height: 2000, format: 'jpeg' })
     for (const [query, mediaType] of [
       ['f=auto', 'image/webp'],
@@ -141,7 +141,7 @@ describe('f=auto', () => {
     }
   })
 
-  it('is WebP sooner where the quality is searched', async () => {
+  it('is WebP at a lower size when the quality is searched', async () => {
     const middling = await picture({ width: 1800, height: 1200, format: 'jpeg' })
     for (const [query, mediaType] of [
       ['f=auto&maxbytes=100000', 'image/webp'],
@@ -153,7 +153,7 @@ describe('f=auto', () => {
     }
   })
 
-  it('goes by the size of what comes out, and takes no pass of its own to know it', async () => {
+  it('depends on the result size, without a pass to find it', async () => {
     let settled = 0
     const counting: Engine<'sharp'> = {
       ...sharpEngine,
@@ -177,7 +177,7 @@ describe('f=auto', () => {
     }
   })
 
-  it('is AVIF of any size where the browser takes no WebP, or AVIF is asked for by its name', async () => {
+  it('is AVIF of any size when the browser does not accept WebP, or the format is AVIF', async () => {
     const large = await picture({ width: 2500, height: 2000, format: 'jpeg' })
     for (const [query, header] of [
       ['f=auto', 'image/avif'],
@@ -189,8 +189,8 @@ describe('f=auto', () => {
   })
 })
 
-describe('the quality of the configuration', () => {
-  it('is the one that each format is written with unasked', async () => {
+describe('the configured quality', () => {
+  it('is the default of each format', async () => {
     const { transforms } = await loadWith({}, { options: { 'image-format': { quality: { webp: 20 } } } })
     const source = await noise()
     const [configured, lower, usual] = await Promise.all([

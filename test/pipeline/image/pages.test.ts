@@ -32,10 +32,10 @@ async function twoPages(): Promise<Buffer> {
 
 const timing = ({ pages, delay, loop }: Metadata) => ({ pages, delay, loop })
 
-describe('a and page', () => {
+describe('parameters a and page', () => {
   for (const there of ['gif', 'webp'] as const) {
     for (const via of ['gif', 'webp'] as const) {
-      it(`keep frames, times and number of rounds from ${there} to ${via} and back, resized`, async () => {
+      it(`keep frames, timing and loop count from ${there} to ${via} and back, resized`, async () => {
         const source = await timed(there)
         const one = await transformed(source, `f=${via}&w=20`, { format: there })
         expect(timing(one.metadata)).to.deep.equal({ pages: 3, ...TIMING })
@@ -48,7 +48,7 @@ describe('a and page', () => {
       })
     }
 
-    it(`keep times and rounds of a ${there} through a search for the quality`, async () => {
+    it(`keep timing and loop count of a ${there} with a quality search`, async () => {
       const { metadata } = await transformed(await timed(there), 'f=webp&maxbytes=10', { format: there })
       expect(timing(metadata)).to.deep.equal({ pages: 3, ...TIMING })
     })
@@ -62,7 +62,7 @@ describe('a and page', () => {
       }
     })
 
-    it(`take the frame of a ${there} that page names, in any format`, async () => {
+    it(`take the frame of a ${there} given by page, in any format`, async () => {
       const source = await timed(there)
       for (const [page, corner] of ['rrrr', 'gggg', 'bbbb'].entries()) {
         for (const f of ['gif', 'webp', 'png', 'jpeg', 'avif']) {
@@ -75,7 +75,7 @@ describe('a and page', () => {
       }
     })
 
-    it(`refuse a page past the last one of a ${there}: a 400 that says how many there are`, async () => {
+    it(`refuse a page after the last one of a ${there} with a 400 that states the number of pages`, async () => {
       const problem = await rejection(transformed(await timed(there), 'page=4', { format: there }))
       expect(problem).to.be.instanceOf(Problem).and.include({ status: 400, code: 'bad_parameter' })
       expect((problem as Problem).message).to.equal(
@@ -84,7 +84,7 @@ describe('a and page', () => {
     })
   }
 
-  it('take the page of a TIFF that page names', async () => {
+  it('take the page of a TIFF given by page', async () => {
     for (const [query, corner] of [
       ['f=png', 'rgbw'],
       ['f=png&page=1', 'rgbw'],
@@ -99,7 +99,7 @@ describe('a and page', () => {
     expect(problem).to.include({ status: 400 })
   })
 
-  it('count only the frame that is taken against the limit of pixels', async () => {
+  it('count only the selected frame against the pixel limit', async () => {
     const limits = { sourceMaxPixels: 40 * 30 * 2 }
     const source = await timed('gif')
     const all = await rejection(transformed(source, 'w=10', { format: 'gif', limits }))

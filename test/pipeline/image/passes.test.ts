@@ -21,7 +21,7 @@ function counted() {
   return { counts, engines: new Map<EngineName, Engine>([['sharp', engine]]) }
 }
 
-describe('one pass is enough', () => {
+describe('sharp needs one pass', () => {
   for (const query of [
     'w=30',
     'w=30&h=30',

@@ -56,7 +56,7 @@ const TOO_MANY = (limit: number, pixels: number) =>
   `expected at most ${limit} pixels over all frames to transform but this image has ${pixels}`
 
 describe('the sharp engine', () => {
-  it('is for images', () => {
+  it('supports images', () => {
     expect(sharpEngine.media).to.deep.equal(['image'])
   })
 
@@ -86,7 +86,7 @@ describe('the sharp engine', () => {
       expect(second.opened, 'all of it').to.deep.equal([undefined])
     })
 
-    it('is read anew of a file of which it is not known what bytes it has', async () => {
+    it('is read again for a file whose digest is unknown', async () => {
       const bytes = await picture()
       const [first, second] = [counted(bytes), counted(bytes)]
       for (const { asset } of [first, second]) await sharpEngine.forecast(asset, [], context())
@@ -94,7 +94,7 @@ describe('the sharp engine', () => {
     })
   })
 
-  describe('a JPEG that is a file of this machine', () => {
+  describe('a JPEG in a local file', () => {
     let folder: string
     before(async () => {
       folder = await temporaryFolder()
@@ -115,7 +115,7 @@ describe('the sharp engine', () => {
       expect(metadata).to.include({ format: 'jpeg', width: 30, height: 20 })
     })
 
-    it('is a 404 when it has gone before it is drawn, and not broken', async () => {
+    it('responds 404 when it is deleted before it is read, and is not counted as broken', async () => {
       const asset = await inFile('gone.jpg', await picture({ format: 'jpeg' }))
       const { draft } = await sharpEngine.open(asset, {}, context())
       await rm(asset.file ?? '')
@@ -127,7 +127,7 @@ describe('the sharp engine', () => {
 
   describe('opening a source', () => {
     for (const format of ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const) {
-      it(`tells plugins the sides, pages and format of a picture in ${format}`, async () => {
+      it(`gives plugins the sides, pages and format of an image in ${format}`, async () => {
         const bytes = await sharp({ create: { width: 30, height: 20, channels: 3, background: '#f00' } })
           .toFormat(format)
           .toBuffer()
@@ -136,7 +136,7 @@ describe('the sharp engine', () => {
       })
     }
 
-    it('tells plugins the sides of one frame of an animation, and how many frames are taken', async () => {
+    it('gives plugins the sides of one frame of an animation, and the number of selected frames', async () => {
       const asset = assetOf(await animation({ width: 40, height: 30 }), 'gif')
       for (const [frames, pages] of [
         ['all', 3],
@@ -147,7 +147,7 @@ describe('the sharp engine', () => {
       }
     })
 
-    it('tells plugins the upright sides of a photo on its side', async () => {
+    it('gives plugins the upright sides of a rotated photo', async () => {
       const photo = await picture({ width: 40, height: 30, format: 'jpeg', orientation: 6 })
       for (const [upright, width, height] of [
         [true, 30, 40],
@@ -158,13 +158,13 @@ describe('the sharp engine', () => {
       }
     })
 
-    it('tells plugins of transparency', async () => {
+    it('gives plugins the transparency', async () => {
       const { source } = await sharpEngine.open(assetOf(await picture(), 'png'), {}, context())
       expect(source.hasAlpha).to.equal(true)
     })
   })
 
-  describe('refusals', () => {
+  describe('limits', () => {
     it('refuses a file of more than 40 MB before it reads it', async () => {
       const png = assetOf(await picture({ width: 8, height: 8 }), 'png')
       let opened = 0
@@ -182,7 +182,7 @@ describe('the sharp engine', () => {
       expect(opened).to.equal(0)
     })
 
-    it('refuses a byte more than the limit, and no less', async () => {
+    it('refuses one byte more than the limit, but not the limit', async () => {
       const png = await picture({ width: 8, height: 8 })
       const limited = (sourceMaxBytes: number) => transformed(png, 'w=5', { limits: { sourceMaxBytes } })
       await refusal(limited(png.length - 1))
@@ -198,7 +198,7 @@ describe('the sharp engine', () => {
       expect(performance.now() - begun, 'ms').to.be.below(3000)
     })
 
-    it('refuses a little more than 50 megapixels, and no less', async () => {
+    it('refuses slightly more than 50 megapixels, but not 50', async () => {
       const { message } = await refusal(transformed(boastingPng(10_000, 5001), 'w=10'))
       expect(message).to.equal(TOO_MANY(50_000_000, 50_010_000))
       // Within the limit the header is believed, and what follows it is broken.
@@ -207,7 +207,7 @@ describe('the sharp engine', () => {
       )
     })
 
-    it('counts the pixels of all frames when all frames are taken', async () => {
+    it('counts the pixels of all frames when all frames are selected', async () => {
       const moving = await animation({ width: 40, height: 30 })
       const limited = (query: string, sourceMaxPixels: number) =>
         transformed(moving, query, { format: 'gif', limits: { sourceMaxPixels } })
@@ -217,7 +217,7 @@ describe('the sharp engine', () => {
       expect((await limited('w=10&f=png', 1200)).metadata.width).to.equal(10)
     })
 
-    it('refuses an interlaced image of 16 bits a channel that is larger in memory than its pixels may be', async () => {
+    it('refuses an interlaced image of 16 bits per channel that needs more memory than its pixels may', async () => {
       const image = () => sharp({ create: { width: 40, height: 30, channels: 4, background: '#f00' } })
       const deep = () => image().toColourspace('rgb16')
       const limits = { sourceMaxPixels: 1200 }
@@ -233,7 +233,7 @@ describe('the sharp engine', () => {
       }
     })
 
-    it('refuses an image of 16 bits a channel that is to be turned, past the same limit', async () => {
+    it('refuses an image of 16 bits per channel that is rotated above the same limit', async () => {
       const deep = (orientation: number) =>
         sharp({ create: { width: 40, height: 30, channels: 4, background: '#f00' } })
           .toColourspace('rgb16')
@@ -245,7 +245,7 @@ describe('the sharp engine', () => {
       expect((await transformed(await deep(1), 'w=10', options)).metadata.width).to.equal(10)
     })
 
-    it('refuses an SVG by the size that it says, unless another is requested', async () => {
+    it('refuses an SVG by the size that it declares, unless another one is requested', async () => {
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="20000" height="20000"/>')
       expect((await refusal(transformed(svg, 'f=png', { format: 'svg' }))).message).to.match(
         /pixels over all frames/,
@@ -273,7 +273,7 @@ describe('the sharp engine', () => {
         async () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><g>'),
       ],
     ] as const) {
-      it(`refuses ${what}, without a word about its own workings`, async () => {
+      it(`refuses ${what}, without internal details`, async () => {
         for (const query of ['w=10', 'f=webp']) {
           const problem = await refusal(transformed(await make(), query, { format }))
           expect(problem.message).to.equal('expected an image that can be decoded but this one cannot')
@@ -282,7 +282,7 @@ describe('the sharp engine', () => {
       })
     }
 
-    it('refuses what takes too long', async () => {
+    it('refuses an image that takes too long', async () => {
       // A second is the shortest that libvips can be told.
       const slow = sharp({ create: { width: 9000, height: 9000, channels: 3, background: '#f00' } })
         .blur(20)
@@ -294,26 +294,26 @@ describe('the sharp engine', () => {
     })
   })
 
-  it('keeps the frames of a GIF that is cut off behind them', async () => {
+  it('keeps the frames of a GIF that is truncated after them', async () => {
     const moving = await animation({ width: 40, height: 30 })
     const { metadata } = await transformed(moving.subarray(0, -1), 'w=20', { format: 'gif' })
     expect(metadata).to.include({ pages: 3, width: 20 })
   })
 
-  it('leaves the problems of others as they are', async () => {
+  it('passes on a Problem unchanged', async () => {
     const problem = new Problem({ status: 503, code: 'unavailable', detail: 'the bucket is away' })
     const source = { ...assetOf(Buffer.alloc(10), 'png'), open: () => Promise.reject(problem) }
     expect(await rejection(transform({ query: 'w=5', source }))).to.equal(problem)
   })
 
-  it('does not read the source for one who has left', async () => {
+  it('does not read the source when the signal is aborted', async () => {
     const reason = new Error('left')
     const asset = assetOf(await picture(), 'png')
     const opening = sharpEngine.open(asset, {}, context({ signal: AbortSignal.abort(reason) }))
     expect(await rejection(opening)).to.equal(reason)
   })
 
-  it('does not begin for one who has left', async () => {
+  it('does not render when the signal is aborted', async () => {
     const reason = new Error('left')
     const source = assetOf(await picture(), 'png')
     expect(await rejection(transform({ query: 'w=5', source, signal: AbortSignal.abort(reason) }))).to.equal(

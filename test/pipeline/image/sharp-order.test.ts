@@ -40,7 +40,7 @@ const CALLS: Record<string, (image: Sharp) => Sharp> = {
 }
 
 // What plugins can rely on, as docs/explanation/sharp-order.md states it.
-describe('the order in which sharp does what it is asked for', () => {
+describe('the order in which sharp applies its methods', () => {
   let source: Buffer
   let fixed: string[]
   before(async () => {
@@ -61,7 +61,7 @@ describe('the order in which sharp does what it is asked for', () => {
     return (await image.png().toBuffer()).toString('base64')
   }
 
-  it('is its own for the methods that the document lists', async () => {
+  it('is fixed for the methods that the document lists', async () => {
     expect(fixed).to.include('blur').and.have.length(19)
     for (const [i, one] of fixed.entries()) {
       for (const other of fixed.slice(i + 1))
@@ -69,7 +69,7 @@ describe('the order in which sharp does what it is asked for', () => {
     }
   })
 
-  it('is that of the calls for the others', async () => {
+  it('is the order of the calls for all others', async () => {
     for (const [one, other] of [
       ['resize', 'rotate'],
       ['resize', 'extract'],
@@ -78,7 +78,7 @@ describe('the order in which sharp does what it is asked for', () => {
       expect((await outcome(one, other)) === (await outcome(other, one)), `${one}, ${other}`).to.equal(false)
   })
 
-  it('knows each method once: the later call counts', async () => {
+  it('has each method once: the last call counts', async () => {
     const twice = sharp(source).linear(0.1, 5).linear(0.5, 20)
     expect((await twice.png().toBuffer()).toString('base64')).to.equal(await outcome('linear'))
   })

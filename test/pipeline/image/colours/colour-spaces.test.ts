@@ -37,9 +37,9 @@ function expectNear(received: readonly number[], expected: Colour, within: numbe
 /** The first bytes of a profile that tell its colour space: ICC.1, section 7.2. */
 const spaceOf = (icc: Buffer | undefined) => icc?.toString('latin1', 16, 20)
 
-describe('colours', () => {
+describe('colour spaces', () => {
   for (const format of ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const) {
-    it(`of P3 come out as sRGB without a profile in ${format}`, async () => {
+    it(`convert P3 to sRGB without a profile in ${format}`, async () => {
       const source = await p3(GREEN).png().toBuffer()
       expectNear(await numbers(source), GREEN_IN_P3, 2)
       const { bytes, metadata } = await transformed(source, `f=${format}&q=95`)
@@ -49,7 +49,7 @@ describe('colours', () => {
     })
   }
 
-  it('of P3 that sRGB has not become the nearest ones', async () => {
+  it('map colours of P3 outside sRGB to the nearest ones', async () => {
     const { width, height, channels } = { width: 16, height: 16, channels: 3 } as const
     const profiled = await p3(GREEN).png().toBuffer()
     const raw = Buffer.from(Array.from({ length: width * height }, () => P3_ONLY).flat())
@@ -65,7 +65,7 @@ describe('colours', () => {
   })
 
   for (const format of ['jpeg', 'tiff'] as const) {
-    it(`of a CMYK ${format} come out as sRGB in every format, with icc=keep too`, async () => {
+    it(`convert a CMYK ${format} to sRGB in every format, also with icc=keep`, async () => {
       const red: Colour = [230, 40, 20]
       const source = await swatch(red).withIccProfile('cmyk').toFormat(format, { quality: 100 }).toBuffer()
       expect((await sharp(source).metadata()).space).to.equal('cmyk')
@@ -81,7 +81,7 @@ describe('colours', () => {
   }
 
   for (const profile of ['srgb', 'p3'] as const) {
-    it(`of 16 bits with a profile of ${profile} come out as those of 8`, async () => {
+    it(`convert 16 bits with a profile of ${profile} to the same colours as 8 bits`, async () => {
       const deep = swatch(GREEN).toColourspace('rgb16').withIccProfile(profile)
       for (const [format, source] of [
         ['png', await deep.clone().png().toBuffer()],
@@ -101,7 +101,7 @@ describe('colours', () => {
 
   describe('with icc=keep', () => {
     for (const format of ['jpeg', 'png', 'webp', 'avif', 'tiff'] as const) {
-      it(`keep numbers and profile together in ${format}, also through a new pass`, async () => {
+      it(`keep pixel values and profile together in ${format}, also through a second pass`, async () => {
         const source = await p3(GREEN).png().toBuffer()
         const profile = (await sharp(source).metadata()).icc
         for (const query of ['', '&w=8', '&w=8&maxbytes=100000']) {
@@ -112,7 +112,7 @@ describe('colours', () => {
       })
     }
 
-    it('keep numbers and profile together through every change of shape', async () => {
+    it('keep pixel values and profile together through every change of geometry', async () => {
       const source = await p3(GREEN).png().toBuffer()
       const changes = ['pad=4', 'radius=20', 'rotate=90', 'rotate=30', 'flip', 'flop', 'w=9&h=9&fit=contain']
       for (const query of [...changes, 'crop=2,2,12,12', 'trim', 'blur=1', 'zoom=2', 'w=40&enlarge']) {
@@ -133,7 +133,7 @@ describe('colours', () => {
       }
     })
 
-    it('keep numbers and profile together in a picture whose format its size decides', async () => {
+    it('keep pixel values and profile together when the format depends on the size', async () => {
       const source = await p3(GREEN).png().toBuffer()
       const accept = 'image/avif,image/webp'
       const { bytes, metadata, mediaType } = await transformed(source, 'f=auto&q=95&icc=keep', { accept })
@@ -142,7 +142,7 @@ describe('colours', () => {
       expectNear(await numbers(bytes), GREEN_IN_P3, 6)
     })
 
-    it('keep them in an animation, also through a new pass', async () => {
+    it('keep them in an animation, also through a second pass', async () => {
       const frames = await Promise.all(
         [GREEN, [200, 0, 0] as Colour].map((each) => swatch(each).png().toBuffer()),
       )
@@ -159,7 +159,7 @@ describe('colours', () => {
       }
     })
 
-    it('strip all other metadata', async () => {
+    it('remove all other metadata', async () => {
       const source = await p3(GREEN)
         .withExif({
           IFD0: { Copyright: 'somebody' },
@@ -178,7 +178,7 @@ describe('colours', () => {
       }
     })
 
-    it('are sRGB without a profile where the source has none', async () => {
+    it('are sRGB without a profile where the source has no profile', async () => {
       const { metadata, bytes } = await transformed(
         await swatch(GREEN).png().toBuffer(),
         'f=webp&lossless&icc=keep',

@@ -30,7 +30,7 @@ function expectNear(actual: readonly number[], expected: readonly number[], abou
   }
 }
 
-describe('colours of images', () => {
+describe('colour parameters of images', () => {
   for (const [query, from, to] of [
     ['negate', [255, 0, 0], [0, 255, 255]],
     ['negate', [10, 100, 200], [245, 155, 55]],
@@ -53,16 +53,16 @@ describe('colours of images', () => {
     ['tint=transparent&brightness=2', [60, 60, 60], [120, 120, 120]],
     ['hue=360&brightness=2', [60, 60, 60], [120, 120, 120]],
   ] as const satisfies ReadonlyArray<readonly [string, Colour, Colour]>) {
-    it(`makes ${to} of ${from} for ${query}`, async () => {
+    it(`turn ${from} into ${to} for ${query}`, async () => {
       expectNear(await become([...from], query), [...to, 255], query)
     })
 
-    it(`leaves what is half transparent so: ${query} of ${from}`, async () => {
+    it(`keep partial transparency: ${query} of ${from}`, async () => {
       expectNear(await become([...from, 100], query), [...to, 100], query)
     })
   }
 
-  it('stretches the luminance between two percentiles', async () => {
+  it('normalise the luminance between two percentiles', async () => {
     // A ramp from 64 to 191, of which the outer tenths are cut off.
     const ramp = Buffer.from(Array.from({ length: 256 * 8 }, (_, i) => 64 + Math.floor((i % 256) / 2)))
     const source = await sharp(ramp, { raw: { width: 256, height: 8, channels: 1 } })
@@ -78,7 +78,7 @@ describe('colours of images', () => {
     expect((await colourAt(usual, 20, 4)).r).to.be.within(8, 40)
   })
 
-  it('keeps transparency while it stretches', async () => {
+  it('keep transparency when they normalise', async () => {
     const half = await sharp(await plain([50, 50, 50, 100]))
       .extend({ right: 8, background: { r: 150, g: 150, b: 150, alpha: 1 } })
       .png()
@@ -89,7 +89,7 @@ describe('colours of images', () => {
   })
 
   for (const query of ['normalize_lower=99', 'normalize_lower=50&normalize_upper=50', 'normalize_upper=1']) {
-    it(`refuses percentiles that leave nothing between them: ${query}`, async () => {
+    it(`refuse percentiles that leave no range between them: ${query}`, async () => {
       const error = await rejection(transformed(await plain([1, 2, 3]), query))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 400, code: 'bad_parameter' })
       expect(error)
@@ -107,7 +107,7 @@ describe('colours of images', () => {
     'hue=90',
     'normalize_lower=2',
   ]) {
-    it(`leaves white what a format shows of nothing: ${query}`, async () => {
+    it(`keep the white that replaces transparency in an opaque format: ${query}`, async () => {
       const nothing = await plain([255, 0, 0, 0])
       const opaque = await picture({ width: 40, height: 20 })
       for (const f of ['jpeg', 'tiff']) {
@@ -123,7 +123,7 @@ describe('colours of images', () => {
     })
   }
 
-  it('counts only what is seen of a picture when it stretches', async () => {
+  it('count only visible pixels when they normalise', async () => {
     // From 50 to 150, and as much of nothing.
     const seen = await sharp(await plain([50, 50, 50]))
       .extend({ right: 8, background: '#969696' })
@@ -134,7 +134,7 @@ describe('colours of images', () => {
     expect((await colourAt(bytes, 12, 2)).r, 'the lighter half').to.be.above(240)
   })
 
-  it('does all of them at once, on an opaque and on a transparent picture', async () => {
+  it('apply all at once, to an opaque and to a transparent image', async () => {
     const query =
       'negate&greyscale&gamma=2&saturation=2&hue=90&normalize_lower=2&normalize_upper=98&blur=2&sharpen&lightness=1'
     for (const alpha of [undefined, 90]) {
@@ -160,7 +160,7 @@ describe('colours of images', () => {
     'sharpen_sigma=2',
   ]) {
     for (const format of ['gif', 'webp'] as const) {
-      it(`keeps the frames of a ${format} and their timing: ${query}`, async () => {
+      it(`keep the frames of a ${format} and their timing: ${query}`, async () => {
         const frames = await animation({ format })
         const timed = await sharp(frames, { animated: true })
           [format]({ delay: [50, 200, 110], loop: 3 })
@@ -172,7 +172,7 @@ describe('colours of images', () => {
     }
   }
 
-  it('turns every frame into its negative', async () => {
+  it('invert every frame of an animation', async () => {
     const { bytes } = await transformed(await animation(), 'negate', { format: 'gif' })
     for (const [page, expected] of [
       [0, 255, 255],
@@ -184,7 +184,7 @@ describe('colours of images', () => {
     }
   })
 
-  it('takes a picture of one channel', async () => {
+  it('accept an image of one channel', async () => {
     const grey = await sharp(await plain([60, 60, 60]))
       .toColourspace('b-w')
       .png()
@@ -201,7 +201,7 @@ describe('colours of images', () => {
     }
   })
 
-  it('gives a picture of one channel a hue', async () => {
+  it('give a hue to an image of one channel', async () => {
     const grey = await sharp(await plain([128, 128, 128]))
       .toColourspace('b-w')
       .png()
@@ -210,7 +210,7 @@ describe('colours of images', () => {
     expectNear(Object.values(await colourAt(bytes, 3, 3)), [255, 9, 2, 255], 'tinted')
   })
 
-  it('keeps the transparency of a grey picture through another pass', async () => {
+  it('keep the transparency of a grey image through a second pass', async () => {
     const { transforms } = await loadWith({
       'later.js': `export default {
         name: 'later', engine: 'sharp', phase: 'compose', newPass: true,
@@ -225,7 +225,7 @@ describe('colours of images', () => {
     expectNear(Object.values(await colourAt(bytes, 3, 3)), [220, 220, 220, 100], 'grey, half transparent')
   })
 
-  it('keeps the transparency of a grey negative, and of a grey animation, through another pass', async () => {
+  it('keep the transparency of an inverted grey image, and of a grey animation, through a second pass', async () => {
     const { bytes } = await transformed(await plain([0, 255, 0, 100]), 'greyscale&negate&text=i&text_size=4')
     expectNear(Object.values(await colourAt(bytes, 1, 1)), [35, 35, 35, 100], 'grey negative')
     const frames = await animation({ colours: ['#f008', '#0f08', '#00f8'], format: 'webp' })
@@ -237,7 +237,7 @@ describe('colours of images', () => {
     }
   })
 
-  it('names equal outcomes alike, and leaves out what has no effect', async () => {
+  it('give equal results equal keys, and omit parameters without effect', async () => {
     const { transforms } = await loadWith({})
     const format = formatNamed('png')
     if (!format) throw new Error('png is known')
@@ -284,7 +284,7 @@ describe('colours of images', () => {
     ['greyscale', 'no value, 1 or 0', ['2']],
     ['negate', 'no value, 1 or 0', ['-1']],
   ] as const) {
-    it(`says what ${name} takes`, async () => {
+    it(`describe the accepted values of ${name}`, async () => {
       for (const value of values) {
         const error = await rejection(transformed(await picture(), `${name}=${value}`))
         expect(error).to.have.property(

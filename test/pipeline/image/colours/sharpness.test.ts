@@ -27,7 +27,7 @@ async function distance(a: Buffer, b: Buffer): Promise<number> {
 }
 
 describe('image-blur', () => {
-  it('softens the more, the larger its sigma', async () => {
+  it('blurs more with a larger sigma', async () => {
     const sharpest = await edge(2000, 20)
     const widths = []
     for (const sigma of [0.3, 2, 10, 38, 42, 100, 250]) {
@@ -40,14 +40,14 @@ describe('image-blur', () => {
     }
   })
 
-  it('looks the same whether it is made small for it or not', async () => {
+  it('looks the same whether or not the image is shrunk on load', async () => {
     const source = await picture({ width: 600, height: 400 })
     const outcome = async (sigma: number) => (await transformed(source, `blur=${sigma}`)).bytes
     expect(await distance(await outcome(40), await outcome(40.2))).to.be.below(8)
     expect(await distance(source, await outcome(40))).to.be.above(60)
   })
 
-  it('blurs the picture in the size that is sent', async () => {
+  it('blurs the image in its output size', async () => {
     const source = await edge(2000, 60)
     const small = await transformed(source, 'w=200&blur=6')
     expect(small.metadata).to.include({ width: 200, height: 6 })
@@ -57,7 +57,7 @@ describe('image-blur', () => {
     expect(await softness(far.bytes)).to.be.within(45, 80)
   })
 
-  it('looks the same on a screen of twice as many pixels', async () => {
+  it('looks the same with a device pixel ratio of 2', async () => {
     // Dark grey and light grey, so that what is sharpened is cut off nowhere.
     const source = await sharp(await edge(2000, 60))
       .linear(0.4, 60)
@@ -80,13 +80,13 @@ describe('image-blur', () => {
     [3, 900],
     [900, 3],
   ] as const) {
-    it(`takes a picture of ${width} x ${height} px, however large its sigma`, async () => {
+    it(`accepts an image of ${width} x ${height} px with any sigma`, async () => {
       const { metadata } = await transformed(await picture({ width, height }), 'blur=1000')
       expect(metadata).to.include({ width, height })
     })
   }
 
-  it('does not take longer for a huge sigma than for a large one', async function () {
+  it('takes no longer for a huge sigma than for a large one', async function () {
     this.timeout(60_000)
     const source = await picture({ width: 3000, height: 2000, format: 'jpeg' })
     const seconds = async (sigma: number) => {
@@ -100,7 +100,7 @@ describe('image-blur', () => {
   })
 
   for (const sigma of [6, 60]) {
-    it(`blurs transparency as well, and lets no colour shine out of nothing: sigma ${sigma}`, async () => {
+    it(`blurs transparency as well, and shows no colour of transparent pixels: sigma ${sigma}`, async () => {
       const nothing = { r: 255, g: 0, b: 0, alpha: 0 }
       const source = await sharp({ create: { width: 240, height: 240, channels: 4, background: nothing } })
         .composite([
@@ -119,7 +119,7 @@ describe('image-blur', () => {
       expect(b).to.be.above(240)
     })
 
-    it(`mixes no frame with another: sigma ${sigma}`, async () => {
+    it(`does not mix frames: sigma ${sigma}`, async () => {
       const { bytes } = await transformed(await animation(), `blur=${sigma}&f=webp`, { format: 'gif' })
       for (const [page, colour] of ['r', 'g', 'b'].entries()) {
         const frame = await sharp(bytes, { page, pages: 1 }).png().toBuffer()
@@ -135,14 +135,14 @@ describe('image-blur', () => {
 
 describe('image-sharpen', () => {
   for (const query of ['sharpen', 'sharpen_sigma=1', 'sharpen_sigma=5']) {
-    it(`makes a soft edge harder: ${query}`, async () => {
+    it(`sharpens a soft edge: ${query}`, async () => {
       const soft = (await transformed(await edge(), 'blur=1')).bytes
       const { bytes } = await transformed(soft, query)
       expect(await distance(soft, bytes)).to.be.above(2)
       expect(await softness(bytes)).to.be.at.most(await softness(soft))
     })
 
-    it(`leaves transparency as it is: ${query}`, async () => {
+    it(`keeps transparency: ${query}`, async () => {
       const create = {
         width: 20,
         height: 20,
@@ -153,7 +153,7 @@ describe('image-sharpen', () => {
       expect((await colourAt(bytes, 10, 10)).a).to.be.within(126, 130)
     })
 
-    it(`mixes no frame with another: ${query}`, async () => {
+    it(`does not mix frames: ${query}`, async () => {
       // Sharpened in one piece, the frames' edges would come out darker or lighter than their middles.
       const frames = await animation({ colours: ['#333', '#ccc', '#333'] })
       const { bytes } = await transformed(frames, `${query}&f=webp&q=100`, { format: 'gif' })

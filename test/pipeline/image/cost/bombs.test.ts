@@ -12,29 +12,29 @@ const cpuMs = () => {
   return (user + system) / 1000
 }
 
-describe('pictures of millions of parts', () => {
+describe('images of millions of parts', () => {
   for (const type of ['tEXt', 'zTXt', 'aaAa', 'IDAT'])
-    it(`refuses a PNG of 3.3 million empty ${type} chunks without reading all of it`, () => {
+    it(`are refused: a PNG of 3.3 million empty ${type} chunks, without reading all of it`, () => {
       expectRefused(manyChunks(3_300_000, type), 'expected a PNG of at most 10000 chunks')
     })
 
-  it('refuses a GIF of 19 million blocks of one byte', () => {
+  it('are refused: a GIF of 19 million blocks of one byte', () => {
     expectRefused(manyBlocks(19_000_000), /expected a GIF of at most \d+ blocks/)
   })
 
-  it('refuses a WebP of 4.8 million empty chunks', async () => {
+  it('are refused: a WebP of 4.8 million empty chunks', async () => {
     const create = { width: 8, height: 8, channels: 3 as const, background: 'red' }
     const webp = await sharp({ create }).webp().toBuffer()
     expectRefused(manyWebpChunks(webp, 4_800_000), 'expected a WebP of at most 10000 chunks')
   })
 
-  it('removes the texts of a PNG whose every text would be a warning', async () => {
+  it('lose the texts of a PNG that would each cause a warning', async () => {
     const harmless = stripDecompressionBombs(manyChunks(5000))
     expect(harmless.toString('latin1')).not.to.include('tEXt')
     expect(await sharp(harmless).metadata()).to.include({ width: 8, height: 8 })
   })
 
-  it('allows a large PNG chunks of 8 KB, as libpng writes them', () => {
+  it('are accepted: a large PNG with chunks of 8 KB, as libpng writes them', () => {
     // 100 MB: more chunks than a small file may have.
     const chunk = Buffer.concat([Buffer.from([0, 0, 32, 0]), Buffer.from('IDAT'), Buffer.alloc(8196)])
     const plain = manyChunks(0)
@@ -42,7 +42,7 @@ describe('pictures of millions of parts', () => {
     expect(() => stripDecompressionBombs(large)).not.to.throw()
   })
 
-  it('reads of an EXIF block only the tags that it names', () => {
+  it('lose no time in EXIF: only the known tags of a block are read', () => {
     const block = manyTexts(512)
     const startedAt = cpuMs()
     for (let i = 0; i < 20; i += 1) expect(readExif(block)).to.deep.equal({ tags: {} })

@@ -30,8 +30,8 @@ function forecast(
   return sharpEngine.forecast({ ...assetOf(bytes, format), ...known }, steps, options)
 }
 
-describe('what a format is expected to cost', () => {
-  it('is more time than this process gives for a GIF of more than a million pixels', async () => {
+describe('the cost forecast by format', () => {
+  it('may hang for a GIF of more than a million pixels', async () => {
     const photo = await picture({ width: 2000, height: 1000, format: 'jpeg' })
     const hangs = async (query: string) => (await forecast(photo, query)).mayHang
     expect(await hangs('f=gif')).to.equal(true)
@@ -39,7 +39,7 @@ describe('what a format is expected to cost', () => {
     expect(await hangs('f=png')).to.equal(false)
   })
 
-  it('is that of AVIF for f=auto, which may become one: in a process that can be ended', async () => {
+  it('equals that of AVIF for f=auto, which may become AVIF: in a child process', async () => {
     const photo = await picture({ width: 600, height: 400, format: 'jpeg' })
     const [auto, avif, webp] = await Promise.all(
       ['f=auto', 'f=avif', 'f=webp'].map((query) => forecast(photo, query)),
@@ -49,7 +49,7 @@ describe('what a format is expected to cost', () => {
     expect(auto?.bytes).to.be.above(webp?.bytes ?? 0)
   })
 
-  it('is that of work which may hang, and of all its pixels, for a truncated PNG that is interlaced', async () => {
+  it('may hang, and counts all pixels, for a truncated interlaced PNG', async () => {
     const png = await sharp(await picture({ width: 2000, height: 1000 }))
       .png({ progressive: true })
       .toBuffer()
@@ -62,7 +62,7 @@ describe('what a format is expected to cost', () => {
     expect(rows.mayHang).to.equal(false)
   })
 
-  it('is that of one frame where one is asked for', async () => {
+  it('counts one frame when one is requested', async () => {
     const gif = await animation({ width: 100, height: 100 })
     const limits = { sourceMaxPixels: 25_000 }
     expect(await rejection(forecast(gif, 'w=50', { format: 'gif', limits }))).to.include({ status: 422 })
@@ -70,7 +70,7 @@ describe('what a format is expected to cost', () => {
       expect((await forecast(gif, query, { format: 'gif', limits })).mayHang, query).to.equal(false)
     }
   })
-  it('is a refusal that says why, of an animation of more frames than anybody draws', async () => {
+  it('refuses an animation of too many frames, and states why', async () => {
     const most = await forecast(gifOfPixels(5000), 'w=50', { format: 'gif' })
     expect(most.mayHang).to.equal(false)
     const refused = await rejection(forecast(gifOfPixels(5001), 'w=50', { format: 'gif' }))
@@ -84,7 +84,7 @@ describe('what a format is expected to cost', () => {
     expect(refused).to.satisfy(isLimitProblem)
   })
 
-  it('grows with what a step holds as pixels, of the source or of the outcome', async () => {
+  it('grows with the pixels that a step holds, of the source or of the result', async () => {
     const side = 2000
     const photo = await picture({ width: side, height: side, format: 'jpeg' })
     const more = async (query: string, than: string) =>
@@ -98,7 +98,7 @@ describe('what a format is expected to cost', () => {
     }
   })
 
-  it('grows with what is added around a picture, and with what is cut before it is enlarged', async () => {
+  it('grows with the area added around an image, and with the crop before it is enlarged', async () => {
     const line = await picture({ width: 2000, height: 2, format: 'png' })
     const plain = (await forecast(line, 'w=2000', { format: 'png' })).bytes
     for (const query of [
@@ -110,7 +110,7 @@ describe('what a format is expected to cost', () => {
       expect((await forecast(line, query, { format: 'png' })).bytes - plain, query).to.be.above(10_000_000)
   })
 
-  it('is that of work which may hang for very many frames of which each is changed by itself', async () => {
+  it('may hang for very many frames that are changed one by one', async () => {
     const gif = await animation({
       width: 2,
       height: 2,
@@ -123,7 +123,7 @@ describe('what a format is expected to cost', () => {
     expect(await hangs('trim&a=0')).to.equal(false)
   })
 
-  it('says of an animation of too many frames that it has too many, not that it is broken', async () => {
+  it('refuses an animation of too many frames as such, not as broken', async () => {
     const head = Buffer.from('474946383961010001000000003b', 'hex').subarray(0, 13)
     const frame = Buffer.from('2c00000000010001000002024401003b', 'hex').subarray(0, 15)
     const gif = Buffer.concat([head, ...Array.from({ length: 5001 }, () => frame), Buffer.from(';')])

@@ -57,8 +57,8 @@ const noise = (width: number, height: number) =>
     },
   })
 
-describe('the forecast for a picture', () => {
-  it('reads a small file once, and gives it back', async () => {
+describe('the cost forecast of an image', () => {
+  it('reads a small file once, and returns it', async () => {
     const bytes = await picture()
     const { reads, source, given } = await forecast(bytes, 'png', 'w=10')
     expect(reads).to.deep.equal([undefined])
@@ -71,7 +71,7 @@ describe('the forecast for a picture', () => {
     expect(reads, 'from memory').to.have.length(1)
   })
 
-  it('reads the first 128 KB of a large one, and no more', async () => {
+  it('reads only the first 128 KB of a large file', async () => {
     for (const [format, bytes] of [
       ['jpeg', await noise(1000, 1000).jpeg({ quality: 100 }).toBuffer()],
       ['png', await noise(1000, 1000).png().toBuffer()],
@@ -82,7 +82,7 @@ describe('the forecast for a picture', () => {
     }
   })
 
-  it('reads all of a file whose header is longer than that, or that may be an animation', async () => {
+  it('reads all of a file with a longer header, or one that may be an animation', async () => {
     const long = await sharp(await picture())
       .withXmp(`<x>${'y'.repeat(60_000)}</x>`)
       .jpeg()
@@ -97,7 +97,7 @@ describe('the forecast for a picture', () => {
     expect((await forecast(webp, 'webp', 'w=10')).reads).to.deep.equal([undefined])
   })
 
-  it('reads nothing of an SVG or a TIFF, whose header can be as costly as all of it', async () => {
+  it('reads nothing of an SVG or a TIFF, whose header can cost as much as all of it', async () => {
     for (const format of ['svg', 'tiff'] as const)
       expect(await forecast(Buffer.from('no picture'), format, 'w=10')).to.deep.include({
         reads: [],
@@ -112,12 +112,12 @@ describe('the forecast for a picture', () => {
     ['png', 'f=webp', false],
     ['jpeg', 'w=10', false],
   ] as const) {
-    it(`says that ${format} with ${query} ${mayHang ? 'may' : 'does not'} hang`, async () => {
+    it(`states that ${format} with ${query} ${mayHang ? 'may' : 'does not'} hang`, async () => {
       expect(await forecast(await picture({ format }), format, query)).to.include({ mayHang })
     })
   }
 
-  it('reckons with what is drawn, with what is held of the source, and with the format that is written', async () => {
+  it('counts the drawn pixels, the source pixels in memory, and the output format', async () => {
     const create = { width: 4000, height: 3000, channels: 3, background: '#f00' } as const
     const plain = await sharp({ create }).jpeg().toBuffer()
     const progressive = await sharp({ create }).jpeg({ progressive: true }).toBuffer()
@@ -135,7 +135,7 @@ describe('the forecast for a picture', () => {
     expect(await of(plain, 'w=5000&f=webp'), 'nothing is enlarged').to.equal(168)
   })
 
-  it('reckons with all frames where all are written', async () => {
+  it('counts all frames when all are written', async () => {
     const moving = await animation({ width: 400, height: 300 })
     const one = (await forecast(moving, 'gif', 'f=png')).megabytes
     expect((await forecast(moving, 'gif', 'f=webp')).megabytes).to.be.closeTo(3 * 0.12 * 18, 0.01)
@@ -159,8 +159,8 @@ describe('the forecast for a picture', () => {
   })
 })
 
-describe('a stripDecompressionBombs picture', () => {
-  it('is as it was when there is nothing in it', async () => {
+describe('an image after stripDecompressionBombs', () => {
+  it('is unchanged when it contains nothing to remove', async () => {
     const png = await picture()
     const commented = await sharp(png)
       .withXmp(`<x>${'y'.repeat(9000)}</x>`)
@@ -177,7 +177,7 @@ describe('a stripDecompressionBombs picture', () => {
   })
 
   for (const type of ['zTXt', 'iTXt'] as const) {
-    it(`has no ${type} where they are many, and is the same picture`, async () => {
+    it(`has no ${type} chunks when they are many, and is the same image`, async () => {
       const bomb = textBomb(19, type)
       const bytes = stripDecompressionBombs(bomb)
       expect(bytes.length).to.be.below(300)
@@ -186,7 +186,7 @@ describe('a stripDecompressionBombs picture', () => {
     })
   }
 
-  it('is refused as a WebP of more than 5000 frames, of odd lengths as of even ones', () => {
+  it('is refused as a WebP of more than 5000 frames, of odd and of even lengths', () => {
     const many = (count: number, length: number) => {
       const frame = Buffer.alloc(8 + length + (length % 2))
       frame.write('ANMF')

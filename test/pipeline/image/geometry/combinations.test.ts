@@ -39,7 +39,7 @@ function numbers(seed: number): () => number {
 const LIMITS = { outputMaxSide: 120, outputMaxPixels: 25_000 }
 const TRIES = 150
 
-describe('any combination of what changes the shape', () => {
+describe('any combination of geometry parameters', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="33.3" height="20.7"><circle r="9"/></svg>'
   for (const [seed, format, bytes] of [
     [1, 'jpeg', () => picture({ width: 60, height: 40, format: 'jpeg', orientation: 6 })],
@@ -47,7 +47,7 @@ describe('any combination of what changes the shape', () => {
     [3, 'webp', () => animation({ width: 41, height: 29, format: 'webp' })],
     [4, 'svg', async () => Buffer.from(svg)],
   ] as const) {
-    it(`of a ${format} keeps within the limits, or is refused for them, and is the same every time`, async () => {
+    it(`of a ${format} stays within the limits or is refused for them, with the same result every time`, async () => {
       const next = numbers(seed)
       const source = await bytes()
       let refused = 0

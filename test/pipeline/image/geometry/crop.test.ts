@@ -31,7 +31,7 @@ describe('image-crop', () => {
     ['crop=100,50,200,100&w=400&h=400&func=east&enlarge', 400, 400, 'ggbb'],
     ['crop=100,50,200,100&h=30&z=2', 60, 30, 'rgbw'],
   ] as const) {
-    it(`makes ${width} x ${height} of 400 x 200 for ${query}`, async () => {
+    it(`crops 400 x 200 to ${width} x ${height} for ${query}`, async () => {
       const { bytes, metadata } = await transformed(wide, query)
       expect([metadata.width, metadata.height]).to.deep.equal([width, height])
       if (shown) expect(await corners(bytes)).to.equal(shown)
@@ -39,7 +39,7 @@ describe('image-crop', () => {
   }
 
   for (const box of ['400,0,10,10', '0,200,10,10', '5000,5000,1,1']) {
-    it(`refuses a part that lies outside: ${box}`, async () => {
+    it(`refuses a rectangle outside the image: ${box}`, async () => {
       const error = await rejection(transformed(wide, `crop=${box}`))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 400, code: 'bad_parameter' })
       expect(error).to.have.property(
@@ -72,7 +72,7 @@ describe('image-crop', () => {
   }
 
   for (const format of ['gif', 'webp'] as const) {
-    it(`takes the part of every frame of a ${format}`, async () => {
+    it(`crops every frame of a ${format}`, async () => {
       const moving = await animation({ width: 40, height: 30, format })
       for (const [query, width, height] of [
         ['crop=10,10,20,10', 20, 10],

@@ -30,7 +30,7 @@ describe('image-orient', () => {
       expect(metadata.orientation).to.equal(undefined)
     })
 
-    it(`resizes it by its upright sides: orientation ${orientation}`, async () => {
+    it(`resizes by the upright sides: orientation ${orientation}`, async () => {
       const photo = await picture({ width: 80, height: 40, format: 'jpeg', orientation })
       const { bytes, metadata } = await transformed(photo, 'w=20&f=png', { format: 'jpeg' })
       expect(await corners(bytes)).to.equal(shown)
@@ -42,7 +42,7 @@ describe('image-orient', () => {
     })
   }
 
-  it('turns it before every other step, wherever it stands in the chain', async () => {
+  it('runs before every other step, wherever it is in the chain', async () => {
     const photo = await picture({ width: 80, height: 40, format: 'jpeg', orientation: 6 })
     const early = {
       'early.js': dropIn('early', {
@@ -62,7 +62,7 @@ describe('image-orient', () => {
     }
   })
 
-  it('leaves no metadata', async () => {
+  it('removes the metadata', async () => {
     const photo = await picture({ width: 80, height: 40, format: 'jpeg', orientation: 6 })
     for (const query of ['q=90', 'f=png', 'f=webp', 'f=avif', 'f=tiff']) {
       const { metadata } = await transformed(photo, query, { format: 'jpeg' })

@@ -33,7 +33,7 @@ async function spotted(left: number, top: number, { width = 600, height = 300 } 
     .toBuffer()
 }
 
-describe('a cut by image-resize', () => {
+describe('crops by image-resize', () => {
   let nine: Buffer
   before(async () => {
     nine = await fields()
@@ -66,7 +66,7 @@ describe('a cut by image-resize', () => {
     // A point says more than a direction.
     ['&fx=1&fy=0&func=south', 2],
   ] as const) {
-    it(`keeps the field ${field} of nine for z=3${query}`, async () => {
+    it(`keep field ${field} of a 3 x 3 grid for z=3${query}`, async () => {
       for (const size of ['w=50', 'w=50&h=50', 'w=100', 'w=400&enlarge', '']) {
         const { bytes, metadata } = await transformed(nine, `z=3&${size}${query}`)
         const side = size.includes('400') ? 400 : size.includes('50') ? 50 : 100
@@ -82,7 +82,7 @@ describe('a cut by image-resize', () => {
     })
   }
 
-  it('cuts a box where the direction says', async () => {
+  it('follow the direction', async () => {
     const wide = await picture({ width: 400, height: 200 })
     for (const [query, shown] of [
       ['func=west', 'rrww'],
@@ -127,13 +127,13 @@ describe('a cut by image-resize', () => {
     ['z=2.5&w=5000', 160, 80],
     ['z=1&w=100', 100, 50],
   ] as const) {
-    it(`makes ${width} x ${height} of 400 x 200 for ${query}`, async () => {
+    it(`turn 400 x 200 into ${width} x ${height} for ${query}`, async () => {
       const { metadata } = await transformed(await picture({ width: 400, height: 200 }), query)
       expect([metadata.width, metadata.height]).to.deep.equal([width, height])
     })
   }
 
-  it('enlarges what is contained, in the middle of the box', async () => {
+  it('enlarge with fit=contain, in the middle of the box', async () => {
     const { bytes } = await transformed(
       await picture({ width: 40, height: 20 }),
       'w=80&h=80&fit=contain&enlarge',
@@ -160,14 +160,14 @@ describe('a cut by image-resize', () => {
     ['fy=-0.1', 'expected a number from 0 to 1 for fy but received "-0.1"'],
     ['w=9&enlarge=2', 'expected no value, 1 or 0 for enlarge but received "2"'],
   ] as const) {
-    it(`refuses ${query}`, async () => {
+    it(`refuse ${query}`, async () => {
       const error = await rejection(transformed(nine, query))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 400, code: 'bad_parameter' })
       expect(error).to.have.property('message', message)
     })
   }
 
-  it('cuts and shrinks a picture that is larger than an output may be', async () => {
+  it('crop and shrink an image that is larger than an output may be', async () => {
     const long = await picture({ width: 6000, height: 300, format: 'jpeg' })
     for (const [query, width, height] of [
       ['ar=18:1', 5400, 300],
@@ -181,7 +181,7 @@ describe('a cut by image-resize', () => {
     }
   })
 
-  it('enlarges no animation past the pixels of all frames', async () => {
+  it('enlarge no animation above the pixel limit of all frames', async () => {
     const moving = await animation({ width: 40, height: 30 })
     const error = await rejection(transformed(moving, 'w=5000&h=5000&enlarge', { format: 'gif' }))
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
@@ -190,7 +190,7 @@ describe('a cut by image-resize', () => {
     expect(metadata).to.include({ width: 80, pages: 3 })
   })
 
-  it('enlarges a part at once, however large the whole would be', async () => {
+  it('enlarge a part at once, however large the complete image would be', async () => {
     const large = await picture({ width: 1000, height: 4000, format: 'jpeg', orientation: 6 })
     const begun = performance.now()
     const { metadata } = await transformed(large, 'z=10&w=2000&h=2000&fx=0&enlarge&f=png', { format: 'jpeg' })
@@ -204,7 +204,7 @@ describe('a cut by image-resize', () => {
       ['right', 520, 120],
       ['middle', 270, 120],
     ] as const) {
-      it(`keeps what draws the eye: ${where}`, async () => {
+      it(`keeps the most salient part: ${where}`, async () => {
         const source = await spotted(left, top)
         for (const query of ['w=100&h=100', 'ar=1:1', 'w=100&h=100&z=2', 'w=900&h=900&enlarge', 'z=3']) {
           const { bytes } = await transformed(source, `${query}&func=auto`)
@@ -224,8 +224,8 @@ describe('a cut by image-resize', () => {
     })
   })
 
-  describe('has one name for one outcome', () => {
-    it('an SVG, which is drawn in any size, with enlarge and without', async () => {
+  describe('have one key for one result', () => {
+    it('for an SVG, which is drawn in any size, with enlarge and without', async () => {
       const plan = createPlanner((await loadWith({})).transforms, [])
       const format = formatOfMediaType('image/svg+xml')
       const planned = plan({ query: new URLSearchParams('w=900&enlarge'), format, accept: '' })

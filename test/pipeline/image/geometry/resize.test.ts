@@ -64,20 +64,20 @@ describe('image-resize', () => {
     ['h=25&w=25&dpr=2&fit=contain', 50, 50, '----'],
     ['dpr=3', 400, 200, 'rgbw'],
   ] as const) {
-    it(`makes ${width} x ${height} of 400 x 200 for ${query}`, async () => {
+    it(`turns 400 x 200 into ${width} x ${height} for ${query}`, async () => {
       const { metadata, bytes } = await transformed(wide, query)
       expect([metadata.width, metadata.height]).to.deep.equal([width, height])
       if (shown) expect(await corners(bytes)).to.equal(shown)
     })
 
-    it(`makes ${height} x ${width} of 200 x 400 for ${query} with the sides exchanged`, async () => {
+    it(`turns 200 x 400 into ${height} x ${width} for ${query} with the sides exchanged`, async () => {
       const other = query.replace(/\b(w|h|width)=/g, (_, name) => (name === 'h' ? 'w=' : 'h='))
       const { metadata } = await transformed(tall, other)
       expect([metadata.width, metadata.height]).to.deep.equal([height, width])
     })
   }
 
-  it('keeps the middle when it cuts, at its own proportions', async () => {
+  it('keeps the middle when it crops, without distortion', async () => {
     // Three equal stripes; a square cut from the middle of 300 x 100 is the middle one.
     const stripe = (background: string, left: number) => ({
       input: { create: { width: 100, height: 100, channels: 3 as const, background } },
@@ -93,7 +93,7 @@ describe('image-resize', () => {
     }
   })
 
-  it('puts what is contained in the middle, not enlarged, on nothing', async () => {
+  it('centres a contained image on a transparent canvas, without enlarging it', async () => {
     const small = await picture({ width: 40, height: 20 })
     const { bytes, metadata } = await transformed(small, 'w=100&h=60&fit=contain')
     expect(metadata).to.include({ width: 100, height: 60, hasAlpha: true })
@@ -104,7 +104,7 @@ describe('image-resize', () => {
   })
 
   for (const target of ['jpeg', 'tiff']) {
-    it(`contains on white where there is no transparency: ${target}`, async () => {
+    it(`contains on white in a format without transparency: ${target}`, async () => {
       for (const source of ['jpeg', 'png'] as const) {
         const small = await picture({ width: 40, height: 20, format: source })
         const { bytes, metadata } = await transformed(small, `w=60&h=60&fit=contain&f=${target}&q=100`, {
@@ -121,7 +121,7 @@ describe('image-resize', () => {
     })
   }
 
-  it('bounds the side that is not named', async () => {
+  it('limits the side that is not given', async () => {
     const strip = await sharp({ create: { width: 10, height: 6000, channels: 3, background: '#f00' } })
       .png()
       .toBuffer()
@@ -146,7 +146,7 @@ describe('image-resize', () => {
     })
   }
 
-  it('accepts the largest that there may be', async () => {
+  it('accepts the largest allowed size', async () => {
     expect((await transformed(wide, 'w=2500&dpr=2')).metadata.width).to.equal(400)
     expect((await transformed(wide, 'w=5000&h=5000')).metadata.width).to.equal(200)
   })
@@ -165,7 +165,7 @@ describe('image-resize', () => {
     }
   })
 
-  it('refuses a box for an animation that has too many pixels over all frames, at once', async () => {
+  it('refuses a box for an animation with too many pixels over all frames, at once', async () => {
     const moving = await animation({ width: 40, height: 30 })
     const contained = (query: string, limits = {}) =>
       rejection(transformed(moving, `${query}&fit=contain`, { format: 'gif', limits }))
@@ -180,7 +180,7 @@ describe('image-resize', () => {
     expect(await contained('w=50&h=40', { outputMaxPixels: 5999 })).to.have.property('status', 422)
   })
 
-  it('takes a box of as many pixels as the limit, and counts one frame where one is taken', async () => {
+  it('accepts a box of exactly the pixel limit, and counts one frame when one is requested', async () => {
     const moving = await animation({ width: 40, height: 30 })
     for (const [query, outputMaxPixels, pages] of [
       ['w=50&h=40', 6000, 3],

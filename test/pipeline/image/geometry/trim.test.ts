@@ -16,7 +16,7 @@ async function framed(background: string, { left = 30, top = 20, right = 10, bot
 
 describe('image-trim', () => {
   for (const colour of ['#000', '#fff', '#ff00ff', '#0000']) {
-    it(`cuts off a border of ${colour}`, async () => {
+    it(`removes a border of ${colour}`, async () => {
       for (const query of ['trim', 'trim=10', 'trim=true', 'trim=0']) {
         const { bytes, metadata } = await transformed(await framed(colour), query)
         expect([metadata.width, metadata.height], query).to.deep.equal([80, 40])
@@ -25,7 +25,7 @@ describe('image-trim', () => {
     })
   }
 
-  it('takes for border what differs by no more than asked', async () => {
+  it('counts as border what differs by no more than the threshold', async () => {
     const near = await sharp(await framed('#505050'))
       .extend({ left: 7, top: 7, right: 7, bottom: 7, background: '#464646' })
       .png()
@@ -39,7 +39,7 @@ describe('image-trim', () => {
     expect(await sizeOf('trim')).to.deep.equal([80, 40])
   })
 
-  it('leaves a picture of hardly a pixel as it is, also one of many frames', async () => {
+  it('leaves an image of a few pixels unchanged, also one of many frames', async () => {
     for (const [width, height] of [
       [1, 1],
       [2, 1],
@@ -56,7 +56,7 @@ describe('image-trim', () => {
     expect(metadata).to.include({ width: 1, pages: 3 })
   })
 
-  it('leaves a picture without a border, and one that is all border, as it is', async () => {
+  it('leaves an image without a border, and one that is all border, unchanged', async () => {
     const plain = await sharp({ create: { width: 30, height: 20, channels: 3, background: '#0f0' } })
       .png()
       .toBuffer()
@@ -67,7 +67,7 @@ describe('image-trim', () => {
     expect(await corners(bytes)).to.equal('rgbw')
   })
 
-  it('leaves a picture of too few pixels to have a border as it is', async () => {
+  it('leaves an image of too few pixels to have a border unchanged', async () => {
     for (const [width, height] of [
       [1, 1],
       [2, 9],
@@ -79,7 +79,7 @@ describe('image-trim', () => {
       })
   })
 
-  it('comes before all that follows, which goes on from what is left', async () => {
+  it('runs before all later steps, which receive the trimmed image', async () => {
     for (const [query, width, height, shown] of [
       ['trim&w=40', 40, 20, 'rgbw'],
       ['trim&w=100', 80, 40, 'rgbw'],
@@ -94,7 +94,7 @@ describe('image-trim', () => {
   })
 
   for (const format of ['gif', 'webp'] as const) {
-    it(`cuts off of a ${format} what is border in every frame, and keeps its timing`, async () => {
+    it(`removes the border that every frame of a ${format} has, and keeps its timing`, async () => {
       const frames = await Promise.all(
         [
           { left: 10, top: 20 },

@@ -36,7 +36,7 @@ describe('image-rotate, image-flip and image-flop', () => {
     ['crop=0,0,200,200&rotate=90', 200, 200, 'wrrw'],
     ['crop=0,0,400,100&flop', 400, 100, 'grrg'],
   ] as const) {
-    it(`shows ${shown} at ${width} x ${height} for ${query}`, async () => {
+    it(`show ${shown} at ${width} x ${height} for ${query}`, async () => {
       const { bytes, metadata } = await transformed(wide, query)
       expect([metadata.width, metadata.height]).to.deep.equal([width, height])
       expect(await corners(bytes)).to.equal(shown)
@@ -49,7 +49,7 @@ describe('image-rotate, image-flip and image-flop', () => {
     [-30, 446, 373],
     [1, 403, 207],
   ] as const) {
-    it(`turns by ${angle} degrees, with corners of nothing`, async () => {
+    it(`turn by ${angle} degrees, with transparent corners`, async () => {
       const { bytes, metadata } = await transformed(wide, `rotate=${angle}`)
       expect(metadata.width).to.be.closeTo(width, 2)
       expect(metadata.height).to.be.closeTo(height, 2)
@@ -58,7 +58,7 @@ describe('image-rotate, image-flip and image-flop', () => {
     })
   }
 
-  it('turns clockwise', async () => {
+  it('turn clockwise', async () => {
     // Red is left of the middle, above: after 45 degrees straight above it.
     const { bytes } = await transformed(await picture({ width: 200, height: 200 }), 'rotate=45')
     const { width = 0 } = await sharp(bytes).metadata()
@@ -67,7 +67,7 @@ describe('image-rotate, image-flip and image-flop', () => {
     expect(await colourAt(bytes, width - 40, middle)).to.include({ r: 0, g: 255, b: 0 })
   })
 
-  it('gives slanted edges the colour of the picture, not of what is transparent', async () => {
+  it('blend slanted edges with the colour of the image, not of transparent pixels', async () => {
     const red = await sharp({ create: { width: 100, height: 60, channels: 3, background: '#c00000' } })
       .png()
       .toBuffer()
@@ -90,14 +90,14 @@ describe('image-rotate, image-flip and image-flop', () => {
     ['rotate=30&bg=blue', 'bbbb'],
     ['rotate=30&bg=lime&f=webp', 'gggg'],
   ] as const) {
-    it(`fills the corners: ${query}`, async () => {
+    it(`fill the corners: ${query}`, async () => {
       const { bytes, metadata } = await transformed(wide, query)
       expect(await corners(bytes)).to.equal(corner)
       expect(metadata.hasAlpha).to.equal(false)
     })
   }
 
-  it('refuses an angle that makes it too large', async () => {
+  it('refuse an angle that makes the image too large', async () => {
     const long = await picture({ width: 4900, height: 2000, format: 'jpeg' })
     const error = await rejection(transformed(long, 'rotate=20', { format: 'jpeg' }))
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
@@ -111,7 +111,7 @@ describe('image-rotate, image-flip and image-flop', () => {
   })
 
   for (const value of ['', '-361', '360.5', 'left']) {
-    it(`refuses rotate=${value}`, async () => {
+    it(`refuse rotate=${value}`, async () => {
       expect(await rejection(transformed(wide, `rotate=${value}`))).to.have.property(
         'message',
         `expected a number from -360 to 360 degrees for rotate but received "${value}"`,
@@ -128,7 +128,7 @@ describe('image-rotate, image-flip and image-flop', () => {
       ['flop', 40, 30],
       ['w=20&rotate=270&flip', 15, 20],
     ] as const) {
-      it(`turns every frame of a ${format} by itself: ${query}`, async () => {
+      it(`turn every frame of a ${format} separately: ${query}`, async () => {
         const still = await animation({ width: 40, height: 30, format, colours: ['#f00', '#0f0', '#00f'] })
         const moving = await sharp(still, { animated: true })
           [format]({ delay: [100, 250, 300], loop: 5 })
@@ -152,7 +152,7 @@ describe('image-rotate, image-flip and image-flop', () => {
     }
   }
 
-  it('stops between two frames once its time is over', async () => {
+  it('stop between two frames when the time is over', async () => {
     const moving = await animation({ width: 40, height: 30 })
     const error = await rejection(
       transformed(moving, 'rotate=90', { format: 'gif', limits: { timeoutMs: 0.001 } }),
@@ -161,7 +161,7 @@ describe('image-rotate, image-flip and image-flop', () => {
     expect(error).to.have.property('message', 'This image takes too long to transform.')
   })
 
-  it('mirrors every frame of an animation, not the order of the frames', async () => {
+  it('mirror every frame of an animation, not the order of the frames', async () => {
     const moving = await sharp(
       [
         await picture({ width: 40, height: 20 }),

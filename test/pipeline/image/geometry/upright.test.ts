@@ -48,9 +48,9 @@ const STEPS: ReadonlyArray<
   ['rotate=45&bg=000', '85x85', '85x85', () => 'kkkk'],
 ]
 
-describe('a photo comes out upright', () => {
+describe('a photo is upright', () => {
   for (const [query, lying, standing, shown] of STEPS) {
-    it(`through ${query}, whatever its orientation`, async () => {
+    it(`after ${query}, for each orientation`, async () => {
       for (const [i, upright] of UPRIGHT.entries()) {
         const orientation = i + 1
         const photo = await picture({ width: 80, height: 40, format: 'jpeg', orientation })

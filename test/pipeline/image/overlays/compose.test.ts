@@ -28,7 +28,7 @@ describe('image-pad', () => {
     ['w=20&h=20&pad=5', 30, 30, 5, 5],
     ['rotate=90&pad=5', 50, 90, 5, 5],
   ] as const) {
-    it(`makes ${width} x ${height} of 80 x 40 for ${query}`, async () => {
+    it(`turns 80 x 40 into ${width} x ${height} for ${query}`, async () => {
       const { bytes, metadata } = await transformed(wide, query)
       expect([metadata.width, metadata.height]).to.deep.equal([width, height])
       expect(metadata.hasAlpha).to.equal(true)
@@ -41,7 +41,7 @@ describe('image-pad', () => {
     })
   }
 
-  it('has the colour asked for, white where there is no transparency', async () => {
+  it('has the requested colour, white where there is no transparency', async () => {
     for (const [query, shown] of [
       ['pad=9&bg=0f0', 'gggg'],
       ['pad=9&bg=lime&f=jpeg&q=95', 'gggg'],
@@ -51,7 +51,7 @@ describe('image-pad', () => {
       expect(await corners((await transformed(wide, query)).bytes), query).to.equal(shown)
   })
 
-  it('refuses what would be too large', async () => {
+  it('refuses a result that is too large', async () => {
     const error = await rejection(transformed(wide, 'pad=2500'))
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
     expect(error).to.have.property('message').that.includes('the output would have 5080 x 5040 px')
@@ -62,7 +62,7 @@ describe('image-pad', () => {
     expect((await transformed(moving, 'pad=9', gif)).metadata.pages).to.equal(3)
   })
 
-  it('touches nothing that an effect has made of the picture', async () => {
+  it('is not changed by effects', async () => {
     const { transforms } = await loadWith({
       'soft.js': dropIn('soft', { transform: '(image) => image.blur(5)' }),
     })
@@ -101,7 +101,7 @@ describe('image-radius', () => {
       .png()
       .toBuffer()
 
-  it('makes a circle of equal sides, with smooth edges', async () => {
+  it('turns a square into a circle with smooth edges', async () => {
     for (const query of ['rs=50', 'radius=50', 'rs=100']) {
       const { bytes, metadata } = await transformed(await red(100, 100), query)
       expect(metadata).to.include({ width: 100, height: 100, hasAlpha: true })
@@ -162,7 +162,7 @@ describe('image-radius', () => {
     })
   }
 
-  it('keeps what is transparent already', async () => {
+  it('keeps transparent pixels', async () => {
     const half = await sharp({ create: { width: 40, height: 40, channels: 4, background: '#f008' } })
       .png()
       .toBuffer()
@@ -201,13 +201,13 @@ describe('image-background', () => {
     ['w=60&h=60&fit=contain&bg=blue', { r: 0, g: 0, b: 255, a: 255 }],
     ['w=60&h=60&fit=contain&bg=blue&f=webp', { r: 0, g: 0, b: 255, a: 255 }],
   ] as const) {
-    it(`is beneath what is transparent: ${query}`, async () => {
+    it(`is behind transparency: ${query}`, async () => {
       const { bytes } = await transformed(await half(), query)
       expect(await colourAt(bytes, 3, 3)).to.include(colour)
     })
   }
 
-  it('is what a format without transparency shows', async () => {
+  it('replaces transparency in a format without it', async () => {
     for (const query of ['bg=blue&f=jpeg&q=95', 'bg=blue&f=jpeg&q=95&w=60&h=60&fit=contain']) {
       const { bytes } = await transformed(await half(), query)
       const { r, g, b } = await colourAt(bytes, 3, 3)
@@ -217,7 +217,7 @@ describe('image-background', () => {
     expect((await colourAt(bytes, 3, 3)).r, 'on white').to.be.closeTo(119, 4)
   })
 
-  it('is what surrounds an opaque picture', async () => {
+  it('surrounds an opaque image', async () => {
     const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })
     for (const query of ['w=60&h=60&fit=contain', 'pad=10', 'rs=50', 'rotate=45']) {
       const { bytes } = await transformed(jpeg, `${query}&bg=blue&f=png`, { format: 'jpeg' })
@@ -225,7 +225,7 @@ describe('image-background', () => {
     }
   })
 
-  it('changes nothing of what is opaque', async () => {
+  it('changes no opaque pixel', async () => {
     const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })
     const [plain, over] = await Promise.all(
       ['w=30', 'w=30&bg=red'].map((query) => transformed(jpeg, query, { format: 'jpeg' })),
@@ -233,7 +233,7 @@ describe('image-background', () => {
     expect(over?.bytes.equals(plain?.bytes ?? Buffer.alloc(0))).to.equal(true)
   })
 
-  it('is beneath every frame of an animation', async () => {
+  it('is behind every frame of an animation', async () => {
     const moving = await animation({ width: 40, height: 30 })
     const { bytes, metadata } = await transformed(moving, 'w=40&h=40&fit=contain&bg=000', { format: 'gif' })
     expect(metadata.pages).to.equal(3)
@@ -251,7 +251,7 @@ describe('image-background', () => {
   }
 })
 
-describe('what turns, pads and rounds has one name for one outcome', () => {
+describe('rotation, padding and rounding have one key for one result', () => {
   for (const [variant, ...queries] of [
     ['rotate=90', 'rotate=90', 'rotate=-270', 'rotate=90.0'],
     ['pad=5', 'pad=5', 'pad=5,5', 'pad=5,5,5', 'pad=5,5,5,5', 'pad=05'],

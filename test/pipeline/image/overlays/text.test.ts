@@ -50,7 +50,7 @@ describe('image-text', () => {
   const ink = async (params: Record<string, string>, source?: Buffer, more: Partial<Transformation> = {}) =>
     inkOf((await written(params, source, more)).bytes)
 
-  it('writes in the size asked for, in the middle', async () => {
+  it('draws text in the requested size, in the middle', async () => {
     const small = await ink({ text: 'HHH' })
     // A capital letter of DejaVu Sans is 0.73 of the size high.
     expect(small.height).to.be.closeTo(0.73 * 32, 2)
@@ -73,7 +73,7 @@ describe('image-text', () => {
     ['center', 0.5, 0.5],
     ['top-left', 0, 0],
   ] as const) {
-    it(`writes in the ${place}, and keeps off the edge`, async () => {
+    it(`draws it in the ${place}, with a margin to the edge`, async () => {
       const box = await ink({ text: 'Hi', text_pos: place })
       const [across, down] = [400 - box.width, 200 - box.height]
       expect(box.left).to.be.closeTo(16 + left * (across - 32), 3)
@@ -81,7 +81,7 @@ describe('image-text', () => {
     })
   }
 
-  it('writes in the colour asked for, as much of it as is to be seen', async () => {
+  it('draws it in the requested colour and opacity', async () => {
     const blue = await plain(100, 60, '#0000ff')
     // A letter that is all ink in its middle.
     const middle = async (params: Record<string, string>) => {
@@ -105,7 +105,7 @@ describe('image-text', () => {
     expect(r).to.be.closeTo(3, 1)
   })
 
-  it('breaks a long text into lines that fit the picture', async () => {
+  it('wraps a long text into lines that fit the image', async () => {
     const words = 'a text of several words that is far too long for a single line'
     const box = await ink({ text: words, text_size: '24' })
     expect(box.width).to.be.at.most(400 - 24)
@@ -115,7 +115,7 @@ describe('image-text', () => {
     expect(word.height).to.be.above(2 * 24)
   })
 
-  it('makes a text smaller that does not fit, all of it in the picture', async () => {
+  it('shrinks a text that does not fit, so that all of it is in the image', async () => {
     for (const [width, height] of [
       [60, 60],
       [300, 12],
@@ -136,13 +136,13 @@ describe('image-text', () => {
     expect(box.width, 'no smaller than it need be').to.be.above(200)
   })
 
-  it('bounds what many large letters cover, which has to be drawn before it is known', async () => {
+  it('limits the area of many large letters, which must be drawn before it is known', async () => {
     const { height } = await ink({ text: 'i'.repeat(200), text_size: '300' }, await plain(3000, 3000))
     // Six lines as asked for, of 350 px each; three of 160 px as drawn.
     expect(height).to.be.within(300, 800)
   })
 
-  it('aligns the lines to the side on which they are', async () => {
+  it('aligns the lines to the side of the text', async () => {
     const lines = `${'H'.repeat(14)} i`
     for (const [place, expected] of [
       ['west', 'left'],
@@ -176,7 +176,7 @@ describe('image-text', () => {
     ']]>',
     '&#65;',
   ]) {
-    it(`shows ${text} letter for letter`, async () => {
+    it(`shows ${text} letter by letter`, async () => {
       // As wide in a font of one width as any text of as many letters.
       const asIs = await ink({ text: `H${text}H`, text_font: 'mono', text_size: '16' })
       const other = await ink({
@@ -188,7 +188,7 @@ describe('image-text', () => {
     })
   }
 
-  it('shows letters of other scripts, each its own', async () => {
+  it('shows letters of other scripts, each one different', async () => {
     const seen = new Set<string>()
     for (const text of ['Привет', 'Ωμέγα', 'ĂȘŢŁ', 'été', 'Ж', 'Я', '→', '€']) {
       const { bytes } = await written({ text })
@@ -228,7 +228,7 @@ describe('image-text', () => {
     expect(there.pixels / here.pixels).to.be.closeTo(1, 0.1)
   })
 
-  it('has fonts of its own, that differ', async () => {
+  it('includes fonts, which differ', async () => {
     const widths = new Map<string, number>()
     for (const font of ['sans', 'sans-bold', 'serif', 'serif-bold', 'mono', 'mono-bold']) {
       const { width, pixels } = await ink({ text: 'Willi', text_font: font })
@@ -240,7 +240,7 @@ describe('image-text', () => {
     expect(wide.width).to.be.above(1.5 * narrow.width)
   })
 
-  it('refuses a font that there is not, and lists those that there are', async () => {
+  it('refuses an unknown font, and lists the known ones', async () => {
     for (const font of ['comic', 'Arial', '../../etc/passwd', '', '/usr/share/fonts/x.ttf']) {
       const error = await rejection(written({ text: 'x', text_font: font }))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 400, code: 'bad_parameter' })
@@ -251,7 +251,7 @@ describe('image-text', () => {
     }
   })
 
-  it('refuses a text of which nothing can be seen', async () => {
+  it('refuses a text without a visible character', async () => {
     for (const text of ['\u200b', '\u200b \u200b']) {
       const error = await rejection(written({ text }))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 400, code: 'bad_parameter' })
@@ -261,7 +261,7 @@ describe('image-text', () => {
     }
   })
 
-  it('does nothing without a text, or when none of it is seen', async () => {
+  it('does nothing without a text, or with a transparent one', async () => {
     const base = await plain(40, 40)
     const untouched = await transformed(base, 'f=png')
     for (const params of [
@@ -275,7 +275,7 @@ describe('image-text', () => {
     }
   })
 
-  it('is no part of the name when it does nothing', async () => {
+  it('is not in the key when it does nothing', async () => {
     const plan = createPlanner((await loadWith({})).transforms, [])
     const variant = (query: string) =>
       plan({ query: new URLSearchParams(query), format: knownFormat('png'), accept: '' }).variant
@@ -287,7 +287,7 @@ describe('image-text', () => {
     expect(variant('text=%20x%20')).to.equal('text=x')
   })
 
-  it('is as large as it is asked for on a screen of more pixels, and in the size that is sent', async () => {
+  it('is scaled by the device pixel ratio, in the output size', async () => {
     const source = await plain(800, 400)
     const one = await ink({ text: 'HHH', w: '200' }, source)
     const two = await ink({ text: 'HHH', w: '200', dpr: '2' }, source)
@@ -295,7 +295,7 @@ describe('image-text', () => {
     expect(two.height).to.be.closeTo(2 * 0.73 * 32, 3)
   })
 
-  it('is over a watermark, and untouched by effects', async () => {
+  it('is drawn over a watermark, and not changed by effects', async () => {
     const { bytes } = await written({
       text: '█',
       text_color: 'red',
@@ -339,7 +339,7 @@ describe('image-text', () => {
     })
     const withFonts = (folder: unknown) => loadWith({}, { options: { 'image-text': { fonts: folder } } })
 
-    it('are known by the names of their files, beside those that come with Sluice', async () => {
+    it('have the names of their files, in addition to the included fonts', async () => {
       const { transforms } = await withFonts(fonts)
       const own = await ink({ text: 'Willi', text_font: 'house-style' }, undefined, { transforms })
       const sans = await ink({ text: 'Willi', text_font: 'sans' }, undefined, { transforms })
@@ -348,7 +348,7 @@ describe('image-text', () => {
       expect(error).to.have.property('message').that.includes('mono-bold, house-style for text_font')
     })
 
-    it('stop the start when they are none', async () => {
+    it('stop the start when they are invalid', async () => {
       const broken = await temporaryFolder()
       for (const [name, bytes] of [
         ['page.ttf', '<html>'],
@@ -368,7 +368,7 @@ describe('image-text', () => {
         .that.includes('expected the option fonts to be a folder but received 7')
     })
 
-    it('stop the start when two have one name', async () => {
+    it('stop the start when two have the same name', async () => {
       const twice = await temporaryFolder()
       for (const name of ['A b.ttf', 'a-B.ttf'])
         await copyFile(join(DEJAVU, 'DejaVuSans.ttf'), join(twice, name))

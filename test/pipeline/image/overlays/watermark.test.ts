@@ -72,12 +72,12 @@ describe('image-watermark', () => {
     })
   }
 
-  it('is never higher than the picture', async () => {
+  it('is never higher than the image', async () => {
     const tall = assetOf(await plain(20, 80, '#f00'), 'png')
     expect(await redBox((await marked('wm_size=100', { mark: tall })).bytes)).to.equal('87,0,25,100')
   })
 
-  it('is tiled from the top left, whole and cut off', async () => {
+  it('is tiled from the top left, also with partial tiles', async () => {
     // Its left half is red, its right half nothing.
     const half = await sharp(await plain(20, 40, '#f00'))
       .extend({ right: 20, background: '#0000' })
@@ -103,7 +103,7 @@ describe('image-watermark', () => {
     [100, 128, 128],
     [50, 128, 64],
   ] as const) {
-    it(`lets ${expected} of 255 be seen of a mark of ${alpha} with an opacity of ${opacity}`, async () => {
+    it(`shows ${expected} of 255 of a watermark with alpha ${alpha} and opacity ${opacity}`, async () => {
       const mark = await sharp({
         create: {
           width: 10,
@@ -122,14 +122,14 @@ describe('image-watermark', () => {
     })
   }
 
-  it('does nothing, and looks for nothing, without a mark or when none of it is seen', async () => {
+  it('does nothing, and reads no file, without wm or with an opacity of 0', async () => {
     const unmarked = await transformed(base, 'f=png')
     for (const query of [`wm=${MARK}&wm_opacity=0`, 'wm_pos=tile&wm_size=50&wm_opacity=50']) {
       expect((await transformed(base, query)).bytes.equals(unmarked.bytes), query).to.equal(true)
     }
   })
 
-  it('gives a picture without transparency none, and keeps that of one with it', async () => {
+  it('keeps an opaque image opaque, and keeps the transparency of another', async () => {
     expect((await marked('')).metadata.hasAlpha).to.equal(false)
     const clear = await plain(200, 100, '#0000ff40')
     const { bytes, metadata } = await marked('wm_size=10', { source: clear })
@@ -138,14 +138,14 @@ describe('image-watermark', () => {
     expect(await colourAt(bytes, 100, 50)).to.deep.equal({ r: 255, g: 0, b: 0, a: 255 })
   })
 
-  it('is not touched by effects', async () => {
+  it('is not changed by effects', async () => {
     const { bytes } = await marked('negate&greyscale&blur=5&wm_size=10')
     expect(await colourAt(bytes, 100, 50)).to.deep.equal({ r: 255, g: 0, b: 0, a: 255 })
     const { r, g, b } = await colourAt(bytes, 10, 10)
     expect([r, g]).to.deep.equal([b, b])
   })
 
-  it('takes every kind of picture for a mark', async () => {
+  it('accepts every kind of image as a watermark', async () => {
     const colours = { r: 255, g: 0, b: 0 }
     const svg = Buffer.from(
       '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="2"><rect width="4" height="2" fill="#f00"/></svg>',
@@ -179,7 +179,7 @@ describe('image-watermark', () => {
   })
 
   for (const format of ['gif', 'webp'] as const) {
-    it(`lies on every frame of a ${format}, which keeps its timing`, async () => {
+    it(`is on every frame of a ${format}, which keeps its timing`, async () => {
       const frames = await animation({ colours: ['#00f', '#007', '#005'], format })
       const timed = await sharp(frames, { animated: true })
         [format]({ delay: [50, 200, 110] })
@@ -199,7 +199,7 @@ describe('image-watermark', () => {
     })
   }
 
-  it('is tiled anew on every frame', async () => {
+  it('is tiled on every frame', async () => {
     // Red above, nothing below: 20 x 20 px, three halves of which make a frame.
     const half = await sharp(await plain(40, 20, '#f00'))
       .extend({ bottom: 20, background: '#0000' })
@@ -223,7 +223,7 @@ describe('image-watermark', () => {
     }
   })
 
-  describe('a mark that cannot be used', () => {
+  describe('an unusable watermark', () => {
     const refused = async (mark: Asset, limits = {}) =>
       rejection(transformed(base, `wm=${MARK}`, { assets: { [MARK]: mark }, limits }))
 
@@ -240,7 +240,7 @@ describe('image-watermark', () => {
         /SVG/,
       ],
     ] as const) {
-      it(`is a 422 that names wm when it ${what}`, async () => {
+      it(`responds 422 with wm when it ${what}`, async () => {
         const noise = { type: 'gaussian' as const, mean: 128, sigma: 30 }
         const large = await sharp({
           create: { width: 200, height: 180, channels: 3, background: '#000', noise },
@@ -256,7 +256,7 @@ describe('image-watermark', () => {
       })
     }
 
-    it('leaves what is no fault of the picture as it is', async () => {
+    it('does not hide errors that are not its own', async () => {
       const outage = unavailable('the bucket is away')
       expect(await refused({ ...red, open: () => Promise.reject(outage) })).to.equal(outage)
     })

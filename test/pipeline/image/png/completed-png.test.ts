@@ -11,9 +11,9 @@ const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', nam
 const pixelsOf = (bytes: Buffer) =>
   sharp(bytes, { failOn: 'warning' }).toColourspace('rgb16').raw().toBuffer()
 
-describe('a completed PNG', () => {
+describe('a truncated PNG after its completion', () => {
   for (const name of ['PNG8', 'PNG24', 'PNG32', 'PNG48', 'PNG64', 'gray', 'bilevel', 'transparent'])
-    it(`is whole, with the rows that the truncated one has (${name})`, async () => {
+    it(`is complete, with the rows of the truncated file (${name})`, async () => {
       const bytes = await fileOf(`png-${name}.png`)
       const end = bytes.indexOf('IDAT') + 4
       const idat = bytes.readUInt32BE(end - 8)
@@ -27,7 +27,7 @@ describe('a completed PNG', () => {
       expect((await pixelsOf(packed)).equals(all)).to.equal(true)
     })
 
-  it('stops when it is not needed any more', async () => {
+  it('stops reading when it is no longer needed', async () => {
     const aborted = AbortSignal.abort(new Error('gone'))
     const bytes = await fileOf('png-PNG24.png')
     expect(await rejection(completedPng(bytes.subarray(0, -20), aborted))).to.be.instanceOf(Error)

@@ -76,7 +76,7 @@ function coarser(pixels: Buffer, across: number, down: number): Buffer {
 
 const grey = () => slopes().removeAlpha().toColourspace('b-w')
 
-describe('a completed PNG that is interlaced', () => {
+describe('a truncated interlaced PNG after its completion', () => {
   for (const [what, bitsPerPixel, make] of [
     ['of 2 colours', 1, () => interlaced(grey(), { palette: true, colours: 2 })],
     ['of 4 colours', 2, () => interlaced(slopes(), { palette: true, colours: 4 })],
@@ -102,7 +102,7 @@ describe('a completed PNG that is interlaced', () => {
       }
     })
 
-  it('comes closer to the whole picture, the more of the file is there', async () => {
+  it('is more similar to the complete image, the more of the file is available', async () => {
     const bytes = await interlaced(slopes({ width: 300, height: 200 }).removeAlpha())
     const whole = await pixelsOf(bytes)
     const errors: number[] = []
@@ -135,13 +135,13 @@ describe('a completed PNG that is interlaced', () => {
     [1, 9],
     [8, 8],
   ] as const)
-    it(`is whole when only its end is missing (${width} x ${height})`, async () => {
+    it(`is complete when only its end is missing (${width} x ${height})`, async () => {
       const bytes = await interlaced(slopes({ width, height }))
       const found = await pixelsOf(await completedPng(bytes.subarray(0, -12), signal))
       expect(found.equals(await pixelsOf(bytes))).to.equal(true)
     })
 
-  it('is an error without a row', async () => {
+  it('is an error without any row', async () => {
     const cut = cutAfter(await interlaced(slopes()), 20)
     expect(await rejection(completedPng(cut, signal))).to.include({ status: 422, code: 'not_transformable' })
   })

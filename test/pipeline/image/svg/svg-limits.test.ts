@@ -16,7 +16,7 @@ const FOREIGN = 'without an embedded SVG, embedded styles or unknown embedded da
 const W = (times: number) => 'W'.repeat(times)
 const doctype = (subset: string) => `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" [${subset}]>`
 
-describe('what is too much about an SVG', () => {
+describe('the limits of an SVG', () => {
   for (const [what, content, before] of [
     ['a picture of many shapes', `${'<path d="M0 0h9"/>\n    '.repeat(99_000)}`],
     ['many words in many places', '<text>word</text>'.repeat(2500)],
@@ -39,7 +39,7 @@ describe('what is too much about an SVG', () => {
     ['a path that is long, and quotes in quotes', `<path d="${'l1 1'.repeat(100_000)}" id='">'/>`],
     ['the names that Illustrator declares', '<g/>', doctype('\n <!ENTITY ns_svg "http://w3.org/svg">\n')],
   ] as const) {
-    it(`is not ${what}`, () => {
+    it(`accept ${what}`, () => {
       expect(tooMuchOf(svg(content, before))).to.equal(undefined)
     })
   }
@@ -107,7 +107,7 @@ describe('what is too much about an SVG', () => {
       '<!DOCTYPE svg SYSTEM "<!--">',
     ],
   ] as const) {
-    it(`is too much: ${what}`, () => {
+    it(`refuse ${what}`, () => {
       expect(tooMuchOf(svg(content, before))).to.equal(expected)
     })
   }
@@ -138,12 +138,12 @@ describe('what is too much about an SVG', () => {
     ['as styles that look like a picture', `<style>@\\69mport "data:;base64,${btoa('GIF89a{}')}";</style>`],
     ['as styles before it', '', '<?xml-stylesheet href="d&#97;ta:image/gif;base64,R0lGOD"?>'],
   ] as const) {
-    it(`is too much: an SVG or styles within, ${what}`, () => {
+    it(`refuse an SVG or styles within, ${what}`, () => {
       expect(tooMuchOf(svg(content, before))).to.equal(FOREIGN)
     })
   }
 
-  it('is found out in no time, whatever the file is made of', () => {
+  it('are checked in no noticeable time, whatever the file contains', () => {
     for (const part of [
       '<',
       '<!',
@@ -181,9 +181,9 @@ describe('what is too much about an SVG', () => {
   }).timeout(30_000)
 
   for (const [what, width, height, expected] of [
-    ['is drawn with embedded images within the limit', 30, 20, undefined],
+    ['accept embedded images within the limit', 30, 20, undefined],
     [
-      'is not drawn with pictures past it',
+      'refuse embedded images above it',
       40,
       20,
       'expected an SVG with at most 1300 pixels in embedded images to transform but this one has more',
@@ -203,14 +203,14 @@ describe('what is too much about an SVG', () => {
     })
   }
 
-  it('is not drawn with pictures that cannot be read', async () => {
+  it('refuse embedded images that cannot be read', async () => {
     const error = await rejection(
       transformed(svg('<image href="data:;base64,iVBORw0KGgoAAAA"/>'), 'f=png', { format: 'svg' }),
     )
     expect(error).to.include({ status: 422, code: 'not_transformable' })
   })
 
-  it('is refused before anything is drawn', async () => {
+  it('are checked before anything is drawn', async () => {
     const begun = performance.now()
     const error = await rejection(transformed(svg(`<text>${W(10_001)}</text>`), 'w=5', { format: 'svg' }))
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
@@ -221,7 +221,7 @@ describe('what is too much about an SVG', () => {
     expect(performance.now() - begun).to.be.below(3000)
   })
 
-  it('is nothing of a picture that is drawn', async () => {
+  it('accept an ordinary SVG', async () => {
     const { metadata } = await transformed(svg('<text y="9">words</text>'), 'w=5', { format: 'svg' })
     expect(metadata.width).to.equal(5)
   })

@@ -35,7 +35,7 @@ describe('an SVG', () => {
     // The side that is not named stays within 5000 px.
     ['width="2" height="100"', 'w=5000', '100x5000'],
   ] as const) {
-    it(`is drawn in the size that is asked for: ${attributes} with ${query}`, async () => {
+    it(`is drawn in the requested size: ${attributes} with ${query}`, async () => {
       expect(size(await of(attributes, query))).to.equal(expected)
     })
   }
@@ -44,7 +44,7 @@ describe('an SVG', () => {
     ['pixels', 'width="10" height="60"', 2886],
     ['a side', 'width="1" height="3000"', 11],
   ] as const) {
-    it(`is drawn as large as the limit for ${limit} allows where it would be larger`, async () => {
+    it(`is drawn at the limit for ${limit} where it would be larger`, async () => {
       const { metadata } = await of(attributes, 'w=5000&h=5000')
       expect(metadata.width)
         .to.be.within(width - 2, width + 2)
@@ -52,7 +52,7 @@ describe('an SVG', () => {
     })
   }
 
-  it('is refused in a size of its own that is too long a side to draw', async () => {
+  it('is refused when a side of its own size is too long', async () => {
     const error = await rejection(of('width="40000" height="100"', 'f=png'))
     expect(error).to.be.instanceOf(Problem).with.property('message').that.includes('at most 32767 px a side')
     expect(size(await of('width="40000" height="100"', 'w=800'))).to.equal('800x2')
@@ -88,7 +88,7 @@ describe('an SVG', () => {
     ['width="1e999" height="1e999" viewBox="0 0 30 10"', '30x10'],
     ['width="1e9%" height="1e9%" viewBox="0 0 30 10"', '30x10'],
   ] as const) {
-    it(`is drawn in a size of its own: ${attributes}`, async () => {
+    it(`is drawn in its own size: ${attributes}`, async () => {
       expect(size(await of(attributes, 'f=png'))).to.equal(expected)
     })
   }
@@ -102,7 +102,7 @@ describe('an SVG', () => {
     ['width="20000" height="20000"', 'w=5000', '5000x5000'],
     ['width="20000" height="10000"', 'w=300&ar=1:1', '300x300'],
   ] as const) {
-    it(`is drawn in the size that is requested, however large its own is: ${attributes} with ${query}`, async () => {
+    it(`is drawn in the requested size, however large its own is: ${attributes} with ${query}`, async () => {
       const drawing = await of(attributes, query)
       expect(size(drawing)).to.equal(expected)
       const { width, height } = drawing.metadata
@@ -113,14 +113,14 @@ describe('an SVG', () => {
     })
   }
 
-  it('is refused where its own size counts, and is past the limit of pixels', async () => {
+  it('is refused when its own size counts and exceeds the pixel limit', async () => {
     for (const query of ['f=png', 'crop=0,0,10,10&w=300', 'zoom=2', 'w=300&page=1&crop=5,5,5,5']) {
       const error = await rejection(of('width="10000" height="10000"', query))
       expect(error, query).to.have.property('message').that.includes('at most 50000000 pixels')
     }
   })
 
-  it('is drawn within the limits, also where it is to cover a box uncropped', async () => {
+  it('is drawn within the limits, also when it covers a box uncropped', async () => {
     expect(size(await of('width="1" height="3000"', 'w=5000&h=5000&fit=outside'))).to.equal('2x5000')
   })
 
