@@ -87,14 +87,7 @@ export function etagOf({ key, isPartial }: Delivery): string | undefined {
 /** The same error; if it has the URL of a job, that URL is signed like the request's. */
 function withJob(error: unknown, signed: (url: string) => string): unknown {
   if (!(error instanceof Problem) || typeof error.members.job !== 'string') return error
-  const { status, code, message: detail, headers, members } = error
-  return new Problem({
-    status,
-    code,
-    detail,
-    headers,
-    members: { ...members, job: signed(error.members.job) },
-  })
+  return error.with({ members: { job: signed(error.members.job) } })
 }
 
 /** Redirects to the playlist's own URL, so that its relative URLs resolve. @see RFC 8216 section 4.1 */

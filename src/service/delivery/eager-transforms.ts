@@ -190,9 +190,9 @@ function unknownFormat(i: number, query: string): Problem {
 
 /** The same problem, which names the transformation that it is about. */
 function ofTransform(problem: Problem, i: number, query: string): Problem {
-  const { status, code, message, members, headers } = problem
+  const { message, members } = problem
   const place = `transforms[${i}]`
   const saysIt = members.param === place
   const detail = saysIt ? message : `${message}, in ${place}: ${JSON.stringify(truncate(query))}`
-  return new Problem({ status, code, detail, members: { ...members, transform: i }, headers, cause: problem })
+  return problem.with({ detail, members: { transform: i }, cause: problem })
 }

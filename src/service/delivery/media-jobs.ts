@@ -5,7 +5,7 @@ import { QUEUE_CALLER } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
-import { isRetryable, type JobFailure, type JobStatus, type Jobs, NotYet } from '../../core/ports/jobs.ts'
+import { isRetryable, type JobStatus, type Jobs, NotYet } from '../../core/ports/jobs.ts'
 import { fileNotFound, Problem, retryAfter, unlessStatus } from '../../core/problem.ts'
 import type { Planner } from '../../pipeline/plan/plan.ts'
 import type { Derivations, DeriveRequest, Reserved } from '../derivatives/derivations.ts'
@@ -140,7 +140,7 @@ export function createMediaJobs({
       const key = keyOf(wanted)
       const until = performance.now() + waitMs
       for (let status: JobStatus | undefined = await begin(wanted); status?.state !== 'done'; ) {
-        if (status?.state === 'failed') throw failed(status.failure)
+        if (status?.state === 'failed') throw Problem.fromJSON(status.failure)
         if (status?.state === 'running' && (await originals.isPlayable(client, key))) return
         const leftMs = until - performance.now()
         if (leftMs <= 0) throw notReady(status?.progress ?? 0, urlOf(client, key))
@@ -188,11 +188,6 @@ export function createMediaJobs({
 
     stop: () => stopping.abort(new DOMException('the process is stopping', 'AbortError')),
   }
-}
-
-/** The failure of a job, as the error of a request. */
-function failed({ status, code, detail, members = {} }: JobFailure): Problem {
-  return new Problem({ status, code, detail, members })
 }
 
 /** 423: the job is in progress. `progress` is from 0 to 1; `job` is the URL of the job. */
