@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { filesInBucket, readState, type State } from './stored/state.ts'
 
-/** One choice of where files and states are kept. */
+/** A choice of where files and states are stored. */
 export interface Backend {
   name: string
   /** The environment of a service with this data folder: the same for the same folder. */
@@ -12,7 +12,7 @@ export interface Backend {
    * records, which are always there.
    */
   objects(dataDir: string): Promise<string[]>
-  /** All that is kept. An embedded index can be read when its service has stopped. */
+  /** The files of the bucket and the rows of the index. An embedded index can be read only when its service has stopped. */
   state(dataDir: string): Promise<State>
   /** Empties the index, of a service that has stopped. */
   emptyIndex(dataDir: string): Promise<void>

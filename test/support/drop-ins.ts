@@ -31,7 +31,7 @@ export function recolouring(name: string, parameter: string, colour: string): st
 `
 }
 
-/** An event plugin that writes each event it is told to a file, a line each. */
+/** An event plugin that appends each event to a file, one per line. */
 export function recorder(file: string): string {
   return `import { appendFileSync } from 'node:fs'
 const events = ['original.stored', 'original.deleted', 'original.trashed', 'original.restored', 'derivative.stored', 'derivative.failed', 'archive.sent', 'client.changed']

@@ -1,4 +1,4 @@
-/** The value of a sample, 0 when there is none; `labels` as Prometheus writes them, in any order. */
+/** The value of a sample, 0 when it does not exist; `labels` as Prometheus writes them, in any order. */
 export function sampleOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   const samples = text.split('\n').flatMap((line) => {

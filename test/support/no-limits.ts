@@ -1,4 +1,4 @@
-/** The environment of a service that is asked for more than anybody would be allowed to. */
+/** The environment of a service without the limits that tests would exceed. */
 export const NO_LIMITS = {
   CONNECTIONS_PER_ADDRESS: '0',
   ZIP_RATE_LIMIT: '0',

@@ -13,7 +13,7 @@ const SECRET_VARIABLES = [
  * Nothing of what must not be read in a log is in `text`: called with all that a service or a process of the tests has
  * logged, at its end, it looks through the log of the whole run.
  *
- * @param env the environment of the service, whose secrets are looked for beside generated ones
+ * @param env the environment of the service, whose secrets are searched for in addition to generated ones
  * @throws Error with the place, without the secret
  */
 export function expectNoSecrets(text: string, env: Readonly<Record<string, string>>): void {

@@ -26,7 +26,7 @@ export function keptLog(): KeptLog {
   return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** The real service on a real socket, with a data folder of its own. */
+/** The real service on a real socket, with its own data folder. */
 export interface Service {
   app: App
   url: string
@@ -34,11 +34,11 @@ export interface Service {
   /** The first client's. */
   tokens: Tokens
   log: KeptLog
-  /** What the services stand on: to look into it, and to change it behind their back. */
+  /** The storage of the service: to inspect it, and to change it directly. */
   storage: Storage
   /** What its backend's bucket holds, see {@link Backend}. */
   objects(): Promise<string[]>
-  /** Stops it and, unless told otherwise, removes its folder. */
+  /** Stops it and removes its folder by default. */
   stop(options?: { keepData: boolean }): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export interface ServiceOptions extends Partial<Pick<AppOptions, 'engines' | 'wr
   env?: Readonly<Record<string, string>>
   /** A folder that an earlier service has left. */
   dataDir?: string
-  /** Where files and states are kept: on disk, embedded, unless told otherwise. */
+  /** Where files and states are stored: on disk and embedded by default. */
   backend?: Backend
 }
 

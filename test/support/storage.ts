@@ -6,7 +6,7 @@ import type { Bucket } from '../../src/core/ports/bucket.ts'
 import type { WireRecord } from './requests/client.ts'
 import type { Service } from './service.ts'
 
-/** A `wrapStorage` under which every client's bucket does what `change` says, and all else as before. */
+/** A `wrapStorage` that applies `change` to the bucket of every client, and leaves all else unchanged. */
 export function wrapBuckets(
   change: (bucket: Bucket, client: Pick<Client, 'id' | 'token'>) => Partial<Bucket>,
 ): (storage: Storage) => Storage {
@@ -22,7 +22,7 @@ export function wrapBuckets(
   })
 }
 
-/** Leaves nothing of an original's bytes, as its record says: uploads without any are refused, a bucket may still hold one. */
+/** Empties an original and its record: empty uploads are refused, but a bucket may still contain an empty file. */
 export async function emptied({ storage }: Service, { s3PathOriginal }: WireRecord): Promise<void> {
   const bucket = storage.buckets.of({ id: FIRST_CLIENT_ID, token: '' })
   const key = storedKey(s3PathOriginal)

@@ -1,6 +1,6 @@
 /**
- * For a suite: a promise that is rejected and that nobody listens to fails the test. Node ends the process for it;
- * mocha 12 says nothing.
+ * For a suite: a rejected promise without a handler fails the test. Node ends the process for it;
+ * mocha 12 does not report it.
  */
 export function failOnUnhandledRejection(): void {
   const fail = (reason: unknown) => {

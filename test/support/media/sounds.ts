@@ -15,7 +15,7 @@ export interface HeardSound {
   seconds: number
   channels: number
   sampleRate: number
-  /** Of the stream, in kbit/s, as far as it says so. */
+  /** Bit rate of the stream, in kbit/s, if the file states it. */
   kilobits: number
   streams: number
   tags: Readonly<Record<string, string>>
@@ -62,8 +62,8 @@ export async function loudness(bytes: Uint8Array): Promise<{ integrated: number;
 }
 
 /**
- * A tone of 440 Hz, in which every second is as loud as the next of `levels` says, from 0 to 1.
- * @param options.options more of what ffmpeg is told of the outcome
+ * A tone of 440 Hz. Each second has the next volume of `levels`, from 0 to 1.
+ * @param options.options further output options of ffmpeg
  */
 export function tone({
   levels,

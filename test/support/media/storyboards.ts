@@ -6,7 +6,7 @@ export interface BoardCue {
   /** In seconds. */
   from: number
   until: number
-  /** The sprite's address as it stands there. */
+  /** The URL of the sprite, as it is written in the cues. */
   sprite: string
   /** In pixels of the sprite. */
   tile: { left: number; top: number; width: number; height: number }
@@ -14,7 +14,7 @@ export interface BoardCue {
 
 const TIMES = /^(\d\d):(\d\d):(\d\d\.\d{3}) --> (\d\d):(\d\d):(\d\d\.\d{3})$/
 
-/** Reads WebVTT of cues whose text is a part of a picture; nothing else may stand in it. */
+/** Reads WebVTT whose cues are parts of an image, and refuses any other content. */
 export function cuesOf(text: string): BoardCue[] {
   const [head, ...blocks] = text.replace(/\n$/, '').split('\n\n')
   expect(head).to.equal('WEBVTT')

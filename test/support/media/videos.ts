@@ -13,15 +13,15 @@ export interface VideoOptions {
   height?: number
   /** Frames a second. */
   rate?: number
-  /** More of what ffmpeg is told of the outcome. */
+  /** Further output options of ffmpeg. */
   options?: readonly string[]
-  /** How the colours are stored: BT.601 unless told otherwise. */
+  /** How the colours are stored: BT.601 by default. */
   matrix?: 'bt601' | 'bt709'
   /** A file's extension. */
   format?: string
 }
 
-/** A video of which each second has a colour of its own. */
+/** A video with one colour per second. */
 export async function video({
   colours = ['red', 'green', 'blue'],
   width = 160,
@@ -41,7 +41,7 @@ export async function video({
 }
 
 /**
- * A second of grey, of 10 bits, for HDR or a wide gamut: as bright as `rgb` says by the numbers of `transfer`.
+ * A second of grey, of 10 bits, for HDR or a wide gamut: as bright as `rgb` with the numbers of `transfer`.
  * @param options.rgb full range of 8 bits a channel: 148 is white on paper for `smpte2084`
  */
 export function wideVideo({
@@ -51,7 +51,7 @@ export function wideVideo({
 }: {
   rgb: readonly [number, number, number]
   transfer: string
-  /** What the file says of it. */
+  /** Properties of the file. */
   said?: string
 }): Promise<Buffer> {
   const color = Buffer.from(rgb).toString('hex')
@@ -119,7 +119,7 @@ async function made(
   }
 }
 
-/** What ffprobe says of a video. */
+/** The output of ffprobe for a video. */
 export interface ProbedVideo {
   container: string
   seconds: number
@@ -190,14 +190,14 @@ export async function longFilm(): Promise<Buffer> {
   return remuxed(await film({ width: 854, height: 480, rate: 15 }), ['-map', '0'], { times: 10 })
 }
 
-/** An mp4 of ten frames a second of which every header says that it lasts two hours. */
+/** An mp4 of ten frames a second in which every header states a duration of two hours. */
 export function lengthened(bytes: Uint8Array): Buffer {
   const lying = Buffer.from(bytes)
   for (const box of ['mvhd', 'tkhd', 'mdhd', 'elst', 'stts']) lengthen(lying, box)
   return lying
 }
 
-/** Has a box of an mp4 say that it lasts two hours: in all that says so. */
+/** Sets the duration of an mp4 to two hours in each box that has a duration. */
 function lengthen(bytes: Buffer, box: string): void {
   const at = bytes.indexOf(box)
   if (at === -1) throw new Error(`there is no ${box}`)

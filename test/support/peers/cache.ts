@@ -2,9 +2,9 @@
 export interface Cache {
   /** Keeps nothing. */
   passing: { url: string }
-  /** Keeps files as the service says. */
+  /** Caches files as the service allows. */
   caching: { url: string }
-  /** Keeps files for a second at most, and asks then whether they have changed. */
+  /** Caches files for a second at most, and revalidates them then. */
   renewing: { url: string }
   stop(): Promise<void>
 }

@@ -8,21 +8,21 @@ const WAYS = {
   passing: 'proxy_cache off;',
   /** Keeps whole files, and cuts parts out of them itself. */
   caching: '',
-  /** Keeps files in slices, which it asks for by range. */
+  /** Caches files in slices, which it requests by range. */
   slicing: `
     slice 256k;
     proxy_cache_key $uri$is_args$args$slice_range;
     proxy_set_header Range $slice_range;
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_http_version 1.1;`,
-  /** Keeps files for a second, whatever the service says, and asks then whether they have changed. */
+  /** Caches files for a second, whatever the service sends, and revalidates them then. */
   renewing: `
     proxy_ignore_headers Cache-Control;
     proxy_cache_valid 200 1s;
     proxy_cache_revalidate on;`,
 }
 
-/** Starts nginx in front of a service. Its answers say in `X-Cache` where they are from: MISS, HIT, REVALIDATED. */
+/** Starts nginx in front of a service. Its `X-Cache` header is MISS, HIT or REVALIDATED. */
 export async function startNginx(origin: { url: string }): Promise<Cache & { slicing: { url: string } }> {
   const ports = Object.fromEntries(
     await Promise.all(Object.keys(WAYS).map(async (way) => [way, await freePort()] as const)),

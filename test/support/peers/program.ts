@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream'
 import { eventually } from '../eventually.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-/** A foreign program that runs beside the tests. */
+/** An external program that runs during the tests. */
 export interface Program {
   /** Its third and fourth file, for programs that are spoken to there: what it reads, what it writes. */
   input: Writable
@@ -29,8 +29,8 @@ export const environment = (home: string) => ({
 const LIFELINE = '"$0" "$@" & read -r _; kill $!; wait $!'
 
 /**
- * Starts a program with a folder of its own, and waits until something listens on `port`, if there is one.
- * @throws with what it has said when it does not come up
+ * Starts a program with its own folder, and waits until it listens on `port`, if there is one.
+ * @throws with its output when it does not start
  */
 export async function startProgram({
   name,

@@ -5,7 +5,7 @@ import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import { createPool } from '../../../src/process/child-pool/pool.ts'
 import { keptLog } from '../service.ts'
 
-// A process with two children, one at work and one at rest, which says their ids and waits for its end.
+// A process with two children, one busy and one idle, which prints their PIDs and waits for its end.
 const log = keptLog()
 const setup = { maxMemoryBytes: 1e9 }
 const pool = createPool({
@@ -22,7 +22,7 @@ const signal = new AbortController().signal
 const run = (task: object) => pool.run({ task, source, asset, signal, timeoutMs: 600_000, log })
 const sleeping = run({ do: process.argv[2] })
 await run({ do: 'pid' })
-// The sleeper has begun when its process has been told, which is later than the other's answer at worst.
+// The sleeper begins when its process gets the message, which may be after the response of the other one.
 await pause(200)
 process.stdout.write(`${JSON.stringify(pool.pids())}\n`)
 await sleeping

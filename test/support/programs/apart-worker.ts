@@ -3,7 +3,7 @@ import { assetFromBytes, readAll } from '../../../src/core/bytes/asset.ts'
 import { badParameter } from '../../../src/core/problem.ts'
 import { workForParent } from '../../../src/process/child-pool/child.ts'
 
-/** What the worker is told to do with its source; as JSON can hold. */
+/** The work to do with the source, as JSON. */
 export type Deed =
   | { do: 'repeat'; times: number }
   | { do: 'pid' }

@@ -23,11 +23,11 @@ function ihdr(width: number, height: number): readonly ['IHDR', Buffer] {
 
 const IEND = ['IEND', Buffer.alloc(0)] as const
 
-/** A PNG that says that it is so large, of nothing more. */
+/** A PNG whose header declares this size, without pixels. */
 export const boastingPng = (width: number, height: number) =>
   png(ihdr(width, height), ['IDAT', deflateSync(Buffer.alloc(9))], IEND)
 
-/** A PNG of 8 x 8 pixels with packed texts of 7.9 MB each: 19 of them in 146 kB take libpng 1 GB. */
+/** A PNG of 8 x 8 pixels with compressed texts of 7.9 MB each: 19 of them in 146 kB cost libpng 1 GB. */
 export function textBomb(texts: number, type: 'zTXt' | 'iTXt' = 'zTXt'): Buffer {
   const packed = deflateSync(Buffer.alloc(7_900_000, 65), { level: 9 })
   const marks = type === 'zTXt' ? '\0\0' : '\0\x01\0\0\0'
@@ -58,7 +58,7 @@ export function manyFrames({
   return Buffer.concat([head, ...rest, Buffer.from([0x3b])])
 }
 
-/** A TIFF of so many pages of one pixel: libtiff walks all of them to tell how many there are. */
+/** A TIFF of this number of pages of one pixel: libtiff reads all of them to count them. */
 export function manyPages(pages: number): Buffer {
   return tiff(
     Array.from({ length: pages }, () => [
@@ -72,7 +72,7 @@ export function manyPages(pages: number): Buffer {
   )
 }
 
-/** A TIFF that says that it has one strip of all its pixels. */
+/** A TIFF that declares one strip for all its pixels. */
 export function hugeStrip({
   width,
   height,
@@ -129,7 +129,7 @@ export function nestedUses(levels: number): Buffer {
   return svg(`<defs>${groups.join('')}</defs><use xlink:href="#g${levels - 1}"/>`)
 }
 
-/** Layers around layers by reference: each `use` with a filter of its own around the next one. */
+/** Nested layers by reference: each `use` has its own filter around the next one. */
 export function nestedLayers(levels: number): Buffer {
   const filter = '<filter id="f"><feGaussianBlur stdDeviation="30"/></filter>'
   const groups = Array.from({ length: levels }, (_, i) => {
@@ -143,7 +143,7 @@ export function nestedLayers(levels: number): Buffer {
   )
 }
 
-/** Every element through a filter that is as large as the picture. */
+/** Every element has a filter of the size of the image. */
 export function manyFilters(elements: number): Buffer {
   const filter =
     '<filter id="f" x="0" y="0" width="1" height="1" filterUnits="objectBoundingBox"><feGaussianBlur stdDeviation="99"/><feMorphology operator="dilate" radius="50"/></filter>'
@@ -179,7 +179,7 @@ export function manyElements(count: number): Buffer {
   return svg('<g id="a"/>'.repeat(count))
 }
 
-/** An AVIF whose header says a size that its picture has not. */
+/** An AVIF whose header declares another size than its image has. */
 export async function boastingAvif({ width, height }: { width: number; height: number }): Promise<Buffer> {
   const bytes = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#f00' } })
     .avif({ effort: 0 })

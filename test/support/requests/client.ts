@@ -21,10 +21,10 @@ export interface FileToUpload {
   type?: string
 }
 
-/** Who asks, and where. */
+/** The caller and the service. */
 export type Caller = Pick<Service, 'url' | 'tokens'>
 
-/** One more client of a service, with tokens of its own. */
+/** A further client of a service, with its own tokens. */
 export async function newClient({ app, url }: Service): Promise<Caller & { id: string }> {
   const { client, tokens } = await app.clients.create()
   return { url, tokens, id: client.id }
@@ -78,7 +78,7 @@ export function rawPath({ tokens }: Pick<Caller, 'tokens'>, key: string): string
   return `/v1/bucket/${tokens.clientToken}/${key.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** `DELETE /v1/upload/<key>`; the key as it stands in the record. */
+/** `DELETE /v1/upload/<key>`, with the key of the record. */
 export async function deleteFile(
   { url, tokens }: Caller,
   key: string,

@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /**
- * One request over node:http and its whole answer. The path goes out as it stands here: fetch would resolve its `..`.
+ * One request over node:http and its complete response. The path is sent unchanged: fetch would resolve its `..`.
  *
  * @param target a path, or an address of the service itself
  * @throws when the connection ends before the answer does
@@ -62,7 +62,7 @@ export async function openSocket({ url }: Pick<Service, 'url'>): Promise<Socket>
   return socket
 }
 
-/** Writes these bytes on a connection of their own and reads until the other side closes it, or for `withinMs`. */
+/** Writes these bytes on a new connection and reads until the server closes it, or for `withinMs`. */
 export async function sendBytes(
   service: Pick<Service, 'url'>,
   bytes: string | Uint8Array,

@@ -9,7 +9,7 @@ import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from './cl
 import { exchange, openSocket } from './exchange.ts'
 import { MULTIPART, multipart, postForm } from './multipart.ts'
 
-/** How many requests one file sees, from its upload until it is gone. */
+/** How many requests one file gets, from its upload until it is deleted. */
 export const REQUESTS_PER_FILE = 40
 
 const CALLERS = 10
@@ -82,7 +82,7 @@ async function archived(server: RunningServer, { sourceName: path }: WireRecord)
   return [archive.status, refused.status]
 }
 
-/** Sends this on a connection of its own and breaks that off when the answer begins, or a moment later. */
+/** Sends this on its own connection and disconnects when the response begins, or a moment later. */
 async function leave(server: RunningServer, request: string | Buffer): Promise<void> {
   const socket = await openSocket(server)
   socket.on('error', () => {})

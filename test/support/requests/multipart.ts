@@ -3,7 +3,7 @@ import { type Answer, exchange } from './exchange.ts'
 
 /** A part of a form, its header lines as given. */
 export interface RawPart {
-  /** What stands in `Content-Disposition: form-data; …`. */
+  /** The parameters of `Content-Disposition: form-data; …`. */
   disposition: string
   bytes?: Uint8Array | string
   type?: string

@@ -226,7 +226,7 @@ export function mutated(corpus: readonly Buffer[], random: Random): Buffer {
   }
 }
 
-/** As it may stand in a request line. */
+/** The text as it may be in a request line. */
 function encoded(target: Buffer): Buffer {
   const text = target
     .toString('latin1')
@@ -234,7 +234,7 @@ function encoded(target: Buffer): Buffer {
   return Buffer.from(text)
 }
 
-/** The head says how long the changed body is, unless that is in chunks. */
+/** The head states the length of the changed body, unless the body is chunked. */
 function withLength(head: Buffer, body: Buffer): Buffer {
   const text = head.toString('latin1').replace(/Content-Length: \d+/, `Content-Length: ${body.length}`)
   return Buffer.concat([Buffer.from(text, 'latin1'), body])

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Remote, remote } from './remote.ts'
 
-/** Somebody's server for webhooks. */
+/** An external server for webhooks. */
 export interface Receiver extends Remote {
   received: Array<{ headers: IncomingHttpHeaders; body: Buffer; at: number }>
   /** What it answers with from now on; 0 is no answer at all. */

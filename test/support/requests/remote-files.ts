@@ -21,7 +21,7 @@ export async function postUrl(
   })
 }
 
-/** The path at which a remote picture is delivered. */
+/** The path at which a remote image is delivered. */
 export function fetchPath(
   { tokens }: Pick<Caller, 'tokens'>,
   url: string,
@@ -30,7 +30,7 @@ export function fetchPath(
   return `/v1/${group}/fetch/${tokens.clientToken}/${encodeURIComponent(url)}${query}`
 }
 
-/** The path at which a remote file is delivered and kept. */
+/** The path at which a remote file is delivered and stored. */
 export function keepPath(
   { tokens }: Pick<Caller, 'tokens'>,
   url: string,

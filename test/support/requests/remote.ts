@@ -8,12 +8,12 @@ import {
 } from 'node:net'
 import { CERTIFICATE } from '../servers/certificate.ts'
 
-/** Somebody else's server, on loopback. */
+/** A remote server, on loopback. */
 export interface Remote {
   port: number
   /** What has been asked, in order. */
   requests: IncomingMessage[]
-  /** Ever made, and open now. */
+  /** The number of connections since the start, and of open ones. */
   connections: { made: number; open: number }
   /** `http://127.0.0.1:<port><path>`, or with another host. */
   url(path?: string, host?: string): string
@@ -26,7 +26,7 @@ export interface RemoteOptions {
   secure?: true
 }
 
-/** An HTTP server that answers as it is told. */
+/** An HTTP server with a given handler. */
 export async function remote(answer: RequestListener, options: RemoteOptions = {}): Promise<Remote> {
   const requests: IncomingMessage[] = []
   const listener: RequestListener = (req, res) => {
@@ -37,7 +37,7 @@ export async function remote(answer: RequestListener, options: RemoteOptions = {
   return { ...(await opened(server, options)), requests }
 }
 
-/** A TCP server, for what no HTTP server would say. `speak` is called when the request's head is there. */
+/** A TCP server, for responses that no HTTP server would send. `speak` is called when the head of the request has arrived. */
 export async function rawRemote(
   speak: (socket: Socket) => void,
   options: RemoteOptions = {},
@@ -56,7 +56,7 @@ export async function rawRemote(
   return { ...(await opened(server, options)), requests: [] }
 }
 
-/** Accepts connections and says nothing, not even in TLS. */
+/** Accepts connections and sends nothing, not even in TLS. */
 export async function silentRemote(): Promise<Remote> {
   return { ...(await opened(createTcpServer(), {})), requests: [] }
 }
@@ -87,7 +87,7 @@ async function opened(
       connections.open -= 1
       sockets.delete(socket)
     })
-    // A silent server has to read, or it never sees that the other side has gone.
+    // A silent server has to read, or it does not notice that the client has disconnected.
     if (server.listenerCount('request') === 0) socket.resume()
   })
   await new Promise<void>((done) => server.listen(port, host, done))

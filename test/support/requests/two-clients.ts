@@ -6,7 +6,7 @@ import { type Answer, exchange } from './exchange.ts'
 /** One of two clients whose files the other must never see. */
 export interface Side extends Caller {
   id: string
-  /** In the bytes, names and folders of all its files, and of nobody else's. */
+  /** A mark in the bytes, names and folders of all files of one client. */
   mark: string
 }
 
@@ -15,7 +15,7 @@ interface ModelFile {
   key: string
   sourceName: string
   bytes: Buffer
-  /** `kept`: deleted, and can be restored. */
+  /** `kept`: soft-deleted, can be restored. */
   state: 'stored' | 'kept' | 'gone'
 }
 
@@ -41,7 +41,7 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
   const links: ModelLink[] = []
   let count = 0
 
-  /** An answer to somebody: never with what is the other's. Of a link's, the one who made it. */
+  /** Sends a request, and fails when the response contains data of the other client. */
   async function ask(as: Side, target: string, call: Parameters<typeof exchange>[2] = {}): Promise<Answer> {
     const answer = await exchange(as, target, call)
     const other = sides[0] === as ? sides[1] : sides[0]
@@ -89,7 +89,7 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
     links.push({ side, target, usesLeft: uses })
   }
 
-  /** Whoever has a link may use it: the file is of the one that it was made by. */
+  /** Any caller may use a link: the file belongs to the client that created the link. */
   async function replay(by: Side): Promise<void> {
     if (links.length === 0) return
     const link = random.oneOf(links)
@@ -116,7 +116,7 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
       `/v1/text/info/${token}/${file.key}`,
     ]
     const target = random.oneOf(targets)
-    // What has the mark in the path that was asked for may say so.
+    // A response may repeat the mark of the requested path.
     const { status, body } = isOwn ? await ask(as, target) : await exchange(as, target)
     expect(status, target).to.equal(isOwn && file.state === 'stored' ? 200 : 404)
     if (!isOwn) expect(body.includes(file.bytes)).to.equal(false)

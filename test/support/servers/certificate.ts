@@ -1,6 +1,6 @@
 /**
  * For servers of tests that are called secure.test and other.test: a P-256 key and a certificate that it has signed
- * itself, with openssl, good from 2020 to 2120. Nobody else trusts it.
+ * itself, with openssl, valid from 2020 to 2120. No other program trusts it.
  */
 export const CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----

@@ -9,7 +9,7 @@ import { objectsInS3, s3Env } from './on-s3.ts'
 import { type Running, type RunningServer, run, type Start, startProcess } from './process.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts'
 
-/** What web processes share: a Redis of their own, and a place of their own in S3 or on disk. */
+/** What web processes share: their own Redis, and their own place in S3 or on disk. */
 export interface Fleet {
   redis: RedisServer
   /** Of all its processes. */
@@ -18,12 +18,12 @@ export interface Fleet {
   start(options?: Start): Promise<RunningServer>
   /** Starts a process that may not come to answer. */
   run(options?: Start): Running
-  /** All that is kept. */
+  /** The files of the bucket and the rows of the index. */
   state(): Promise<State>
   /** How many processes wait for locks that others hold. */
   waiting(): Promise<number>
   /**
-   * Ends what nobody works on: does what a process would do at its sweep in some time, by default when each lease of
+   * Ends abandoned work: does what a process would do at a later sweep, by default when each lease of
    * now is over.
    */
   sweptLater(ms?: number): Promise<void>

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/** Free at this moment: another may take it before the server does, which then says so. */
+/** A port that is free now. Another process may take it before the server does, which then fails to start. */
 export async function freePort(): Promise<number> {
   const holder = createServer().listen(0, '127.0.0.1')
   await once(holder, 'listening')

@@ -45,7 +45,7 @@ export function endLockLeases(database: number): Promise<void> {
   })
 }
 
-/** Keys that hold this text, in their names or in what is kept under them. */
+/** Keys that contain this text, in their names or in their values. */
 export function redisHolding(database: number, text: string): Promise<string[]> {
   return on(database, async (redis) => {
     const found: string[] = []
@@ -59,7 +59,7 @@ async function on<T>(database: number, work: (redis: Redis) => Promise<T>): Prom
   return inRedis(await urlOf(database), work)
 }
 
-/** Over a connection of its own. */
+/** Uses its own connection. */
 export async function inRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = connectRedis({ url })
   try {

@@ -27,10 +27,10 @@ const NODE = join(PROJECT, 'scripts', 'node.sh')
 
 /** What a process is started with. */
 export interface Start {
-  /** Arguments of the program: the built server's script unless told otherwise. */
+  /** Arguments of the program: by default the built server's script. */
   script?: readonly string[]
   env?: Readonly<Record<string, string>>
-  /** Node, as `npm start` starts it, unless told otherwise. */
+  /** The program: by default Node, as `npm start` starts it. */
   program?: string
 }
 
@@ -48,7 +48,7 @@ export function run({ script = BUILT_SERVER, env = {}, program }: Start): Runnin
     })
   }
   const ended = once(child, 'close').then(([code, signal]) => {
-    // Not the banner, which tells an operator the secret that was made at the first start.
+    // Without the banner, which contains the secret that was created at the first start.
     const logged = output.split('\n').filter((line) => line.startsWith('{'))
     expectNoSecrets(logged.join('\n'), env)
     return code ?? signal
@@ -63,7 +63,7 @@ export async function startProcess({ env = {}, ...start }: Start): Promise<Runni
   return { ...running, url, tokens: await tokensOf(env), pid: running.child.pid ?? 0 }
 }
 
-/** As the environment gives them, else as the process has made them. */
+/** The tokens of the environment, or those that the process has created. */
 async function tokensOf(env: Readonly<Record<string, string>>): Promise<Tokens> {
   const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken, DATA_DIR = '' } = env
   if (clientToken && secretClientToken) return { clientToken, secretClientToken }

@@ -6,8 +6,8 @@ import { PassThrough, pipeline, Transform } from 'node:stream'
 /**
  * What becomes of a request.
  *
- * - `pass`: nothing but what is asked for here:
- *   `sent` and `received` slow a body down or break it off, after so many bytes or when nobody takes any;
+ * - `pass`: only these changes:
+ *   `sent` and `received` slow a body down or abort it, after so many bytes or when the reader pauses;
  *   `lost`: done by the server, but its answer gets lost; `delayMs`: how much later than it came
  * - `answer`: by the proxy itself
  * - `reset`: the connection, at once
@@ -24,7 +24,7 @@ interface Break {
   by: 'reset' | 'stall'
 }
 
-/** As stores and balancers do: a connection that stands still for so long is reset. */
+/** As stores and load balancers do: a connection that is idle for so long is reset. */
 interface Idle {
   idleMs: number
 }
@@ -33,7 +33,7 @@ interface Brake {
   bytesPerSecond: number
 }
 
-/** An HTTP server between the adapter and S3 that breaks what it is told to break. */
+/** An HTTP server between the adapter and S3 that breaks requests as configured. */
 export interface S3Proxy {
   endpoint: string
   /** Decides about each request from here on; `undefined` lets it pass. */

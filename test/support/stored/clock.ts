@@ -9,7 +9,7 @@ export function withClock(clock: { aheadMs: number }) {
       overdue: (now) => index.overdue(now + clock.aheadMs),
       overdueChanges: (now) => index.overdueChanges(now + clock.aheadMs),
       beginRemoval(ref, { cause, leaseUntil, now }) {
-        // An upload that is being abandoned goes on in its own time: its lease is over when the clock is ahead again.
+        // An upload that is being abandoned continues in its own time: its lease ends when the clock is ahead again.
         const aheadMs = cause === 'abandon' ? 0 : clock.aheadMs
         return index.beginRemoval(ref, { cause, leaseUntil: leaseUntil + aheadMs, now: now + aheadMs })
       },

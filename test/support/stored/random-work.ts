@@ -18,7 +18,7 @@ interface ModelFile {
   isPicture: boolean
   /** Its derivatives' keys. */
   derivatives: Set<string>
-  /** Queries whose answer nobody has waited for. */
+  /** Queries whose response the client did not wait for. */
   unknown: Set<string>
   /** Deletes of it that have begun. */
   deletes: number
@@ -110,11 +110,11 @@ export async function workAtRandom({ clients, steps, atOnce, seed, picture }: Ra
     const after = await exchange(caller, pathOf(caller, file.key))
     if (status === 200) expect(after.status, 'after its delete').to.equal(404)
     const at = files.indexOf(file)
-    // Those that are gone are asked for again now and then.
+    // Deleted files are requested again from time to time.
     if (at !== -1 && random.below(10) > 0) files.splice(at, 1)
   }
 
-  /** What is somebody else's is not found. */
+  /** A file of another client is not found. */
   async function trespass({ client, key }: ModelFile): Promise<void> {
     const other = random.oneOf(clients.filter((each) => each !== client))
     const caller = random.oneOf(other.through)

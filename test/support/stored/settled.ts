@@ -2,13 +2,13 @@ import { expect } from 'chai'
 import { eventually } from '../eventually.ts'
 import type { Service } from '../service.ts'
 
-/** Waits until nothing is being uploaded, made or deleted any more, as the index has it. */
+/** Waits until the index has no upload, render or delete in progress. */
 export function settled({ storage }: Pick<Service, 'storage'>): Promise<void> {
   return eventually(async () => {
     const unsettled = []
     for await (const item of storage.index.overdue(Number.MAX_SAFE_INTEGER)) {
       const { original } = await storage.index.find(item.ref)
-      // In the trash a file waits for its time, and for nobody.
+      // A soft-deleted file waits only for the end of its retention.
       if (item.kind === 'derivative' || original?.state !== 'trashed') unsettled.push(item)
     }
     expect(unsettled).to.deep.equal([])
