@@ -167,7 +167,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
       bucket = newBucket()
     })
 
-    /** The bucket of a client that nobody has met. */
+    /** The bucket of an unknown client. */
     const newBucket = (id = newClientId()) => opened.buckets.of({ id, token: newClientToken() })
 
     it('responds to ping', () => opened.buckets.ping())

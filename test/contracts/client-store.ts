@@ -31,7 +31,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
     })
     afterEach(() => opened.close())
 
-    /** Says the same of the store as it is and of one that is opened anew. */
+    /** Runs the same checks on the open store and on one that is opened again. */
     async function both(check: (store: ClientStore) => void): Promise<void> {
       check(store)
       check(await opened.reopen())

@@ -14,7 +14,7 @@ describe(`long: a folder of ${FILES} files`, function () {
   const server = attackedServer()
   const upload = () => uploadOne(server(), { name: 'a.txt', bytes: 'some text' })
 
-  /** Files beside that of the key, which the index does not know. */
+  /** Files next to that of the key, which the index does not have. */
   async function fill(key: string): Promise<void> {
     const folder = dirname(join(server().dataDir, 'bucket', 'first', key))
     await mkdir(folder, { recursive: true })

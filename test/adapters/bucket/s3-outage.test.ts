@@ -131,7 +131,7 @@ describe('s3: outages', function () {
     s3.proxy.decide(() => ({ kind: 'stall' }))
     await rejection(s3.bucket.find(KEY))
     s3.proxy.decide(() => slow)
-    // Nobody waits for long now,
+    // No caller waits for long now,
     expect(await rejection(s3.bucket.find(KEY))).to.have.property('status', 503)
     s3.proxy.decide(() => undefined)
     expect(await text(s3.bucket, KEY)).to.equal('x')

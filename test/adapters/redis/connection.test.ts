@@ -337,7 +337,7 @@ describe('rediss://', () => {
   })
 
   it('does not end the process when it is closed during a handshake', async () => {
-    // Mocha fails the test, and stops, for an error that nobody hears.
+    // Mocha fails the test, and stops, for an unhandled error.
     for (let i = 0; i < 100; i += 1) {
       const redis = connectRedis({ url: server.url })
       await pause(i % 25)

@@ -35,7 +35,7 @@ export function createIndexModel() {
     return row
   }
   const isOver = (entry: OriginalEntry | DerivativeEntry, now: number) => {
-    // The time of what was thrown away goes on when a process ends.
+    // The retention of a soft-deleted file continues when a process ends.
     if ('trash' in entry) return entry.trash.until <= now
     if ('leaseUntil' in entry) return inherited.has(entry) || entry.leaseUntil <= now
     return 'deadline' in entry && (inherited.has(entry) || entry.deadline <= now)
@@ -227,7 +227,7 @@ export function createIndexModel() {
  * now and then what is overdue.
  *
  * @param open the index, or one of several that see the same; asked for each step
- * @param reopen now and then: closes the index and opens it anew
+ * @param reopen now and then: closes the index and opens it again
  */
 export async function compareWithModel({
   open,

@@ -20,7 +20,7 @@ const limitMs = 30_000
  *
  * @param open starts as many processes' locks as asked, on one store
  * @param leaseMs of their holders
- * @param settleMs how long a caller may take until it waits, and news until they have gone round
+ * @param settleMs how long a caller may take to join, and a message to reach all processes
  */
 export function locksAcrossProcesses(
   name: string,
@@ -40,7 +40,7 @@ export function locksAcrossProcesses(
     })
     afterEach(() => close())
 
-    // News that somebody waits for; well below a lease.
+    // Until the message that a caller waits has arrived; well below a lease.
     const soonMs = leaseMs / 2
     const settled = () => pause(settleMs)
     const never = async (): Promise<never> => {
@@ -49,7 +49,7 @@ export function locksAcrossProcesses(
     const of = (number: number) => (processes[number] as ProcessLocks).locks
     const die = (number: number) => (processes[number] as ProcessLocks).die()
 
-    /** Work that begins, and ends when it is told to. */
+    /** Work that begins, and ends on request. */
     function work() {
       let signal: AbortSignal | undefined
       let end: (result: string) => void = () => {}
@@ -258,7 +258,7 @@ export function locksAcrossProcesses(
           return 'new'
         }),
       )
-      // Longer than the lease: an old work that goes on is still renewed.
+      // Longer than the lease: old work that continues still renews it.
       await pause(leaseMs + settleMs)
       order.push('old ends')
       old.end('too late')
@@ -274,7 +274,7 @@ export function locksAcrossProcesses(
       const does = (one: string, number: number) => async () => {
         const holders = working.get(one) ?? new Set()
         working.set(one, holders.add(number))
-        // What a dead process still does is nobody's any more.
+        // Work of a dead process does not count.
         most = Math.max(most, [...holders].filter((each) => !dead.has(each)).length)
         await pause(5)
         holders.delete(number)

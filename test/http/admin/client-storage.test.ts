@@ -329,7 +329,7 @@ onTwoBackends('a separate bucket for one client', (start, backend) => {
         expect((await postFiles(there, [{ name: 'a.txt', bytes: '' }])).status).to.equal(400),
       )
       const changing = ask('PUT', `/${json.id}/storage`, settings())
-      // While it changes, whoever has heard of it waits; whoever has not is found out.
+      // During the change, processes that know of it wait; uploads of the others are detected.
       const during = new Set<number>()
       let over = false
       const trying = (async () => {

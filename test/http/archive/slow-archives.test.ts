@@ -57,7 +57,7 @@ for (const backend of [EMBEDDED, S3_REDIS]) {
     }
 
     it('lose none of 100 files at 10 KB/s, and keep none open that they do not read', async () => {
-      // A store that closes connections at once when nobody reads from them.
+      // A store that closes a connection at once when its bytes are not read.
       proxy?.decide(({ method }) =>
         method === 'GET' ? { kind: 'pass', received: { idleMs: 1000 } } : undefined,
       )

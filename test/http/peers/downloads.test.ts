@@ -18,7 +18,7 @@ interface Target {
 }
 
 interface Manager {
-  /** Downloads into `file`, and goes on with what is there. */
+  /** Downloads into `file`, and resumes what is there. */
   args: readonly string[]
   /** What the answers are to a request for all, for the rest, and for the rest of a file that is all there. */
   statuses: { all: RegExp; rest: RegExp; nothing: RegExp }

@@ -99,7 +99,7 @@ onOneBackend('slow request bodies', (start) => {
   })
 })
 
-/** Sends a body at this pace until it is answered, or has gone out, and waits for the connection's end. */
+/** Sends a body at this speed until the response arrives or the body ends, and waits until the connection closes. */
 async function send(
   service: Service,
   path: string,

@@ -8,7 +8,7 @@ import { assetOf, transformed } from '../transform.ts'
 
 const MARK = 'image/png/7JAiMJ5xg1xH6JYSiPjo5R.png'
 
-/** One colour, opaque unless told otherwise. */
+/** One colour, opaque by default. */
 async function plain(width: number, height: number, background: string, format = 'png' as 'png' | 'jpeg') {
   return sharp({ create: { width, height, channels: 4, background } })
     .toFormat(format)

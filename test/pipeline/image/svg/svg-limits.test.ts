@@ -33,7 +33,7 @@ describe('the limits of an SVG', () => {
     ['clips of shapes', `<clipPath id="a"><path/></clipPath>${'<g clip-path="url(#a)"/>'.repeat(5000)}`],
     ['styles from elsewhere', '<style>@import url(https://fonts.example/a.css);</style>'],
     ['filters for many shadows', '<filter><feOffset/><feBlend/></filter>'.repeat(400)],
-    ['layers beside layers', '<g opacity=".5"><g filter="url(#a)"/></g>'.repeat(1000)],
+    ['layers next to layers', '<g opacity=".5"><g filter="url(#a)"/></g>'.repeat(1000)],
     ['groups in groups', '<g fill-opacity=".5">'.repeat(200) + '</g>'.repeat(200)],
     ['a long comment', `<!-- ${W(50_000)} <text> > -->`],
     ['a path that is long, and quotes in quotes', `<path d="${'l1 1'.repeat(100_000)}" id='">'/>`],
