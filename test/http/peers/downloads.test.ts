@@ -75,7 +75,7 @@ onEveryBucket('download managers', (start) => {
   const targets: Record<string, () => Promise<Target>> = {
     'an original': async () => original,
     'a stored derivative': async () => derivative,
-    'a derivative that is not made yet': async () => {
+    'a derivative that is not rendered yet': async () => {
       const { src } = await uploadOne(service, { name: 'a.png', bytes: noise })
       return { url: `${src}?w=1290`, bytes: derivative.bytes }
     },

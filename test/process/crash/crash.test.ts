@@ -141,7 +141,7 @@ for (const repair of REPAIRS) {
       expect(await mended()).to.deep.equal({ files: [], rows: [] })
     })
 
-    // A record is the commit: an index that has gone back a step looks the same, and then the sender has been told.
+    // A record is the commit: an index that has lost a step looks the same as before the response.
     for (const step of ['after bucket.put record', 'before index.finishUpload', 'after index.finishUpload']) {
       it(`${step}: the file is stored, though its client got no response`, async () => {
         const bytes = await picture()

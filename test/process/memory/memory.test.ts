@@ -73,7 +73,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
       const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(4000, 3000) })
       const agent = new Agent({ maxSockets: 200, keepAlive: false })
       const url = `${server.url}${new URL(src).pathname}?w=2000&f=png`
-      // Nobody reads before all are being answered, so that nothing is over before the last has begun.
+      // No client reads before all have a response, so that none ends before the last has begun.
       const responses = await Promise.all(Array.from({ length: 200 }, () => responseTo(url, agent)))
       const bodies = new Set<string>()
       for (const response of responses) {

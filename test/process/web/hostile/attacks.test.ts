@@ -28,7 +28,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const LIMIT_BYTES = 400 * MIB
 const HANG_SECONDS = 10
-// Beside the limit: an upload, a look at the header, the start of a child, on a machine that has other things to do.
+// In addition to the limit: an upload, the read of the header, and the start of a child, on a busy machine.
 const AROUND_MS = 15_000
 
 // As TRANSFORM_MAX_MEMORY_BYTES has it, and what a process may take between two looks.
