@@ -149,7 +149,7 @@ describe('a connection to Redis', () => {
     expect(await other.client.del('queue')).to.equal(1)
   })
 
-  it('waits for the first connection, and reports why there is none', async () => {
+  it('waits for the first connection, and reports why it fails', async () => {
     await server.stop()
     const redis = connect()
     const { failure, milliseconds } = await timed(redis.ready())

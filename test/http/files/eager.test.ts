@@ -112,7 +112,7 @@ onTwoBackends('transforms of an upload', (start) => {
     }
   })
 
-  it('are none without the field', async () => {
+  it('are absent from the record without the field', async () => {
     for (const [parts, options] of [
       [[asking([])], { transforms: [] }],
       [[field('')], {}],
