@@ -112,7 +112,7 @@ onTwoBackends('transforms of an upload', (start) => {
     }
   })
 
-  it('are absent from the record without the field', async () => {
+  it('are an empty list for an empty array, and absent for an empty field', async () => {
     for (const [parts, options] of [
       [[asking([])], { transforms: [] }],
       [[field('')], {}],

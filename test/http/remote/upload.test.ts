@@ -187,7 +187,7 @@ onOneBackend('upload by URL', (start) => {
     expect(answer).to.include({ status: 400 })
   })
 
-  it('requires a secret with the upload scope', async () => {
+  it('requires a secret that may upload', async () => {
     const body = { url: server.url('/named') }
     for (const secret of ['', 'sec_wrong'])
       expect((await postUrl(service, body, { secret })).status).to.equal(401)

@@ -135,7 +135,7 @@ onOneBackend('refused resumable uploads', (start) => {
     }
   })
 
-  it('refuse secrets without the upload scope, or for another folder', async () => {
+  it('refuse secrets that may not upload, or not to this folder', async () => {
     const { url, app } = service
     const secret = async (scope: object) => {
       const { secret: secretClientToken } = await app.clients.addSecret('first', { scope })
