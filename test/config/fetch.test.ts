@@ -7,7 +7,7 @@ describe('the variables for remote files', () => {
     expect(config.FETCH_PORTS).to.deep.equal(['8080', '8443'])
     expect(config.FETCH_ALLOW_ADDRESSES).to.deep.equal(['10.0.0.0/8', 'fd00::/8'])
     expect(config).to.include({ FETCH_TIMEOUT_SECONDS: 30, FETCH_KEEP_TIMEOUT_SECONDS: 100 })
-    // Else whoever waits for a file to be stored would be closed first.
+    // Else a client that waits for a file to be stored would be closed first.
     expect(config.FETCH_KEEP_TIMEOUT_SECONDS).to.be.below(config.IDLE_TIMEOUT_SECONDS)
   })
 

@@ -10,7 +10,7 @@ function secretOf(bytes: number): string {
   return `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`
 }
 
-/** What the webhook plugin says of its options is told when it is asked whom it tells. */
+/** How the webhook plugin reads its options when it is asked for its targets. */
 const webhookReads = (options: object) =>
   webhook.targets?.('archive.sent', { url: [], secret: [], events: [], allowAddresses: [], ...options })
 

@@ -110,14 +110,14 @@ const INTERRUPTIONS: ReadonlyArray<{
     },
   },
   {
-    what: 'a stream that is cut off without an error',
+    what: 'a stream that is destroyed without an error',
     start(put, begun) {
       const source = endless(begun, () => source.destroy())
       return { outcome: put(source), source }
     },
   },
   {
-    what: 'a stream that was cut off before',
+    what: 'a stream that was destroyed before',
     start(put, begun) {
       const source = endless(begun, () => {})
       source.destroy()

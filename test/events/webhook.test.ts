@@ -95,7 +95,7 @@ describe('webhook', () => {
       expect(Number(headers['webhook-timestamp'])).to.be.within(Math.floor(before / 1000), Date.now() / 1000)
     })
 
-    it('is signed as the Standard Webhooks specification says', async () => {
+    it('is signed as the Standard Webhooks specification requires', async () => {
       await start()
       emit('x')
       await received(1)

@@ -36,7 +36,7 @@ function onBackends(backends: readonly Backend[], name: string, suite: Suite): v
   for (const backend of backends)
     describe(`${name} (${backend.name})`, () => {
       before('start the servers', async function () {
-        // Ceph takes two seconds, on a machine with nothing else to do.
+        // Ceph takes two seconds on an idle machine.
         this.timeout(60_000)
         await backend.env('the first to ask')
       })

@@ -26,7 +26,7 @@ export function keptLog(): KeptLog {
   return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** The real service on a real socket, with a data folder of its own. */
+/** The real service on a real socket, with its own data folder. */
 export interface Service {
   app: App
   url: string

@@ -27,7 +27,7 @@ describe('s3: outages', function () {
       'put little': () => rejection(put(bucket, KEY, 'y')),
       'put 5 MiB': () => rejection(put(bucket, KEY, bytesOf(5 * MIB).source)),
       'put parts': () => rejection(put(bucket, VIDEO, bytesOf(PART + 1).source)),
-      'put from a source that goes on': () => rejection(put(bucket, VIDEO, endless())),
+      'put from a source that continues': () => rejection(put(bucket, VIDEO, endless())),
       delete: async () => (await bucket.delete([KEY])).failed[0]?.error,
       'delete many': async () => {
         const keys = Array.from({ length: 2500 }, () => BESIDE).map((key, i) => `${key}${i}` as typeof BESIDE)
@@ -131,7 +131,7 @@ describe('s3: outages', function () {
     s3.proxy.decide(() => ({ kind: 'stall' }))
     await rejection(s3.bucket.find(KEY))
     s3.proxy.decide(() => slow)
-    // Nobody waits for long now,
+    // No caller waits for long now,
     expect(await rejection(s3.bucket.find(KEY))).to.have.property('status', 503)
     s3.proxy.decide(() => undefined)
     expect(await text(s3.bucket, KEY)).to.equal('x')
@@ -156,7 +156,7 @@ describe('s3: outages', function () {
       },
     }
     for (const [what, { options, text }] of Object.entries(refusals)) {
-      it(`${what}: the error says so`, async () => {
+      it(`${what}: the error states it`, async () => {
         const buckets = await s3.open(options())
         const bucket = buckets.of(first)
         const errors = [

@@ -19,7 +19,7 @@ export const KEY = storedKey('a/b/image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
 export const BESIDE = derivativeKey(KEY, 'w=100')
 export const VIDEO = storedKey('video/mp4/7uLqEUXG4WpoGGa38h2U9Z.mp4')
 
-/** An empty bucket on a real server, and a proxy between, which lets all pass until it is told otherwise. */
+/** An empty bucket on a real server, behind a proxy that passes everything on by default. */
 export interface S3Setup {
   server: S3Server
   proxy: S3Proxy

@@ -119,7 +119,7 @@ describe('redis: a lock', () => {
       expect(await redis.client.zcard(`${keyPrefix}lock:{k}:waiters`)).to.be.at.least(count),
     )
 
-  /** Work that ends when it is told to, and how far it has come. */
+  /** Work that ends on request, and its progress. */
   function work() {
     let end: (result: string) => void = () => {}
     let fail: (error: Error) => void = () => {}
@@ -194,7 +194,7 @@ describe('redis: a lock', () => {
       await next.begun()
       child.kill('SIGCONT')
       await eventually(() => expect(output()).to.match(/aborted\nfailed: /))
-      // Its late news touch nobody.
+      // Its late messages have no effect.
       asked.push(locksOn(other, 1000).share('k', never, { limitMs }))
       await waiters()
       next.end('done')
@@ -278,7 +278,7 @@ describe('redis: a lock', () => {
     one.end('done')
     const ended = Date.now()
     expect(await waiting).to.equal('done')
-    // Looks come every second; the lease goes on for ten.
+    // The lease is checked every second, and lasts for ten.
     expect(Date.now() - ended).to.be.below(4000)
     expect(await asked).to.equal('done')
   })

@@ -149,7 +149,7 @@ describe('a connection to Redis', () => {
     expect(await other.client.del('queue')).to.equal(1)
   })
 
-  it('waits for the first connection, and reports why there is none', async () => {
+  it('waits for the first connection, and reports why it fails', async () => {
     await server.stop()
     const redis = connect()
     const { failure, milliseconds } = await timed(redis.ready())
@@ -337,7 +337,7 @@ describe('rediss://', () => {
   })
 
   it('does not end the process when it is closed during a handshake', async () => {
-    // Mocha fails the test, and stops, for an error that nobody hears.
+    // Mocha fails the test, and stops, for an unhandled error.
     for (let i = 0; i < 100; i += 1) {
       const redis = connectRedis({ url: server.url })
       await pause(i % 25)

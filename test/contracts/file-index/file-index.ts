@@ -929,7 +929,7 @@ export function fileIndexContract(
   })
 }
 
-/** What a transform does: begins, works, and takes its entry away when the original was deleted meanwhile. */
+/** What a transform does: begins, works, and takes its entry away when the original was deleted in the meantime. */
 async function derive(index: FileIndex, ref: FileRef, key: ObjectKey, random: Random): Promise<void> {
   if ((await index.beginDerivative(ref, key, AHEAD)) !== 'begun') return
   await turns(random.below(20))

@@ -10,7 +10,7 @@ const KINDS = ['make', 'send']
 
 /**
  * Asks at random for a dozen jobs that end well or not, and looks whether each of them runs once at a time, once more
- * for whoever asks when it is done, and not again when it has failed for good.
+ * for a caller that adds it when it is done, and not again when it has failed permanently.
  */
 export async function jobsModel({ jobs, elsewhere, seed }: { jobs: Jobs; elsewhere: Jobs; seed: number }) {
   const random = seededRandom(seed)

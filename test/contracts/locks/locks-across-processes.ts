@@ -20,7 +20,7 @@ const limitMs = 30_000
  *
  * @param open starts as many processes' locks as asked, on one store
  * @param leaseMs of their holders
- * @param settleMs how long a caller may take until it waits, and news until they have gone round
+ * @param settleMs how long a caller may take to join, and a message to reach all processes
  */
 export function locksAcrossProcesses(
   name: string,
@@ -40,7 +40,7 @@ export function locksAcrossProcesses(
     })
     afterEach(() => close())
 
-    // News that somebody waits for; well below a lease.
+    // Until the message that a caller waits has arrived; well below a lease.
     const soonMs = leaseMs / 2
     const settled = () => pause(settleMs)
     const never = async (): Promise<never> => {

@@ -27,7 +27,7 @@ function piece<T = string>() {
     succeed = resolve
     fail = reject
   })
-  // Nobody may be waiting for it by then.
+  // By then, no caller may be waiting for it.
   outcome.catch(() => {})
   let runs = 0
   const work = (signal: AbortSignal) => {

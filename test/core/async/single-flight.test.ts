@@ -8,7 +8,7 @@ import {
 import { Problem } from '../../../src/core/problem.ts'
 import { rejection } from '../../support/rejection.ts'
 
-/** Work that goes on when the test says so. */
+/** Work that continues on request. */
 function controlled<T>({ limitMs = 60_000, deaf = false } = {}) {
   let finish: () => void = () => {}
   let fail: (error: unknown) => void = () => {}

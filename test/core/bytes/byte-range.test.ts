@@ -33,7 +33,7 @@ describe('byte ranges', () => {
     ],
     // In the order asked.
     ['bytes=5-6,1-2', [range(5, 6), range(1, 2)]],
-    // One that cannot be satisfied is left out beside one that can.
+    // An unsatisfiable range is omitted next to a satisfiable one.
     ['bytes=10000-,0-1', [range(0, 1)]],
     ['bytes=-0,0-1', [range(0, 1)]],
   ] as const) {

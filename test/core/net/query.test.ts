@@ -21,7 +21,7 @@ describe('the target of a request', () => {
     '%zz=%',
   ]
   for (const query of queries) {
-    it(`has the pairs of URLSearchParams, each beside its text: ${JSON.stringify(query)}`, () => {
+    it(`has the pairs of URLSearchParams, each with its text: ${JSON.stringify(query)}`, () => {
       const { path, pairs } = parseTarget(`/p?${query}`)
       expect(path).to.equal('/p')
       expect(pairs.map(({ raw }) => raw).join('&')).to.equal(query)

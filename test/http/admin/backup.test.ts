@@ -25,7 +25,7 @@ describe('restoring a backup of the bucket', () => {
   })
   afterEach(() => rm(restored, { recursive: true, force: true }))
 
-  /** What is copied while the service runs, without the index and what else lies beside the bucket. */
+  /** Copies files while the service runs, without the index and without other files of the folder. */
   async function backUp({ dataDir }: Service, files: readonly string[]): Promise<void> {
     for (const file of files) await cp(join(dataDir, file), join(restored, file), { recursive: true })
   }

@@ -185,7 +185,7 @@ onTwoBackends('the tokens of another client', (start) => {
           own,
         ),
     }
-  // Of nobody's files; those of the operator have tests of their own, and want another token.
+  // These concern no file; those of the operator have their own tests, and require another token.
   const OF_NO_FILE = /^\w+ \/($|healthz|readyz|metrics|v1\/parameters|v1\/sign-in|v1\/clients)/
 
   it('are tested on every route', () => {

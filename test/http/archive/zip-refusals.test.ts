@@ -309,7 +309,7 @@ onOneBackend('the rate limit of archives', (start) => {
   it('responds 429 to the eleventh request of this client only, until the window ends', async () => {
     const other = await newClient(service)
     const body = { files: [{ path: 'missing.png' }] }
-    // Those without a secret take nothing from anybody, and are told so however often they ask.
+    // Requests without a secret take no points, and get the same response however often they are sent.
     for (let i = 0; i < 12; i += 1)
       expect((await postZip(service, body, { secret: 'wrong' })).status).to.equal(401)
     const { secretClientToken: secret } = service.tokens

@@ -9,9 +9,9 @@ describe('the size of a JSON body', () => {
     ['objects', `[${'{},'.repeat(5001)}0]`, false],
     ['32 levels', nested(32), true],
     ['33 levels', nested(33), false],
-    ['levels that end', `[${'[[]],'.repeat(100)}0]`, true],
+    ['closed levels', `[${'[[]],'.repeat(100)}0]`, true],
     ['a string of anything', JSON.stringify({ a: ',[{"\\'.repeat(20_000) }), true],
-    ['what stands behind a string', `["\\\\",${'0,'.repeat(10_000)}0]`, false],
+    ['values after a string', `["\\\\",${'0,'.repeat(10_000)}0]`, false],
     ['nothing', '', true],
   ] as const) {
     it(`is ${isFew ? 'fine' : 'too much'}: ${what}`, () => {

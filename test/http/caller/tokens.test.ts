@@ -70,7 +70,7 @@ onOneBackend('tokens', (start, backend) => {
         'Bearer alone': () => ({ Authorization: 'Bearer ' }),
         'a wrong secret': () => ({ Authorization: 'sec_wrong' }),
         'the public token': () => ({ Authorization: service.tokens.clientToken }),
-        'a secret cut short': () => ({ Authorization: service.tokens.secretClientToken.slice(0, -1) }),
+        'a truncated secret': () => ({ Authorization: service.tokens.secretClientToken.slice(0, -1) }),
         'a secret with something after it': () => ({ Authorization: `${service.tokens.secretClientToken}x` }),
         'the secret in another scheme': () => ({
           Authorization: `Basic ${Buffer.from(`:${service.tokens.secretClientToken}`).toString('base64')}`,

@@ -18,7 +18,7 @@ describe('refusals before the body has arrived', () => {
   })
   after(() => service.stop())
 
-  /** A client that goes on sending after the other side's end. */
+  /** A client that continues to send after the server has closed its side. */
   async function connected(port = Number(new URL(service.url).port)) {
     const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
     await once(socket, 'connect')

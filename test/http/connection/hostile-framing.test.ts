@@ -30,7 +30,7 @@ const FRAMINGS: Record<string, string> = {
   'a folded line': `Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n${SMUGGLED}`,
   'a chunk past 64 bits': `Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nx${SMUGGLED}`,
   'a chunk below zero': `Transfer-Encoding: chunked\r\n\r\n-1\r\nx${SMUGGLED}`,
-  'a chunk that is longer than it says': `Transfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n${SMUGGLED}`,
+  'a chunk that is longer than its size': `Transfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n${SMUGGLED}`,
   'an extension of 30 KB on a chunk': `Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(30_000)}\r\nx\r\n0\r\n\r\n${SMUGGLED}`,
   'bare line feeds': `Content-Length: 0\n\n${SMUGGLED}`,
 }
@@ -95,7 +95,7 @@ onOneBackend('requests with ambiguous framing', (start) => {
     'a method in small letters': () => `get ${target()} HTTP/1.1\r\nHost: x\r\n\r\n`,
     'a method of 10 KB': () => `${'G'.repeat(10_000)} ${target()} HTTP/1.1\r\nHost: x\r\n\r\n`,
     'an address that begins with its query': () => 'GET ?w=10 HTTP/1.1\r\nHost: x\r\n\r\n',
-    'a host that is none': () => 'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'an invalid Host': () => 'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     'a host in broken punycode': () => 'GET http://xn--a/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     'a scheme that is unknown': () => 'GET a://?x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     'the first bytes of TLS': () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',

@@ -309,7 +309,7 @@ onOneBackend('hostile requests', (start) => {
           await response.arrayBuffer()
         }
         const response = await postZip(service, `{"files": [${item}, "params": {"${name}": "1"}}]}`)
-        // JSON.parse would make a member of its own of it, which nobody may pass over.
+        // JSON.parse creates an own member from it, which must not be ignored.
         expect(response.status).to.equal(name === '__proto__' ? 400 : 200)
         if (name === '__proto__') return
         const [entry] = manifestOf(entriesOf(Buffer.from(await response.arrayBuffer())))

@@ -45,7 +45,7 @@ onTwoBackends('Range and conditional requests', (start) => {
       width += 1
       return described(`${png.src}?w=${width}`)
     },
-    'a derivative that is not made yet': async () => {
+    'a derivative that is not rendered yet': async () => {
       // Its twin, from an equal file, tells what the bytes will be.
       width += 1
       const twin = await uploadOne(service, { name: 'b.png', bytes: await picture() })
@@ -273,7 +273,7 @@ onTwoBackends('Range and conditional requests', (start) => {
           [
             ({ etag }) => ({ 'If-None-Match': `"a", ${etag} ,"b"` }),
             304,
-            'If-None-Match: the tag among others',
+            'If-None-Match: the ETag in a list',
           ],
           [() => ({ 'If-None-Match': '*' }), 304, 'If-None-Match: *'],
           [() => ({ 'If-None-Match': '"another"' }), 200, 'If-None-Match: another tag'],
@@ -299,12 +299,12 @@ onTwoBackends('Range and conditional requests', (start) => {
           [
             (t) => ({ 'If-None-Match': '"another"', 'If-Modified-Since': later(t) }),
             200,
-            'If-None-Match, which counts, says modified; If-Modified-Since not',
+            'If-None-Match, which has precedence, means modified; If-Modified-Since unmodified',
           ],
           [
             (t) => ({ 'If-None-Match': t.etag, 'If-Modified-Since': earlier(t) }),
             304,
-            'If-None-Match, which counts, says not modified; If-Modified-Since modified',
+            'If-None-Match, which has precedence, means not modified; If-Modified-Since modified',
           ],
           [({ etag }) => ({ 'If-Match': etag }), 200, 'If-Match: the tag'],
           [() => ({ 'If-Match': '*' }), 200, 'If-Match: *'],
@@ -328,17 +328,17 @@ onTwoBackends('Range and conditional requests', (start) => {
           [
             (t) => ({ 'If-Match': t.etag, 'If-Unmodified-Since': earlier(t) }),
             200,
-            'If-Match, which counts, holds; If-Unmodified-Since does not',
+            'If-Match, which has precedence, matches; If-Unmodified-Since does not',
           ],
           [
             (t) => ({ 'If-Match': '"another"', 'If-None-Match': t.etag }),
             412,
-            'If-Match fails before If-None-Match is looked at',
+            'If-Match fails before If-None-Match is evaluated',
           ],
           [
             (t) => ({ 'If-Match': t.etag, 'If-None-Match': t.etag }),
             304,
-            'If-Match holds, If-None-Match says not modified',
+            'If-Match matches, If-None-Match means not modified',
           ],
           [(t) => ({ 'If-None-Match': t.etag, Range: 'bytes=0-1' }), 304, 'not modified, and a range'],
           [

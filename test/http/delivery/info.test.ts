@@ -238,7 +238,7 @@ onOneBackend('GET /v1/image/info', (start) => {
     }
   })
 
-  it('reads images whose decode may hang in a child process', async function () {
+  it('inspects formats whose decode may hang in a child process', async function () {
     this.timeout(60_000)
     // With no engine of a test's own: those that are apart have not got it.
     const plain = await start()
@@ -281,9 +281,9 @@ onOneBackend('GET /v1/image/info', (start) => {
       'with a path out of its root': [400, (record) => infoOf(record).replace(/[^/]+$/, '..%2Fa.png')],
       'with an unknown parameter': [400, (record) => `${infoOf(record)}?locations=1`],
       'with a transformation': [400, (record) => `${infoOf(record)}?w=100`],
-      'with a location that is none': [400, (record) => `${infoOf(record)}?location=yes`],
+      'with an invalid location': [400, (record) => `${infoOf(record)}?location=yes`],
       'with two locations': [400, (record) => `${infoOf(record)}?location=1&location=0`],
-      'of a derivative': [
+      'for a derivative': [
         400,
         (record) => infoOf(record).replace(/[^/]+$/, `${record.s3PathOriginal}_w=100`),
       ],

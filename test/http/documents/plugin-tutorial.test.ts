@@ -98,7 +98,7 @@ describe('docs/tutorial/first-plugin.md', function () {
     expect(Math.min(...bright)).to.be.closeTo(51, 4)
     const expected = 'expected a number from 1 to 50 px or no value for 2 for scanlines'
     expect(printed).to.include(`${expected} but received \\"99\\"`)
-    // The URL of the first three steps goes on.
+    // The URL of the first three steps still works.
     const again = await exchange(service, `${path}?w=300&scanlines&f=png`)
     expect(lines(await rows(again.body, 40))).to.deep.equal({ dark: 20, longest: 2 })
     expect(printed).to.match(/\{"plugin":"image-scanlines","name":"scanlines",/)

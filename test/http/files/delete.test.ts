@@ -171,7 +171,7 @@ onEveryBackend('DELETE of a file', (start) => {
     const refused = await deleteFile(stubborn, record.s3PathOriginal)
     expect(refused.status).to.equal(503)
     expect(Number(refused.headers.get('retry-after'))).to.be.above(0)
-    // It is going: nobody gets it any more, though some of it is still there.
+    // The delete is in progress: the file is not delivered, though some of it still exists.
     const derivative = rawPath(stubborn, `${record.s3PathOriginal}_w=10`)
     for (const address of [record.src, `${record.src}?w=10`, derivative])
       expect((await exchange(stubborn, address)).status, address).to.equal(404)
@@ -191,7 +191,7 @@ onEveryBackend('DELETE of a file', (start) => {
         index: {
           ...index,
           async beginDerivative(ref, derivative, deadline) {
-            // Between the look at the original and this step somebody else has begun to delete it.
+            // Between the read of the original and this step, another process has begun to delete it.
             if (late)
               await index.beginRemoval(ref, { cause: 'delete', leaseUntil: Date.now() + 60_000, now: 0 })
             return index.beginDerivative(ref, derivative, deadline)

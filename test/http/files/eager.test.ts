@@ -60,7 +60,7 @@ onTwoBackends('transforms of an upload', (start) => {
     return record as Eager
   }
 
-  /** What lies beside an original, by what its key has more. */
+  /** What is stored next to an original, by the suffix of its key. */
   async function derivatives({ s3PathOriginal }: Pick<Eager, 's3PathOriginal'>, at = service) {
     const prefix = `first/${s3PathOriginal}_`
     return (await at.objects())
@@ -112,7 +112,7 @@ onTwoBackends('transforms of an upload', (start) => {
     }
   })
 
-  it('are none without the field', async () => {
+  it('are an empty list for an empty array, and absent for an empty field', async () => {
     for (const [parts, options] of [
       [[asking([])], { transforms: [] }],
       [[field('')], {}],

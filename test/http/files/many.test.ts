@@ -97,7 +97,7 @@ onTwoBackends('POST /v1/files/delete', (start) => {
     expect((await remove({ paths: [...paths, 'x'] })).status).to.equal(400)
   })
 
-  it('requires the manage scope, within the folder of the secret', async () => {
+  it('requires a secret that is not limited by only, and stays within the folder of the secret', async () => {
     const [inside, outside] = [await text('a/b'), await text('b')]
     const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'a' } })
     const { body } = await remove({ paths: [outside, inside] }, { secret })

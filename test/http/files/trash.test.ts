@@ -162,7 +162,7 @@ onEveryBackend('soft delete', (start, backend) => {
     expect(await listAll(brief, 'deleted')).to.deep.equal([])
   })
 
-  it('requires the manage scope, within the folder of the secret', async () => {
+  it('requires a secret that is not limited by only, and stays within the folder of the secret', async () => {
     const inside = await withDerivative(client, 'a')
     const outside = await withDerivative(client, 'b')
     for (const { s3PathOriginal } of [inside, outside]) await deleteFile(client, s3PathOriginal)

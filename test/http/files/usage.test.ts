@@ -108,7 +108,7 @@ onTwoBackends('GET /v1/usage', (start, backend) => {
     const first = await start({ dataDir })
     const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'four' })
     await exchange(first, src)
-    // Nobody has asked, and it is not five seconds old: an orderly end writes it down.
+    // No request has been sent, and it is less than five seconds old: a graceful stop writes it.
     await pause(300)
     await first.stop({ keepData: true })
     const second = await start({ dataDir })

@@ -56,7 +56,7 @@ onOneBackend('caches in front', (start) => {
       await exchange(service, it.path)
       return { ...it, bytes: derived }
     },
-    'a derivative that is not made yet': async () => ({ ...(await derivative()), bytes: derived }),
+    'a derivative that is not rendered yet': async () => ({ ...(await derivative()), bytes: derived }),
   }
 
   /** How often a header is there. */
@@ -171,7 +171,7 @@ onOneBackend('caches in front', (start) => {
       })
 
       it('learns from a HEAD what GET returns', async () => {
-        const it = await targets['a derivative that is not made yet']?.()
+        const it = await targets['a derivative that is not rendered yet']?.()
         const head = await exchange(cache.caching, it?.path ?? '', { method: 'HEAD' })
         const get = await exchange(cache.caching, it?.path ?? '')
         expect(head.status).to.equal(200)

@@ -18,7 +18,7 @@ interface Target {
 }
 
 interface Manager {
-  /** Downloads into `file`, and goes on with what is there. */
+  /** Downloads into `file`, and resumes what is there. */
   args: readonly string[]
   /** What the answers are to a request for all, for the rest, and for the rest of a file that is all there. */
   statuses: { all: RegExp; rest: RegExp; nothing: RegExp }
@@ -75,7 +75,7 @@ onEveryBucket('download managers', (start) => {
   const targets: Record<string, () => Promise<Target>> = {
     'an original': async () => original,
     'a stored derivative': async () => derivative,
-    'a derivative that is not made yet': async () => {
+    'a derivative that is not rendered yet': async () => {
       const { src } = await uploadOne(service, { name: 'a.png', bytes: noise })
       return { url: `${src}?w=1290`, bytes: derivative.bytes }
     },

@@ -119,7 +119,7 @@ const upload = (
     })
   })
   let record
-  // Uppy aborts the request afterwards, and its headers are gone.
+  // Uppy aborts the request afterwards, and its headers are lost.
   uppy.on('upload-success', (_, { body }) => {
     record = JSON.parse(body.xhr.getResponseHeader('Upload-Record'))[0]
   })

@@ -20,7 +20,7 @@ describe('uploads through nginx', () => {
     ['a wrong secret', ['-H', 'Authorization: wrong', '-F', 'file=@file'], 401],
     ['another type of body', ['-H', 'Content-Type: text/plain', '--data-binary', '@file'], 415],
   ] as const)
-    it(`respond as without nginx, not with a 502: ${what}`, async function () {
+    it(`get the same status as without nginx, not a 502: ${what}`, async function () {
       this.timeout(30_000)
       const authorization = code === 401 ? [] : ['-H', `Authorization: ${service.tokens.secretClientToken}`]
       for (let i = 0; i < 20; i += 1) {

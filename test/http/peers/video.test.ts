@@ -57,7 +57,7 @@ onEveryBucket('a <video> in Chromium seeks', (start) => {
           const asset = await bucket.find(key, known)
           if (!asset) return undefined
           const open: Asset['open'] = (options) => {
-            // A browser goes on with an earlier video for a moment.
+            // A browser continues an earlier video for a moment.
             if (key === video.s3PathOriginal) asked.push(options?.range?.start ?? 0)
             return asset.open(options)
           }
@@ -75,7 +75,7 @@ onEveryBucket('a <video> in Chromium seeks', (start) => {
   after(() => Promise.all([nginx, varnish, chromium].map(({ stop }) => stop())))
   beforeEach(async () => {
     asked = []
-    // New for each, so that nobody has it already.
+    // Random for each run, so that it is in no cache.
     video = await uploadOne(service, { name: 'clip.mp4', bytes })
   })
 

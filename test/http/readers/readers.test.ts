@@ -72,7 +72,7 @@ describe('the buffer of a client that does not read', () => {
         },
       }
     }
-    // Counts what is taken out of the file, also what nobody has sent yet.
+    // Counts the bytes that were read from the file, including unsent ones.
     const counted: Asset['open'] = async (options) => {
       const stream = await asset.open(options)
       const { push } = stream

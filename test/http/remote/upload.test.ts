@@ -135,19 +135,19 @@ onOneBackend('upload by URL', (start) => {
 
   for (const [what, answer, status, code] of [
     [
-      'cut before its length',
+      'truncated before its Content-Length',
       'HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\nonly this',
       502,
       'remote_failed',
     ],
     [
-      'cut within a chunk',
+      'truncated within a chunk',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n400\r\nonly this',
       502,
       'remote_failed',
     ],
     [
-      'cut between chunks',
+      'truncated between chunks',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nonly\r\n',
       502,
       'remote_failed',
@@ -170,12 +170,7 @@ onOneBackend('upload by URL', (start) => {
     ['an unknown member', { url: 'http://example.com/', tag: 'a' }, 'bad_parameter', undefined],
     ['an empty name', { url: 'http://example.com/', name: '' }, 'bad_parameter', 'name'],
     ['a folder above', { url: 'http://example.com/', path: '../a' }, 'bad_path', 'path'],
-    [
-      'transforms that are none',
-      { url: 'http://example.com/', transforms: 'w=3' },
-      'bad_parameter',
-      'transforms',
-    ],
+    ['invalid transforms', { url: 'http://example.com/', transforms: 'w=3' }, 'bad_parameter', 'transforms'],
     ['info that is no boolean', { url: 'http://example.com/', info: '1' }, 'bad_parameter', 'info'],
   ] as const) {
     it(`refuses ${what} without a fetch`, async () => {
@@ -192,7 +187,7 @@ onOneBackend('upload by URL', (start) => {
     expect(answer).to.include({ status: 400 })
   })
 
-  it('requires a secret with the upload scope', async () => {
+  it('requires a secret that may upload', async () => {
     const body = { url: server.url('/named') }
     for (const secret of ['', 'sec_wrong'])
       expect((await postUrl(service, body, { secret })).status).to.equal(401)

@@ -37,11 +37,11 @@ onOneBackend('refused resumable uploads', (start) => {
       ],
       ['no length', {}, 400, 'bad_request'],
       ['no bytes', { 'Upload-Length': 0 }, 400, 'empty_file'],
-      ['a length that is none', { 'Upload-Length': 'many' }, 400, 'bad_request'],
+      ['an invalid length', { 'Upload-Length': 'many' }, 400, 'bad_request'],
       ['a negative length', { 'Upload-Length': '-5' }, 400, 'bad_request'],
       ['a broken length', { 'Upload-Length': '1e2' }, 400, 'bad_request'],
       ['two lengths', { 'Upload-Length': 5, 'Upload-Defer-Length': '1' }, 400, 'bad_request'],
-      ['an odd deferral', { 'Upload-Defer-Length': '2' }, 400, 'bad_request'],
+      ['an invalid deferral', { 'Upload-Defer-Length': '2' }, 400, 'bad_request'],
       ['too much', { 'Upload-Length': MAX + 1 }, 413, 'too_large'],
       ['far too much', { 'Upload-Length': '9007199254740991' }, 413, 'too_large'],
       ['broken metadata', { 'Upload-Length': 5, 'Upload-Metadata': 'filename ä' }, 400, 'bad_request'],
@@ -52,7 +52,7 @@ onOneBackend('refused resumable uploads', (start) => {
       ['two folders', { 'Upload-Length': 5, ...metadata({ folder: 'a', path: 'b' }) }, 400, 'bad_parameter'],
       ['a part of one', { 'Upload-Length': 5, 'Upload-Concat': 'partial' }, 501, 'not_supported'],
       ['an unknown sum', { 'Upload-Length': 5, 'Upload-Checksum': 'crc9 AAAA' }, 400, 'bad_parameter'],
-      ['a sum that is none', { 'Upload-Length': 5, 'Upload-Checksum': 'sha1 ?' }, 400, 'bad_parameter'],
+      ['an invalid checksum', { 'Upload-Length': 5, 'Upload-Checksum': 'sha1 ?' }, 400, 'bad_parameter'],
     ]
     for (const [what, headers, status, code] of cases) {
       const answer = await tus(service, '/v1/tus', { method: 'POST', headers })
@@ -71,7 +71,7 @@ onOneBackend('refused resumable uploads', (start) => {
       ['from the start again', { 'Upload-Offset': '0' }, 409, 'offset_conflict'],
       ['with a gap', { 'Upload-Offset': '6' }, 409, 'offset_conflict'],
       ['a negative offset', { 'Upload-Offset': '-5' }, 400, 'bad_request'],
-      ['an offset that is none', { 'Upload-Offset': '5x' }, 400, 'bad_request'],
+      ['an invalid offset', { 'Upload-Offset': '5x' }, 400, 'bad_request'],
       ['another type', { 'Content-Type': 'application/octet-stream' }, 415, 'unsupported_media_type'],
       ['another length', { 'Upload-Length': '20' }, 400, 'bad_request'],
       ['no version', { 'Tus-Resumable': '' }, 412, 'tus_version'],
@@ -135,7 +135,7 @@ onOneBackend('refused resumable uploads', (start) => {
     }
   })
 
-  it('refuse secrets without the upload scope, or for another folder', async () => {
+  it('refuse secrets that may not upload, or not to this folder', async () => {
     const { url, app } = service
     const secret = async (scope: object) => {
       const { secret: secretClientToken } = await app.clients.addSecret('first', { scope })

@@ -95,11 +95,11 @@ onOneBackend('info in the response to an upload', (start) => {
 
   describe('responds 400 and stores nothing', () => {
     const cases: Record<string, [fields: RawPart[], expected: RegExp]> = {
-      'with a word that is none': [
+      'with an invalid value': [
         [field('info', 'yes')],
         /expected no value, 1 or 0 for info but received "yes"/,
       ],
-      'when it is asked for twice': [
+      'when the field is sent twice': [
         [field('info', '1'), field('info', '0')],
         /expected one field for info but received "0"/,
       ],

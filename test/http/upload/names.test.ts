@@ -41,19 +41,19 @@ onOneBackend('file names', (start) => {
     'with percent signs, as they are': ['filename="100%25 %0d%0a.txt"', '100%25 %0d%0a.txt'],
     'from filename*': ["filename*=UTF-8''%e2%82%ac%20rates.txt", '€ rates.txt'],
     'of 255 bytes': [`filename="${'x'.repeat(251)}.txt"`, `${'x'.repeat(251)}.txt`],
-    'cut to 255 bytes, between characters': [`filename="${'é'.repeat(200)}"`, 'é'.repeat(127)],
+    'truncated to 255 bytes, between characters': [`filename="${'é'.repeat(200)}"`, 'é'.repeat(127)],
     'without the path before it': ['filename="C:\\\\fakepath\\\\a.txt"', 'a.txt'],
     'without the folders before it': ['filename="../../etc/passwd"', 'passwd'],
     'without control characters': ["filename*=UTF-8''a%00b%0d%0ac%7f%c2%85.txt", 'abc.txt'],
     'without marks of direction': ['filename="photo\u202egnp.exe"', 'photognp.exe'],
-    'cut before its ending': [`filename="${'x'.repeat(300)}.jpeg"`, `${'x'.repeat(250)}.jpeg`],
+    'truncated before its extension': [`filename="${'x'.repeat(300)}.jpeg"`, `${'x'.repeat(250)}.jpeg`],
     'with quotes as browsers write them': ['filename="a %22b%22.txt"', 'a "b".txt'],
     'without spaces around it': ['filename="  a.txt  "', 'a.txt'],
     'with the marks of HTML': ['filename="<script>alert(1)</script>.txt"', 'script>.txt'],
     'called __proto__': ['filename="__proto__"', '__proto__'],
   }
   for (const [how, [disposition, originalName]] of Object.entries(kept)) {
-    it(`keep a name ${how}`, async () => {
+    it(`are stored ${how}`, async () => {
       const record = await uploadNamed(disposition)
       expect(record.originalName).to.equal(originalName)
       const { headers } = await exchange(service, `${record.src}?download`)

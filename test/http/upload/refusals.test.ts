@@ -136,7 +136,7 @@ onOneBackend('refused uploads', (start) => {
         const responses = await Promise.all(Array.from({ length: 20 }, () => postFiles(strict, [file])))
         expect(new Set(responses.map(({ status }) => status))).to.deep.equal(new Set([413]))
       }
-      // For good: a file that is still being opened would come after all.
+      // Permanently: a file that is still being opened would appear afterwards.
       await pause(100)
       expect(await strict.objects()).to.deep.equal([])
     })

@@ -55,7 +55,7 @@ describe('audio transformations', () => {
     expect(await sharp(picture.body).metadata()).to.include({ width: 50, height: 20 })
   })
 
-  it('respond 422 to a file without audio, and 400 to invalid parameters', async () => {
+  it('respond 422 to a file without decodable audio, and 400 to unknown parameters', async () => {
     const { src } = await uploadOne(service, { name: 'a.mp3', bytes: brokenMp3() })
     const broken = jsonOf(await exchange(service, `${src}?f=wav&wait=20`))
     expect(broken, JSON.stringify(broken)).to.include({ status: 422, code: 'not_transformable' })

@@ -94,7 +94,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     }
     return {
       puts,
-      /** Goes on to a segment that cannot be stored. */
+      /** Continues with a segment that cannot be stored. */
       fail() {
         failure = new Error('the bucket is away')
         release()

@@ -141,7 +141,7 @@ onOneBackend('an HLS stream', (start, backend) => {
     expect(JSON.stringify(known.derivative)).to.include('application/vnd.apple.mpegurl')
     expect((await exchange(service, address)).status).to.equal(200)
     expect((await command(service, 'check')).findings).to.deep.equal([])
-    // What a run has left that nobody knows of.
+    // What a previous run has left without an index entry.
     const bucket = buckets.of({ id: 'first', token: service.tokens.clientToken })
     const lost = partKey(derivativeKey(key, 'hls&mute=1/master.m3u8'), '00000000-120p.m3u8')
     await bucket.put(lost, Readable.from([Buffer.from('#EXTM3U\n')]), { mediaType: 'text/plain' })
@@ -151,7 +151,7 @@ onOneBackend('an HLS stream', (start, backend) => {
     expect(
       (await exchange(service, address.replace('_hls/master.m3u8', '_hls&mute=1/00000000-120p.m3u8'))).status,
     ).to.equal(404)
-    // Whoever makes it begins with nothing.
+    // The next render starts with nothing.
     expect((await get('hls&mute&wait=30')).status).to.equal(302)
     await eventually(async () =>
       expect((await get('hls&mute')).headers['cache-control']).to.include('max-age'),
@@ -196,7 +196,7 @@ onOneBackend('an HLS stream', (start, backend) => {
     const part = partKey(entry, '00000000-120p.m3u8')
     const put = () => bucket.put(part, Readable.from([Buffer.from('#EXTM3U\n')]), { mediaType: 'text/plain' })
     await put()
-    // Past its deadline, with a part from after that: somebody is at it again.
+    // After its deadline, with a segment from after that: another job renders it again.
     await index.beginDerivative(ref, entry, Date.now() - 60_000)
     await service.app.sweep()
     expect((await objectsOf(one)).filter((name) => name.includes('_hls/'))).to.have.length(1)

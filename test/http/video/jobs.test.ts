@@ -99,7 +99,7 @@ onTwoBackends('video transformations', (start, backend) => {
 
   for (const [when, hasBegun] of [
     ['before it begins', () => {}],
-    ['while it is made', async () => expect(await readdir(media())).not.to.deep.equal([])],
+    ['during the transcode', async () => expect(await readdir(media())).not.to.deep.equal([])],
   ] as const) {
     it(`leave nothing of a file that is deleted ${when}`, async () => {
       const gone = await uploadOne(service, { name: 'film.mp4', bytes })

@@ -283,7 +283,7 @@ describe('the sharp engine', () => {
     }
 
     it('refuses an image that takes too long', async () => {
-      // A second is the shortest that libvips can be told.
+      // A second is the shortest timeout of libvips.
       const slow = sharp({ create: { width: 9000, height: 9000, channels: 3, background: '#f00' } })
         .blur(20)
         .png()

@@ -47,7 +47,7 @@ export interface Transformation {
   signal?: AbortSignal
   /** The files that parameters of type `key` name. */
   assets?: Readonly<Record<string, Asset>>
-  /** The shipped ones unless told otherwise. */
+  /** The included plugins by default. */
   transforms?: readonly LoadedPlugin[]
   detector?: LoadedDetector
   engines?: ReadonlyMap<EngineName, Engine>

@@ -56,7 +56,7 @@ export async function dropIns(files: Readonly<Record<string, string>>): Promise<
   }
 }
 
-/** Loads the shipped plugins and, beside them, drop-ins that are gone afterwards. */
+/** Loads the included plugins and, in addition, drop-ins that are removed afterwards. */
 export async function loadWith(
   files: Readonly<Record<string, string>>,
   chain: Partial<ChainSettings> = {},
@@ -69,7 +69,7 @@ export async function loadWith(
   }
 }
 
-/** The text of a drop-in: a flag of its own that does nothing, unless told otherwise. `members` are JavaScript. */
+/** The source of a drop-in: by default a flag without effect. `members` are JavaScript. */
 export function dropIn(name: string, members: Readonly<Record<string, string | undefined>> = {}): string {
   const all = {
     name: JSON.stringify(name),

@@ -235,7 +235,7 @@ describe('the ffmpeg engine', () => {
     let pipe: string
     before(() => {
       pipe = join(folder, 'nobody-writes')
-      // Whoever opens it waits for one who writes, without end.
+      // A process that opens it waits for a writer without end.
       execFileSync('mkfifo', [pipe])
     })
 

@@ -5,11 +5,11 @@ import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
 import { checkPresets } from '../../../src/pipeline/plan/presets.ts'
 import { dropIn, loadWith } from '../load/drop-ins.ts'
 
-// What marks a picture as somebody's, or hides a part of it.
+// What marks the owner of an image, or hides a part of it.
 const CONCEALING = ['wm', 'text', 'blur', 'crop']
 
 describe('noOriginalFallback of a plan', () => {
-  it('is true when one of its plugins says so, also within a preset', async () => {
+  it('is true when one of its plugins declares it, also within a preset', async () => {
     const { transforms } = await loadWith({
       '1.js': dropIn('pixelate', { noOriginalFallback: 'true' }),
       '2.js': dropIn('glow', { noOriginalFallback: 'false' }),

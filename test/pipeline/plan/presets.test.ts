@@ -169,7 +169,7 @@ describe('presets', () => {
       ['one parameter under two names', { w: 1, width: 2 }, /one value for width/],
       ['another preset', { preset: 'thumb' }, /a parameter of a plugin for preset/],
       ['the name of a download', { download: 'a.png' }, /a parameter of a plugin for download/],
-      ['what is passed over', { utm_source: 'x', w: 1 }, /a parameter of a plugin for utm_source/],
+      ['an ignored parameter', { utm_source: 'x', w: 1 }, /a parameter of a plugin for utm_source/],
       ['nothing', {}, /at least one parameter/],
       ['parameters of two groups', { mute: true, h: 5 }, /there is no parameter "mute" for image/],
     ] as const) {

@@ -6,7 +6,7 @@ import { createAdmission } from '../../../src/pipeline/run/admission.ts'
 import { rejection } from '../../support/rejection.ts'
 import { roomFor, TRUSTED } from '../../support/requests/callers.ts'
 
-/** Work that runs until it is told to end. */
+/** Work that runs until the test ends it. */
 function gate() {
   const running: Array<(outcome: string | Error) => void> = []
   return {

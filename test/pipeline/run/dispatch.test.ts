@@ -18,7 +18,7 @@ const plan = {
   steps: [{ plugin: { engine: 'sharp', params: {} } }],
 } as unknown as Plan
 
-/** A dispatcher whose runners say where they are, and end when they are told to. */
+/** A dispatcher whose runners report where they are, and end when the test ends them. */
 function dispatcher({ room = { bytes: 100, atOnce: 10 }, ...options }: Partial<DispatchOptions> = {}) {
   const ran: Array<{ where: string; source: Asset; context: EngineContext }> = []
   const ends: Array<() => void> = []

@@ -12,7 +12,7 @@ const settle = async () => {
   for (let i = 0; i < 5; i += 1) await setImmediate()
 }
 
-/** An admission of so many slots, and works that end when they are told to. */
+/** An admission of this number of slots, and works that end when the test ends them. */
 function slots(atOnce: number) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()

@@ -14,7 +14,7 @@ const settle = async () => {
   for (let i = 0; i < 5; i += 1) await setImmediate()
 }
 
-/** An admission with one place and a clock of its own, and works that end when they are told to. */
+/** An admission with one place and its own clock, and works that end when the test ends them. */
 function turns(limits: Partial<AdmissionLimits> = {}) {
   let clock = 0
   const begun: string[] = []

@@ -17,7 +17,7 @@ const LIMIT_BYTES = 250 * MIB
 const ARCHIVES = 10
 const FILES = 100
 
-// The connections to S3: as many for calls, beside as many for downloads, that are kept for the next request.
+// The idle connections to S3 that are reused: as many for calls, and as many for downloads.
 for (const [backend, calls] of [
   [EMBEDDED, 0],
   [S3_REDIS, 64],

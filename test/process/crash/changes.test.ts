@@ -80,7 +80,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       await worked
     }
 
-    /** Another process, for which nobody holds a lock any more. */
+    /** Another process, after the locks of the previous one have expired. */
     async function next(): Promise<Service> {
       await endLocks(dataDir)
       const service = await start({ dataDir, env, wrapStorage: withClock(clock) })
@@ -127,7 +127,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
           expect([status, body.equals(png)]).to.deep.equal([200, true])
           return String(headers.etag).replaceAll('"', '')
         }
-        // Whoever asks need not wait for a sweep.
+        // A request need not wait for a sweep.
         const early = backend === EMBEDDED ? await kept() : undefined
         await sweptAhead(service, 600_000)
         const key = await kept()
@@ -198,7 +198,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
     }
 
-    // What one who deletes it again is told; in the end nothing is left to do.
+    // The status of a second delete; in the end nothing is left to do.
     const trashSteps = {
       'after index.trash': 200,
       'within bucket.put record': 200,

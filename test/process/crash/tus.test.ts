@@ -58,7 +58,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       return server
     }
 
-    /** The service as it is ten minutes later, when nobody has a lease any more. */
+    /** The service ten minutes later, when all leases have expired. */
     async function later(): Promise<Service> {
       const service = await start({ dataDir, wrapStorage: withClock({ aheadMs: 600_000 }) })
       await endLocks(dataDir)
@@ -83,7 +83,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
     // A crash before a step leaves the same state as a crash after the previous step. On disk, both are tried.
     for (const step of STEPS.filter((name) => backend === EMBEDDED || !name.startsWith('before ')))
       it(`resumes where it was, and stores one original: ${step}`, async () => {
-        // What comes first is taken by one that lives: its small rest is then read and put anew.
+        // A living process receives the first bytes: their small rest is then read and stored again.
         const first = await start({ dataDir })
         const address = await begin(first, SIZE, { values: { filename: 'a.bin' } })
         await patch(first, address, { offset: 0, body: bytes.subarray(0, HALF) })

@@ -65,7 +65,7 @@ describe('a disk on which the index cannot grow', function () {
     expect((await deleteFile(server, doomed.s3PathOriginal)).status).to.equal(503)
     await limitFiles(server, 'unlimited')
 
-    // All at once: they wait for the index to be opened anew, and so do those who read.
+    // All at once: writers and readers wait until the index is opened again.
     const [reads, uploads] = await Promise.all([
       Promise.all(Array.from({ length: 20 }, () => get(stored))),
       Promise.all([1, 2, 3].map((n) => uploadOne(server, { name: `${n}.txt`, bytes: String(n) }))),

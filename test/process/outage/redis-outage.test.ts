@@ -28,7 +28,7 @@ const OUTAGES = {
     begin: ({ redis }: Fleet) => redis.stop(),
     end: ({ redis }: Fleet) => redis.start(),
   },
-  'is frozen, and goes on': {
+  'is frozen, and continues': {
     redis: {},
     begin: async ({ redis }: Fleet) => redis.freeze(),
     end: async ({ redis }: Fleet) => redis.thaw(),

@@ -147,7 +147,7 @@ describe('a web process and its S3', function () {
       const made = { [stored.s3PathOriginal]: ['w=40', 'w=41'] }
       const known = Object.fromEntries(originals.map((key) => [key, []]))
       expect(state).to.deep.equal(storedState('first', { ...known, ...made }))
-      // a, b and four files of each time that all was well; b is gone.
+      // a, b and four files of each time without an outage; b is deleted.
       expect(originals).to.have.length(1 + 3 * 4)
     })
   }

@@ -173,7 +173,7 @@ describe('the server process', function () {
   })
 
   it('reports when the data folder cannot be created, or its index cannot be opened', async () => {
-    // Where the system lets nobody make a folder; asked for recursively, it never says so.
+    // Where the system allows no folder; a recursive mkdir does not report it.
     const nowhere = await runToEnd({ DATA_DIR: '/proc/sluice', PORT: '0' })
     expect(nowhere.code).to.equal(1)
     expect(nowhere.output).to.include('DATA_DIR /proc/sluice cannot be made')

@@ -164,7 +164,7 @@ for (const files of ['S3', 'disk'] as const) {
       process.kill(stuck.pid, 'SIGKILL')
       const from = performance.now()
       expect(await first).to.equal('cut off')
-      // Nobody else is kept.
+      // No other caller waits.
       expect((await get(one, record, 'w=30&slow=0')).status).to.equal(200)
       expect(performance.now() - from).to.be.below(LOCK_MS / 2)
       for (const { status } of await Promise.all(waiting)) expect(status).to.equal(200)

@@ -56,7 +56,7 @@ describe('workers', function () {
     const untilHalfMade = () =>
       eventually(async () => expect((await told()).progress).to.be.above(0), { withinMs: 60_000 })
 
-    // Nobody else is there to do it.
+    // No other process can run it.
     expect(jsonOf(await get('f=webm&wait=1'))).to.include({ status: 423, progress: 0 })
     expect(await told()).to.deep.equal({ state: 'waiting', progress: 0 })
 

@@ -264,7 +264,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         await stored(other)
         const records = service.storage.buckets.of({ id: 'first', token: '' })
         await records.delete([clientRecordKey(other.id)])
-        // Reads it anew, as all do in time.
+        // Reads it again, as all processes do in time.
         await rejection(command(service, 'client rotate', { id: other.id, keepOldMs: 0 }))
         const { findings } = await command(service, 'check')
         expect(new Set(findings.map((one) => one.split(':')[0]))).to.deep.equal(new Set(['client unknown']))

@@ -84,7 +84,7 @@ describe('writing an archive', () => {
 
   it('does not wait for an end that cannot come after an abort', async () => {
     const zip = newWriter()
-    // More than it holds: its end stands behind what nobody reads.
+    // More than the buffer: its end comes after bytes that are not read.
     const bytes = Readable.from([NOISE, NOISE])
     const adding = zip.add({ name: 'a', modifiedAt, deflated: false, bytes })
     zip.output.once('readable', () => {})

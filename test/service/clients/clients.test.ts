@@ -267,7 +267,7 @@ describe('clients', () => {
       expect(moving).to.include({ status: 503, code: 'unavailable' })
       expect(() => here.authenticate(tokens.secretClientToken, 'read')).to.throw(moving.message)
       expect(() => here.ofToken(tokens.clientToken)).to.throw(moving.message)
-      // Whoever was to end the pause has died.
+      // The process that was to end the pause has died.
       clock.now += 60_000 - TRUST_MS
       here.authenticate(tokens.secretClientToken, 'read')
       expect(await here.admits(client)).to.equal(true)

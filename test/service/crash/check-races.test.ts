@@ -11,7 +11,7 @@ import { settled } from '../../support/stored/settled.ts'
 const ROUNDS = 5
 const FILES = 12
 
-onEveryBackend('check and reindex beside a live service', (start) => {
+onEveryBackend('check and reindex during a live service', (start) => {
   let service: Service
   let png: Buffer
   /** What comes between, once: just before this step of the storage. */

@@ -49,7 +49,7 @@ onEveryBackend('an upload whose last step the index has lost', (start) => {
     return response.status
   }
 
-  /** An upload that was told to be stored, and that the index has as `pending` all the same. */
+  /** An upload whose client got a success response, and that the index still has as `pending`. */
   async function acknowledged(): Promise<WireRecord> {
     finishUpload = () => async () => true
     const record = await uploadOne(service, { name: 'a.png', bytes: png })

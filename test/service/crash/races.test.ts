@@ -127,7 +127,7 @@ onEveryBackend('races', (start, backend) => {
     const dataDir = await temporaryFolder()
     const service = await start({ dataDir, engines: [watched.engine] })
     const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
-    // It goes on for a while after it was told to stop, as an encoder does.
+    // It continues for a while after it was aborted, as an encoder does.
     watched.hold()
     const leaving = new AbortController()
     const left = fetch(`${src}?w=10`, { signal: leaving.signal }).catch(() => 'left')

@@ -17,7 +17,7 @@ const original = newOriginal({ folder: '', format: knownFormat('png'), id: newFi
 const DAY_MS = 24 * 3_600_000
 
 describe('eager transforms', () => {
-  /** With jobs that are called by hand, and deliveries that do as they are told. */
+  /** With jobs that the test calls, and deliveries that it controls. */
   function eagerWith(deliver: Deliveries['deliver'], { enqueue = async (_: JobRequest) => {} } = {}) {
     const state = { now: 1_000_000, busy: false, known: true, delivered: 0 }
     const queued: JobRequest[] = []

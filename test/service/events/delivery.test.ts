@@ -105,7 +105,7 @@ describe('event delivery', () => {
   }
 
   type Told = { event: Events['client.changed']; context: EventContext }
-  /** A plugin that remembers what it is told, after doing `then` with it. */
+  /** A plugin that records its events, and calls `then` for each. */
   function listener(
     name: string,
     more: Partial<EventPlugin> = {},

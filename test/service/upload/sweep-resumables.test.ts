@@ -14,7 +14,7 @@ import type { Service } from '../../support/service.ts'
 
 const EXPIRE_SECONDS = 3
 
-onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => {
+onTwoBackends('abandoned resumable uploads', (start, backend) => {
   let service: Service
   let png: Buffer
   before(async () => {

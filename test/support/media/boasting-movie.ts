@@ -1,4 +1,4 @@
-/** An MP4 of 1 KB whose tracks say that they have so many samples of one byte: libavformat takes 24 bytes for each. */
+/** An MP4 of 1 KB whose tracks declare this number of samples of one byte: libavformat allocates 24 bytes for each. */
 export function boastingMovie({ samples, tracks }: { samples: number; tracks: number }): Buffer {
   const header = full(
     'mvhd',

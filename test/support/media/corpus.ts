@@ -8,7 +8,7 @@ import { exchange, jsonOf } from '../requests/exchange.ts'
 export interface CorpusOutcome {
   group: string
   format: string
-  /** Of `?w=64`: the status, and the type and size of the picture, the type of the video, or the code of the problem. */
+  /** The result of `?w=64`: the status, and the type and size of the image, the type of the video, or the error code. */
   transformed: string
 }
 
@@ -70,7 +70,7 @@ async function outcome(service: Caller, name: string, bytes: Buffer): Promise<Co
   return { ...known, transformed: `${status} ${said}` }
 }
 
-/** What sharp makes of a file with its default options, as Sluice does not enlarge: the size of the picture; undefined when it refuses. */
+/** The size that sharp renders with its default options, without enlarging, as Sluice; undefined when it refuses the file. */
 export async function plainSharp(bytes: Buffer): Promise<string | undefined> {
   return sharp(bytes)
     .resize({ width: 64, withoutEnlargement: true })

@@ -32,7 +32,7 @@ export async function picture({
   return image.toFormat(format).toBuffer()
 }
 
-/** A PNG with other bytes in the midst of its pixels. Without its end it would be rendered as far as it goes. */
+/** A PNG with changed bytes in its pixel data. If only its end were missing, it would be rendered as truncated. */
 export function corrupted(png: Buffer): Buffer {
   return Buffer.from(png).fill(0x55, Math.floor(png.length / 2), png.length - 20)
 }

@@ -12,7 +12,7 @@ export interface Probed {
 // Pictures, and texts that are shown as if they were movies.
 const NO_MEDIA = /_pipe$|^(?:image2|gif|apng|tty|webp_anim)$/
 
-/** @returns undefined for what is neither video nor sound */
+/** @returns undefined for a file without video and audio */
 export async function probed(path: string): Promise<Probed | undefined> {
   const args = ['-v', 'error', '-of', 'json', '-show_format', '-show_streams', path]
   const found = await promisify(execFile)('ffprobe', args).catch(() => undefined)

@@ -21,7 +21,7 @@ export interface VideoOptions {
   format?: string
 }
 
-/** A video of which each second has a colour of its own. */
+/** A video with one colour per second. */
 export async function video({
   colours = ['red', 'green', 'blue'],
   width = 160,

@@ -4,7 +4,7 @@ export interface Cache {
   passing: { url: string }
   /** Caches files as the `Cache-Control` of the service permits. */
   caching: { url: string }
-  /** Keeps files for a second at most, and asks then whether they have changed. */
+  /** Caches files for a second at most, and revalidates them then. */
   renewing: { url: string }
   stop(): Promise<void>
 }

@@ -10,7 +10,7 @@ export const CLIP_SECONDS = 20
 
 /**
  * A video of 10 MB: ten seconds red, ten seconds blue, under noise that no encoder makes small. Its index is at its end,
- * so that who plays it must ask for that part first.
+ * so that a player must request that part first.
  */
 export async function clip(): Promise<Buffer> {
   const folder = await temporaryFolder()

@@ -15,7 +15,7 @@ export interface Run {
   said: string
 }
 
-/** A program that downloads into one file of a folder of its own. */
+/** A program that downloads into one file of its own folder. */
 export interface Downloader {
   /** The file as it is now. */
   bytes(): Promise<Buffer>

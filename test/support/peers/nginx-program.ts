@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { type Program, startProgram } from './program.ts'
 
 /**
- * Starts nginx with this content of its `http` block, in a folder of its own.
+ * Starts nginx with this content of its `http` block, in its own folder.
  *
- * @param options `port`: on which it answers when it is ready; `files`: the text of further files of its folder, by name
+ * @param options `port`: on which it responds when it is ready; `files`: the text of further files of its folder, by name
  */
 export async function startNginxProgram({
   http,

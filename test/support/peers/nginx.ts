@@ -22,7 +22,7 @@ const WAYS = {
     proxy_cache_revalidate on;`,
 }
 
-/** Starts nginx in front of a service. Its answers say in `X-Cache` where they are from: MISS, HIT, REVALIDATED. */
+/** Starts nginx in front of a service. Its `X-Cache` header is MISS, HIT or REVALIDATED. */
 export async function startNginx(origin: { url: string }): Promise<Cache & { slicing: { url: string } }> {
   const ports = Object.fromEntries(
     await Promise.all(Object.keys(WAYS).map(async (way) => [way, await freePort()] as const)),

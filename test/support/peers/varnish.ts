@@ -4,7 +4,7 @@ import { freePort } from '../servers/free-port.ts'
 import type { Cache } from './cache.ts'
 import { startProgram } from './program.ts'
 
-/** Starts Varnish in front of a service, as it comes. Its answers say in `X-Cache` where they are from: MISS, HIT. */
+/** Starts Varnish with its defaults in front of a service. Its `X-Cache` header is MISS or HIT. */
 export async function startVarnish(origin: { url: string }): Promise<Cache> {
   const [passing, caching, renewing] = await Promise.all([freePort(), freePort(), freePort()])
   const { hostname, port } = new URL(origin.url)

@@ -5,7 +5,7 @@ import { PROJECT } from '../service.ts'
 
 const BUILT_CLI = join(PROJECT, 'dist', 'src', 'cli.js')
 
-/** How the operator's command has ended. */
+/** The result of an operator command. */
 export interface Ended {
   /** Its exit code, or the signal that ended it. */
   code: number | NodeJS.Signals

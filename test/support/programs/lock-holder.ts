@@ -1,7 +1,7 @@
 import { redisLocks } from '../../../src/adapters/locks/redis.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 
-// A process that takes a lock and works until it is killed. It prints `held`, and `aborted` when its work is.
+// A process that takes a lock and works until it is killed. It prints `held`, and `aborted` when its work is aborted.
 const [url = '', keyPrefix = '', leaseMs, name = ''] = process.argv.slice(2)
 
 const redis = connectRedis({ url })

@@ -3,7 +3,7 @@ import type { Service } from '../service.ts'
 /** Of the operator of services in tests. */
 export const ADMIN_PASSWORD = 'correct horse battery staple'
 
-/** How the operator asks a service. */
+/** Sends requests of the operator to a service. */
 export type Admin = (method: string, path: string, body?: unknown) => Promise<AdminAnswer>
 
 export interface AdminAnswer {

@@ -56,7 +56,7 @@ if broken: sys.exit('broken: ' + broken)
 archive.extractall(sys.argv[2])
 `
 
-/** Unpacks an archive with each of four programs, after its own test where it has one: a folder for each. */
+/** Unpacks an archive with each of four programs into its own folder, after the program's own test where it has one. */
 export async function unpackedByTools(
   archive: Buffer,
 ): Promise<{ folders: Record<string, string>; remove: () => Promise<void> }> {

@@ -27,7 +27,7 @@ const IEND = ['IEND', Buffer.alloc(0)] as const
 export const boastingPng = (width: number, height: number) =>
   png(ihdr(width, height), ['IDAT', deflateSync(Buffer.alloc(9))], IEND)
 
-/** A PNG of 8 x 8 pixels with packed texts of 7.9 MB each: 19 of them in 146 kB take libpng 1 GB. */
+/** A PNG of 8 x 8 pixels with compressed texts of 7.9 MB each: 19 of them in 146 kB cost libpng 1 GB. */
 export function textBomb(texts: number, type: 'zTXt' | 'iTXt' = 'zTXt'): Buffer {
   const packed = deflateSync(Buffer.alloc(7_900_000, 65), { level: 9 })
   const marks = type === 'zTXt' ? '\0\0' : '\0\x01\0\0\0'
@@ -129,7 +129,7 @@ export function nestedUses(levels: number): Buffer {
   return svg(`<defs>${groups.join('')}</defs><use xlink:href="#g${levels - 1}"/>`)
 }
 
-/** Layers around layers by reference: each `use` with a filter of its own around the next one. */
+/** Nested layers by reference: each `use` has its own filter around the next one. */
 export function nestedLayers(levels: number): Buffer {
   const filter = '<filter id="f"><feGaussianBlur stdDeviation="30"/></filter>'
   const groups = Array.from({ length: levels }, (_, i) => {
@@ -143,7 +143,7 @@ export function nestedLayers(levels: number): Buffer {
   )
 }
 
-/** Every element through a filter that is as large as the picture. */
+/** Every element has a filter of the size of the image. */
 export function manyFilters(elements: number): Buffer {
   const filter =
     '<filter id="f" x="0" y="0" width="1" height="1" filterUnits="objectBoundingBox"><feGaussianBlur stdDeviation="99"/><feMorphology operator="dilate" radius="50"/></filter>'

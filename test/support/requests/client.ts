@@ -21,10 +21,10 @@ export interface FileToUpload {
   type?: string
 }
 
-/** Who asks, and where. */
+/** The caller and the service. */
 export type Caller = Pick<Service, 'url' | 'tokens'>
 
-/** One more client of a service, with tokens of its own. */
+/** A further client of a service, with its own tokens. */
 export async function newClient({ app, url }: Service): Promise<Caller & { id: string }> {
   const { client, tokens } = await app.clients.create()
   return { url, tokens, id: client.id }

@@ -62,7 +62,7 @@ export async function openSocket({ url }: Pick<Service, 'url'>): Promise<Socket>
   return socket
 }
 
-/** Writes these bytes on a connection of their own and reads until the other side closes it, or for `withinMs`. */
+/** Writes these bytes on a new connection and reads until the server closes it, or for `withinMs`. */
 export async function sendBytes(
   service: Pick<Service, 'url'>,
   bytes: string | Uint8Array,

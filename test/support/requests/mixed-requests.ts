@@ -82,7 +82,7 @@ async function archived(server: RunningServer, { sourceName: path }: WireRecord)
   return [archive.status, refused.status]
 }
 
-/** Sends this on a connection of its own and breaks that off when the answer begins, or a moment later. */
+/** Sends this on its own connection and disconnects when the response begins, or a moment later. */
 async function leave(server: RunningServer, request: string | Buffer): Promise<void> {
   const socket = await openSocket(server)
   socket.on('error', () => {})

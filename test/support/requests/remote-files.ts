@@ -21,7 +21,7 @@ export async function postUrl(
   })
 }
 
-/** The path at which a remote picture is delivered. */
+/** The path at which a remote image is delivered. */
 export function fetchPath(
   { tokens }: Pick<Caller, 'tokens'>,
   url: string,

@@ -13,7 +13,7 @@ export interface Remote {
   port: number
   /** What has been asked, in order. */
   requests: IncomingMessage[]
-  /** Ever made, and open now. */
+  /** The number of connections since the start, and of open ones. */
   connections: { made: number; open: number }
   /** `http://127.0.0.1:<port><path>`, or with another host. */
   url(path?: string, host?: string): string
@@ -37,7 +37,7 @@ export async function remote(answer: RequestListener, options: RemoteOptions = {
   return { ...(await opened(server, options)), requests }
 }
 
-/** A TCP server, for what no HTTP server would say. `speak` is called when the request's head is there. */
+/** A TCP server, for responses that no HTTP server would send. `speak` is called when the head of the request has arrived. */
 export async function rawRemote(
   speak: (socket: Socket) => void,
   options: RemoteOptions = {},

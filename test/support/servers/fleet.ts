@@ -9,7 +9,7 @@ import { objectsInS3, s3Env } from './on-s3.ts'
 import { type Running, type RunningServer, run, type Start, startProcess } from './process.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts'
 
-/** What web processes share: a Redis of their own, and a place of their own in S3 or on disk. */
+/** What web processes share: their own Redis, and their own place in S3 or on disk. */
 export interface Fleet {
   redis: RedisServer
   /** Of all its processes. */

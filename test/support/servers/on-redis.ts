@@ -59,7 +59,7 @@ async function on<T>(database: number, work: (redis: Redis) => Promise<T>): Prom
   return inRedis(await urlOf(database), work)
 }
 
-/** Over a connection of its own. */
+/** Uses its own connection. */
 export async function inRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = connectRedis({ url })
   try {

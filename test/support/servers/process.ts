@@ -63,7 +63,7 @@ export async function startProcess({ env = {}, ...start }: Start): Promise<Runni
   return { ...running, url, tokens: await tokensOf(env), pid: running.child.pid ?? 0 }
 }
 
-/** As the environment gives them, else as the process has made them. */
+/** The tokens of the environment, or those that the process has created. */
 async function tokensOf(env: Readonly<Record<string, string>>): Promise<Tokens> {
   const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken, DATA_DIR = '' } = env
   if (clientToken && secretClientToken) return { clientToken, secretClientToken }

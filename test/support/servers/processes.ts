@@ -7,7 +7,7 @@ export async function childrenOf(pid: number): Promise<number[]> {
   return text.split(' ').filter(Boolean).map(Number)
 }
 
-/** Whether a process runs; one that has ended and waits to be collected does not. */
+/** Whether a process runs; a zombie does not. */
 export async function isRunning(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   return status !== '' && !/^State:\sZ/m.test(status)

@@ -36,7 +36,7 @@ const LIFELINE = 'redis-server "$@" & echo "pid $!"; read -r _; kill -9 $!'
 const servers = new Set<RedisServer>()
 let shared: Promise<RedisServer> | undefined
 
-/** The server that suites share: each keeps to a key prefix of its own and leaves it as it was. */
+/** The server that suites share: each uses its own key prefix and removes its keys. */
 export function sharedRedis(): Promise<RedisServer> {
   // Nothing to warn of at a boot, yet nothing is written; and what it holds can be searched for a text.
   shared ??= startRedis({ options: ['--save', '86400 1000000000', '--rdbcompression', 'no'] })
@@ -45,7 +45,7 @@ export function sharedRedis(): Promise<RedisServer> {
 
 atEnd(() => Promise.all([...servers].map((server) => server.remove())))
 
-/** Starts a server for one suite, to be frozen, stopped, or set up in its own way. */
+/** Starts a server for one suite, which can be frozen, stopped, or configured. */
 export async function startRedis({
   appendOnly = false,
   options = [],
@@ -91,7 +91,7 @@ export async function startRedis({
   return server
 }
 
-/** Resolves when the server takes connections. */
+/** Resolves when the server accepts connections. */
 async function launch(args: readonly string[]): Promise<{ shell: ChildProcess; pid: number }> {
   const shell = spawn('sh', ['-c', LIFELINE, 'sh', ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   let output = ''

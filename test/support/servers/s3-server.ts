@@ -33,12 +33,12 @@ export interface S3Connection {
 }
 
 const SCRIPT = join(import.meta.dirname, '..', '..', '..', 'scripts', 'servers', 'rgw.sh')
-// Another process may take the port between our look and the server's start.
+// Another process may take the port between our check and the start of the server.
 const ATTEMPTS = 3
 
 let started: Promise<S3Server & { end(): Promise<void> }> | undefined
 
-/** The server of this process: started by the first who asks, ended with the process, however that ends. */
+/** The server of this process: started at the first call, stopped with the process, however that ends. */
 export function s3Server(): Promise<S3Server> {
   started ??= start(ATTEMPTS)
   return started
@@ -82,7 +82,7 @@ async function start(attempts: number): Promise<S3Server & { end(): Promise<void
     freeze: async () => void (await signal('SIGSTOP')),
     thaw: async () => void (await signal('SIGCONT')),
     async stop() {
-      // The disk is a process of its own. After a long run an orderly end takes longer than anybody waits for it.
+      // The disk is a separate process. After a long run, a graceful stop takes too long.
       await signal('SIGKILL')
       await eventually(async () => expect(await answers(port)).to.equal(false))
     },

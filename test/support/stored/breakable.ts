@@ -3,7 +3,7 @@ import type { Storage } from '../../../src/app.ts'
 import type { Asset } from '../../../src/core/bytes/asset.ts'
 import { wrapBuckets } from '../storage.ts'
 
-/** Storage in which originals of a size can be made to break when they are opened, and that counts what is open. */
+/** Storage whose originals of a given size can fail when they are opened, and that counts what is open. */
 export function breakable(): {
   wrapStorage: (storage: Storage) => Storage
   /** Files of `size` bytes give this from now on. */

@@ -8,7 +8,7 @@ import { keptLog, type Service } from '../service.ts'
 
 type Options = Parameters<typeof createDerivations>[0]
 
-/** One process's worth of derivations: with flights of its own, on the index and bucket of a service. */
+/** The derivations of one process: with its own single flight, on the index and bucket of a service. */
 export function derivationsOn(
   { storage }: Pick<Service, 'storage'>,
   options: { locks: Locks; timeoutMs?: number } & Pick<Options, 'run'> & Partial<Options>,

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { eventually } from '../eventually.ts'
 import type { Service } from '../service.ts'
 
-/** Waits until nothing is being uploaded, made or deleted any more, as the index has it. */
+/** Waits until the index has no upload, render or delete in progress. */
 export function settled({ storage }: Pick<Service, 'storage'>): Promise<void> {
   return eventually(async () => {
     const unsettled = []

@@ -53,7 +53,7 @@ async function entriesBelow(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** The state in which these originals are stored, each with the variants that have been made of it. */
+/** The state in which these originals are stored, each with its variants. */
 export function storedState(client: string, originals: Readonly<Record<string, readonly string[]>>): State {
   const files: string[] = []
   const rows: string[] = []

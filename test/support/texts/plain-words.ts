@@ -41,7 +41,7 @@ export const MESSAGE_WORDS: readonly Word[] = [
   [/\bnot any more\b/, 'expired, deleted'],
 ]
 
-/** A word to avoid in a text, from the index of its first character. */
+/** A word to avoid in a text, with the index of its first character. */
 export interface WordToAvoid {
   index: number
   word: string

@@ -117,7 +117,7 @@ describe('s3', function () {
       expect(await s3.names()).to.have.length(3)
     })
 
-    it('have the type application/octet-stream when they have none', async () => {
+    it('have the type application/octet-stream when they were stored without one', async () => {
       await place(KEY)
       expect((await s3.bucket.find(KEY))?.mediaType).to.match(/^(application|binary)\/octet-stream$/)
     })

@@ -110,7 +110,7 @@ describe('s3: uploads', function () {
     const atStep = (step: string, fate: () => Fate | undefined) =>
       s3.proxy.decide((request) => (stepOf(request) === step ? fate() : undefined))
     const nothingIsLeft = async (before?: string) => {
-      // Looked at as soon as the put has rejected: nothing goes on behind the back of its caller.
+      // Checked as soon as the put has rejected: no work may continue after that.
       expect(await s3.openUploads()).to.deep.equal([])
       expect(await text(s3.bucket, VIDEO)).to.equal(before)
       expect(steps().filter((step) => step === 'complete')).to.deep.equal([])

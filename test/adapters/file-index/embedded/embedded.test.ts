@@ -213,7 +213,7 @@ describe('embedded: the index after a restart', () => {
     expect(await rejection(closed.find(REF))).to.be.instanceOf(Error)
   })
 
-  /** The names of all rows, read beside the index. */
+  /** The names of all rows, read without the index. */
   async function rows(): Promise<string[]> {
     await index.close()
     const level = new ClassicLevel(join(folder, 'index'))

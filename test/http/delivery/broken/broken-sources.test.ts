@@ -20,8 +20,8 @@ const LARGE = 4_000_000
 const WITHIN_A_SECOND = { withinMs: 1000 }
 
 /**
- * As a file does that somebody has cut after its size was read: it ends early, and well. So early that an archive which
- * goes on with it three times has no more than half of it.
+ * As for a file that was truncated after its size was read: it ends early, without an error. So early that an archive
+ * that resumes it three times has no more than half of it.
  */
 function cut(asset: Asset, bytes: Readable): Readable {
   return Readable.from(
@@ -290,7 +290,7 @@ onTwoBackends('source files that fail while they are read', (start) => {
       // Few at a time: the rest was never begun.
       expect(watched.opened - before.opened).to.be.below(9)
       expect((await service.objects()).filter((name) => name.includes('_h=3'))).to.deep.equal([])
-      // Nobody has done anything wrong.
+      // This is no error of the client or the server.
       expect(errors()).to.have.length(before.errors)
     })
 

@@ -93,7 +93,7 @@ for (const backend of [EMBEDDED, DISK_REDIS])
       const strange = [1, 2, 3, 4, 5].map((w) => `w=${w}`)
       expect(await statuses(...strange)).to.deep.equal([200, 200, 200, 200, 200])
       expect(await stored(service, record)).to.deep.equal(['w=20', 'w=5'])
-      // By the ZIP of whoever has the secret: in the place of the stranger's.
+      // By an archive with the secret: it replaces the variant of the stranger.
       const files = [{ path: record.sourceName, params: { w: 30 } }]
       await (await postZip(service, { files })).arrayBuffer()
       expect(await stored(service, record)).to.deep.equal(['w=20', 'w=30'])

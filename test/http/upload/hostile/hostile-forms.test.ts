@@ -30,7 +30,7 @@ onOneBackend('hostile forms', (start) => {
     expect(service.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([])
   })
 
-  /** A body that repeats a text until nobody takes it any more. */
+  /** A body that repeats a text until the server stops reading. */
   async function postEndless(head: string, text: string): Promise<Answer> {
     const block = Buffer.from(text.repeat(Math.ceil(65_536 / text.length)))
     const body = Readable.from(
@@ -107,7 +107,7 @@ onOneBackend('hostile forms', (start) => {
     },
     'a boundary of 10 KB': { body: WHOLE, type: `multipart/form-data; boundary=${'x'.repeat(10_000)}` },
     'two boundaries': { body: WHOLE, type: `multipart/form-data; boundary=x; boundary=${BOUNDARY}x` },
-    'a boundary that goes on': { body: Buffer.from(WHOLE.toString().replaceAll(BOUNDARY, `${BOUNDARY}x`)) },
+    'a boundary that continues': { body: Buffer.from(WHOLE.toString().replaceAll(BOUNDARY, `${BOUNDARY}x`)) },
     'a boundary in other letters': {
       body: Buffer.from(WHOLE.toString().replaceAll(BOUNDARY, 'The-Boundary')),
     },
@@ -118,19 +118,19 @@ onOneBackend('hostile forms', (start) => {
     'a part that is an attachment': {
       body: Buffer.from(WHOLE.toString().replace('form-data', 'attachment')),
     },
-    'a name without quotes beside a file': {
+    'a name without quotes next to a file': {
       body: multipart([
         { disposition: FILE, bytes: 'a' },
         { disposition: 'name="file"; filename=my file.png', bytes: 'b' },
       ]),
     },
-    'a name in unknown letters beside a file': {
+    'a name in unknown letters next to a file': {
       body: multipart([
         { disposition: "name=file; filename*=x-unknown''b.png", bytes: 'b' },
         { disposition: FILE, bytes: 'a' },
       ]),
     },
-    'a part without a disposition beside a file': {
+    'a part without a disposition next to a file': {
       body: Buffer.from(`--${BOUNDARY}\r\nX: y\r\n\r\nbytes\r\n${WHOLE}`),
     },
     'a line in a file that begins as the boundary does': {

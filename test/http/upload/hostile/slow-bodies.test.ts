@@ -46,7 +46,7 @@ onOneBackend('slow request bodies', (start) => {
       ['a form', '/v1/upload', { body: form(50_000), ...slow }],
       ['a form in chunks', '/v1/upload', { body: form(50_000), ...slow, chunked: true }],
       ['a form that was fast at first', '/v1/upload', { body: form(50_000), ...slow, atOnce: 5 * MIN }],
-      ['a form that stands still', '/v1/upload', { body: form(50_000), bytesPerSecond: 0, atOnce: 500 }],
+      ['a form that stops', '/v1/upload', { body: form(50_000), bytesPerSecond: 0, atOnce: 500 }],
       ['JSON', '/v1/zip', { body: json, ...slow }],
     ]
     const refused = sendings.map(async ([what, path, sending]) => {
@@ -99,7 +99,7 @@ onOneBackend('slow request bodies', (start) => {
   })
 })
 
-/** Sends a body at this pace until it is answered, or has gone out, and waits for the connection's end. */
+/** Sends a body at this speed until the response arrives or the body ends, and waits until the connection closes. */
 async function send(
   service: Service,
   path: string,

@@ -20,7 +20,7 @@ onOneBackend('requests whose body never ends', (start) => {
       ['POST /v1/upload', 'text/plain', service.tokens.secretClientToken, '415'],
       ['POST /v1/zip', 'application/json', 'wrong', '401'],
       ['POST /v1/zip', 'text/plain', service.tokens.secretClientToken, '415'],
-      // To these nobody sends one, unless to hold a connection.
+      // No ordinary client sends a body to these, except to hold a connection.
       ['PUT /v1/zip', 'text/plain', 'wrong', '405'],
       ['DELETE /v1/upload/image/png/a.png', 'text/plain', 'wrong', '401'],
       ['GET /v1/image/upload/nobody/a.png', 'text/plain', 'wrong', '404'],

@@ -124,7 +124,7 @@ describe('the cost forecast of an image', () => {
     const turned = await sharp({ create }).withMetadata({ orientation: 6 }).jpeg().toBuffer()
     const of = async (bytes: Buffer, query: string) =>
       Math.round((await forecast(bytes, 'jpeg', query)).megabytes)
-    // 12 MP; measured beside the file and the process: 83, 173, 45, 1, 36, 3 MB and more.
+    // 12 MP; measured in addition to the file and the process: 83, 173, 45, 1, 36, 3 MB and more.
     expect(await of(plain, 'q=70')).to.equal(84)
     expect(await of(plain, 'f=webp')).to.equal(168)
     expect(await of(plain, 'f=png')).to.equal(48)

@@ -22,7 +22,7 @@ describe('image-crop', () => {
     ['crop=300,150,1000,1000', 100, 50, 'bbbb'],
     ['crop=399,199,9,9', 1, 1, 'bbbb'],
     ['crop=0,0,50000000,50000000', 400, 200, 'rgbw'],
-    // What comes after goes on from there.
+    // Later steps receive the cropped image.
     ['crop=150,50,100,100&w=40', 40, 40, 'rgbw'],
     ['crop=150,50,100,100&w=400', 100, 100, 'rgbw'],
     ['crop=100,50,200,100&w=50&h=50', 50, 50, 'rgbw'],

@@ -8,7 +8,7 @@ import { assetOf, transformed } from '../transform.ts'
 
 const MARK = 'image/png/7JAiMJ5xg1xH6JYSiPjo5R.png'
 
-/** One colour, opaque unless told otherwise. */
+/** One colour, opaque by default. */
 async function plain(width: number, height: number, background: string, format = 'png' as 'png' | 'jpeg') {
   return sharp({ create: { width, height, channels: 4, background } })
     .toFormat(format)
@@ -229,7 +229,7 @@ describe('image-watermark', () => {
 
     for (const [what, bytes, format, limits, reason] of [
       ['is broken', Buffer.from('\x89PNG\r\n\x1a\nno more'), 'png', {}, /can be decoded/],
-      ['is cut off', undefined, 'png', {}, /cannot be drawn/],
+      ['is truncated', undefined, 'png', {}, /cannot be drawn/],
       ['is too large a file', undefined, 'png', { sourceMaxBytes: 700 }, /at most 700 bytes/],
       ['has too many pixels', undefined, 'png', { sourceMaxPixels: 30_000 }, /at most 30000 pixels/],
       [
@@ -247,7 +247,7 @@ describe('image-watermark', () => {
         })
           .png()
           .toBuffer()
-        const given = bytes ?? (what === 'is cut off' ? large.subarray(0, large.length / 2) : large)
+        const given = bytes ?? (what === 'is truncated' ? large.subarray(0, large.length / 2) : large)
         const error = await refused(assetOf(given, format), limits)
         expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
         expect(error).to.have.nested.property('members.param', 'wm')

@@ -19,7 +19,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const SEED = 20_260_729
 const AT_ONCE = 16
-// Whoever has no answer by then waits for what the mutation took away; the client leaves.
+// Without a response by then, the server waits for what the mutation removed; the client disconnects.
 const PATIENCE_MS = 200
 // What the allocator keeps of the largest picture; a leak of 2 KB in each request is more.
 const MAY_GROW_BYTES = 60 * 1024 * 1024
@@ -74,7 +74,7 @@ for (const [backend, requests] of [
       // Storage keeps a connection more or less; what each request leaves behind would be thousands.
       await eventually(async () => expect(await openFiles(server)).to.be.at.most(early.files + 20))
       expect((await residentBytes(server)) - early.bytes).to.be.below(MAY_GROW_BYTES)
-      // And it goes on serving.
+      // And it continues to serve.
       const { src } = await uploadOne(server, { name: 'a.png', bytes: await picture() })
       expect((await fetch(`${server.url}${new URL(src).pathname}?w=10`)).status).to.equal(200)
     })
@@ -138,11 +138,11 @@ async function send(
       socket = socket?.writable ? socket : await patientSocket(server)
       socket.write(bytes)
       const answer = await firstAnswer(socket)
-      // Nobody knows whether a next request would be taken for the rest of this one, or at all.
+      // It is unknown whether the server would take a next request for the rest of this one.
       if (answer === '' || /^Connection: close\r$/im.test(answer)) socket.destroy()
       for (const [, status = ''] of answer.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)) {
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
-        // 501 is no failure: a coding of the body that nobody has to know.
+        // 501 is no failure: a transfer coding that a server need not support.
         if (status.startsWith('5') && status !== '501')
           throw new Error(`${status} to ${JSON.stringify(bytes.toString('latin1'))} (${number})`)
       }
@@ -173,7 +173,7 @@ async function firstAnswer(socket: Socket): Promise<string> {
   })
 }
 
-/** All names beside the data folder, and of the folder that the process works in. */
+/** All names next to the data folder, and in the working directory of the process. */
 async function filesOutside(folder: string): Promise<string[]> {
   const beside = (await readdir(folder, { recursive: true })).filter((name) => !/^data(\/|$)/.test(name))
   // Of the data folder, the first level: on S3 and Redis there is none.
