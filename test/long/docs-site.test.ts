@@ -71,7 +71,7 @@ describe('long: npm run docs', function () {
     try {
       chromium = await startChromium()
       const { port } = server.address() as AddressInfo
-      await chromium.evaluate(`location.href = 'http://127.0.0.1:${port}/'`)
+      await chromium.open(`http://127.0.0.1:${port}/`)
       expect(await chromium.evaluate(searchFor('too_many_jobs'))).to.include('/docs/reference/errors.html')
       const loaded = `performance.getEntriesByType('resource').map(({ name }) => new URL(name).host)`
       expect(new Set((await chromium.evaluate(loaded)) as string[])).to.deep.equal(

@@ -83,7 +83,7 @@ onOneBackend('the code of the how-to guides', (start) => {
     let chromium: Chromium | undefined
     try {
       chromium = await startChromium()
-      await chromium.evaluate(`location.href = '${url}/'`)
+      await chromium.open(`${url}/`)
       const shown = await chromium.evaluate(`(async () => {
         const until = async (ready) => {
           for (let i = 0; i < 200; i += 1) {
@@ -92,7 +92,6 @@ onOneBackend('the code of the how-to guides', (start) => {
           }
           throw new Error('not ready: ' + document.documentElement.outerHTML)
         }
-        await until(() => location.href === '${url}/' && document.readyState === 'complete')
         const bytes = Uint8Array.from(atob('${photo}'), (char) => char.charCodeAt(0))
         const files = new DataTransfer()
         files.items.add(new File([bytes], 'café.png', { type: 'image/png' }))

@@ -3,6 +3,8 @@ import { startProgram } from './program.ts'
 
 /** A browser without a window, with an empty page. */
 export interface Chromium {
+  /** Opens a URL in the page, and resolves when the page has loaded. */
+  open(url: string): Promise<void>
   /** Runs an expression in the page, awaits it if it is a promise, and returns its value, as JSON bears it. */
   evaluate(expression: string): Promise<unknown>
   /** Follows a link to a file that is to be saved, and saves it into this folder. */
@@ -65,16 +67,25 @@ export async function startChromium(): Promise<Chromium> {
 
   const { targetId } = await call('Target.createTarget', { url: 'about:blank' })
   const { sessionId } = await call('Target.attachToTarget', { targetId, flatten: true })
+  async function evaluate(expression: string): Promise<unknown> {
+    const params = { expression, awaitPromise: true, returnByValue: true }
+    const { result, exceptionDetails } = (await call('Runtime.evaluate', params, sessionId)) as {
+      result: { value: unknown }
+      exceptionDetails?: { exception?: { description?: string } }
+    }
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description)
+    return result.value
+  }
   return {
-    async evaluate(expression) {
-      const params = { expression, awaitPromise: true, returnByValue: true }
-      const { result, exceptionDetails } = (await call('Runtime.evaluate', params, sessionId)) as {
-        result: { value: unknown }
-        exceptionDetails?: { exception?: { description?: string } }
-      }
-      if (exceptionDetails) throw new Error(exceptionDetails.exception?.description)
-      return result.value
+    async open(url) {
+      // Resolves when the new page replaces the old one: an expression in the old page would fail.
+      const { errorText } = await call('Page.navigate', { url }, sessionId)
+      if (errorText !== undefined) throw new Error(`${url}: ${errorText}`)
+      await evaluate(
+        `new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', () => done()))`,
+      )
     },
+    evaluate,
     async download(url, downloadPath) {
       await call('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath, eventsEnabled: true })
       const done = once(downloads, 'completed', { signal: AbortSignal.timeout(10_000) })
