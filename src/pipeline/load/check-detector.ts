@@ -1,7 +1,7 @@
+import { z } from 'zod'
 import type { DetectorPlugin } from '../../core/plugin-api/detector.ts'
 import type { Engine, EngineName } from '../../core/plugin-api/plugin.ts'
-import { checkMembers, isRecord, isVersion } from './check-record.ts'
-import { PluginError } from './plugin-error.ts'
+import { checkRecord, MEMBER } from './check-record.ts'
 
 /**
  * Checks that the export of a module is a detector plugin.
@@ -12,26 +12,13 @@ export function checkDetector(
   candidate: object,
   engines: ReadonlyMap<EngineName, Engine>,
 ): DetectorPlugin {
-  if ('transform' in candidate) {
-    throw new PluginError(file, 'expected detect or transform but it has both: split it into two plugins')
-  }
-  checkMembers(file, candidate, DETECTOR_MEMBERS, 'a plugin with "detect"')
-  const { engine, version, options, detect } = candidate as Partial<Record<keyof DetectorPlugin, unknown>>
-  const expect = (fits: boolean, expectation: string) => {
-    if (!fits) throw new PluginError(file, `expected ${expectation}`)
-  }
-  const names = [...engines.keys()]
-  expect(names.includes(engine as EngineName), `one of ${names.join(', ')} for engine`)
-  expect(typeof detect === 'function', 'a function for detect')
-  expect(isVersion(version), 'an integer from 1 for version')
-  expect(options === undefined || isRecord(options), 'an object for options')
+  const schema = z.strictObject({
+    name: MEMBER.unchecked,
+    engine: MEMBER.engine(engines),
+    version: MEMBER.version,
+    options: MEMBER.options,
+    detect: MEMBER.function,
+  } satisfies Record<keyof DetectorPlugin, z.ZodType>)
+  checkRecord(file, candidate, { schema, what: 'a plugin with "detect"' })
   return candidate as DetectorPlugin
 }
-
-const DETECTOR_MEMBERS = Object.keys({
-  name: true,
-  engine: true,
-  version: true,
-  options: true,
-  detect: true,
-} satisfies Record<keyof DetectorPlugin, true>)

@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import { EVENT_NAMES, type EventName } from '../../core/events.ts'
 import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
-import { checkMembers, isRecord } from './check-record.ts'
+import { checkRecord, MEMBER } from './check-record.ts'
 import { PluginError, withPluginErrors } from './plugin-error.ts'
 
 /**
@@ -8,30 +9,8 @@ import { PluginError, withPluginErrors } from './plugin-error.ts'
  * @throws PluginError naming the file and what was expected
  */
 export function checkEventPlugin(file: string, candidate: object): EventPlugin {
-  for (const other of ['transform', 'detect']) {
-    if (other in candidate) {
-      throw new PluginError(file, `expected ${other} or on but it has both: split it into two plugins`)
-    }
-  }
-  checkMembers(file, candidate, EVENT_MEMBERS, 'a plugin with "on"')
-  const { on, durable, options, targets, check } = candidate as Partial<Record<keyof EventPlugin, unknown>>
-  const expect = (fits: boolean, expectation: string) => {
-    if (!fits) throw new PluginError(file, `expected ${expectation}`)
-  }
-  expect(durable === undefined || typeof durable === 'boolean', 'true or false for durable')
-  expect(options === undefined || isRecord(options), 'an object for options')
-  expect(check === undefined || typeof check === 'function', 'a function for check')
-  expect(targets === undefined || typeof targets === 'function', 'a function for targets')
-  expect(isRecord(on), 'on to be an object of handlers')
-  for (const [event, handler] of Object.entries(on as object)) {
-    if (!(EVENT_NAMES as readonly string[]).includes(event)) {
-      throw new PluginError(
-        file,
-        `expected on to name events of ${EVENT_NAMES.join(', ')} but it names "${event}"`,
-      )
-    }
-    if (typeof handler !== 'function') throw new PluginError(file, `expected a function for on["${event}"]`)
-  }
+  const where = (member: string) => (member === 'on' ? '' : ` for ${member}`)
+  checkRecord(file, candidate, { schema: EVENT_PLUGIN, what: 'a plugin with "on"', where })
   return candidate as EventPlugin
 }
 
@@ -50,11 +29,18 @@ export function checkTargets(
   throw new PluginError(file, 'expected targets to return an array of strings')
 }
 
-const EVENT_MEMBERS = Object.keys({
-  name: true,
-  durable: true,
-  options: true,
-  targets: true,
-  check: true,
-  on: true,
-} satisfies Record<keyof EventPlugin, true>)
+const EVENTS: readonly string[] = EVENT_NAMES
+const EVENT_PLUGIN = z.strictObject({
+  name: MEMBER.unchecked,
+  durable: MEMBER.flag,
+  options: MEMBER.options,
+  targets: MEMBER.optionalFunction,
+  check: MEMBER.optionalFunction,
+  on: z.looseObject({}, 'on to be an object of handlers').superRefine((handlers, { addIssue }) => {
+    for (const [event, handler] of Object.entries(handlers)) {
+      if (!EVENTS.includes(event))
+        addIssue(`on to name events of ${EVENTS.join(', ')} but it names "${event}"`)
+      if (typeof handler !== 'function') addIssue(`a function for on["${event}"]`)
+    }
+  }),
+} satisfies Record<keyof EventPlugin, z.ZodType>)

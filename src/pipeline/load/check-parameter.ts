@@ -1,112 +1,83 @@
-import { formatNamed, isMediaGroup } from '../../core/media/formats.ts'
-import type { MediaGroup } from '../../core/media/groups.ts'
+import { z } from 'zod'
+import { formatNamed } from '../../core/media/formats.ts'
+import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import type { TransformPlugin } from '../../core/plugin-api/plugin.ts'
 import { isIgnoredParam, PRESET_WORD, RESERVED_WORDS } from '../../core/plugin-api/query-names.ts'
-import { checkMembers, isRecord } from './check-record.ts'
+import { checkRecord, MEMBER } from './check-record.ts'
 import { ChainError, PluginError } from './plugin-error.ts'
-
-const MEMBERS_OF_ALL = ['type', 'aliases', 'help']
-const MEMBERS_OF_TYPE = {
-  integer: ['min', 'max', 'unit', 'default'],
-  number: ['min', 'max', 'unit', 'default', 'bare'],
-  enum: ['values', 'synonyms', 'default'],
-  flag: [],
-  text: ['maxLength', 'default'],
-  key: ['group'],
-  list: ['of', 'names', 'separator', 'min', 'max', 'unit', 'atLeast'],
-  color: ['default'],
-} satisfies Record<ParameterSpec['type'], string[]>
 
 /** Checks the specification of one parameter of a plugin. @throws PluginError naming the file and what was expected */
 export function checkParameter(file: string, name: string, spec: unknown): void {
-  const expect = (fits: boolean, expectation: string) => {
-    if (!fits) throw new PluginError(file, `expected ${expectation} for the parameter ${name}`)
-  }
-  expect(/^[a-z][a-z0-9_]*$/.test(name), 'a name of a-z, 0-9 and "_"')
-  expect(isRecord(spec), 'an object')
-  const record = spec as Partial<ParameterSpec> & Record<string, unknown>
-  const types = Object.keys(MEMBERS_OF_TYPE)
-  expect(types.includes(String(record.type)), `a type of ${types.join(', ')}`)
-  const members = [...MEMBERS_OF_ALL, ...MEMBERS_OF_TYPE[record.type as ParameterSpec['type']]]
-  checkMembers(file, record, members, `the parameter ${name}, of type ${record.type},`)
-  expect(typeof record.help === 'string' && record.help !== '', 'one line of help')
-  expect(
-    record.aliases === undefined ||
-      (Array.isArray(record.aliases) && record.aliases.every((alias) => isWord(alias, /^[a-z][a-z0-9_]*$/))),
-    'aliases of a-z, 0-9 and "_"',
-  )
-  switch (record.type) {
-    case 'integer':
-    case 'number':
-      expect(
-        Number.isFinite(record.min) &&
-          Number.isFinite(record.max) &&
-          Number(record.min) <= Number(record.max),
-        'min and max, in this order,',
-      )
-      break
-    case 'enum':
-      expect(
-        Array.isArray(record.values) &&
-          record.values.length > 0 &&
-          record.values.every((value) => isWord(value, /^[a-z0-9.:-]+$/)),
-        'values of a-z, 0-9, ".", ":" and "-"',
-      )
-      break
-    case 'text':
-      expect(
-        Number.isInteger(record.maxLength) && Number(record.maxLength) >= 1,
-        'an integer maxLength from 1',
-      )
-      break
-    case 'key':
-      expect(isMediaGroup(String(record.group)), 'a media group as its group')
-      break
-    case 'list':
-      checkList(record, expect)
-      break
-  }
-  expect(
-    record.type !== 'number' ||
-      record.bare === undefined ||
-      isAccepted(name, spec as ParameterSpec, record.bare),
-    'a bare value that it accepts',
-  )
-  expect(
-    record.default === undefined || isAccepted(name, spec as ParameterSpec, record.default),
-    'a default that it accepts',
-  )
+  const where = () => ` for the parameter ${name}`
+  checkRecord(file, { name, spec }, { schema: NAMED, what: '', where })
+  const { type } = spec as ParameterSpec
+  checkRecord(file, spec, { schema: SCHEMAS[type], what: `the parameter ${name}, of type ${type},`, where })
 }
 
-function checkList(record: Record<string, unknown>, expect: (fits: boolean, what: string) => void): void {
-  const { names, min, max, atLeast } = record
-  const count = Array.isArray(names) ? names.length : 0
-  expect(record.of === 'integer' || record.of === 'number', 'of to be integer or number')
-  expect(record.separator === ',' || record.separator === ':', 'a separator of "," or ":"')
-  expect(count > 0 && (names as unknown[]).every((name) => isWord(name, /^[a-z]+$/)), 'names of a-z')
-  const isBounds = (bounds: unknown): bounds is number[] =>
-    Array.isArray(bounds) && bounds.length === count && bounds.every((bound) => Number.isFinite(bound))
-  expect(
-    isBounds(min) && isBounds(max) && min.every((least, i) => least <= Number(max[i])),
-    'min and max, in this order, of each of its names',
-  )
-  expect(
-    atLeast === undefined || (Number.isInteger(atLeast) && Number(atLeast) >= 1 && Number(atLeast) <= count),
-    `atLeast from 1 to ${count}`,
-  )
+const WORD = z.string().regex(/^[a-z][a-z0-9_]*$/)
+const words = (form: RegExp) => z.array(z.string().regex(form)).nonempty()
+const ALL = {
+  type: MEMBER.unchecked,
+  aliases: z.array(WORD).optional().describe('aliases of a-z, 0-9 and "_"'),
+  help: z.string().nonempty().describe('one line of help'),
+}
+const DEFAULT = { default: MEMBER.unchecked.describe('a default that it accepts') }
+const BARE = { bare: MEMBER.unchecked.describe('a bare value that it accepts') }
+const BOUND = z.number().describe('min and max, in this order,')
+const BOUNDS = { min: BOUND, max: BOUND, unit: MEMBER.unchecked }
+const LIST_BOUND = z.array(z.number()).describe('min and max, in this order, of each of its names')
+const LIST = {
+  of: z.enum(['integer', 'number']).describe('of to be integer or number'),
+  names: words(/^[a-z]+$/).describe('names of a-z'),
+  separator: z.enum([',', ':']).describe('a separator of "," or ":"'),
+  min: LIST_BOUND,
+  max: LIST_BOUND,
+  unit: MEMBER.unchecked,
+  atLeast: MEMBER.unchecked,
+}
+const VALUES = words(/^[a-z0-9.:-]+$/).describe('values of a-z, 0-9, ".", ":" and "-"')
+
+const SCHEMAS = {
+  integer: parameter({ ...BOUNDS, ...DEFAULT }),
+  number: parameter({ ...BOUNDS, ...DEFAULT, ...BARE }),
+  enum: parameter({ values: VALUES, synonyms: MEMBER.unchecked, ...DEFAULT }),
+  flag: parameter({}),
+  text: parameter({ maxLength: z.int().min(1).describe('an integer maxLength from 1'), ...DEFAULT }),
+  key: parameter({ group: z.enum(MEDIA_GROUPS).describe('a media group as its group') }),
+  list: parameter(LIST),
+  color: parameter(DEFAULT),
+} satisfies Record<ParameterSpec['type'], z.ZodObject>
+
+const TYPES = Object.keys(SCHEMAS)
+const NAMED = z.object({
+  name: WORD.describe('a name of a-z, 0-9 and "_"'),
+  spec: z.looseObject({ type: z.enum(TYPES, `a type of ${TYPES.join(', ')}`) }, 'an object'),
+})
+
+function parameter(members: z.ZodRawShape): z.ZodObject {
+  return z.strictObject({ ...ALL, ...members }).superRefine((checked, { addIssue }) => {
+    const spec = checked as ParameterSpec & { bare?: unknown; default?: unknown }
+    const code = 'custom' as const
+    const expect = (fits: boolean, member: string, message = '') =>
+      fits || addIssue({ code, path: [member], message })
+    if (spec.type === 'list') {
+      const { min, max, names, atLeast = names.length } = spec
+      const areComplete = [min, max].every(({ length }) => length === names.length)
+      expect(areComplete && min.every((least, i) => least <= Number(max[i])), 'min')
+      const isCount = Number.isInteger(atLeast) && atLeast >= 1 && atLeast <= names.length
+      expect(isCount, 'atLeast', `atLeast from 1 to ${names.length}`)
+    } else if ('min' in spec) expect(spec.min <= spec.max, 'min')
+    for (const member of ['bare', 'default'] as const) expect(isAccepted(spec, spec[member]), member)
+  })
 }
 
-function isAccepted(name: string, spec: ParameterSpec, value: unknown): boolean {
+function isAccepted(spec: ParameterSpec, value: unknown): boolean {
   try {
-    return parseParameter(name, spec, String(value)) === value
+    return value === undefined || parseParameter('', spec, String(value)) === value
   } catch {
     return false
   }
-}
-
-function isWord(value: unknown, form: RegExp): boolean {
-  return typeof value === 'string' && form.test(value)
 }
 
 /**

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import type { Engine, EngineName } from '../../core/plugin-api/plugin.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { PluginError } from './plugin-error.ts'
 
@@ -8,21 +10,55 @@ export function checkName(file: string, candidate: { name?: unknown }): string {
   throw new PluginError(file, `expected a name of a-z, 0-9 and "-" but received ${JSON.stringify(name)}`)
 }
 
-/** Refuses unknown members: a misspelt member would otherwise have no effect, without an error. @throws PluginError */
-export function checkMembers(file: string, candidate: object, known: readonly string[], what: string): void {
-  for (const member of Object.keys(candidate)) {
-    if (known.includes(member)) continue
+/** Refuses an object with the members of two kinds of plugins. @throws PluginError */
+export function checkKind(file: string, candidate: object): void {
+  const kinds = ['detect', 'transform', 'on'].filter((member) => member in candidate)
+  if (kinds.length < 2) return
+  const [one, other] = kinds
+  throw new PluginError(file, `expected ${one} or ${other} but it has both: split it into two plugins`)
+}
+
+const FUNCTION = z.custom<unknown>((value) => typeof value === 'function')
+
+/** Schemas of members of several kinds of plugins. */
+export const MEMBER = {
+  unchecked: z.unknown().optional(),
+  function: FUNCTION.describe('a function'),
+  optionalFunction: FUNCTION.optional().describe('a function'),
+  flag: z.boolean().optional().describe('true or false'),
+  version: z.int().min(1).optional().describe('an integer from 1'),
+  options: z.looseObject({}).optional().describe('an object'),
+  engine: (engines: ReadonlyMap<EngineName, Engine>) =>
+    z.enum([...engines.keys()]).describe(`one of ${[...engines.keys()].join(', ')}`),
+}
+
+/**
+ * Checks an object by a schema. The description of each member is its expected value, for the message. Unknown members
+ * are reported first: a misspelt member would otherwise be reported as a missing one.
+ *
+ * @param options.what begins the message about an unknown member
+ * @param options.where ends the message about an invalid value
+ * @throws PluginError with the first error
+ */
+export function checkRecord(
+  file: string,
+  candidate: unknown,
+  {
+    schema,
+    what,
+    where = (member) => ` for ${member}`,
+  }: { schema: z.ZodObject; what: string; where?: (member: string) => string },
+): void {
+  const issues = schema.safeParse(candidate).error?.issues ?? []
+  const known = Object.keys(schema.shape)
+  for (const issue of issues) {
+    if (issue.code !== 'unrecognized_keys') continue
+    const [member = ''] = issue.keys
     const hint = didYouMean(member, known) || `; there are ${known.join(', ')}`
     throw new PluginError(file, `${what} has no member ${member}${hint}`)
   }
-}
-
-/** Whether a value is a valid plugin version. The default version is 1. */
-export function isVersion(value: unknown): boolean {
-  return value === undefined || (Number.isInteger(value) && Number(value) >= 1)
-}
-
-/** Whether a value is an object, and not an array. */
-export function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  for (const { path, message } of issues) {
+    const member = String(path[0])
+    throw new PluginError(file, `expected ${schema.shape[member]?.description ?? message}${where(member)}`)
+  }
 }

@@ -1,58 +1,27 @@
+import { z } from 'zod'
 import { isBundleEntry } from '../../core/files/bundle.ts'
 import { formatNamed, isMediaGroup } from '../../core/media/formats.ts'
 import type { ParameterSpec } from '../../core/plugin-api/parameter.ts'
 import { type Engine, type EngineName, PHASES, type TransformPlugin } from '../../core/plugin-api/plugin.ts'
 import { checkParameter } from './check-parameter.ts'
-import { checkMembers, isRecord, isVersion } from './check-record.ts'
+import { checkRecord, MEMBER } from './check-record.ts'
 import { PluginError, withPluginErrors } from './plugin-error.ts'
 
 /**
- * Checks that the export of a module is a transform plugin.
- * @throws PluginError naming the file and what was expected
+ * Returns the check that the export of a module is a transform plugin for these engines. It throws a PluginError that names
+ * the file and what was expected. Make it once: to build a schema takes longer than to use it.
  */
-export function checkTransform(
-  file: string,
-  candidate: object,
+export function transformCheck(
   engines: ReadonlyMap<EngineName, Engine>,
-): TransformPlugin {
-  checkMembers(file, candidate, [...TRANSFORM_MEMBERS, 'on', 'detect'], 'a plugin')
-  const plugin = candidate as Partial<Record<keyof TransformPlugin, unknown>>
-  const expect = (fits: boolean, expectation: string, member: keyof TransformPlugin) => {
-    if (fits) return
-    throw new PluginError(
-      file,
-      `expected ${expectation} for ${member} but received ${JSON.stringify(plugin[member])}`,
-    )
+): (file: string, candidate: object) => TransformPlugin {
+  const schema = TRANSFORM_PLUGIN.extend({ engine: MEMBER.engine(engines) })
+  return (file, candidate) => {
+    const plugin = candidate as Record<string, unknown> & TransformPlugin
+    const where = (member: string) => ` for ${member} but received ${JSON.stringify(plugin[member])}`
+    checkRecord(file, candidate, { schema, what: 'a plugin', where })
+    for (const [name, spec] of Object.entries(plugin.params)) checkParameter(file, name, spec)
+    return plugin
   }
-  const oneOf = (words: Iterable<string>, word: unknown) => [...words].includes(word as string)
-  expect(oneOf(engines.keys(), plugin.engine), `one of ${[...engines.keys()].join(', ')}`, 'engine')
-  expect(oneOf(PHASES, plugin.phase), `one of ${PHASES.join(', ')}`, 'phase')
-  expect(typeof plugin.transform === 'function', 'a function', 'transform')
-  expect(isVersion(plugin.version), 'an integer from 1', 'version')
-  for (const member of FLAGS)
-    expect(['undefined', 'boolean'].includes(typeof plugin[member]), 'true or false', member)
-  for (const member of FUNCTIONS)
-    expect(['undefined', 'function'].includes(typeof plugin[member]), 'a function', member)
-  expect(plugin.options === undefined || isRecord(plugin.options), 'an object', 'options')
-  expect(
-    plugin.media === undefined ||
-      (Array.isArray(plugin.media) && plugin.media.every((group) => isMediaGroup(group))),
-    'an array of media groups',
-    'media',
-  )
-  expect(
-    plugin.makes === undefined || formatNamed(String(plugin.makes)) !== undefined,
-    'the name of a format',
-    'makes',
-  )
-  expect(
-    plugin.entry === undefined || isBundleEntry(String(plugin.entry)),
-    'the name of the first of several files',
-    'entry',
-  )
-  expect(isRecord(plugin.params), 'an object of parameters', 'params')
-  for (const [name, spec] of Object.entries(plugin.params as object)) checkParameter(file, name, spec)
-  return candidate as TransformPlugin
 }
 
 /** Runs the plugin's own check of its options. @throws PluginError for options that the plugin refuses */
@@ -85,25 +54,25 @@ export function withChoices(
   return { ...plugin, params }
 }
 
-const TRANSFORM_MEMBERS = Object.keys({
-  name: true,
-  engine: true,
-  phase: true,
-  media: true,
-  params: true,
-  always: true,
-  newPass: true,
-  holds: true,
-  makes: true,
-  entry: true,
-  noOriginalFallback: true,
-  version: true,
-  options: true,
-  checkOptions: true,
-  choices: true,
-  opening: true,
-  resolve: true,
-  transform: true,
-} satisfies Record<keyof TransformPlugin, true>)
-const FLAGS = ['always', 'newPass', 'noOriginalFallback'] as const
-const FUNCTIONS = ['holds', 'resolve', 'opening', 'choices', 'checkOptions'] as const
+const TRANSFORM_PLUGIN = z.strictObject({
+  name: MEMBER.unchecked,
+  engine: MEMBER.unchecked,
+  phase: z.enum(PHASES).describe(`one of ${PHASES.join(', ')}`),
+  media: z.array(z.string().refine(isMediaGroup)).optional().describe('an array of media groups'),
+  params: z.looseObject({}).describe('an object of parameters'),
+  always: MEMBER.flag,
+  newPass: MEMBER.flag,
+  holds: MEMBER.optionalFunction,
+  makes: z.string().refine(formatNamed).optional().describe('the name of a format'),
+  entry: z.string().refine(isBundleEntry).optional().describe('the name of the first of several files'),
+  noOriginalFallback: MEMBER.flag,
+  version: MEMBER.version,
+  options: MEMBER.options,
+  checkOptions: MEMBER.optionalFunction,
+  choices: MEMBER.optionalFunction,
+  opening: MEMBER.optionalFunction,
+  resolve: MEMBER.optionalFunction,
+  transform: MEMBER.function,
+  on: MEMBER.unchecked,
+  detect: MEMBER.unchecked,
+} satisfies Record<keyof TransformPlugin | 'on' | 'detect', z.ZodType>)

@@ -11,8 +11,8 @@ import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { checkDetector } from './check-detector.ts'
 import { checkEventPlugin, checkTargets } from './check-event-plugin.ts'
 import { checkParameters } from './check-parameter.ts'
-import { checkName } from './check-record.ts'
-import { checkOptions, checkTransform, withChoices } from './check-transform.ts'
+import { checkKind, checkName } from './check-record.ts'
+import { checkOptions, transformCheck, withChoices } from './check-transform.ts'
 import { ChainError, PluginError } from './plugin-error.ts'
 import { SHIPPED_ORDER } from './shipped-order.ts'
 
@@ -85,6 +85,7 @@ export async function loadPlugins({
   engines: ReadonlyMap<EngineName, Engine>
   chain: ChainSettings
 }): Promise<PluginSet> {
+  const checkTransform = transformCheck(engines)
   const transforms: Array<LoadedPlugin & { file: string }> = []
   const events: LoadedEventPlugin[] = []
   let detector: LoadedDetector | undefined
@@ -102,6 +103,7 @@ export async function loadPlugins({
         if (folder.shipped && 'always' in candidate && candidate.always) missing.push(name)
         continue
       }
+      checkKind(file, candidate)
       if ('on' in candidate) {
         const plugin = checkEventPlugin(file, candidate)
         const options = { ...plugin.options, ...chain.options[name] }
@@ -116,10 +118,10 @@ export async function loadPlugins({
         detector = { plugin, options: { ...plugin.options, ...chain.options[name] }, fingerprint }
         continue
       }
-      const checked = checkTransform(file, candidate, engines)
+      const checked = checkTransform(file, candidate)
       const options = { ...checked.options, ...chain.options[name] }
       checkOptions(file, checked, options)
-      const plugin = checkTransform(file, withChoices(file, checked, options), engines)
+      const plugin = checkTransform(file, withChoices(file, checked, options))
       const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
       transforms.push({
         file,

@@ -567,6 +567,7 @@ describe('loading plugins', () => {
       ],
       ['a key without a group', 'x', "{ type: 'key', help: 'X' }", 'a media group as its group'],
       ['a key of an unknown group', 'x', "{ type: 'key', help: 'X', group: 'font' }", 'a media group'],
+      ['a key with a list of groups', 'x', "{ type: 'key', help: 'X', group: ['image'] }", 'a media group'],
     ] as const) {
       it(`are reported with file and parameter when a parameter has ${what}`, async () => {
         const { message, path } = await refusal({ 'p.js': dropIn('p', { params: `{ '${name}': ${spec} }` }) })
