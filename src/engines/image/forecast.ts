@@ -4,7 +4,7 @@ import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Forecast, ForecastStep } from '../../core/plugin-api/plugin.ts'
 import { type ImageHeader, readHeader } from './header.ts'
-import { checkBytes, checkComplete, checkPixels } from './limits.ts'
+import { checkBytes, checkComplete, checkPixels } from './pixel-limits.ts'
 
 // Memory per pixel in addition to the file, in bytes, measured with 12 and 50 MP and rounded up. For sources that
 // cannot be read row by row.

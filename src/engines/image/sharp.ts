@@ -8,8 +8,15 @@ import { completedPng, isPng } from './completed-png.ts'
 import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
 import { failOn, headerIn, headerOf, type ImageHeader, inputOf } from './header.ts'
-import { checkBytes, checkComplete, checkHeld, checkPixels, checkSvg, hasExtraChannels } from './limits.ts'
 import { eachFrame, newPass, timed } from './passes.ts'
+import {
+  checkBytes,
+  checkComplete,
+  checkHeld,
+  checkPixels,
+  checkSvg,
+  hasExtraChannels,
+} from './pixel-limits.ts'
 import { describe, formatName, type ImageSource } from './source.ts'
 import { checkSvgSize, densityWithin } from './svg-size.ts'
 

@@ -6,7 +6,7 @@ import type { EventName } from '../../core/events.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { DetectorPlugin } from '../../core/plugin-api/detector.ts'
 import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
-import { type Engine, type EngineName, PHASES, type TransformPlugin } from '../../core/plugin-api/plugin.ts'
+import type { Engine, EngineName, TransformPlugin } from '../../core/plugin-api/plugin.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { checkDetector } from './check-detector.ts'
 import { checkEventPlugin, checkTargets } from './check-event-plugin.ts'
@@ -14,7 +14,7 @@ import { checkParameters } from './check-parameter.ts'
 import { checkKind, checkName } from './check-record.ts'
 import { checkOptions, transformCheck, withChoices } from './check-transform.ts'
 import { ChainError, PluginError } from './plugin-error.ts'
-import { SHIPPED_ORDER } from './shipped-order.ts'
+import { inOrder } from './plugin-order.ts'
 
 /** A folder of plugin files, including its subfolders. */
 export interface PluginFolder {
@@ -214,20 +214,4 @@ async function fingerprintOf(
   if (shipped && version === 1 && options === undefined) return undefined
   const text = shipped ? '' : sha256(await readFile(file))
   return sha256(JSON.stringify([plugin.name, version, options ?? {}, text]))
-}
-
-/** Sorts by phase and name. Then the plugins that a list names exchange their places, so that they follow its order. */
-export function inOrder<L extends LoadedPlugin>(transforms: readonly L[], order: readonly string[]): L[] {
-  const natural = [...transforms].sort(
-    (a, b) =>
-      PHASES.indexOf(a.plugin.phase) - PHASES.indexOf(b.plugin.phase) ||
-      (a.plugin.name < b.plugin.name ? -1 : 1),
-  )
-  return arranged(arranged(natural, SHIPPED_ORDER), order)
-}
-
-function arranged<L extends LoadedPlugin>(natural: readonly L[], order: readonly string[]): L[] {
-  const listed = order.flatMap((name) => natural.filter(({ plugin }) => plugin.name === name))
-  let next = 0
-  return natural.map((one) => (order.includes(one.plugin.name) ? (listed[next++] ?? one) : one))
 }

@@ -12,7 +12,7 @@ import {
 } from '../../core/plugin-api/parameter.ts'
 import type { PlanRequest } from '../../core/plugin-api/plugin.ts'
 import type { LoadedDetector, LoadedPlugin } from '../load/load.ts'
-import { inOrder } from '../load/load.ts'
+import { inOrder } from '../load/plugin-order.ts'
 import { readPresets } from './presets.ts'
 import { knownTo, type Presets, type PresetsOfGroup, readQuery } from './query.ts'
 

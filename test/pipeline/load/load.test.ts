@@ -5,14 +5,9 @@ import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { loadChain } from '../../../config/chain.ts'
 import type { Engine, EngineName } from '../../../src/core/plugin-api/plugin.ts'
-import {
-  type ChainSettings,
-  inOrder,
-  type LoadedPlugin,
-  loadPlugins,
-} from '../../../src/pipeline/load/load.ts'
+import { type ChainSettings, type LoadedPlugin, loadPlugins } from '../../../src/pipeline/load/load.ts'
 import { ChainError, PluginError } from '../../../src/pipeline/load/plugin-error.ts'
-import { SHIPPED_ORDER } from '../../../src/pipeline/load/shipped-order.ts'
+import { inOrder, SHIPPED_ORDER } from '../../../src/pipeline/load/plugin-order.ts'
 import { rejection } from '../../support/rejection.ts'
 import { CHAIN, type DropIns, dropIn, dropIns, ENGINES, loadWith, SHIPPED } from './drop-ins.ts'
 

@@ -1,3 +1,5 @@
+import { PHASES, type TransformPlugin } from '../../core/plugin-api/plugin.ts'
+
 /**
  * Sluice's own plugins in the order in which they run, unless `config/chain.json` has another order. The names of stored
  * variants depend on this order. The first plugin renders images of videos, so it precedes all image plugins. The others are
@@ -41,3 +43,23 @@ export const SHIPPED_ORDER: readonly string[] = [
   'video-hls',
   'video-storyboard',
 ]
+
+interface Ordered {
+  plugin: Pick<TransformPlugin, 'name' | 'phase'>
+}
+
+/** Sorts by phase and name. Then the plugins that a list names exchange their places, so that they follow its order. */
+export function inOrder<L extends Ordered>(transforms: readonly L[], order: readonly string[]): L[] {
+  const natural = [...transforms].sort(
+    (a, b) =>
+      PHASES.indexOf(a.plugin.phase) - PHASES.indexOf(b.plugin.phase) ||
+      (a.plugin.name < b.plugin.name ? -1 : 1),
+  )
+  return arranged(arranged(natural, SHIPPED_ORDER), order)
+}
+
+function arranged<L extends Ordered>(natural: readonly L[], order: readonly string[]): L[] {
+  const listed = order.flatMap((name) => natural.filter(({ plugin }) => plugin.name === name))
+  let next = 0
+  return natural.map((one) => (order.includes(one.plugin.name) ? (listed[next++] ?? one) : one))
+}
