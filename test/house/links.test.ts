@@ -4,7 +4,9 @@ import { expect } from 'chai'
 
 /** The pages of the project: those at its top, in docs, and next to the corpus. */
 function pages(): string[] {
-  const inDocs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((file) => join('docs', file))
+  const inDocs = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((file) => !file.startsWith('node_modules'))
+    .map((file) => join('docs', file))
   return [...readdirSync('.'), ...inDocs, join('test', 'corpus', 'README.md')].filter((file) =>
     file.endsWith('.md'),
   )

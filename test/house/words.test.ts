@@ -24,7 +24,9 @@ function hits(text: string): string[] {
 
 /** All pages. */
 function pages(): string[] {
-  const inDocs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((file) => join('docs', file))
+  const inDocs = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((file) => !file.startsWith('node_modules'))
+    .map((file) => join('docs', file))
   return [...readdirSync('.'), ...inDocs].filter((file) => file.endsWith('.md'))
 }
 
