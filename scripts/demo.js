@@ -43,7 +43,7 @@ async function demo({ url, secret, folder }) {
     console.log(`${' '.repeat(10)} ${join(folder, name)}`)
   }
 
-  const picture = await step('make', makePicture, (png) => `an image of 1200 x 800 px, ${sizeOf(png)}`)
+  const picture = await step('create', makePicture, (png) => `an image of 1200 x 800 px, ${sizeOf(png)}`)
   save('picture.png', picture)
 
   const record = await step(

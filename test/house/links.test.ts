@@ -59,8 +59,13 @@ describe('the documentation', () => {
     expect(wrong.filter((reason) => reason !== undefined)).to.deep.equal([])
   })
 
-  it('has a link to each page in the README', () => {
-    const linked = new Set(links(prose('README.md')).map((link) => normalize(link.replace(/#.*/, ''))))
+  it('has a link to each page in the README, or in the list of explanations', () => {
+    const lists = ['README.md', join('docs', 'explanation', 'README.md')]
+    const linked = new Set(
+      lists.flatMap((list) =>
+        links(prose(list)).map((link) => normalize(join(dirname(list), link.replace(/#.*/, '')))),
+      ),
+    )
     const manual = all.filter((page) => page.startsWith('docs/'))
     expect(manual.length).to.be.above(30)
     expect(manual.filter((page) => !linked.has(page))).to.deep.equal([])

@@ -82,7 +82,7 @@ describe('docs/tutorial/first-plugin.md', function () {
 
   it('renders an image with lines after its first three steps', async () => {
     await follow(0)
-    const [{ src }] = JSON.parse(await readFile(join(desk, 'answer.json'), 'utf8'))
+    const [{ src }] = JSON.parse(await readFile(join(desk, 'upload.json'), 'utf8'))
     path = new URL(src).pathname
     const made = await readFile(join(desk, 'lines.webp'))
     expect(await sharp(made).metadata()).to.include({ format: 'webp', width: 300, height: 200 })
