@@ -104,13 +104,13 @@ async function main(): Promise<void> {
   // SIGINT is Ctrl-C: no load balancer has to notice the shutdown, and a person waits for it.
   process.on('SIGTERM', () => stop('SIGTERM', config.SHUTDOWN_DELAY_SECONDS))
   process.on('SIGINT', () => stop('SIGINT'))
+  log.info({ baseUrl, port, dataDir: config.DATA_DIR }, 'ready')
   if (isOneOfSeveral) {
     process.once('disconnect', () => stop('SIGTERM'))
     tellReady(baseUrl)
   } else {
     showReady(config, { baseUrl, log, credentials: app.credentials })
   }
-  log.info({ baseUrl, port, dataDir: config.DATA_DIR }, 'ready')
 }
 
 /** @param credentials of the first client, created by the service when the configuration has none */

@@ -176,7 +176,7 @@ describe('the server process', function () {
     // Where the system allows no folder; a recursive mkdir does not report it.
     const nowhere = await runToEnd({ DATA_DIR: '/proc/sluice', PORT: '0' })
     expect(nowhere.code).to.equal(1)
-    expect(nowhere.output).to.include('DATA_DIR /proc/sluice cannot be made')
+    expect(nowhere.output).to.include('DATA_DIR /proc/sluice cannot be created')
     await writeFile(join(folder, 'index'), 'no folder')
     const broken = await runToEnd({ DATA_DIR: folder, PORT: '0' })
     expect(broken.code).to.equal(1)

@@ -155,7 +155,7 @@ describe('workers', function () {
     expect(await ended).to.equal(0)
     expect(output())
       .to.match(/npm run worker/)
-      .and.include('REDIS_URL has to be set')
+      .and.include('the environment of the web processes, REDIS_URL, and ffmpeg')
       .and.include('MEDIA_CONCURRENCY')
     const other = run({ script: [...WORKER, '--port=80'] })
     expect(await other.ended).to.equal(1)
