@@ -77,7 +77,7 @@ export default definePlugin({
   checkOptions({ quality = {} }) {
     const fits = typeof quality === 'object' && quality !== null && Object.entries(quality).every(isQuality)
     if (fits) return
-    const expected = `an object of ${WITH_QUALITY.join(', ')}, each an integer from 1 to 100,`
+    const expected = `an object of ${WITH_QUALITY.join(', ')} (each an integer from 1 to 100)`
     throw new Error(`expected ${expected} for its option quality but received ${JSON.stringify(quality)}`)
   },
   resolve({ f: asked, q, lossless, maxbytes, a, page, icc }, request) {

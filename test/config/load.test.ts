@@ -6,7 +6,8 @@ import { PART_BYTES } from '../../src/adapters/bucket/s3/upload.ts'
 const PUBLIC = 'pub_0123456789'
 const SECRET = 'sec_0123456789abcdef'
 
-const PROXIES = 'the number of proxies from 0 to 10, or their IP ranges like 10.0.0.0/8, separated by spaces or commas'
+const PROXIES =
+  'the number of proxies from 0 to 10, or their IP ranges like 10.0.0.0/8, separated by spaces or commas'
 
 /** The three variables of a rate limit. */
 function rates(name: string, points: number, addressPoints: number, seconds: number) {
