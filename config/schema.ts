@@ -48,7 +48,8 @@ export const VARIABLES = {
   }),
   TRUST_PROXY: {
     help: 'Trusted proxies in front of the service. X-Forwarded-For of these proxies sets the IP address of the caller. 0: X-Forwarded-For is ignored.',
-    expected: 'their number from 0 to 10, or their IP ranges like 10.0.0.0/8, separated by spaces or commas',
+    expected:
+      'the number of proxies from 0 to 10, or their IP ranges like 10.0.0.0/8, separated by spaces or commas',
     default: '0',
     read: readProxies,
   },
@@ -78,7 +79,7 @@ export const VARIABLES = {
     max: 1024,
     unit: 'threads',
     default: 4,
-    help: 'Threads for files and image transformations, read by Node itself. Transformations in the web process leave two threads to files. npm start sets it to the number of cores plus three.',
+    help: 'Threads for files and image transformations, read by Node itself. Transformations in the web process leave two threads for files. npm start sets it to the number of cores plus three.',
   }),
   HEADERS_TIMEOUT_SECONDS: integer({
     min: 1,

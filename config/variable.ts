@@ -5,7 +5,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface Variable<T> {
   /** A noun phrase, then the effect of special values; with full stops. */
   help: string
-  /** The accepted values, for messages: `a whole number of bytes from 1`. */
+  /** The accepted values, for messages: `an integer (bytes) from 1`. */
   expected: string
   /** The default as text, parsed by `read`. Undefined for no default. */
   default?: string
@@ -15,7 +15,7 @@ export interface Variable<T> {
   read(text: string): T | undefined
 }
 
-/** A whole number; both bounds are inclusive. */
+/** An integer; both bounds are inclusive. */
 export function integer({
   min,
   max,
@@ -33,7 +33,7 @@ export function integer({
   return {
     ...rest,
     ...(byDefault === undefined ? {} : { default: String(byDefault) }),
-    expected: `a whole number${unit ? ` of ${unit}` : ''} ${bounds}`,
+    expected: `an integer${unit ? ` (${unit})` : ''} ${bounds}`,
     read(text) {
       const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
       return value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined

@@ -84,7 +84,7 @@ function checked({ only, runs, quick, photo, profile }, names) {
   }
   const count = Number(runs ?? (quick ? 1 : 3))
   if (!Number.isInteger(count) || count < 1) {
-    throw new Error(`expected a whole number from 1 for --runs, received ${JSON.stringify(runs)}`)
+    throw new Error(`expected an integer from 1 for --runs, received ${JSON.stringify(runs)}`)
   }
   return {
     runs: count,

@@ -15,7 +15,7 @@ const options = { ...loadOptions(process.argv.slice(2)), forbidOnly: true }
 const ends = []
 globalThis[Symbol.for('sluice.lane')] = { atEnd: (end) => ends.push(end) }
 
-// Without its parent nobody reads the results.
+// When the parent process has exited, the results are not read.
 process.on('disconnect', () => process.exit(1))
 process.on('message', async ({ file, end }) => {
   if (end) return close()

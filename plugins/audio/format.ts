@@ -37,7 +37,7 @@ export default definePlugin({
       throw badParameter({ param: 'f', expected, received: f })
     }
     if (br !== undefined && LOSSLESS.includes(format)) {
-      const expected = `none with f=${format}, which loses nothing,`
+      const expected = `no br with f=${format} (lossless)`
       throw badParameter({ param: 'br', expected, received: br })
     }
     return { f: format === usual ? undefined : f, br: br === usualKilobits(format) ? undefined : br }

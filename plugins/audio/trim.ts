@@ -10,5 +10,5 @@ export default definePlugin({
   noOriginalFallback: true,
   params: TRIM_PARAMS,
   resolve: resolveTrim,
-  transform: (sound, params, { source }) => trim(sound, params, { ...source, name: 'sound' }),
+  transform: (sound, params, { source }) => trim(sound, params, { ...source, name: 'audio file' }),
 })

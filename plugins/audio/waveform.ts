@@ -31,10 +31,10 @@ export default definePlugin({
     },
   },
   resolve(asked, { named }) {
-    if (!asked.waveform) throw badParameter({ param: 'waveform', expected: 'no value or 1 with w or h' })
+    if (!asked.waveform) throw badParameter({ param: 'waveform', expected: '1 with w or h' })
     if (named.has('br')) {
-      const expected = 'no br with waveform, which has no bit rate,'
-      throw badParameter({ param: 'waveform', expected, received: '1' })
+      const expected = 'no such parameter with waveform'
+      throw badParameter({ param: 'br', expected, received: 'br' })
     }
     return asked
   },

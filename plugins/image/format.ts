@@ -77,7 +77,7 @@ export default definePlugin({
   checkOptions({ quality = {} }) {
     const fits = typeof quality === 'object' && quality !== null && Object.entries(quality).every(isQuality)
     if (fits) return
-    const expected = `an object of ${WITH_QUALITY.join(', ')}, each an integer from 1 to 100,`
+    const expected = `an object of ${WITH_QUALITY.join(', ')} (each an integer from 1 to 100)`
     throw new Error(`expected ${expected} for its option quality but received ${JSON.stringify(quality)}`)
   },
   resolve({ f: asked, q, lossless, maxbytes, a, page, icc }, request) {
@@ -92,7 +92,7 @@ export default definePlugin({
       throw badParameter({ param: 'f', expected, received: asked ?? 'jpeg' })
     }
     if (page !== undefined && page > 1 && !PAGED.includes(format.name)) {
-      throw badParameter({ param: 'page', expected: `1, as a ${format.name} has no more,`, received: page })
+      throw badParameter({ param: 'page', expected: `1 (a ${format.name} has one page)`, received: page })
     }
     const withQuality = WITH_QUALITY.includes(output) && !lossless
     const usualQuality = outputs.every((each) => q === qualityOf(each, options))
@@ -206,12 +206,12 @@ function tooLargeToSearch(
 /** Returns the uploaded SVG, without any other parameter. */
 function uploadedSvg({ format, named }: PlanRequest): 'original' {
   if (format.name !== 'svg') {
-    const expected = `one of ${FORMATS.join(', ')}, auto`
-    throw badParameter({ param: 'f', expected, received: 'svg, which only an SVG can be sent as' })
+    const expected = `one of ${FORMATS.join(', ')}, auto (svg only for an SVG)`
+    throw badParameter({ param: 'f', expected, received: 'svg' })
   }
   const other = [...named].find((name) => name !== 'f')
   if (other === undefined) return 'original'
-  const expected = 'no other parameter with f=svg, which delivers the uploaded SVG unchanged,'
+  const expected = 'no other parameter with f=svg (the uploaded SVG is delivered unchanged)'
   throw badParameter({ param: other, expected, received: other })
 }
 

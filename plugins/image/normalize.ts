@@ -28,7 +28,7 @@ export default definePlugin({
   resolve(params) {
     const { normalize_lower: lower, normalize_upper: upper } = params
     if (lower < upper) return params
-    const expected = `an integer below normalize_upper, which is ${upper},`
+    const expected = `an integer below normalize_upper (${upper})`
     throw badParameter({ param: 'normalize_lower', expected, received: lower })
   },
   holds: () => 'outcome',

@@ -21,7 +21,8 @@ export default definePlugin({
   },
   resolve(asked, { named }) {
     const other = ITS_OWN.find((name) => named.has(name))
-    if (other !== undefined) throw badParameter({ param: other, expected: 'no value with storyboard' })
+    if (other !== undefined)
+      throw badParameter({ param: other, expected: 'no such parameter with storyboard', received: other })
     return asked
   },
   transform(video) {

@@ -28,13 +28,13 @@ export default definePlugin({
     },
   },
   resolve(asked) {
-    if (!asked.thumbnail) throw badParameter({ param: 'thumbnail', expected: 'no value or 1 with duration' })
+    if (!asked.thumbnail) throw badParameter({ param: 'thumbnail', expected: '1 with duration' })
     return asked
   },
   transform(video, { duration }, { source: { durationSeconds } }) {
     if (durationSeconds !== undefined && duration / STEPS_PER_SECOND >= durationSeconds) {
       const last = Math.max(0, Math.ceil(durationSeconds * STEPS_PER_SECOND) - 1)
-      const expected = `an integer from 0 to ${last}, as this video is ${rounded(durationSeconds)} s long,`
+      const expected = `an integer from 0 to ${last} (this video is ${rounded(durationSeconds)} s long)`
       throw badParameter({ param: 'duration', expected, received: duration })
     }
     video.frameAtSeconds = duration / STEPS_PER_SECOND

@@ -34,7 +34,7 @@ export function limits() {
       `\`UPLOAD_MAX_BYTES\`; \`IMAGE_MAX_BYTES\` when it is not stored. A URL of ${constantOf('core/net/remote-url.ts', 'MAX_LENGTH')} characters, ${constantOf('adapters/fetcher/guarded.ts', 'MAX_REDIRECTS')} redirects`,
     ],
     [
-      'Video to take a frame of',
+      'Video thumbnail',
       `${set('VIDEO_MAX_BYTES', bytes)}, ${pixels} per frame, ${set('TRANSFORM_TIMEOUT_SECONDS', duration)}`,
     ],
     [
@@ -42,21 +42,21 @@ export function limits() {
       `${set('VIDEO_MAX_BYTES', bytes)} and ${pixels} per frame, ${set('MEDIA_TIMEOUT_SECONDS', duration)}, and ${stall} without progress`,
     ],
     [
-      'Video and audio jobs of a client that wait or run',
+      'Waiting and running video and audio jobs of a client',
       `${set('MEDIA_JOBS_LIMIT')}, then 429 \`too_many_jobs\`. Callers without a secret get half of them, or three quarters by presets and signed URLs. One IP address gets a quarter: see [media jobs](../explanation/media-jobs.md)`,
     ],
     ['Output', `${WIDTH} px per side where a parameter enlarges it, ${pixels} over all frames`],
     [
       'SVG to transform',
-      `${bytes(svg('MAX_BYTES'))}, ${svg('MAX_TAGS')} tags, ${svg('MAX_TEXT')} letters, ${bytes(svg('MAX_STYLE'))} of styles, ${svg('MAX_ESCAPES')} entities and escapes, ${constantOf('engines/image/svg-nesting.ts', 'MAX_LAYERS')} nested layers, ${svg('MAX_PICTURES')} embedded images with ${pixels} together; no SVG and no styles in \`data:\` URIs`,
+      `${bytes(svg('MAX_BYTES'))}, ${svg('MAX_TAGS')} tags, ${svg('MAX_TEXT')} characters of text, ${bytes(svg('MAX_STYLE'))} of styles, ${svg('MAX_ESCAPES')} entities and escapes, ${constantOf('engines/image/svg-nesting.ts', 'MAX_LAYERS')} nested layers, ${svg('MAX_PICTURES')} embedded images with ${pixels} together; no SVG and no styles in \`data:\` URIs`,
     ],
-    ['`w`, `h`, also multiplied by `dpr`', `${WIDTH} px. The limit also applies to a side that is not given`],
+    ['`w` and `h`, multiplied by `dpr`', `${WIDTH} px. The limit also applies to a side that is not given`],
     [
       'Side of an image without `w` and `h`',
       `${maxSideOf('webp')} px as WebP, ${maxSideOf('avif')} as AVIF, ${maxSideOf('jpeg')} as JPEG, ${maxSideOf('gif')} as GIF. \`f=auto\` chooses a format that can hold it`,
     ],
     [
-      'Transformations that wait for their turn',
+      'Waiting transformations',
       `${set('TRANSFORM_WAITING')}, of which ${set('TRANSFORM_WAITING_ADDRESS')} from one IP address, at most ${set('TRANSFORM_WAIT_SECONDS', duration)}, then 503: see [budgets](../explanation/budgets.md)`,
     ],
     [

@@ -39,7 +39,9 @@ export async function openAppKeys({
   const secret = config.APP_SECRET ?? (await readAppSecret(file))
   if (secret === undefined) {
     if (known?.recovery !== undefined)
-      throw new Error(`${file} is missing, and the bucket was used with one. ${remedy(file, known)}`)
+      throw new Error(
+        `${file} is missing, but the bucket has secrets that are encrypted with it. ${remedy(file, known)}`,
+      )
     const keys = appKeys(await makeAppSecret(file))
     log.warn(
       { file },
@@ -50,8 +52,10 @@ export async function openAppKeys({
   const keys = appKeys(secret)
   if (known?.recovery === undefined || createRecovery(keys).unseal(known.recovery) !== undefined) return keys
   if (config.APP_SECRET === undefined)
-    throw new Error(`${file} is not the one that the bucket was used with. ${remedy(file, known)}`)
-  log.warn({}, `APP_SECRET is not the one that the bucket was used with: ${WHAT_ENDS}`)
+    throw new Error(
+      `${file} does not match the bucket: it belongs to another installation. ${remedy(file, known)}`,
+    )
+  log.warn({}, `APP_SECRET does not match the bucket: ${WHAT_ENDS}`)
   return keys
 }
 

@@ -6,7 +6,8 @@ import { PART_BYTES } from '../../src/adapters/bucket/s3/upload.ts'
 const PUBLIC = 'pub_0123456789'
 const SECRET = 'sec_0123456789abcdef'
 
-const PROXIES = 'their number from 0 to 10, or their IP ranges like 10.0.0.0/8, separated by spaces or commas'
+const PROXIES =
+  'the number of proxies from 0 to 10, or their IP ranges like 10.0.0.0/8, separated by spaces or commas'
 
 /** The three variables of a rate limit. */
 function rates(name: string, points: number, addressPoints: number, seconds: number) {
@@ -170,13 +171,13 @@ describe('configuration', () => {
   })
 
   for (const [name, text, expected] of [
-    ['PORT', '65536', 'a whole number from 0 to 65535'],
-    ['PORT', '-1', 'a whole number from 0 to 65535'],
-    ['PORT', '80.5', 'a whole number from 0 to 65535'],
-    ['PORT', 'http', 'a whole number from 0 to 65535'],
-    ['PORT', '0x50', 'a whole number from 0 to 65535'],
-    ['PORT', ' 80', 'a whole number from 0 to 65535'],
-    ['PORT', '80\n', 'a whole number from 0 to 65535'],
+    ['PORT', '65536', 'an integer from 0 to 65535'],
+    ['PORT', '-1', 'an integer from 0 to 65535'],
+    ['PORT', '80.5', 'an integer from 0 to 65535'],
+    ['PORT', 'http', 'an integer from 0 to 65535'],
+    ['PORT', '0x50', 'an integer from 0 to 65535'],
+    ['PORT', ' 80', 'an integer from 0 to 65535'],
+    ['PORT', '80\n', 'an integer from 0 to 65535'],
     ['HOST', 'http://x', 'an IP address or host name'],
     ['HOST', 'a b', 'an IP address or host name'],
     ['BASE_URL', 'example.com', 'an http or https URL without query'],
@@ -184,33 +185,33 @@ describe('configuration', () => {
     ['BASE_URL', 'https://example.com?a=1', 'an http or https URL without query'],
     ['BASE_URL', 'https://example.com#a', 'an http or https URL without query'],
     ['DATA_DIR', 'a\0b', 'a path'],
-    ['UPLOAD_MAX_BYTES', '0', 'a whole number of bytes from 1'],
-    ['UPLOAD_MAX_BYTES', '10MB', 'a whole number of bytes from 1'],
-    ['UPLOAD_MAX_BYTES', '1e9', 'a whole number of bytes from 1'],
-    ['UPLOAD_MAX_BYTES', '9999999999999999', 'a whole number of bytes from 1'],
-    ['UPLOAD_MAX_FILES', '0', 'a whole number of files from 1 to 10000'],
-    ['VARIANT_LIMIT', '0', 'a whole number of derivatives from 1 to 1000000'],
-    ['HEADERS_TIMEOUT_SECONDS', '0', 'a whole number of seconds from 1 to 3600'],
-    ['HEADERS_MAX_BYTES', '4095', 'a whole number of bytes from 4096 to 1048576'],
-    ['IDLE_TIMEOUT_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
-    ['KEEP_ALIVE_SECONDS', '3601', 'a whole number of seconds from 1 to 3600'],
-    ['ZIP_RATE_LIMIT', '-1', 'a whole number of requests from 0 to 1000000'],
-    ['ZIP_RATE_LIMIT', '1000001', 'a whole number of requests from 0 to 1000000'],
+    ['UPLOAD_MAX_BYTES', '0', 'an integer (bytes) from 1'],
+    ['UPLOAD_MAX_BYTES', '10MB', 'an integer (bytes) from 1'],
+    ['UPLOAD_MAX_BYTES', '1e9', 'an integer (bytes) from 1'],
+    ['UPLOAD_MAX_BYTES', '9999999999999999', 'an integer (bytes) from 1'],
+    ['UPLOAD_MAX_FILES', '0', 'an integer (files) from 1 to 10000'],
+    ['VARIANT_LIMIT', '0', 'an integer (derivatives) from 1 to 1000000'],
+    ['HEADERS_TIMEOUT_SECONDS', '0', 'an integer (seconds) from 1 to 3600'],
+    ['HEADERS_MAX_BYTES', '4095', 'an integer (bytes) from 4096 to 1048576'],
+    ['IDLE_TIMEOUT_SECONDS', '0', 'an integer (seconds) from 1 to 86400'],
+    ['KEEP_ALIVE_SECONDS', '3601', 'an integer (seconds) from 1 to 3600'],
+    ['ZIP_RATE_LIMIT', '-1', 'an integer (requests) from 0 to 1000000'],
+    ['ZIP_RATE_LIMIT', '1000001', 'an integer (requests) from 0 to 1000000'],
     ...['true', '11', '10.1.2.3/8', 'loopback', ','].map((text) => ['TRUST_PROXY', text, PROXIES] as const),
-    ['ZIP_RATE_WINDOW_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
-    ['ZIP_RATE_WINDOW_SECONDS', '86401', 'a whole number of seconds from 1 to 86400'],
+    ['ZIP_RATE_WINDOW_SECONDS', '0', 'an integer (seconds) from 1 to 86400'],
+    ['ZIP_RATE_WINDOW_SECONDS', '86401', 'an integer (seconds) from 1 to 86400'],
     ['PLUGINS_DIR', '\0', 'a path'],
     ['FULL_CONTENT_RANGE', 'yes', 'one of auto, always, never'],
     ['FULL_CONTENT_RANGE', 'AUTO', 'one of auto, always, never'],
-    ['WEB_CONCURRENCY', '0', 'a whole number of processes from 1 to 64'],
-    ['WEB_CONCURRENCY', '65', 'a whole number of processes from 1 to 64'],
+    ['WEB_CONCURRENCY', '0', 'an integer (processes) from 1 to 64'],
+    ['WEB_CONCURRENCY', '65', 'an integer (processes) from 1 to 64'],
     ['S3_BUCKET', 'My_Bucket', 'the name of a bucket'],
     ['S3_BUCKET', 'ab', 'the name of a bucket'],
     ['S3_FORCE_PATH_STYLE', '1', 'one of false, true'],
     ['AWS_REGION', 'eu west', 'a region'],
     ['AWS_ENDPOINT_URL_S3', 'store.example', 'an http or https URL without query'],
     ['REDIS_TLS_VERIFY', 'no', 'one of true, false'],
-    ['METRICS_PORT', '65536', 'a whole number from 0 to 65535'],
+    ['METRICS_PORT', '65536', 'an integer from 0 to 65535'],
     ['METRICS_HOST', 'a b', 'an IP address or host name'],
     ['LOG_LEVEL', 'trace', 'one of debug, info, warn, error, silent'],
   ] as const) {

@@ -13,6 +13,9 @@ const EXCEPTIONS: ReadonlyArray<[reason: string, pattern: RegExp]> = [
   ['a Lua script, whose words are names', /\bredis\.p?call\(|^\s*local \w/m],
 ]
 
+/** Ends the code before an expected value, which `badParameter` continues with "for <parameter>". */
+const EXPECTED = /\b(?:expected|EXPECTED)\w*\s*[:=]\s*$/
+
 /** Two words in a row, of which one may be a value: a literal of one word is a name, a code or a state. */
 const SENTENCE = new RegExp(`[\\p{L}${HOLE}]\\S*\\s+\\S*[\\p{L}${HOLE}]`, 'u')
 
@@ -41,6 +44,16 @@ describe('the English of messages', () => {
     expect(files.length).to.be.above(300)
     const found = files.flatMap((file) => hits(readFileSync(file, 'utf8')).map((hit) => `${file}:${hit}`))
     expect(found, `\n${found.join('\n')}\n`).to.deep.equal([])
+  })
+
+  it('has no comma between the expected value and "for <parameter>"', () => {
+    const found = sources().flatMap((file) => {
+      const source = readFileSync(file, 'utf8')
+      return literals(source)
+        .filter(({ text, at }) => text.endsWith(',') && EXPECTED.test(source.slice(0, at - 1)))
+        .map(({ text, at }) => `${file}:${lineOf(source, at)}: ${text}`)
+    })
+    expect(found).to.deep.equal([])
   })
 
   it('reads each source to its end', () => {

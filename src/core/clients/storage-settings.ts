@@ -81,7 +81,7 @@ const STORAGE_SETTINGS = {
     fallback: () => '',
     checked(received: string, param: string) {
       const expected =
-        'at most 200 characters: folders of letters, digits, "_", "-" and ".", with "/" between,'
+        'at most 200 characters: folders of letters, digits, "_", "-" and ".", separated by "/"'
       const folders = matching(PREFIX, expected)(received, param).split('/').filter(Boolean)
       return folders.map((folder) => `${folder}/`).join('')
     },

@@ -224,7 +224,7 @@ export function parseExistingFolder(folder: string | undefined, param = 'path'):
     (UNSEEN_CHARACTER.test(folder) ? NOTHING_UNSEEN : undefined) ??
     (Buffer.byteLength(folder) > FOLDER_MAX_BYTES ? `of at most ${FOLDER_MAX_BYTES} bytes` : undefined) ??
     (segments.length > FOLDER_MAX_SEGMENTS ? `of at most ${FOLDER_MAX_SEGMENTS} segments` : undefined) ??
-    (isRecords(segments[0]) ? `outside ${RECORDS}, the service's own folder,` : undefined) ??
+    (isRecords(segments[0]) ? `outside ${RECORDS} (the service's own folder)` : undefined) ??
     // On a disk, such a folder could have the path of a stored file.
     (segments.some((segment) => LAST_SEGMENT.test(segment))
       ? 'without a segment named like a stored file'

@@ -133,7 +133,7 @@ export function expectation(spec: ParameterSpec): string {
   switch (spec.type) {
     case 'integer':
     case 'number':
-      return `${spec.type === 'integer' ? 'an integer' : 'a number'} from ${spec.min} to ${spec.max}${unitOf(spec)}${'bare' in spec ? ` or no value for ${spec.bare}` : ''}`
+      return `${spec.type === 'integer' ? 'an integer' : 'a number'} from ${spec.min} to ${spec.max}${unitOf(spec)}${'bare' in spec ? ` (no value means ${spec.bare})` : ''}`
     case 'enum':
       return `one of ${spec.values.join(', ')}`
     case 'flag':

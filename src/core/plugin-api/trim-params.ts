@@ -34,7 +34,7 @@ interface Trim {
 export function resolveTrim<P extends Trim>(asked: P): P | undefined {
   const { start, end } = asked
   if (end !== undefined && end <= start)
-    throw badParameter({ param: 'end', expected: `a moment past start, ${start} s,`, received: end })
+    throw badParameter({ param: 'end', expected: `a time after start (${start} s)`, received: end })
   return start === 0 && end === undefined ? undefined : asked
 }
 
@@ -47,11 +47,11 @@ export function resolveTrim<P extends Trim>(asked: P): P | undefined {
 export function trim<D extends { startSeconds?: number; endSeconds?: number }>(
   draft: D,
   { start, end }: Trim,
-  { name, durationSeconds }: { name: 'video' | 'sound'; durationSeconds: number | undefined },
+  { name, durationSeconds }: { name: 'video' | 'audio file'; durationSeconds: number | undefined },
 ): D {
   if (durationSeconds !== undefined && start >= durationSeconds) {
     const long = Math.round(durationSeconds * 1000) / 1000
-    const expected = `a number below ${long}, as this ${name} is ${long} s long,`
+    const expected = `a number below ${long} (this ${name} is ${long} s long)`
     throw badParameter({ param: 'start', expected, received: start })
   }
   if (start > 0) draft.startSeconds = start

@@ -1,7 +1,7 @@
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** The format that {@link parseDuration} accepts, for messages. */
-const DURATION = 'a whole number and s, m, h or d (0s, 90m, 24h, 7d), at most 365d,'
+const DURATION = 'an integer and s, m, h or d (0s, 90m, 24h, 7d), at most 365d'
 
 /** `90m` in milliseconds; undefined when the text is no duration. */
 export function parseDuration(text: string): number | undefined {

@@ -23,7 +23,7 @@ export async function newPass(
     const changed = await pixelsOf({ draft, source: frame.source }, context)
     after ??= roomFor(changed, before)
     if (changed.data.length * after.pages !== after.data.length) {
-      throw new Error('expected frames of one size of a plugin that changes each by itself')
+      throw new Error('a plugin that changes each frame must return frames of the same size')
     }
     after.data.set(changed.data, i * changed.data.length)
   }

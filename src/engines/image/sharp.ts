@@ -110,6 +110,6 @@ function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {
 /** @throws Problem 400 for a page after the last one */
 function checkPage(page: number, { pages = 1 }: ImageHeader): void {
   if (page <= pages) return
-  const expected = `an integer from 1 to ${pages}, as many as this file has,`
+  const expected = `an integer from 1 to ${pages} (the number of pages of this file)`
   throw badParameter({ param: 'page', expected, received: String(page) })
 }

@@ -230,6 +230,6 @@ async function exists(path: string): Promise<boolean> {
 
 /** Problem 400, as for any time after the end. The video does not state its duration. */
 function pastTheEnd(seconds: number): Problem {
-  const expected = 'a moment within this video, which does not state its duration,'
+  const expected = 'a time within this video (it does not state its duration)'
   return badParameter({ param: 'duration', expected, received: `${seconds} s` })
 }

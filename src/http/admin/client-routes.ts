@@ -128,5 +128,5 @@ function readFilesFlag(req: Request<Names>): boolean {
   if (pair === undefined) return false
   const [param, received] = pair
   if (query.length === 1 && param === 'files' && (received === '' || received === '1')) return true
-  throw badParameter({ param, expected: 'only files in the query, without a value or 1,', received })
+  throw badParameter({ param, expected: 'no query parameter except files (no value or 1)', received })
 }

@@ -10,7 +10,7 @@ import { checkedBody } from '../body/parse.ts'
 
 const MAX_ITEMS = 100
 const MAX_PARAMS = 50
-const EXPECTED_ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, ".zip" among them`
+const EXPECTED_ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, including ".zip"`
 const EXPECTED_LIST = `an array of 1 to ${MAX_ITEMS} items`
 
 // Each text describes the expected value in error messages.

@@ -18,7 +18,7 @@ export function unnamedProxy({
       isTold = true
       log.warn(
         {},
-        'a request has X-Forwarded-For, but TRUST_PROXY is not set: rate limits count all clients behind the proxy as one IP address',
+        'a request has X-Forwarded-For, but TRUST_PROXY is not set: rate limits count all callers behind the proxy as one IP address',
       )
     }
     next()

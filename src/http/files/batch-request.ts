@@ -41,12 +41,16 @@ export function readDeletion(body: unknown, grant: Grant): Deletion {
   if (asked.length !== 1 || (paths && limit !== undefined))
     throw badParameter({
       param: 'the body',
-      expected: 'one of paths, prefix and all, limit with one of the last two,',
+      expected: 'exactly one of paths, prefix or all (limit only with prefix or all)',
       received: Object.keys(read).join(', ') || undefined,
     })
   if (paths) return { isPermanent, paths: namedPaths(paths, grant) }
   if (prefix === '')
-    throw badParameter({ param: 'prefix', expected: 'a folder, or "all": true,', received: prefix })
+    throw badParameter({
+      param: 'prefix',
+      expected: 'a folder (for all files, send "all": true instead)',
+      received: prefix,
+    })
   const folder = prefix === undefined ? '' : parseExistingFolder(prefix.replace(/\/$/, ''), 'prefix')
   return { isPermanent, folder: commonFolder(folder, grant.folder ?? ''), limit: limit ?? PATHS_MAX }
 }

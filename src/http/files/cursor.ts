@@ -21,7 +21,7 @@ export function positionOf(cursor: string, { key, ...place }: CursorPlace): stri
   } catch {
     throw badParameter({
       param: 'cursor',
-      expected: 'a cursor of a response with the same sort, client and folder,',
+      expected: 'a cursor of a response with the same sort, client and folder',
       received: cursor,
     })
   }

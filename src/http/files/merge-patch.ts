@@ -34,6 +34,6 @@ export function readFileChange(body: unknown): (record: OriginalRecord) => Origi
 
 function checkedName(received: unknown): string {
   if (typeof received === 'string' && received !== '' && cleanFileName(received) === received) return received
-  const expected = 'a file name of 1 to 255 bytes, without a folder,'
+  const expected = 'a file name of 1 to 255 bytes without a folder'
   throw badParameter({ param: 'originalName', expected, received })
 }

@@ -40,7 +40,7 @@ function readPeriod(query: QueryPairs): { from: Day; to: Day } {
   if (count < 1 || count > USAGE_RETENTION_DAYS)
     throw badParameter({
       param: 'from',
-      expected: `a day no later than to, and at most ${USAGE_RETENTION_DAYS - 1} days before it,`,
+      expected: `a day not after to (at most ${USAGE_RETENTION_DAYS - 1} days before it)`,
       received: from,
     })
   return { from, to }

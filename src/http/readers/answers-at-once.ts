@@ -37,7 +37,7 @@ function tooMany(most: number): Problem {
   return new Problem({
     status: 429,
     code: 'too_many_connections',
-    detail: `Too many requests of your IP address at the same time (limit ${most}). Retry after 5 s.`,
+    detail: `Too many concurrent requests from your IP address (limit ${most}). Retry after 5 s.`,
     members: { limit: most },
     headers: { 'Retry-After': '5', Connection: 'close' },
   })

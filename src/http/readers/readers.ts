@@ -128,7 +128,7 @@ function tooManyHeld(): Problem {
   return new Problem({
     status: 503,
     code: 'too_many_slow_readers',
-    detail: 'Too many clients read images that could not be stored. Retry after 5 s.',
+    detail: 'Too many slow clients are reading images that are not stored. Retry after 5 s.',
     members: { reason: BUSY },
     headers: { 'Retry-After': '5' },
   })

@@ -27,19 +27,19 @@ interface Dependencies {
 const BODY_MAX_BYTES = 64 * 1024
 const EXPIRATION = 'expirationIn'
 const TYPES_MAX = 50
-const EXPECTED_SECONDS = `a whole number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`
+const EXPECTED_SECONDS = `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`
 
 const signRequest = z.strictObject(
   {
     folder: z.string('a string').optional(),
     expiresIn: z.number(EXPECTED_SECONDS),
-    maxBytes: z.number('a whole number of bytes from 1').optional(),
+    maxBytes: z.number('an integer number of bytes from 1').optional(),
     types: boundedArray(z.string('a media type'), {
       min: 1,
       max: TYPES_MAX,
       expected: `an array of 1 to ${TYPES_MAX} media types`,
     }).optional(),
-    uses: z.number(`a whole number of uses from 1 to ${USES_MAX}`).optional(),
+    uses: z.number(`an integer number of uses from 1 to ${USES_MAX}`).optional(),
   },
   'an object of folder, expiresIn, maxBytes, types and uses',
 )

@@ -38,7 +38,7 @@ const signUrlRequest = z.strictObject(
     expiresIn: boundedInteger({
       min: 1,
       max: EXPIRES_MAX_SECONDS,
-      expected: `a whole number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
+      expected: `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
     }).optional(),
   },
   'an object of url and expiresIn',

@@ -142,7 +142,7 @@ function nameAndFolder(metadata: Readonly<Record<string, string | null>>) {
   if (folder !== undefined && other !== undefined && folder !== other)
     throw badParameter({
       param: 'path',
-      expected: 'the same as folder, or only one of them,',
+      expected: 'the same value as folder (or send only one of them)',
       received: other,
     })
   return { originalName: metadata.filename ?? metadata.name ?? '', folder: folder ?? other }

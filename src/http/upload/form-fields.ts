@@ -22,7 +22,7 @@ export interface UploadFields {
 
 const TRANSFORMS_MAX = 20
 const QUERY_MAX_LENGTH = 2000
-const EXPECTED_TRANSFORMS = `a JSON array of at most ${TRANSFORMS_MAX} query strings, like ["w=300", "w=600&f=webp"],`
+const EXPECTED_TRANSFORMS = `a JSON array of at most ${TRANSFORMS_MAX} query strings like ["w=300", "w=600&f=webp"]`
 
 /** Creates the reader for one form. */
 export function uploadFields(): UploadFields {

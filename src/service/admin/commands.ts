@@ -138,7 +138,11 @@ function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Prom
     const parsed = args.safeParse(received)
     if (!parsed.success)
       // The received arguments are not shown: there may be a secret among them.
-      throw badParameter({ param: 'arguments', expected: z.prettifyError(parsed.error), received: 'others' })
+      throw badParameter({
+        param: 'arguments',
+        expected: z.prettifyError(parsed.error),
+        received: 'invalid arguments',
+      })
     return work(parsed.data, run)
   }
 }

@@ -9,7 +9,7 @@ export function checkClientName(name: string): void {
   if (bytes > 0 && bytes <= NAME_MAX_BYTES && name.trim() === name && !UNSEEN_CHARACTER.test(name)) return
   throw badParameter({
     param: 'name',
-    expected: `1 to ${NAME_MAX_BYTES} bytes without control characters and marks of text direction, and without spaces at the ends,`,
+    expected: `1 to ${NAME_MAX_BYTES} bytes without control characters, marks of text direction or spaces at the ends`,
     received: name,
   })
 }

@@ -1,11 +1,11 @@
 import { Problem } from '../../core/problem.ts'
 
-/** 400: of these the first alone would be of no use, since it has nothing but the addresses of the others. */
+/** 400: a stream or a storyboard has several files. The main file alone is useless: it only refers to the others. */
 export function severalFiles(): Problem {
   return new Problem({
     status: 400,
     code: 'several_files',
-    detail: 'expected a transformation into one file, to save or archive it, but this one creates several',
+    detail: 'This transformation creates several files. It cannot be downloaded as one file or archived.',
   })
 }
 

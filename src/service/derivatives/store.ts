@@ -91,7 +91,7 @@ export function createStoring(
 
   async function hasRoom(size: number): Promise<boolean> {
     if (deadline === undefined) return false
-    // An index that cannot be asked refuses nothing: what is rendered is delivered.
+    // While the index is unavailable, no limit is checked: the rendered derivative is delivered.
     return (await unlessStatus(503, space.makeRoom(claim, size + parts.bytes()))) ?? true
   }
 

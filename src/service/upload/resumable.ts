@@ -77,7 +77,7 @@ export function createResumables({
     if (folder === undefined || folder === own) return own
     throw badParameter({
       param: 'folder',
-      expected: 'no folder, or the folder of the link,',
+      expected: 'no folder or the folder of the link',
       received: folder,
     })
   }

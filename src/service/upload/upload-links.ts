@@ -189,7 +189,7 @@ function checkInteger(
 ): void {
   if (Number.isSafeInteger(value) && value >= 1 && (max === undefined || value <= max)) return
   const bounds = max === undefined ? 'from 1' : `from 1 to ${max}`
-  throw badParameter({ param, expected: `a whole number of ${unit} ${bounds}`, received: value })
+  throw badParameter({ param, expected: `an integer number of ${unit} ${bounds}`, received: value })
 }
 
 function checkedFolder(folder: string | undefined): string {

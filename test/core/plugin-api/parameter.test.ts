@@ -230,7 +230,7 @@ describe('parameters', () => {
       'logo.png',
       'expected [folder/]<sourceName> or the full key of an original of type image for wm but received "logo.png"',
     ],
-    ['trim', trim, 'x', 'expected a number from 0 to 255 or no value for 10 for trim but received "x"'],
+    ['trim', trim, 'x', 'expected a number from 0 to 255 (no value means 10) for trim but received "x"'],
     [
       'crop',
       crop,

@@ -137,7 +137,7 @@ onTwoBackends('derivatives', (start) => {
     expect(jsonOf(answer)).to.include({
       code: 'bad_parameter',
       param: 'page',
-      expected: 'an integer from 1 to 3, as many as this file has,',
+      expected: 'an integer from 1 to 3 (the number of pages of this file)',
       received: '4',
     })
     await storedEventually(['_page=3'])

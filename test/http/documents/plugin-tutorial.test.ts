@@ -96,7 +96,7 @@ describe('docs/tutorial/first-plugin.md', function () {
     expect(lines(bright)).to.deep.equal({ dark: 20, longest: 10 })
     // A fifth of the light is left of it.
     expect(Math.min(...bright)).to.be.closeTo(51, 4)
-    const expected = 'expected a number from 1 to 50 px or no value for 2 for scanlines'
+    const expected = 'expected a number from 1 to 50 px (no value means 2) for scanlines'
     expect(printed).to.include(`${expected} but received \\"99\\"`)
     // The URL of the first three steps still works.
     const again = await exchange(service, `${path}?w=300&scanlines&f=png`)

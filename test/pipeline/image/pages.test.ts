@@ -79,7 +79,7 @@ describe('parameters a and page', () => {
       const problem = await rejection(transformed(await timed(there), 'page=4', { format: there }))
       expect(problem).to.be.instanceOf(Problem).and.include({ status: 400, code: 'bad_parameter' })
       expect((problem as Problem).message).to.equal(
-        'expected an integer from 1 to 3, as many as this file has, for page but received "4"',
+        'expected an integer from 1 to 3 (the number of pages of this file) for page but received "4"',
       )
     })
   }

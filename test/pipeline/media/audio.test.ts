@@ -376,13 +376,13 @@ describe('audio output', () => {
     })
 
     for (const [query, expected] of [
-      ['start=3', /^expected a number below 3, as this sound is 3 s long, for start but received "3"$/],
-      ['start=2&end=1', /^expected a moment past start, 2 s, for end but received "1"$/],
-      ['f=wav&br=64', /^expected none with f=wav, which loses nothing, for br but received "64"$/],
+      ['start=3', /^expected a number below 3 \(this audio file is 3 s long\) for start but received "3"$/],
+      ['start=2&end=1', /^expected a time after start \(2 s\) for end but received "1"$/],
+      ['f=wav&br=64', /^expected no br with f=wav \(lossless\) for br but received "64"$/],
       ['f=png', /^expected one of mp3, m4a, ogg, opus, wav, flac without waveform for f but received "png"$/],
       ['waveform&f=mp3', /^expected one of json, png with waveform for f but received "mp3"$/],
-      ['waveform&br=64', /^expected no br with waveform, which has no bit rate, for waveform/],
-      ['w=100', /^expected no value or 1 with w or h for waveform but received none$/],
+      ['waveform&br=64', /^expected no such parameter with waveform for br but received "br"$/],
+      ['w=100', /^expected 1 with w or h for waveform but received none$/],
       ['br=8', /^expected an integer from 16 to 320 kbit\/s for br/],
     ] as const) {
       it(`for ?${query}`, async () => {

@@ -281,7 +281,9 @@ describe('an HLS stream', () => {
       ['q_a', 'hls&q_a'],
       ['kf', 'kf=10&hls'],
     ])
-      expect(() => planOf(String(query))).to.throw(`expected no value with hls for ${param}`)
+      expect(() => planOf(String(query))).to.throw(
+        `expected no such parameter with hls for ${param} but received "${param}"`,
+      )
     expect(await rejection(streamed(source.subarray(0, 3000)))).to.include({ status: 422 })
   })
 

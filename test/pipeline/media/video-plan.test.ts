@@ -91,8 +91,8 @@ describe('a plan for a video', () => {
     ],
     ['thumbnail=0&negate', /^there is no parameter "negate" for video files/],
     ['preset=still&thumbnail=0', /^there is no parameter "negate" for video files/],
-    ['duration=5', /^expected no value or 1 with duration for thumbnail but received none$/],
-    ['thumbnail=0&duration=5', /^expected no value or 1 with duration for thumbnail/],
+    ['duration=5', /^expected 1 with duration for thumbnail but received none$/],
+    ['thumbnail=0&duration=5', /^expected 1 with duration for thumbnail/],
     ['thumbnail&duration=-1', /^expected an integer from 0 to 864000 tenths of a second for duration/],
     [
       'f=webp',
@@ -107,7 +107,7 @@ describe('a plan for a video', () => {
     ['f=ogv', /^expected one of mp4, mov, webm, avi for f but received "ogv"/],
     ['kf=121', /^expected an integer from 1 to 120 frames for kf/],
     ['end=0', /^expected a number from 0.1 to 86400 seconds for end/],
-    ['start=2&end=2', /^expected a moment past start, 2 s, for end but received "2"/],
+    ['start=2&end=2', /^expected a time after start \(2 s\) for end but received "2"/],
   ] as const) {
     it(`refuses ?${query}`, () => {
       const { status, message } = refusal(query)

@@ -27,7 +27,9 @@ describe('?storyboard', () => {
       ['mute', 'storyboard&mute'],
       ['hls', 'hls&storyboard'],
     ])
-      expect(() => planOf(String(query))).to.throw(`expected no value with storyboard for ${param}`)
+      expect(() => planOf(String(query))).to.throw(
+        `expected no such parameter with storyboard for ${param} but received "${param}"`,
+      )
     for (const query of [
       'storyboard&thumbnail',
       'storyboard&duration=1',

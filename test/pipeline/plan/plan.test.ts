@@ -351,14 +351,14 @@ describe('planning', () => {
         const { status, message } = refusal(query, { format: 'svg' })
         expect({ status, message }).to.deep.equal({
           status: 400,
-          message: `expected no other parameter with f=svg, which delivers the uploaded SVG unchanged, for ${name} but received "${name}"`,
+          message: `expected no other parameter with f=svg (the uploaded SVG is delivered unchanged) for ${name} but received "${name}"`,
         })
       }
     })
 
     it('is the only source for f=svg', () => {
       expect(refusal('f=svg').message).to.equal(
-        'expected one of jpeg, png, webp, avif, tiff, gif, auto for f but received "svg, which only an SVG can be sent as"',
+        'expected one of jpeg, png, webp, avif, tiff, gif, auto (svg only for an SVG) for f but received "svg"',
       )
     })
   })
@@ -380,7 +380,7 @@ describe('planning', () => {
         'png',
         'expected one of png, webp, avif, tiff, gif, auto with lossless for f but received "jpeg"',
       ],
-      ['page=2', 'png', 'expected 1, as a png has no more, for page but received "2"'],
+      ['page=2', 'png', 'expected 1 (a png has one page) for page but received "2"'],
       ['page=0', 'tiff', 'expected an integer from 1 to 10000 for page but received "0"'],
       ['a=2', 'gif', 'expected one of 0, 1 for a but received "2"'],
     ] as const) {
@@ -423,7 +423,7 @@ describe('planning', () => {
         const error = await load(quality).catch((reason) => reason)
         expect(error).to.have.property('name', 'PluginError')
         expect(error.message).to.include(
-          `image/format.ts: expected an object of jpeg, webp, avif, tiff, each an integer from 1 to 100, for its option quality but received ${JSON.stringify(quality)}`,
+          `image/format.ts: expected an object of jpeg, webp, avif, tiff (each an integer from 1 to 100) for its option quality but received ${JSON.stringify(quality)}`,
         )
       })
     }

@@ -106,8 +106,8 @@ describe('the server process', function () {
       SECRET_CLIENT_TOKEN: secret,
     })
     expect(code).to.equal(1)
-    expect(output).to.include('PORT: expected a whole number from 0 to 65535, received "80000"')
-    expect(output).to.include('UPLOAD_MAX_BYTES: expected a whole number of bytes from 1, received "10MB"')
+    expect(output).to.include('PORT: expected an integer from 0 to 65535, received "80000"')
+    expect(output).to.include('UPLOAD_MAX_BYTES: expected an integer (bytes) from 1, received "10MB"')
     expect(output).to.include('LOG_LEVEL: expected one of debug, info, warn, error, silent, received "loud"')
     expect(output).to.include('SECRET_CLIENT_TOKEN: expected').and.not.include(`"${secret}"`)
     expect(await stat(join(folder, 'data')).catch(() => 'nothing')).to.equal('nothing')

@@ -14,12 +14,12 @@ const CPU_MS_MAX = 1_000_000_000
 
 export const ratesRule: Rule<Rates, RateChanges> = {
   flags: '--rate <name=limit|name=default…>',
-  help: 'requests per window for upload, derivative, fetch, sign or zip; 0: unlimited',
+  help: 'limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited',
   docs: {
     example: 'zip=100',
     json: '(by name: `{"zip": 100, "upload": null}`)',
     effect:
-      'Points of this client for a [rate limit](rate-limits.md), instead of the configured points; 0 means no limit. A command may have several `--rate`',
+      'Replaces a [rate limit](rate-limits.md) for this client. 0 means no limit. A command may have several `--rate`',
   },
   stored: z.partialRecord(z.enum(CLIENT_LIMIT_NAMES), z.int().min(0)),
   change: (remove) => boundedMembers(z.number().or(remove)),
@@ -52,6 +52,6 @@ function checkRate(name: string, points: number | false): void {
   }
   const max = name === 'cpu' ? CPU_MS_MAX : POINTS_MAX
   if (points === false || isInteger(points, { min: 0, max })) return
-  const expected = `an integer from 0, which is no limit, to ${max}`
+  const expected = `an integer from 0 to ${max} (0: no limit)`
   throw badParameter({ param: `rates.${name}`, expected, received: points })
 }

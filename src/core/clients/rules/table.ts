@@ -138,7 +138,7 @@ export const CLIENT_RULES = {
     help: 'maximum size of a file; default: UPLOAD_MAX_BYTES',
     docs: { example: '10000000', effect: 'Largest upload of this client, below `UPLOAD_MAX_BYTES`' },
     max: ({ uploadMaxBytes }) => uploadMaxBytes,
-    unit: ' bytes, which is UPLOAD_MAX_BYTES,',
+    unit: ' bytes (UPLOAD_MAX_BYTES)',
     shown: (bytes) => `uploads of at most ${counted(bytes, 'byte')}`,
   }),
   /** Points by the name of the rate limit. They replace the configured points; 0 means no limit. */

@@ -121,7 +121,7 @@ describe('image-trim', () => {
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 400 })
       expect(error).to.have.property(
         'message',
-        `expected a number from 0 to 255 or no value for 10 for trim but received "${value}"`,
+        `expected a number from 0 to 255 (no value means 10) for trim but received "${value}"`,
       )
     })
   }
