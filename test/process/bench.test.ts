@@ -72,7 +72,11 @@ describe('the benchmark', function () {
   })
 
   it('compares videos and frames with ffmpeg called by hand, and leaves no files', async () => {
-    const { code, table, output, left } = await bench('videos', '--quick', ...sized(['--only', 'thumbnail'], []))
+    const { code, table, output, left } = await bench(
+      'videos',
+      '--quick',
+      ...sized(['--only', 'thumbnail'], []),
+    )
     expect(code, output).to.equal(0)
     const [machine, , , , ...rows] = table.trimEnd().split('\n')
     expect(machine).to.match(/^\d{4}-\d\d-\d\d, Node \d+\.\d+\.\d+, \d+ cores \(.+\), \d+ GB/)
