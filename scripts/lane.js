@@ -4,10 +4,10 @@ import Mocha from 'mocha'
 
 /**
  * The process of a lane, see lanes.js: runs each test file that it receives in a mocha of its own, and sends the result. The
- * servers that files share live until the end: test/support/servers/at-end.ts registers their ends here.
+ * servers that files share run until the end: test/support/servers/at-end.ts registers their shutdown here.
  */
 
-// What the last tests have begun ends within this time, if it ends at all.
+// The time for work that the last tests have started to end.
 const LINGER_MS = 30_000
 
 const { loadOptions } = createRequire(import.meta.url)('mocha/lib/cli/options.cjs')

@@ -5,10 +5,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { root } from './ready/run.js'
 
-/** Processes that run test files at the same time: most tests wait for a part of their time, and two would leave cores idle. */
+/** The number of processes that run test files at the same time. Most tests wait for a part of their time, so two would leave cores idle. */
 const LANES = 3
 
-/** The slowest files, which begin first: one that began last would run alone at the end. The report at the end names the slowest. */
+/** The slowest files start first: one that started last would run alone at the end. The report of a run lists the slowest files. */
 const SLOWEST_FIRST = [
   'process/crash/crash.test.ts',
   'process/crash/tus.test.ts',
@@ -47,7 +47,7 @@ export async function runLanes({ folder, options, env, isLong = false }) {
   return { ...totals, code: totals.failures > 0 ? 1 : 0 }
 }
 
-/** Runs waiting files in a process until none is left. @param path of a new file, for what the process prints */
+/** Runs the waiting files in one process, until no file is left. @param path of a new file for the output of the process */
 async function runLane(path, { waiting, options, env, totals }) {
   const output = openSync(path, 'a+')
   let shown = 0
@@ -61,7 +61,7 @@ async function runLane(path, { waiting, options, env, totals }) {
     cwd: root,
     env,
     execArgv: nodeOptions(options),
-    // A file rather than a pipe: a process that a test leaves behind keeps no reader waiting.
+    // A file instead of a pipe: a process that a test leaves running does not block a reader.
     stdio: ['ignore', output, output, 'ipc'],
   })
   let file
@@ -72,7 +72,7 @@ async function runLane(path, { waiting, options, env, totals }) {
   }
   child.on('message', ({ result, ended, leftOpen }) => {
     if (result !== undefined) {
-      // With --grep, most files have no test to run.
+      // With --grep, most files have no matching test.
       const isSilent = result.passes + result.failures + result.pending === 0
       if (!isSilent) console.log(`\n${file} (${result.seconds} s)`)
       show({ isSilent })
@@ -92,13 +92,13 @@ async function runLane(path, { waiting, options, env, totals }) {
   show()
   closeSync(output)
   if (hasEnded) return
-  // The other lanes end with their current files.
+  // The other lanes end after their current files.
   waiting.length = 0
   const how = signal ? `by ${signal}` : `with exit code ${code}`
   throw new Error(`The tests stopped before their end, ${how}${file ? `, in ${file}` : ''}.`)
 }
 
-/** Those of Node, as .mocharc.json names them. */
+/** The options for Node in .mocharc.json. */
 function nodeOptions(options) {
   const { loadOptions } = createRequire(import.meta.url)('mocha/lib/cli/options.cjs')
   return (loadOptions(options)['node-option'] ?? []).map((option) => `--${option}`)
@@ -106,7 +106,7 @@ function nodeOptions(options) {
 
 const isSized = (name) => readFileSync(join(root, 'test', name), 'utf8').includes("/support/sized.ts'")
 
-/** All but those below test/long; with `isLong` those, and the tests that have a full size. */
+/** All test files except those in test/long. With `isLong`: the files in test/long, and the tests that have a full size. */
 function testFiles(isLong) {
   const names = readdirSync(join(root, 'test'), { recursive: true })
     .filter((name) => /\.test\.[jt]s$/.test(name))
