@@ -35,7 +35,7 @@ function hits(source: string): string[] {
 function sources(): string[] {
   return FOLDERS.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
-  ).filter((file) => /\.m?[jt]s$/.test(file))
+  ).filter((file) => /\.m?[jt]s$/.test(file) && !file.includes('node_modules'))
 }
 
 describe('the English of messages', () => {
