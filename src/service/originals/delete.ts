@@ -134,6 +134,8 @@ export function createRemovals({
         await answered.ended(ref)
         if (keepSeconds !== undefined) {
           const kept = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
+          // A restore may follow at any time. A delete that continued here would then be permanent.
+          if (kept === 'already') continue
           if (kept) return kept
         }
         const taken = await take(client, ref, { cause: isPermanent ? 'purge' : 'delete' })

@@ -15,13 +15,14 @@ import type { Removed } from './removed.ts'
 export interface SoftDeletes {
   /**
    * Moves an original to the trash: it is no longer delivered or transformed, but its bytes remain.
-   * @returns undefined when it does not exist, is deleted permanently, or could not be restored later
+   * @returns `already` when it was in the trash; undefined when it does not exist, is deleted permanently, or could not be
+   *   restored later
    */
   softDelete(
     client: Client,
     key: ObjectKey,
     options: { keepMs: number },
-  ): Promise<Required<Removed> | undefined>
+  ): Promise<Required<Removed> | 'already' | undefined>
   /** Restores the original of a path. @throws Problem 404, also after its retention, 409 when it is not deleted */
   restore(client: Client, meanings: PathCandidates): Promise<FoundOriginal>
 }
@@ -74,7 +75,8 @@ export function createSoftDeletes({
         const taken = await index.trash(ref, { at, until: at + keepMs })
         const { original } = await index.find(ref)
         // It was deleted permanently in between, or does not exist. If another process began this soft delete and died, finish it.
-        if (original?.state !== 'trashed' || (!taken && present.trash)) return undefined
+        if (original?.state !== 'trashed') return undefined
+        if (!taken && present.trash) return 'already'
         const { trash } = original
         await records.put(client, present.record, { trash, signal })
         if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)

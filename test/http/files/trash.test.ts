@@ -274,6 +274,31 @@ onEveryBackend('soft delete', (start, backend) => {
     expect(original?.state).to.equal(isTrashed ? 'trashed' : 'stored')
   })
 
+  it('is never permanent without now, also when a restore comes between the steps of a second delete', async () => {
+    let beforeRemoval = async () => {}
+    const racing = await start({
+      wrapStorage: ({ buckets, index }) => ({
+        buckets,
+        index: {
+          ...index,
+          beginRemoval: async (...args) => {
+            await beforeRemoval()
+            return index.beginRemoval(...args)
+          },
+        },
+      }),
+    })
+    const keeping = await newKeepingClient(racing, 3600)
+    const { s3PathOriginal: key, src } = await uploadOne(keeping, { name: 'a.png', bytes: png })
+    const restored = async () => ask(keeping, '/v1/files/restore', { method: 'POST', json: { paths: [key] } })
+    await deleteFile(keeping, key)
+    beforeRemoval = async () => void (await restored())
+    expect((await deleteFile(keeping, key)).status).to.equal(404)
+    beforeRemoval = async () => {}
+    await restored()
+    expect((await exchange(keeping, src)).status).to.equal(200)
+  })
+
   it('is permanent when the client is removed', async () => {
     const record = await withDerivative()
     await deleteFile(client, record.s3PathOriginal)
