@@ -140,10 +140,11 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
-  const uploads = openUploads({
+  const { upload, signedLinks, resumables, sweepResumables } = openUploads({
     backends,
     config,
     buckets,
+    firstBucket,
     index,
     keys,
     clients,
@@ -153,7 +154,6 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     removals,
     log,
   })
-  const { upload, signedLinks, resumables, sweepResumables } = uploads
   const warnClientUpdates = throttled((err) =>
     log.warn({ err }, 'client updates unavailable; using the cached state'),
   )

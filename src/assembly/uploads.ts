@@ -1,7 +1,6 @@
 import type { Config } from '../../config/load.ts'
-import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
 import type { Log } from '../core/log.ts'
-import type { Buckets } from '../core/ports/bucket.ts'
+import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
@@ -23,6 +22,7 @@ export interface UploadsOptions {
   backends: Backends
   config: Config
   buckets: Buckets
+  firstBucket: Bucket
   index: FileIndex
   keys: AppKeys
   clients: Clients
@@ -38,6 +38,7 @@ export function openUploads({
   backends,
   config,
   buckets,
+  firstBucket,
   index,
   keys,
   clients,
@@ -47,7 +48,6 @@ export function openUploads({
   removals,
   log,
 }: UploadsOptions) {
-  const firstBucket = buckets.of({ id: FIRST_CLIENT_ID, token: '' })
   const { locks } = backends
   const { UPLOAD_MAX_BYTES: maxBytes } = config
   const { admits } = clients

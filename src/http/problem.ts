@@ -56,9 +56,7 @@ export function resetWhenBrokenOff({ response }: Express): void {
 export const notFound: RequestHandler = ({ method, path }) => {
   const near = nearestRoute(method, path)
   if (near === undefined) throw routeNotFound()
-  throw new Problem({
-    status: 404,
-    code: 'route_not_found',
+  throw routeNotFound().with({
     detail: `No route matches ${method} ${truncate(path)}. Did you mean ${near}?`,
   })
 }
