@@ -279,9 +279,11 @@ Failed: one of them would pass
 
   /** Runs a script of the copied project; its npm and its compiler are the ones above. */
   async function node(args: string[], env: Record<string, string> = {}) {
+    // Colours would change the output. Libraries add them for some values of TERM and CI, without a terminal too.
+    const { FORCE_COLOR: _, ...inherited } = process.env
     const child: ChildProcessByStdio<null, Readable, Readable> = spawn(process.execPath, args, {
       cwd: folder,
-      env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}`, ...env },
+      env: { ...inherited, NO_COLOR: '1', PATH: `${join(folder, 'bin')}:${process.env.PATH}`, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const code = new Promise<number | null>((done) => child.once('exit', done))
