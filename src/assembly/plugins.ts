@@ -5,6 +5,7 @@ import { loadPresets } from '../../config/presets.ts'
 import { programEnvironment } from '../../config/programs.ts'
 import type { Engine, EngineName } from '../core/plugin-api/plugin.ts'
 import { createAudioEngine } from '../engines/audio/audio.ts'
+import { createPrograms, type Programs } from '../engines/ffmpeg/installed.ts'
 import { sharpEngine } from '../engines/image/sharp.ts'
 import { createScratch } from '../engines/temp/scratch.ts'
 import { createSpool } from '../engines/temp/spool.ts'
@@ -18,16 +19,21 @@ import { checkPresets } from '../pipeline/plan/presets.ts'
  * @throws PluginError for a broken plugin; PresetError for broken presets; Error for a file of `config/` that cannot be
  *   read
  */
-export async function loadEverything({ config, root, engines: given }: LoadOptions) {
-  const programs = { folder: join(config.DATA_DIR, 'media'), env: programEnvironment() }
-  const ffmpeg = createFfmpeg({ ...programs, mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000 })
-  const all: readonly Engine[] = [sharpEngine, ffmpeg, createAudioEngine(programs), ...(given ?? [])]
+export async function loadEverything({ config, root, engines: given, programs }: LoadOptions) {
+  const env = programEnvironment()
+  const media = {
+    folder: join(config.DATA_DIR, 'media'),
+    env,
+    programs: programs ?? createPrograms(env),
+  }
+  const ffmpeg = createFfmpeg({ ...media, mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000 })
+  const all: readonly Engine[] = [sharpEngine, ffmpeg, createAudioEngine(media), ...(given ?? [])]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const folders = pluginFolders(root, config.PLUGINS_DIR)
   const plugins = await loadPlugins({ folders, engines, chain })
   const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
-  const spool = createSpool(createScratch(programs.folder))
+  const spool = createSpool(createScratch(media.folder))
   return { chain, engines, ffmpeg, ownEngines: given === undefined, folders, plugins, presets, spool }
 }
 
@@ -40,6 +46,8 @@ export interface LoadOptions {
   root: string
   /** Replacements of the engines of Sluice, by their names. */
   engines?: readonly Engine[]
+  /** The installed ffmpeg programs, when they are known. By default, they are searched in `PATH`. */
+  programs?: Programs
 }
 
 /** The plugins of Sluice are next to this file's folder, compiled in the same way. Drop-in plugins are plain JavaScript. */

@@ -9,6 +9,7 @@ import type { Log } from '../../src/core/log.ts'
 import { createWebServer } from '../../src/process/web/web-server.ts'
 import type { Tokens } from '../../src/service/clients/clients.ts'
 import { type Backend, EMBEDDED } from './backend.ts'
+import { installedPrograms } from './media/programs.ts'
 import { expectNoSecrets } from './secrets.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { expectDocumentedProblems } from './texts/documented-problems.ts'
@@ -76,6 +77,7 @@ export async function startService({
     root,
     baseUrl: url,
     log,
+    programs: installedPrograms(),
     wrapStorage: (inner) => {
       storage = inner
       return wrapStorage(inner)

@@ -5,7 +5,7 @@ import type { Engine, EngineContext } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
 import { notDecodable, notTransformable } from '../../core/transform-problems.ts'
 import { audioStreamOf, probe } from '../ffmpeg/ffprobe.ts'
-import { createPrograms } from '../ffmpeg/installed.ts'
+import { createPrograms, type Programs } from '../ffmpeg/installed.ts'
 import { checkMediaSize, type MediaFile, openMedia, unlessGone } from '../ffmpeg/media-file.ts'
 import { notInstalled, type Running, ran, runningOf, type Said } from '../ffmpeg/process.ts'
 import { withStallTimeout } from '../ffmpeg/watchdog.ts'
@@ -33,12 +33,18 @@ export interface AudioEngineOptions {
   env: Running['env']
   /** Maximum time without progress, in milliseconds; half a minute by default. */
   stallMs?: number | undefined
+  /** The installed programs, when they are known. By default, the engine looks for them in `env`. */
+  programs?: Programs | undefined
 }
 
 /** Creates the audio engine. It runs ffmpeg as child processes, and starts none yet. */
-export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions): Engine<'ffmpeg-audio'> {
+export function createAudioEngine({
+  folder,
+  env,
+  stallMs,
+  programs = createPrograms(env),
+}: AudioEngineOptions): Engine<'ffmpeg-audio'> {
   const scratch = createScratch(folder)
-  const programs = createPrograms(env)
   const runningIn = ({ signal, limits, spent }: EngineContext): Running =>
     runningOf(limits, { signal, env, group: 'audio', spent })
 

@@ -11,7 +11,7 @@ import type { Engine } from '../../core/plugin-api/plugin.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { lastShownUntil, probe, probeVideo, undecodable } from '../ffmpeg/ffprobe.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
-import { createPrograms } from '../ffmpeg/installed.ts'
+import { createPrograms, type Programs } from '../ffmpeg/installed.ts'
 import { mediaFacts } from '../ffmpeg/media-facts.ts'
 import { checkMediaSize, type MediaFile, openMedia, unlessGone } from '../ffmpeg/media-file.ts'
 import { INSTALL, notInstalled, outputOf, type Running, runningOf } from '../ffmpeg/process.ts'
@@ -53,12 +53,18 @@ export interface FfmpegOptions {
   env: Running['env']
   /** Time limit of a media job, in milliseconds. */
   mediaTimeoutMs?: number
+  /** The installed programs, when they are known. By default, the engine looks for them in `env`. */
+  programs?: Programs | undefined
 }
 
 /** Creates the engine. It starts no process yet. */
-export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions): FfmpegEngine {
+export function createFfmpeg({
+  folder,
+  env,
+  mediaTimeoutMs = 0,
+  programs = createPrograms(env),
+}: FfmpegOptions): FfmpegEngine {
   const scratch = createScratch(folder)
-  const programs = createPrograms(env)
 
   async function ensureInstalled(): Promise<void> {
     const missing = await programs.missing()
