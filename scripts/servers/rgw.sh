@@ -143,6 +143,20 @@ paxos_min_wait = 0.01
 mon_tick_interval = 1
 mon_client_hunt_interval = 0.3
 mon_client_hunt_interval_backoff = 1
+# Less CPU time: no log in memory for a crash, no checksums of messages on the loopback interface.
+debug_ms = 0/0
+debug_rgw = 0/0
+debug_rgw_sync = 0/0
+debug_objecter = 0/0
+debug_objclass = 0/0
+debug_osd = 0/0
+debug_filestore = 0/0
+debug_monc = 0/0
+debug_mon = 0/0
+debug_paxos = 0/0
+debug_auth = 0/0
+ms_crc_data = false
+ms_crc_header = false
 [mon]
 mon_data = $folder/monitor
 mon_data_avail_crit = 1
@@ -155,12 +169,19 @@ bluestore_block_size = 8589934592
 osd_memory_target = 939524096
 osd_class_load_list = *
 osd_class_default_list = *
+osd_op_num_shards = 1
+osd_op_num_threads_per_shard = 2
 [client.rgw]
 rgw_enable_apis = s3
 rgw_dns_name = localhost
 rgw_thread_pool_size = 32
 rgw_enable_usage_log = false
 rgw_run_sync_thread = false
+# With the 11 shards of the default, each list of a bucket is 11 requests to the disk.
+rgw_override_bucket_index_max_shards = 1
+rgw_dynamic_resharding = false
+rgw_enable_lc_threads = false
+rgw_enable_quota_threads = false
 [client.admin]
 log_file = /dev/null
 CONF

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
+import { EMBEDDED } from '../../support/backend.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { partsOf } from '../../support/requests/byteranges.ts'
 import { rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 import { emptied } from '../../support/storage.ts'
 
 const DAY = 86_400_000
@@ -25,7 +27,7 @@ interface Target {
   mediaType: string
 }
 
-onTwoBackends('Range and conditional requests', (start) => {
+onTwoBackends('Range and conditional requests', (start, backend) => {
   let service: Service
   let text: WireRecord
   let png: WireRecord
@@ -75,6 +77,10 @@ onTwoBackends('Range and conditional requests', (start) => {
 
   for (const [what, target] of Object.entries(targets)) {
     describe(`for ${what}`, () => {
+      // All headers are parsed in the same way: an original on disk gets all of them, the other targets some of each kind.
+      const isFull = sized(backend === EMBEDDED && what === 'an original', true)
+      const cases = <T>(all: readonly T[], some = 3): readonly T[] =>
+        all.filter((_, i) => isFull || i % Math.ceil(all.length / some) === 0)
       const ranges: Array<[range: (size: number) => string, part: (size: number) => [number, number]]> = [
         [() => 'bytes=0-0', () => [0, 0]],
         [() => 'bytes=0-99', () => [0, 99]],
@@ -86,7 +92,7 @@ onTwoBackends('Range and conditional requests', (start) => {
         [(size) => `bytes=${size - 1}-`, (size) => [size - 1, size - 1]],
         [() => 'BYTES=1-2', () => [1, 2]],
       ]
-      for (const [range, part] of ranges) {
+      for (const [range, part] of cases(ranges)) {
         it(`respond 206 to ${range(1000)}`, async () => {
           const { address, bytes, etag } = await target()
           const size = bytes.length
@@ -101,12 +107,12 @@ onTwoBackends('Range and conditional requests', (start) => {
         })
       }
 
-      for (const range of [
+      for (const range of cases([
         (size: number) => `bytes=${size}-`,
         (size: number) => `bytes=${size}-${size + 10}`,
         () => 'bytes=-0',
         () => 'bytes=99999999999999999999-',
-      ]) {
+      ])) {
         it(`respond 416 to ${range(1000)}`, async () => {
           const { address, bytes } = await target()
           const answer = await exchange(service, address, { headers: { Range: range(bytes.length) } })
@@ -118,7 +124,8 @@ onTwoBackends('Range and conditional requests', (start) => {
         })
       }
 
-      for (const range of ['bytes=5-2', 'bytes=a-b', 'bytes=', 'bytes=-', 'bytes=--1', 'items=0-1', '0-1']) {
+      const invalid = ['bytes=5-2', 'bytes=a-b', 'bytes=', 'bytes=-', 'bytes=--1', 'items=0-1', '0-1']
+      for (const range of cases(invalid)) {
         it(`ignore the invalid range ${range}`, async () => {
           const { address, bytes } = await target()
           const answer = await exchange(service, address, { headers: { Range: range } })
@@ -165,7 +172,7 @@ onTwoBackends('Range and conditional requests', (start) => {
           ],
         ],
       ]
-      for (const [range, parts] of several) {
+      for (const [range, parts] of cases(several)) {
         it(`respond 206 with multipart/byteranges to ${range}`, async () => {
           const { address, bytes, etag, modified, mediaType } = await target()
           const size = bytes.length
@@ -231,7 +238,7 @@ onTwoBackends('Range and conditional requests', (start) => {
         'the date, as no HTTP date is written': [({ modified }) => modified.toISOString(), 200],
         nonsense: [() => 'nonsense', 200],
       }
-      for (const [how, [value, status]] of Object.entries(ifRange)) {
+      for (const [how, [value, status]] of cases(Object.entries(ifRange))) {
         it(`respond ${status} to a range with If-Range: ${how}`, async () => {
           const it = await target()
           const answer = await exchange(service, it.address, {
@@ -349,7 +356,7 @@ onTwoBackends('Range and conditional requests', (start) => {
           [() => ({ 'If-Match': '"another"', Range: 'bytes=999999-' }), 412, 'failed, and a bad range'],
           [(t) => ({ 'If-Match': t.etag, Range: 'bytes=0-1' }), 206, 'If-Match holds, and a range'],
         ]
-      for (const [headers, status, why] of conditions) {
+      for (const [headers, status, why] of cases(conditions, 6)) {
         it(`respond ${status}: ${why}`, async () => {
           const it = await target()
           for (const method of status === 206 ? ['GET'] : ['GET', 'HEAD']) {

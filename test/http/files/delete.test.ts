@@ -8,6 +8,7 @@ import { picture } from '../../support/media/images.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -132,7 +133,7 @@ onEveryBackend('DELETE of a file', (start) => {
   })
 
   it('responds 200 to one of two concurrent deletes and 200 or 404 to the other, without failures', async () => {
-    for (let i = 0; i < 5; i += 1) {
+    for (let i = 0; i < sized(2, 5); i += 1) {
       const record = await withDerivatives(['w=10'])
       const responses = await Promise.all(
         Array.from({ length: 4 }, () => deleteFile(service, record.s3PathOriginal)),
@@ -212,14 +213,15 @@ onEveryBackend('DELETE of a file', (start) => {
   })
 
   describe('during transformations', function () {
-    this.timeout(30_000)
+    this.timeout(sized(30_000, 60_000))
+    const rounds = sized(5, 20)
 
-    it('leaves nothing in 20 rounds of 20 transformations', async () => {
+    it(`leaves nothing in ${rounds} rounds of ${rounds} transformations`, async () => {
       const statuses = new Map<number, number>()
-      for (let round = 0; round < 20; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const record = await uploadOne(service, { name: 'a.png', bytes: png })
         let answered = 0
-        const transforms = Array.from({ length: 20 }, async (_, i) => {
+        const transforms = Array.from({ length: rounds }, async (_, i) => {
           const answer = await exchange(service, `${record.src}?w=${i + 1}&h=${round + 1}`)
           answered += 1
           return answer
@@ -246,13 +248,10 @@ onEveryBackend('DELETE of a file, followed by a graceful shutdown', (start, back
   it('leaves nothing in bucket and index after transformations', async () => {
     const dataDir = await temporaryFolder()
     const service = await start({ dataDir })
-    for (let round = 0; round < 5; round += 1) {
-      const record = await uploadOne(
-        service,
-        { name: 'a.png', bytes: await picture() },
-        { path: 'some/folder' },
-      )
-      const transforms = Array.from({ length: 20 }, (_, i) => exchange(service, `${record.src}?w=${i + 1}`))
+    const png = await picture()
+    for (let round = 0; round < sized(2, 5); round += 1) {
+      const record = await uploadOne(service, { name: 'a.png', bytes: png }, { path: 'some/folder' })
+      const transforms = Array.from({ length: sized(6, 20) }, (_, i) => exchange(service, `${record.src}?w=${i + 1}`))
       await transforms[round]
       await deleteFile(service, record.s3PathOriginal)
       await Promise.all(transforms)
