@@ -104,7 +104,9 @@ function nodeOptions(options) {
   return (loadOptions(options)['node-option'] ?? []).map((option) => `--${option}`)
 }
 
-const isSized = (name) => readFileSync(join(root, 'test', name), 'utf8').includes("/support/sized.ts'")
+/** Whether a test file has a full size, or runs a contract, of which some have. */
+const isSized = (name) =>
+  /\/support\/sized\.ts'|\/contracts\//.test(readFileSync(join(root, 'test', name), 'utf8'))
 
 /** All test files except those in test/long. With `isLong`: the files in test/long, and the tests that have a full size. */
 function testFiles(isLong) {

@@ -142,3 +142,6 @@ export const S3_REDIS: Backend = {
 
 /** All that make sense. */
 export const BACKENDS: readonly Backend[] = [EMBEDDED, DISK_REDIS, S3_EMBEDDED, S3_REDIS]
+
+/** Whether both the files and the index of a backend are in servers, or neither is: together, these two have every adapter. */
+export const isOneOfTwo = (backend: Backend): boolean => backend === EMBEDDED || backend === S3_REDIS

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { loadConfig } from '../../config/load.ts'
 import { type App, type AppOptions, createApp, type Storage } from '../../src/app.ts'
-import type { Log } from '../../src/core/log.ts'
 import { createWebServer } from '../../src/process/web/web-server.ts'
 import type { Tokens } from '../../src/service/clients/clients.ts'
 import { type Backend, EMBEDDED } from './backend.ts'
@@ -13,19 +12,10 @@ import { installedPrograms } from './media/programs.ts'
 import { expectNoSecrets } from './secrets.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { expectDocumentedProblems } from './texts/documented-problems.ts'
+import { type KeptLog, keptLog } from './texts/kept-log.ts'
 
-/** A log that keeps its lines, as pino would write them. */
-export interface KeptLog extends Log {
-  readonly lines: Array<{ level: string; message: string; fields: Record<string, unknown> }>
-}
-
-export function keptLog(): KeptLog {
-  const lines: KeptLog['lines'] = []
-  const at = (level: string) => (fields: object, message: string) => {
-    lines.push({ level, message, fields: { ...fields } })
-  }
-  return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
-}
+// Programs of tests import it from there: this file loads the whole service.
+export { type KeptLog, keptLog } from './texts/kept-log.ts'
 
 /** The real service on a real socket, with its own data folder. */
 export interface Service {

@@ -15,7 +15,7 @@ import { sized } from '../../support/sized.ts'
 import { breakable } from '../../support/stored/breakable.ts'
 
 const MIB = 1024 * 1024
-const FILES = sized(30, 100)
+const FILES = sized(12, 100)
 // More than is read ahead.
 const FILE = randomBytes(MIB + 100_000)
 const BYTES_PER_SECOND = 10 * 1024

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { EMBEDDED } from '../../support/backend.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { watchedEngine } from '../../support/media/engines.ts'
@@ -13,7 +14,7 @@ import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 
-onTwoBackends('derivatives', (start) => {
+onTwoBackends('derivatives', (start, backend) => {
   const watched = watchedEngine()
   let service: Service
   let record: WireRecord
@@ -98,35 +99,6 @@ onTwoBackends('derivatives', (start) => {
         )
       }
     })
-  })
-
-  it('are WebP for f=auto where AVIF would take too long, and vary by Accept', async () => {
-    const bytes = await picture({ width: 2500, height: 2000, format: 'jpeg' })
-    record = await uploadOne(service, { name: 'a.jpg', bytes })
-    for (const accept of ['image/avif,image/webp', 'image/avif,image/webp', 'image/webp', '*/*']) {
-      const { status, headers } = await exchange(service, `${record.src}?f=auto`, { headers: { accept } })
-      expect(status).to.equal(200)
-      expect(headers).to.include({
-        'content-type': accept === '*/*' ? 'image/jpeg' : 'image/webp',
-        vary: 'Accept',
-      })
-    }
-    await storedEventually(['_f=auto', '_f=webp', '_default'])
-  })
-
-  it('are the uploaded SVG for f=svg, and are not stored', async () => {
-    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"><!-- kept --></svg>'
-    record = await uploadOne(service, { name: 'a.svg', bytes: svg })
-    const { body, headers } = await exchange(service, `${record.src}?f=svg`)
-    expect(body.toString()).to.equal(svg)
-    expect(headers).to.include({ 'content-type': 'image/svg+xml', etag: `"${record.s3PathOriginal}"` })
-    expect(headers['content-security-policy']).to.include('sandbox')
-    const refused = await exchange(service, `${record.src}?f=svg&w=9`)
-    expect({ status: refused.status, param: jsonOf(refused).param }).to.deep.equal({
-      status: 400,
-      param: 'w',
-    })
-    await storedEventually([])
   })
 
   it('respond 400 to a page that the file does not have', async () => {
@@ -354,34 +326,6 @@ onTwoBackends('derivatives', (start) => {
       expect((await exchange(service, address())).status).to.equal(200)
       await storedEventually(['_w=64'])
     })
-
-    it('respond 503 with Retry-After when the queue is full, and still deliver stored files', async function () {
-      this.timeout(30_000)
-      await exchange(service, `${record.src}?w=5`)
-      await storedEventually(['_w=5'])
-      watched.hold()
-      const gone = leaving()
-      // Those that wait, and those that run: one more than there are cores.
-      const room = 256 + availableParallelism() + 1
-      const before = sourcesFound
-      const waiting = Array.from({ length: room }, (_, i) =>
-        exchange(service, `${record.src}?w=${100 + i}&h=7`, { signal: gone.signal }).catch(() => undefined),
-      )
-      await eventually(() => expect(sourcesFound - before).to.equal(room), { withinMs: 20_000 })
-      const refused = await exchange(service, `${record.src}?w=1000&h=7`)
-      expect(refused.status).to.equal(503)
-      expect(Number(refused.headers['retry-after'])).to.be.above(0)
-      expect(refused.headers['cache-control']).to.equal('no-store')
-      expect(jsonOf(refused)).to.include({ code: 'unavailable', retryAfterSeconds: 5 })
-      for (const address of [record.src, `${record.src}?w=5`])
-        expect((await exchange(service, address)).status).to.equal(200)
-      gone.abort()
-      await Promise.all(waiting)
-      watched.release()
-      await eventually(async () =>
-        expect((await exchange(service, `${record.src}?w=1000&h=7`)).status).to.equal(200),
-      )
-    })
   })
 
   it('deliver a large derivative only once it is stored, so that slow readers keep none in memory', async () => {
@@ -423,6 +367,66 @@ onTwoBackends('derivatives', (start) => {
     store()
     await eventually(async () =>
       expect((await slow.objects()).filter((name) => name.includes('_w='))).to.have.length(1),
+    )
+  })
+
+  // The rest does not depend on the storage.
+  if (backend !== EMBEDDED) return
+
+  it('are WebP for f=auto where AVIF would take too long, and vary by Accept', async () => {
+    const bytes = await picture({ width: 2500, height: 2000, format: 'jpeg' })
+    record = await uploadOne(service, { name: 'a.jpg', bytes })
+    for (const accept of ['image/avif,image/webp', 'image/avif,image/webp', 'image/webp', '*/*']) {
+      const { status, headers } = await exchange(service, `${record.src}?f=auto`, { headers: { accept } })
+      expect(status).to.equal(200)
+      expect(headers).to.include({
+        'content-type': accept === '*/*' ? 'image/jpeg' : 'image/webp',
+        vary: 'Accept',
+      })
+    }
+    await storedEventually(['_f=auto', '_f=webp', '_default'])
+  })
+
+  it('are the uploaded SVG for f=svg, and are not stored', async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"><!-- kept --></svg>'
+    record = await uploadOne(service, { name: 'a.svg', bytes: svg })
+    const { body, headers } = await exchange(service, `${record.src}?f=svg`)
+    expect(body.toString()).to.equal(svg)
+    expect(headers).to.include({ 'content-type': 'image/svg+xml', etag: `"${record.s3PathOriginal}"` })
+    expect(headers['content-security-policy']).to.include('sandbox')
+    const refused = await exchange(service, `${record.src}?f=svg&w=9`)
+    expect({ status: refused.status, param: jsonOf(refused).param }).to.deep.equal({
+      status: 400,
+      param: 'w',
+    })
+    await storedEventually([])
+  })
+
+  it('respond 503 with Retry-After when the queue is full, and still deliver stored files', async function () {
+    this.timeout(30_000)
+    await exchange(service, `${record.src}?w=5`)
+    await storedEventually(['_w=5'])
+    watched.hold()
+    const gone = leaving()
+    // Those that wait, and those that run: one more than there are cores.
+    const room = 256 + availableParallelism() + 1
+    const before = sourcesFound
+    const waiting = Array.from({ length: room }, (_, i) =>
+      exchange(service, `${record.src}?w=${100 + i}&h=7`, { signal: gone.signal }).catch(() => undefined),
+    )
+    await eventually(() => expect(sourcesFound - before).to.equal(room), { withinMs: 20_000 })
+    const refused = await exchange(service, `${record.src}?w=1000&h=7`)
+    expect(refused.status).to.equal(503)
+    expect(Number(refused.headers['retry-after'])).to.be.above(0)
+    expect(refused.headers['cache-control']).to.equal('no-store')
+    expect(jsonOf(refused)).to.include({ code: 'unavailable', retryAfterSeconds: 5 })
+    for (const address of [record.src, `${record.src}?w=5`])
+      expect((await exchange(service, address)).status).to.equal(200)
+    gone.abort()
+    await Promise.all(waiting)
+    watched.release()
+    await eventually(async () =>
+      expect((await exchange(service, `${record.src}?w=1000&h=7`)).status).to.equal(200),
     )
   })
 })

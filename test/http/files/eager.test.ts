@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import type { Engine } from '../../../src/core/plugin-api/plugin.ts'
 import { sharpEngine } from '../../../src/engines/image/sharp.ts'
+import { EMBEDDED } from '../../support/backend.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { watchedEngine } from '../../support/media/engines.ts'
@@ -26,7 +27,7 @@ const file = (name: string, bytes: Uint8Array | string): RawPart => ({
 type Transform = { key: string; src: string; state: string }
 type Eager = Omit<WireRecord, 'options'> & { options: { transforms?: Transform[] } }
 
-onTwoBackends('transforms of an upload', (start) => {
+onTwoBackends('transforms of an upload', (start, backend) => {
   const watched = watchedEngine()
   let service: Service
   let failingPuts = 0
@@ -112,129 +113,9 @@ onTwoBackends('transforms of an upload', (start) => {
     }
   })
 
-  it('are an empty list for an empty array, and absent for an empty field', async () => {
-    for (const [parts, options] of [
-      [[asking([])], { transforms: [] }],
-      [[field('')], {}],
-    ] as const) {
-      const [record] = recordsOf(await postForm(service, [...parts, file('a.txt', 'some text')]))
-      expect(record?.options).to.deep.equal(options)
-    }
-  })
-
   it('can be up to twenty', async () => {
     const record = await uploaded(Array.from({ length: 20 }, (_, i) => `w=${i + 1}`))
     await eventually(async () => expect(await derivatives(record)).to.have.length(20))
-  })
-
-  describe('are refused with a 400 that names the invalid one, and nothing is stored', () => {
-    const cases: Record<string, [transforms: string, members: Record<string, unknown>, detail: RegExp]> = {
-      'that are no JSON': [
-        'w=100',
-        { param: 'transforms' },
-        /expected a JSON array of at most 20 query strings/,
-      ],
-      'that are no array': ['{"w":100}', { param: 'transforms' }, /expected a JSON array .* received "\{/],
-      'that are 21': [
-        JSON.stringify(Array.from({ length: 21 }, () => 'w=1')),
-        { param: 'transforms' },
-        /at most 20/,
-      ],
-      'of which one is no text': [
-        '["w=1", 5]',
-        { param: 'transforms[1]' },
-        /expected a query string of at most 2000 characters for transforms\[1\] but received "5"/,
-      ],
-      'of which one is too long': [
-        JSON.stringify(['w=1', `f=${'x'.repeat(2000)}`]),
-        { param: 'transforms[1]' },
-        /2000 characters/,
-      ],
-      'of which one is out of range': [
-        '["w=1", "w=0"]',
-        { param: 'w', expected: 'an integer from 1 to 5000 px', received: '0', transform: 1 },
-        /for w but received "0", in transforms\[1\]: "w=0"$/,
-      ],
-      'of which one has an unknown parameter': [
-        '["widht=5"]',
-        { code: 'unknown_parameter', nearest: 'width', transform: 0 },
-        /did you mean "width"\?, in transforms\[0\]/,
-      ],
-      'of which one asks for nothing': [
-        '["w=1", ""]',
-        { param: 'transforms[1]' },
-        /expected at least one parameter of a transformation for transforms\[1\]/,
-      ],
-      'whose format is that of a request to come': [
-        '["w=1&f=auto"]',
-        { param: 'transforms[0]' },
-        /expected a format by its name/,
-      ],
-      'that are too long': [JSON.stringify(['x'.repeat(70_000)]), { param: 'transforms' }, /64 KiB/],
-    }
-    for (const [what, [transforms, members, detail]] of Object.entries(cases)) {
-      it(what, async () => {
-        const before = await service.objects()
-        const bytes = await picture()
-        for (const parts of [
-          [field(transforms), file('a.png', bytes)],
-          [file('a.png', bytes), field(transforms)],
-          [file('a.png', bytes), field(transforms), file('b.png', bytes)],
-        ]) {
-          const answer = await postForm(service, parts)
-          expect(answer.status, answer.body.toString()).to.equal(400)
-          expect(jsonOf(answer)).to.include(members)
-          expect(jsonOf(answer).detail).to.match(detail)
-        }
-        expect(await service.objects()).to.deep.equal(before)
-      })
-    }
-
-    it('of a file that does not support it', async () => {
-      const before = await service.objects()
-      const parts = [file('a.png', await picture()), file('b.txt', 'some text'), asking(['w=1'])]
-      const answer = await postForm(service, parts)
-      expect(answer.status).to.equal(400)
-      expect(jsonOf(answer).detail).to.match(/there is no parameter "w" for text files/)
-      expect(await service.objects()).to.deep.equal(before)
-    })
-
-    it('after a file that is already stored', async () => {
-      const before = await service.objects()
-      const body = new Readable({ read() {} })
-      const form = multipart([file('a.png', await picture()), asking(['w=0'])])
-      const at = form.indexOf('name="transforms"')
-      body.push(form.subarray(0, at))
-      const answer = exchange(service, '/v1/upload', {
-        method: 'POST',
-        headers: { Authorization: service.tokens.secretClientToken, 'Content-Type': MULTIPART },
-        body,
-      })
-      await eventually(async () => expect(await service.objects()).to.have.length(before.length + 1))
-      body.push(form.subarray(at))
-      body.push(null)
-      expect((await answer).status).to.equal(400)
-      expect(await service.objects()).to.deep.equal(before)
-    })
-
-    it('before the file has been sent', async () => {
-      const begun: string[] = []
-      const strict = await start({
-        wrapStorage: ({ buckets, index }) => ({
-          buckets,
-          index: {
-            ...index,
-            beginUpload(ref, leaseUntil) {
-              begun.push(ref.key)
-              return index.beginUpload(ref, leaseUntil)
-            },
-          },
-        }),
-      })
-      const answer = await postForm(strict, [asking(['w=0']), file('a.png', await picture())])
-      expect(answer.status).to.equal(400)
-      expect(begun).to.deep.equal([])
-    })
   })
 
   it('are joined by a request that arrives during the render', async () => {
@@ -368,5 +249,128 @@ onTwoBackends('transforms of an upload', (start) => {
     await Promise.all([...earlier, ...later])
     await eventually(() => expect(puts).to.include('w=12'))
     expect(puts.indexOf('w=12')).to.be.above(1.8 * crowd)
+  })
+
+  // The rest does not depend on the storage.
+  if (backend !== EMBEDDED) return
+
+  it('are an empty list for an empty array, and absent for an empty field', async () => {
+    for (const [parts, options] of [
+      [[asking([])], { transforms: [] }],
+      [[field('')], {}],
+    ] as const) {
+      const [record] = recordsOf(await postForm(service, [...parts, file('a.txt', 'some text')]))
+      expect(record?.options).to.deep.equal(options)
+    }
+  })
+
+  describe('are refused with a 400 that names the invalid one, and nothing is stored', () => {
+    const cases: Record<string, [transforms: string, members: Record<string, unknown>, detail: RegExp]> = {
+      'that are no JSON': [
+        'w=100',
+        { param: 'transforms' },
+        /expected a JSON array of at most 20 query strings/,
+      ],
+      'that are no array': ['{"w":100}', { param: 'transforms' }, /expected a JSON array .* received "\{/],
+      'that are 21': [
+        JSON.stringify(Array.from({ length: 21 }, () => 'w=1')),
+        { param: 'transforms' },
+        /at most 20/,
+      ],
+      'of which one is no text': [
+        '["w=1", 5]',
+        { param: 'transforms[1]' },
+        /expected a query string of at most 2000 characters for transforms\[1\] but received "5"/,
+      ],
+      'of which one is too long': [
+        JSON.stringify(['w=1', `f=${'x'.repeat(2000)}`]),
+        { param: 'transforms[1]' },
+        /2000 characters/,
+      ],
+      'of which one is out of range': [
+        '["w=1", "w=0"]',
+        { param: 'w', expected: 'an integer from 1 to 5000 px', received: '0', transform: 1 },
+        /for w but received "0", in transforms\[1\]: "w=0"$/,
+      ],
+      'of which one has an unknown parameter': [
+        '["widht=5"]',
+        { code: 'unknown_parameter', nearest: 'width', transform: 0 },
+        /did you mean "width"\?, in transforms\[0\]/,
+      ],
+      'of which one asks for nothing': [
+        '["w=1", ""]',
+        { param: 'transforms[1]' },
+        /expected at least one parameter of a transformation for transforms\[1\]/,
+      ],
+      'whose format is that of a request to come': [
+        '["w=1&f=auto"]',
+        { param: 'transforms[0]' },
+        /expected a format by its name/,
+      ],
+      'that are too long': [JSON.stringify(['x'.repeat(70_000)]), { param: 'transforms' }, /64 KiB/],
+    }
+    for (const [what, [transforms, members, detail]] of Object.entries(cases)) {
+      it(what, async () => {
+        const before = await service.objects()
+        const bytes = await picture()
+        for (const parts of [
+          [field(transforms), file('a.png', bytes)],
+          [file('a.png', bytes), field(transforms)],
+          [file('a.png', bytes), field(transforms), file('b.png', bytes)],
+        ]) {
+          const answer = await postForm(service, parts)
+          expect(answer.status, answer.body.toString()).to.equal(400)
+          expect(jsonOf(answer)).to.include(members)
+          expect(jsonOf(answer).detail).to.match(detail)
+        }
+        expect(await service.objects()).to.deep.equal(before)
+      })
+    }
+
+    it('of a file that does not support it', async () => {
+      const before = await service.objects()
+      const parts = [file('a.png', await picture()), file('b.txt', 'some text'), asking(['w=1'])]
+      const answer = await postForm(service, parts)
+      expect(answer.status).to.equal(400)
+      expect(jsonOf(answer).detail).to.match(/there is no parameter "w" for text files/)
+      expect(await service.objects()).to.deep.equal(before)
+    })
+
+    it('after a file that is already stored', async () => {
+      const before = await service.objects()
+      const body = new Readable({ read() {} })
+      const form = multipart([file('a.png', await picture()), asking(['w=0'])])
+      const at = form.indexOf('name="transforms"')
+      body.push(form.subarray(0, at))
+      const answer = exchange(service, '/v1/upload', {
+        method: 'POST',
+        headers: { Authorization: service.tokens.secretClientToken, 'Content-Type': MULTIPART },
+        body,
+      })
+      await eventually(async () => expect(await service.objects()).to.have.length(before.length + 1))
+      body.push(form.subarray(at))
+      body.push(null)
+      expect((await answer).status).to.equal(400)
+      expect(await service.objects()).to.deep.equal(before)
+    })
+
+    it('before the file has been sent', async () => {
+      const begun: string[] = []
+      const strict = await start({
+        wrapStorage: ({ buckets, index }) => ({
+          buckets,
+          index: {
+            ...index,
+            beginUpload(ref, leaseUntil) {
+              begun.push(ref.key)
+              return index.beginUpload(ref, leaseUntil)
+            },
+          },
+        }),
+      })
+      const answer = await postForm(strict, [asking(['w=0']), file('a.png', await picture())])
+      expect(answer.status).to.equal(400)
+      expect(begun).to.deep.equal([])
+    })
   })
 })

@@ -6,10 +6,11 @@ import { MIB } from '../../support/heavy.ts'
 import { NO_LIMITS } from '../../support/no-limits.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { startService } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 
 const FILES = 4
-const READERS = 60
-const AT_ONCE = 30
+const READERS = sized(24, 60)
+const AT_ONCE = sized(12, 30)
 
 const digestOf = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex')
 
@@ -22,7 +23,7 @@ describe('many readers of several files', () => {
     const service = await start({ env: NO_LIMITS })
     const files = await Promise.all(
       Array.from({ length: FILES }, async (_, i) => {
-        const bytes = randomBytes(12 * MIB + i * 77_777)
+        const bytes = randomBytes(sized(4, 12) * MIB + i * 77_777)
         const { src } = await uploadOne(service, { name: `${i}.bin`, bytes })
         return { url: `${service.url}${new URL(src).pathname}`, bytes }
       }),

@@ -6,10 +6,11 @@ import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 
-const ROUNDS = 5
-const FILES = 12
+const ROUNDS = sized(2, 5)
+const FILES = sized(6, 12)
 
 onEveryBackend('check and reindex during a live service', (start) => {
   let service: Service

@@ -6,7 +6,7 @@ import type { Finding } from '../../../src/core/files/finding.ts'
 import { derivativeKey, type ObjectKey, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { listOf } from '../../contracts/file-index/file-index-model.ts'
-import { onEveryBackend } from '../../support/backends.ts'
+import { onTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
@@ -16,7 +16,7 @@ import { settled } from '../../support/stored/settled.ts'
 
 const FUTURE = Date.now() + 3_600_000
 
-onEveryBackend('check and reindex', (start) => {
+onTwoBackends('check and reindex', (start) => {
   let service: Service
   let storage: Storage
   let client: Pick<Client, 'id' | 'token'>

@@ -16,12 +16,13 @@ const AT_ONCE = 4
 // A transcode of half a second of video takes a second; the others may be ahead of it.
 const MAX_WAITS = 6
 
-/** Uploads each file of a folder and requests `?w=64` of it. */
+/** Uploads each file of a folder, or only those with these names, and requests `?w=64` of it. */
 export async function corpusOutcomes(
   service: Caller,
   folder: string,
+  only?: readonly string[],
 ): Promise<Record<string, CorpusOutcome>> {
-  const names = await filesOf(folder)
+  const names = only ?? (await filesOf(folder))
   const found = await ofEach(names, async (name) =>
     outcome(service, name, await readFile(join(folder, name))),
   )

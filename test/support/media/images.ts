@@ -2,6 +2,8 @@ import sharp from 'sharp'
 
 type Encoding = 'jpeg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff'
 
+const known = new Map<string, Promise<Buffer>>()
+
 /**
  * A picture whose four corners differ: red, green, blue, white, clockwise from the top left. So turning, flipping and
  * cutting it shows.
@@ -17,6 +19,24 @@ export async function picture({
   format?: Encoding
   orientation?: number
 } = {}): Promise<Buffer> {
+  // Rendered once per test process, and copied for each test.
+  const name = JSON.stringify([width, height, format, orientation])
+  const bytes = known.get(name) ?? rendered({ width, height, format, orientation })
+  known.set(name, bytes)
+  return Buffer.from(await bytes)
+}
+
+async function rendered({
+  width,
+  height,
+  format,
+  orientation,
+}: {
+  width: number
+  height: number
+  format: Encoding
+  orientation: number | undefined
+}): Promise<Buffer> {
   const half = { width: Math.ceil(width / 2), height: Math.ceil(height / 2) }
   const quarter = (background: string, left: number, top: number) => ({
     input: { create: { ...half, channels: 3 as const, background } },

@@ -37,7 +37,7 @@ export async function video({
   ])
   const joined = colours.map((_, i) => `[${i}:v]`).join('')
   const graph = `${joined}concat=n=${colours.length},drawbox=0:0:iw/2:ih/2:white:fill,scale=out_color_matrix=${matrix}`
-  return made(['-filter_complex', graph, ...options], { inputs, format })
+  return madeOnce(['-filter_complex', graph, ...options], { inputs, format })
 }
 
 /**
@@ -59,7 +59,10 @@ export function wideVideo({
   const stored = `zscale=min=gbr:pin=2020:tin=${transfer}:rin=full:m=2020_ncl:p=2020:t=${transfer}:r=limited`
   const tags = `log-level=error:pools=1:colorprim=bt2020:transfer=${said}:colormatrix=bt2020nc`
   const options = ['-vf', `${stored},format=yuv420p10le`, '-c:v', 'libx265', '-preset', 'ultrafast']
-  return made([...options, '-x265-params', tags], { inputs: ['-f', 'lavfi', '-i', source], format: 'mp4' })
+  return madeOnce([...options, '-x265-params', tags], {
+    inputs: ['-f', 'lavfi', '-i', source],
+    format: 'mp4',
+  })
 }
 
 /** What ffmpeg makes of a file with these options, nothing of it decoded: turned, with a cover, in another container. */
@@ -101,7 +104,17 @@ export function sound({
   source?: string
   options?: readonly string[]
 } = {}): Promise<Buffer> {
-  return made(options, { inputs: ['-f', 'lavfi', '-i', source], format })
+  return madeOnce(options, { inputs: ['-f', 'lavfi', '-i', source], format })
+}
+
+const known = new Map<string, Promise<Buffer>>()
+
+/** Like {@link made}, for what the arguments alone determine: each file is made once per test process, and copied. */
+async function madeOnce(...given: Parameters<typeof made>): Promise<Buffer> {
+  const name = JSON.stringify(given)
+  const bytes = known.get(name) ?? made(...given)
+  known.set(name, bytes)
+  return Buffer.from(await bytes)
 }
 
 /** What ffmpeg makes with these arguments. */
@@ -187,7 +200,7 @@ export async function film(options: VideoOptions = {}): Promise<Buffer> {
 
 /** A film of half a minute, of which a machine of today makes a stream for a second at least: red, green and blue in turn. */
 export async function longFilm(): Promise<Buffer> {
-  return remuxed(await film({ width: 854, height: 480, rate: 15 }), ['-map', '0'], { times: 10 })
+  return remuxed(await film({ width: 854, height: 480 }), ['-map', '0'], { times: 10 })
 }
 
 /** An mp4 of ten frames a second in which every header states a duration of two hours. */

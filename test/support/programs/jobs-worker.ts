@@ -1,7 +1,7 @@
 import { bullmqJobs } from '../../../src/adapters/jobs/bullmq.ts'
 import { embeddedJobs } from '../../../src/adapters/jobs/embedded.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
-import { keptLog } from '../service.ts'
+import { keptLog } from '../texts/kept-log.ts'
 
 // A process that does jobs of the kind "make" and prints their outcomes, or adds jobs without end, depending on
 // its environment. SIGTERM stops it.
