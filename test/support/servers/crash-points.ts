@@ -47,13 +47,18 @@ export function crashPoints(
         return { dataDir, prepared: await prepare?.(dataDir) }
       }),
     )
-    const services = await Promise.all(
-      places.map(async ({ dataDir }, number) => ({
-        env: { ...(await backend.env(dataDir)), ...env(), DATA_DIR: dataDir },
-        step: points[number]?.step ?? '',
-      })),
+    await killedAt(
+      await Promise.all(
+        places.map(async ({ dataDir, prepared }, number) => {
+          const { step, work } = points[number] as CrashPoint<unknown>
+          return {
+            env: { ...(await backend.env(dataDir)), ...env(), DATA_DIR: dataDir },
+            step,
+            work: (server: Caller) => work(server, prepared),
+          }
+        }),
+      ),
     )
-    await killedAtAll(points, { services, prepared: places.map(({ prepared }) => prepared) })
   })
   after(async () => {
     for (const { dataDir } of places) await rm(dataDir, { recursive: true, force: true })
@@ -68,25 +73,28 @@ export function crashPoints(
   }
 }
 
-interface Plan {
-  services: ReadonlyArray<{ env: Record<string, string>; step: string }>
-  prepared: readonly unknown[]
+/** A service that is killed at a step, or when its work has ended. */
+interface Life {
+  env: Readonly<Record<string, string>>
+  step?: string | undefined
+  work(server: Caller): Promise<unknown>
 }
 
-async function killedAtAll(points: ReadonlyArray<CrashPoint<unknown>>, { services, prepared }: Plan) {
+/** Runs all services in one process, and kills it when each has come to its step. @throws AssertionError that lists steps which were not reached */
+export async function killedAt(lives: readonly Life[]): Promise<void> {
+  const services = lives.map(({ env, step = '' }) => ({ env, step }))
   const running = run({ script: [PROGRAM], env: { SERVICES: JSON.stringify(services) } })
   try {
-    const urls = await listening(running, services.length)
+    const urls = await listening(running, lives.length)
     const reached = new Set<number>()
     const works: Array<Promise<unknown>> = []
     // A half sent file last: it must not wait until it is given up.
     for (const isHalf of [false, true]) {
-      const numbers = [...points.keys()].filter((number) => isHalfSent(points[number]) === isHalf)
+      const numbers = [...lives.keys()].filter((number) => isHalfSent(lives[number]) === isHalf)
       for (const number of numbers) {
-        const { work, step } = points[number] as CrashPoint<unknown>
-        const { env } = services[number] as Plan['services'][number]
+        const { work, step, env } = lives[number] as Life
         const caller = { url: urls.get(number) ?? '', tokens: await tokensOf(env) }
-        const worked = work(caller, prepared[number]).then(() => step === undefined && reached.add(number))
+        const worked = work(caller).then(() => step === undefined && reached.add(number))
         works.push(worked.catch(() => {}))
       }
       await eventually(
@@ -94,7 +102,7 @@ async function killedAtAll(points: ReadonlyArray<CrashPoint<unknown>>, { service
           for (const [, number] of running.output().matchAll(/^service (\d+) has stopped$/gm))
             reached.add(Number(number))
           const missing = numbers.filter((number) => !reached.has(number))
-          expect(missing.map((number) => points[number]?.step)).to.deep.equal([])
+          expect(missing.map((number) => lives[number]?.step)).to.deep.equal([])
         },
         { withinMs: REACHED_WITHIN_MS },
       )
@@ -107,7 +115,7 @@ async function killedAtAll(points: ReadonlyArray<CrashPoint<unknown>>, { service
   }
 }
 
-const isHalfSent = (point: CrashPoint<unknown> | undefined) => point?.step?.startsWith('within ') ?? true
+const isHalfSent = (life: Life | undefined) => life?.step?.startsWith('within ') ?? true
 
 /** Waits until all services of the process listen. @returns their addresses */
 async function listening({ output, child }: Running, count: number): Promise<Map<number, string>> {
