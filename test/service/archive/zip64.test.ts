@@ -9,7 +9,7 @@ import { createZipWriter } from '../../../src/service/archive/zip-writer.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // The sum of 4 GiB takes half a minute of CPU time. So the library believes that one file is followed by 4.3 GB more, and the
-// archive has a hole there. test/process/zip64.test.ts writes all bytes, in `npm run test:long`.
+// archive has a hole there. test/long/zip64.test.ts writes all bytes, in `npm run test:long`.
 const HOLE = 4_300_000_000
 const PYTHON = `
 import sys, zipfile
