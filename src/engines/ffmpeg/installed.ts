@@ -1,4 +1,5 @@
-import { Problem } from '../../core/problem.ts'
+import { access, constants } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
 import { outputOf, type Running } from './process.ts'
 
 /** The installed ffmpeg programs. */
@@ -11,26 +12,22 @@ export interface Programs {
 
 const LOOK_MS = 10_000
 const LOOK_AGAIN_MS = 10_000
+// Of glibc, for an environment without PATH.
+const DEFAULT_PATH = '/bin:/usr/bin'
 // Each of 450 filters is a line of 90 bytes.
 const MAX_PRINTED_BYTES = 500_000
 
 /** Looks for the programs until both are found. When one is removed later, its next call is a 501. */
 export function createPrograms(env: Running['env']): Programs {
-  const ask = (program: 'ffmpeg' | 'ffprobe', option: string) => {
-    const { signal } = new AbortController()
-    const running = { signal, timeoutMs: LOOK_MS, env, maxBytes: MAX_PRINTED_BYTES }
-    return outputOf(program, ['-hide_banner', option], running)
-  }
-  const isInstalled = (program: 'ffmpeg' | 'ffprobe') =>
-    ask(program, '-version').then(
-      () => true,
-      // Other errors show when the program is called.
-      (error) => !(error instanceof Problem && error.status === 501),
-    )
   const look = async () => {
     const names = ['ffmpeg', 'ffprobe'] as const
-    const missing = await Promise.all(names.map(async (name) => ((await isInstalled(name)) ? [] : [name])))
+    const missing = await Promise.all(names.map(async (name) => ((await isOnPath(name, env)) ? [] : [name])))
     return missing.flat()
+  }
+  const askForFilters = () => {
+    const { signal } = new AbortController()
+    const running = { signal, timeoutMs: LOOK_MS, env, maxBytes: MAX_PRINTED_BYTES }
+    return outputOf('ffmpeg', ['-hide_banner', '-filters'], running)
   }
   let found: Promise<string[]> | undefined
   let lookedAt = 0
@@ -48,7 +45,7 @@ export function createPrograms(env: Running['env']): Programs {
     },
 
     async have(names) {
-      filters ??= ask('ffmpeg', '-filters').then(filtersIn)
+      filters ??= askForFilters().then(filtersIn)
       try {
         const known = await filters
         return names.every((name) => known.has(name))
@@ -58,6 +55,24 @@ export function createPrograms(env: Running['env']): Programs {
       }
     },
   }
+}
+
+/**
+ * Looks for a program where execvp(3) does. The program is not started: `ffmpeg -version` loads a hundred libraries, 60 ms of CPU
+ * time at each start of a process. Other errors show when it is called.
+ */
+async function isOnPath(program: string, { PATH = DEFAULT_PATH }: Running['env']): Promise<boolean> {
+  for (const folder of PATH.split(delimiter)) {
+    const isHere = access(join(folder, program), constants.X_OK)
+    if (
+      await isHere.then(
+        () => true,
+        () => false,
+      )
+    )
+      return true
+  }
+  return false
 }
 
 /** Parses the names in the output of `ffmpeg -filters`: ` T.C name  V->V  description`. */

@@ -170,7 +170,7 @@ describe('the ffmpeg engine', () => {
     await own.render(opened.draft, context())
     await own.close?.(opened)
     const given = (await readFile(join(programs, 'given'), 'utf8')).trim().split('\n')
-    expect(given).to.have.length(2 * 4)
+    expect(given).to.have.length(2 * 2)
     expect(new Set(given)).to.deep.equal(new Set([`PATH=${told.PATH}`, 'LD_LIBRARY_PATH=/opt/lib']))
   })
 

@@ -1,23 +1,19 @@
-import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { type Backend, EMBEDDED } from '../../support/backend.ts'
 import { endLocks, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { builtScript } from '../../support/programs/built-script.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fileServer, keepPath } from '../../support/requests/remote-files.ts'
-import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { crashPoints } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { filePath, listAll, type WireFile } from '../../support/stored/files.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const SERVER = [await builtScript('crash-server')]
 const KEEP_SECONDS = 3600
 
 /** The steps at which a process dies: where files are shared, only those between one store and the other. */
@@ -38,16 +34,10 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
     })
     after(() => remote.close())
 
-    let dataDir: string
-    let server: RunningServer | undefined
+    const crash = crashPoints(backend, () => env)
     let clock: { aheadMs: number }
-    beforeEach(async () => {
-      dataDir = await temporaryFolder()
+    beforeEach(() => {
       clock = { aheadMs: 0 }
-    })
-    afterEach(async () => {
-      server?.child.kill('SIGKILL')
-      await rm(dataDir, { recursive: true, force: true })
     })
 
     /**
@@ -63,7 +53,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
     }
 
     /** Does what comes before, by a process that lives. */
-    async function prepared<T>(work: (service: Service) => Promise<T>): Promise<T> {
+    async function prepared<T>(dataDir: string, work: (service: Service) => Promise<T>): Promise<T> {
       const service = await start({ dataDir, env })
       await compared(service)
       const outcome = await work(service)
@@ -71,17 +61,8 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       return outcome
     }
 
-    async function dieAt(step: string, work: (server: RunningServer) => Promise<unknown>): Promise<void> {
-      const crash = { ...env, DATA_DIR: dataDir, CRASH_AT: step }
-      server = await startProcess({ script: SERVER, env: { ...(await backend.env(dataDir)), ...crash } })
-      const worked = work(server).catch(() => {})
-      // A step that is never reached leaves it alive, and this test waiting.
-      expect(await server.ended).to.equal('SIGKILL')
-      await worked
-    }
-
     /** Another process, after the locks of the previous one have expired. */
-    async function next(): Promise<Service> {
+    async function next(dataDir: string): Promise<Service> {
       await endLocks(dataDir)
       const service = await start({ dataDir, env, wrapStorage: withClock(clock) })
       // That of the start, which another one would join.
@@ -115,27 +96,33 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       'after bucket.put note',
       'after bucket.put record',
     ]))
-      it(`a mirrored remote file, ${step}: is stored once in the end, fetched ${fetches} times`, async () => {
-        const url = remote.url(`/a.png?${step}`)
-        await prepared(({ app }) => app.clients.setRules('first', { fetchHosts: 'any' }))
-        const before = remote.requests.length
-        await dieAt(step, (dying) => exchange(dying, keepPath(dying, url)))
-
-        const service = await next()
-        const kept = async () => {
-          const { status, body, headers } = await exchange(service, keepPath(service, url))
-          expect([status, body.equals(png)]).to.deep.equal([200, true])
-          return String(headers.etag).replaceAll('"', '')
-        }
-        // A request need not wait for a sweep.
-        const early = backend === EMBEDDED ? await kept() : undefined
-        await sweptAhead(service, 600_000)
-        const key = await kept()
-        if (early) expect(key).to.equal(early)
-        expect(await originals(service)).to.deep.equal([`first/${key}`])
-        expect(await listAll(service)).to.have.length(1)
-        await expectNoFindings(service)
-        expect(remote.requests.length - before).to.equal(fetches)
+      crash(`a mirrored remote file, ${step}: is stored once in the end, fetched ${fetches} times`, {
+        step,
+        async prepare(dataDir) {
+          await prepared(dataDir, ({ app }) => app.clients.setRules('first', { fetchHosts: 'any' }))
+          return remote.url(`/a.png?${step}`)
+        },
+        work: (dying, url) => exchange(dying, keepPath(dying, url)),
+        async test(dataDir, url) {
+          const service = await next(dataDir)
+          const kept = async () => {
+            const { status, body, headers } = await exchange(service, keepPath(service, url))
+            expect([status, body.equals(png)]).to.deep.equal([200, true])
+            return String(headers.etag).replaceAll('"', '')
+          }
+          // A request need not wait for a sweep.
+          const early = backend === EMBEDDED ? await kept() : undefined
+          await sweptAhead(service, 600_000)
+          const key = await kept()
+          if (early) expect(key).to.equal(early)
+          expect(await originals(service)).to.deep.equal([`first/${key}`])
+          expect(await listAll(service)).to.have.length(1)
+          await expectNoFindings(service)
+          const fetched = remote.requests.filter(({ url }) =>
+            decodeURIComponent(url ?? '').endsWith(`?${step}`),
+          )
+          expect(fetched).to.have.length(fetches)
+        },
       })
 
     const OLD = { originalName: 'old.png', tags: ['old'], metadata: { a: 'old', b: 'old' } }
@@ -151,31 +138,35 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       ask(caller, filePath(key), { method: 'PATCH', json })
 
     for (const [step, expected] of stepsOn(backend, changeSteps, ['after bucket.put record']))
-      it(`annotations of a file, ${step}: are the old or the new ones, and a sweep makes index and bucket agree`, async () => {
-        const record = await prepared(async (first) => {
-          const uploaded = await uploadOne(first, { name: 'old.png', bytes: png })
-          await change(first, uploaded.s3PathOriginal, OLD)
-          return uploaded
-        })
-        const key = record.s3PathOriginal
-        await dieAt(step, (dying) =>
-          change(dying, key, { originalName: 'new.png', tags: ['new'], metadata: { b: 'new' } }),
-        )
-
-        const service = await next()
-        await sweptAhead(service, 600_000)
-        for (const [when, what] of Object.entries(expected)) {
-          if (when === 'agreed') await command(service, 'reindex')
-          await expectNoFindings(service)
-          expect(said(await told(service, key)), when).to.deep.equal(what)
-          expect((await listAll(service)).map(said), when).to.deep.equal([what])
-          await expectDelivered(service, record)
-        }
-        expect((await change(service, key, { tags: ['last'] })).status).to.equal(200)
-        expect(said(await told(service, key))).to.deep.equal({ ...expected.agreed, tags: ['last'] })
-        await expectNoFindings(service)
-        expect(await originals(service)).to.deep.equal([`first/${key}`])
-      })
+      crash(
+        `annotations of a file, ${step}: are the old or the new ones, and a sweep makes index and bucket agree`,
+        {
+          step,
+          prepare: (dataDir) =>
+            prepared(dataDir, async (first) => {
+              const record = await uploadOne(first, { name: 'old.png', bytes: png })
+              await change(first, record.s3PathOriginal, OLD)
+              return { record, key: record.s3PathOriginal }
+            }),
+          work: (dying, { key }) =>
+            change(dying, key, { originalName: 'new.png', tags: ['new'], metadata: { b: 'new' } }),
+          async test(dataDir, { record, key }) {
+            const service = await next(dataDir)
+            await sweptAhead(service, 600_000)
+            for (const [when, what] of Object.entries(expected)) {
+              if (when === 'agreed') await command(service, 'reindex')
+              await expectNoFindings(service)
+              expect(said(await told(service, key)), when).to.deep.equal(what)
+              expect((await listAll(service)).map(said), when).to.deep.equal([what])
+              await expectDelivered(service, record)
+            }
+            expect((await change(service, key, { tags: ['last'] })).status).to.equal(200)
+            expect(said(await told(service, key))).to.deep.equal({ ...expected.agreed, tags: ['last'] })
+            await expectNoFindings(service)
+            expect(await originals(service)).to.deep.equal([`first/${key}`])
+          },
+        },
+      )
 
     const restore = async (caller: Caller, key: string) => {
       const { body } = await ask(caller, '/v1/files/restore', { method: 'POST', json: { paths: [key] } })
@@ -183,15 +174,16 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       return result?.code ?? result?.status
     }
     /** A client's file, where what is deleted is kept. */
-    const uploaded = async (service: Service): Promise<WireRecord> => {
+    const uploaded = async (service: Service) => {
       await service.app.clients.setRules('first', { keepDeletedSeconds: KEEP_SECONDS })
-      return uploadOne(service, { name: 'a.png', bytes: png })
+      const record = await uploadOne(service, { name: 'a.png', bytes: png })
+      return { record, key: record.s3PathOriginal }
     }
     const listed = async (service: Service) => ({
       files: (await listAll(service)).length,
       deleted: (await listAll(service, 'deleted')).length,
     })
-    async function expectGoneAfterItsTime(service: Service): Promise<void> {
+    async function expectGoneAfterItsTime(service: Service, dataDir: string): Promise<void> {
       await sweptAhead(service, (KEEP_SECONDS + 60) * 1000)
       expect(await listed(service)).to.deep.equal({ files: 0, deleted: 0 })
       await service.stop({ keepData: true })
@@ -205,26 +197,27 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       'after bucket.put record': 404,
     }
     for (const [step, again] of stepsOn(backend, trashSteps, ['after index.trash']))
-      it(`a file that it soft-deletes, ${step}: can be deleted again, restored, and expires in the end`, async () => {
-        const record = await prepared(uploaded)
-        const key = record.s3PathOriginal
-        await dieAt(step, (dying) => deleteFile(dying, key))
+      crash(`a file that it soft-deletes, ${step}: can be deleted again, restored, and expires in the end`, {
+        step,
+        prepare: (dataDir) => prepared(dataDir, uploaded),
+        work: (dying, { key }) => deleteFile(dying, key),
+        async test(dataDir, { record, key }) {
+          const service = await next(dataDir)
+          await sweptAhead(service, 600_000)
+          expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
+          // The record is written last. Until it is, index and bucket differ, and the check reports it.
+          const differs = [`record differs: first ${key}`]
+          expect(await findings(service)).to.deep.equal(again === 200 ? differs : [])
+          expect((await deleteFile(service, key)).status).to.equal(again)
+          expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
 
-        const service = await next()
-        await sweptAhead(service, 600_000)
-        expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
-        // The record is written last. Until it is, index and bucket differ, and the check reports it.
-        const differs = [`record differs: first ${key}`]
-        expect(await findings(service)).to.deep.equal(again === 200 ? differs : [])
-        expect((await deleteFile(service, key)).status).to.equal(again)
-        expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
-
-        expect(await restore(service, key)).to.equal('restored')
-        await expectDelivered(service, record)
-        expect(await listed(service)).to.deep.equal({ files: 1, deleted: 0 })
-        await expectNoFindings(service)
-        expect((await deleteFile(service, key)).status).to.equal(200)
-        await expectGoneAfterItsTime(service)
+          expect(await restore(service, key)).to.equal('restored')
+          await expectDelivered(service, record)
+          expect(await listed(service)).to.deep.equal({ files: 1, deleted: 0 })
+          await expectNoFindings(service)
+          expect((await deleteFile(service, key)).status).to.equal(200)
+          await expectGoneAfterItsTime(service, dataDir)
+        },
       })
 
     const restoreSteps = {
@@ -233,29 +226,31 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       'after index.restore': { listed: { files: 1, deleted: 0 }, again: 'not_deleted' },
     }
     for (const [step, expected] of stepsOn(backend, restoreSteps, ['after bucket.put record']))
-      it(`a file that it restores, ${step}: can be restored again, and remains`, async () => {
-        const record = await prepared(async (first) => {
-          const one = await uploaded(first)
-          await deleteFile(first, one.s3PathOriginal)
-          return one
-        })
-        const key = record.s3PathOriginal
-        await dieAt(step, (dying) => restore(dying, key))
-
-        const service = await next()
-        await sweptAhead(service, 600_000)
-        expect(await listed(service)).to.deep.equal(expected.listed)
-        // The record is written first.
-        const differs = step === 'after bucket.put record' ? [`record differs: first ${key}`] : []
-        expect(await findings(service)).to.deep.equal(differs)
-        expect(await restore(service, key)).to.equal(expected.again)
-        expect(await listed(service)).to.deep.equal({ files: 1, deleted: 0 })
-        await sweptAhead(service, (KEEP_SECONDS + 60) * 1000)
-        expect(await originals(service)).to.deep.equal([`first/${key}`])
-        await expectNoFindings(service)
-        // Whatever was broken off, the bucket has it as stored by now.
-        await service.stop({ keepData: true })
-        await backend.emptyIndex(dataDir)
-        await expectDelivered(await next(), record)
+      crash(`a file that it restores, ${step}: can be restored again, and remains`, {
+        step,
+        prepare: (dataDir) =>
+          prepared(dataDir, async (first) => {
+            const file = await uploaded(first)
+            await deleteFile(first, file.key)
+            return file
+          }),
+        work: (dying, { key }) => restore(dying, key),
+        async test(dataDir, { record, key }) {
+          const service = await next(dataDir)
+          await sweptAhead(service, 600_000)
+          expect(await listed(service)).to.deep.equal(expected.listed)
+          // The record is written first.
+          const differs = step === 'after bucket.put record' ? [`record differs: first ${key}`] : []
+          expect(await findings(service)).to.deep.equal(differs)
+          expect(await restore(service, key)).to.equal(expected.again)
+          expect(await listed(service)).to.deep.equal({ files: 1, deleted: 0 })
+          await sweptAhead(service, (KEEP_SECONDS + 60) * 1000)
+          expect(await originals(service)).to.deep.equal([`first/${key}`])
+          await expectNoFindings(service)
+          // Whatever was broken off, the bucket has it as stored by now.
+          await service.stop({ keepData: true })
+          await backend.emptyIndex(dataDir)
+          await expectDelivered(await next(dataDir), record)
+        },
       })
   })

@@ -1,20 +1,16 @@
-import { rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import { type Backend, EMBEDDED } from '../../support/backend.ts'
 import { endLocks, S3_REDIS, type StartService, stoppedAtTheEnd } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { builtScript } from '../../support/programs/built-script.ts'
-import { deleteFile, postFiles, uploadOne } from '../../support/requests/client.ts'
+import { type Caller, deleteFile, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
-import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { crashPoints } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { type State, storedState } from '../../support/stored/state.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const SERVER = [await builtScript('crash-server')]
 // More than a part of an upload to S3.
 const PART_BYTES = 9 * 1024 * 1024
 const VARIANT = 'f=webp&w=40'
@@ -67,43 +63,22 @@ for (const repair of REPAIRS) {
   describe(`a killed process (${backend.name})`, function () {
     this.timeout(30_000)
     const start = stoppedAtTheEnd(startService)
-    let dataDir: string
-    let mend: () => Promise<Service>
-    let server: RunningServer | undefined
-    beforeEach(async () => {
-      dataDir = await temporaryFolder()
-      mend = await repair.prepare(start, dataDir)
+    let bytes: Buffer
+    before(async () => {
+      bytes = await picture()
     })
-    afterEach(async () => {
-      server?.child.kill('SIGKILL')
-      await rm(dataDir, { recursive: true, force: true })
-    })
+    const crash = crashPoints(backend)
 
-    /** Starts a server that lives until it is killed, or dies at a step. */
-    async function live(step?: string): Promise<RunningServer> {
-      const crash = step === undefined ? {} : { CRASH_AT: step }
-      const env = { ...(await backend.env(dataDir)), DATA_DIR: dataDir, ...crash }
-      server = await startProcess({ script: SERVER, env })
-      return server
-    }
+    /** What ends what a dead process leaves in a data folder: called before there is anything to end. */
+    const prepare = (dataDir: string) => repair.prepare(start, dataDir)
 
-    /** Starts a server that dies at `step`, does `work` on it, and sees it dead. */
-    async function dieAt(step: string, work: (server: RunningServer) => Promise<unknown>): Promise<void> {
-      const server = await live(step)
-      const worked = work(server).catch(() => {})
-      // A step that is never reached leaves it alive, and this test waiting.
-      expect(await server.ended).to.equal('SIGKILL')
-      await worked
-    }
-
-    /** What there is when all that was left has been ended. */
-    async function mended(): Promise<State> {
+    async function mended(dataDir: string, mend: () => Promise<Service>): Promise<State> {
       await (await mend()).stop({ keepData: true })
       return backend.state(dataDir)
     }
 
     /** The state in which all that is in the bucket are so many stored originals. */
-    async function storedUploads(count: number): Promise<State> {
+    async function storedUploads(dataDir: string, count: number): Promise<State> {
       const { files } = await backend.state(dataDir)
       const originals = files.filter((file) => !file.includes('.sluice'))
       expect(originals).to.have.length(count)
@@ -121,40 +96,48 @@ for (const repair of REPAIRS) {
       'within bucket.put record',
     ]
     for (const step of uploadSteps.filter(isTried)) {
-      it(`${step}: ${by} leaves no part of the upload`, async () => {
-        const bytes = await picture()
-        await dieAt(step, (server) => postFiles(server, [{ name: 'a.png', bytes }]))
-        expect(await mended()).to.deep.equal({ files: [], rows: [] })
+      crash(`${step}: ${by} leaves no part of the upload`, {
+        step,
+        prepare,
+        work: (server) => postFiles(server, [{ name: 'a.png', bytes }]),
+        async test(dataDir, mend) {
+          expect(await mended(dataDir, mend)).to.deep.equal({ files: [], rows: [] })
+        },
       })
     }
 
-    it('within a large file, half of which is in the bucket: no part of it is left', async () => {
-      const { url, tokens, child, ended } = await live()
-      const { hostname, port } = new URL(url)
-      const sending = connect(Number(port), hostname).on('error', () => {})
-      sending.write(
-        `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${tokens.secretClientToken}\r\n` +
-          `Content-Type: ${MULTIPART}\r\nContent-Length: ${4 * PART_BYTES}\r\n\r\n`,
-      )
-      const file = multipart([
-        { disposition: 'name="file"; filename="a.bin"', bytes: 'x'.repeat(2 * PART_BYTES) },
-      ])
-      sending.write(file.subarray(0, -100))
-      await eventually(async () =>
-        expect((await backend.objects(dataDir)).join()).to.match(/^(half of|\.tmp\/)/),
-      )
-      child.kill('SIGKILL')
-      await ended
-      expect(await mended()).to.deep.equal({ files: [], rows: [] })
+    crash('within a large file, half of which is in the bucket: no part of it is left', {
+      prepare: async (dataDir) => ({ dataDir, mend: await prepare(dataDir) }),
+      async work({ url, tokens }, { dataDir }) {
+        const { hostname, port } = new URL(url)
+        const sending = connect(Number(port), hostname).on('error', () => {})
+        sending.write(
+          `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${tokens.secretClientToken}\r\n` +
+            `Content-Type: ${MULTIPART}\r\nContent-Length: ${4 * PART_BYTES}\r\n\r\n`,
+        )
+        const file = multipart([
+          { disposition: 'name="file"; filename="a.bin"', bytes: 'x'.repeat(2 * PART_BYTES) },
+        ])
+        sending.write(file.subarray(0, -100))
+        await eventually(async () =>
+          expect((await backend.objects(dataDir)).join()).to.match(/^(half of|\.tmp\/)/),
+        )
+      },
+      async test(dataDir, { mend }) {
+        expect(await mended(dataDir, mend)).to.deep.equal({ files: [], rows: [] })
+      },
     })
 
     // A record is the commit: an index that has gone back a step looks the same, and then the sender has been told.
     const recordSteps = ['after bucket.put record', 'before index.finishUpload', 'after index.finishUpload']
     for (const step of recordSteps.filter(isTried)) {
-      it(`${step}: the file is stored, though its client got no response`, async () => {
-        const bytes = await picture()
-        await dieAt(step, (server) => postFiles(server, [{ name: 'a.png', bytes }]))
-        expect(await mended()).to.deep.equal(await storedUploads(1))
+      crash(`${step}: the file is stored, though its client got no response`, {
+        step,
+        prepare,
+        work: (server) => postFiles(server, [{ name: 'a.png', bytes }]),
+        async test(dataDir, mend) {
+          expect(await mended(dataDir, mend)).to.deep.equal(await storedUploads(dataDir, 1))
+        },
       })
     }
 
@@ -166,12 +149,32 @@ for (const repair of REPAIRS) {
       'before index.finishUpload': 2,
     }
     for (const [step, count] of Object.entries(formSteps)) {
-      it(`${step}, of a form with two files: ${count} of them stored, and no other objects are left`, async () => {
-        const bytes = await picture()
-        const files = ['a.png', 'b.png'].map((name) => ({ name, bytes }))
-        await dieAt(step, (server) => postFiles(server, files))
-        expect(await mended()).to.deep.equal(await storedUploads(count))
+      crash(`${step}, of a form with two files: ${count} of them stored, and no other objects are left`, {
+        step,
+        prepare,
+        work: (server) =>
+          postFiles(server, [
+            { name: 'a.png', bytes },
+            { name: 'b.png', bytes },
+          ]),
+        async test(dataDir, mend) {
+          expect(await mended(dataDir, mend)).to.deep.equal(await storedUploads(dataDir, count))
+        },
       })
+    }
+
+    /** A file that is uploaded before the step is reached. */
+    const withFile = async (dataDir: string) => ({ mend: await prepare(dataDir), key: '', path: '' })
+    type WithFile = Awaited<ReturnType<typeof withFile>>
+    async function upload(server: Caller, file: WithFile): Promise<void> {
+      const record = await uploadOne(server, { name: 'a.png', bytes })
+      file.key = record.s3PathOriginal
+      file.path = new URL(record.src).pathname
+    }
+    const derive = async ({ url }: Caller, { path }: WithFile) => {
+      const response = await fetch(`${url}${path}?w=40&f=webp`)
+      await response.arrayBuffer()
+      return response.status
     }
 
     const deriveSteps: Record<string, string[]> = {
@@ -183,24 +186,26 @@ for (const repair of REPAIRS) {
       'after index.finishDerivative': [VARIANT],
     }
     for (const [step, variants] of Object.entries(deriveSteps).filter(([step]) => isTried(step))) {
-      it(`${step}: ${by} retains the original and ${variants.length === 0 ? 'nothing else' : 'the derivative'}`, async () => {
-        const bytes = await picture()
-        let key = ''
-        let path = ''
-        await dieAt(step, async (server) => {
-          const record = await uploadOne(server, { name: 'a.png', bytes })
-          key = record.s3PathOriginal
-          path = new URL(record.src).pathname
-          const response = await fetch(`${server.url}${path}?w=40&f=webp`)
-          await response.arrayBuffer()
-        })
-        expect(await mended()).to.deep.equal(storedState('first', { [key]: variants }))
+      crash(
+        `${step}: ${by} retains the original and ${variants.length === 0 ? 'nothing else' : 'the derivative'}`,
+        {
+          step,
+          prepare: withFile,
+          async work(server, file) {
+            await upload(server, file)
+            await derive(server, file)
+          },
+          async test(dataDir, file) {
+            const { mend, key } = file
+            expect(await mended(dataDir, mend)).to.deep.equal(storedState('first', { [key]: variants }))
 
-        const again = await start({ dataDir, backend })
-        expect((await fetch(`${again.url}${path}?w=40&f=webp`)).status).to.equal(200)
-        await again.stop({ keepData: true })
-        expect(await backend.state(dataDir)).to.deep.equal(storedState('first', { [key]: [VARIANT] }))
-      })
+            const again = await start({ dataDir, backend })
+            expect(await derive(again, file)).to.equal(200)
+            await again.stop({ keepData: true })
+            expect(await backend.state(dataDir)).to.deep.equal(storedState('first', { [key]: [VARIANT] }))
+          },
+        },
+      )
     }
 
     const deleteSteps = [
@@ -215,33 +220,34 @@ for (const repair of REPAIRS) {
       'after index.finishRemoval',
     ]
     for (const step of deleteSteps.filter(isTried)) {
-      it(`${step}: ${by} completes the delete`, async () => {
-        const bytes = await picture()
-        let path = ''
-        let key = ''
-        await dieAt(step, async (server) => {
-          const record = await uploadOne(server, { name: 'a.png', bytes })
-          key = record.s3PathOriginal
-          path = new URL(record.src).pathname
-          await fetch(`${server.url}${path}?w=40&f=webp`).then((response) => response.arrayBuffer())
-          await deleteFile(server, key)
-        })
-        const service = await mend()
-        expect((await fetch(`${service.url}${path}`)).status).to.equal(404)
-        expect((await deleteFile(service, key)).status).to.equal(404)
-        await service.stop({ keepData: true })
-        expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
+      crash(`${step}: ${by} completes the delete`, {
+        step,
+        prepare: withFile,
+        async work(server, file) {
+          await upload(server, file)
+          await derive(server, file)
+          await deleteFile(server, file.key)
+        },
+        async test(dataDir, { mend, path, key }) {
+          const service = await mend()
+          expect((await fetch(`${service.url}${path}`)).status).to.equal(404)
+          expect((await deleteFile(service, key)).status).to.equal(404)
+          await service.stop({ keepData: true })
+          expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
+        },
       })
     }
 
-    it('before index.beginRemoval: nothing has been deleted', async () => {
-      const bytes = await picture()
-      let key = ''
-      await dieAt('before index.beginRemoval', async (server) => {
-        key = (await uploadOne(server, { name: 'a.png', bytes })).s3PathOriginal
-        await deleteFile(server, key)
-      })
-      expect(await mended()).to.deep.equal(storedState('first', { [key]: [] }))
+    crash('before index.beginRemoval: nothing has been deleted', {
+      step: 'before index.beginRemoval',
+      prepare: withFile,
+      async work(server, file) {
+        await upload(server, file)
+        await deleteFile(server, file.key)
+      },
+      async test(dataDir, { mend, key }) {
+        expect(await mended(dataDir, mend)).to.deep.equal(storedState('first', { [key]: [] }))
+      },
     })
   })
 }

@@ -5,14 +5,11 @@ import { stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { builtScript } from '../../support/programs/built-script.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
-import { startProcess } from '../../support/servers/process.ts'
+import { killedAt } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { filesInBucket } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-
-const SERVER = [await builtScript('crash-server')]
 
 describe('a process that is killed during an upload by a signed link', function () {
   this.timeout(180_000)
@@ -25,8 +22,8 @@ describe('a process that is killed during an upload by a signed link', function 
   const put = (service: Pick<Service, 'url'>, target: string) =>
     exchange(service, target, { method: 'PUT', body: png })
 
-  /** What the link does after its upload was killed at a step: its statuses until it is used, and what there is then. */
-  async function afterKilledAt(step: string) {
+  /** A link of a data folder. */
+  async function newLink() {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
     const signed = await exchange(first, '/v1/sign/_?expirationIn=3600', {
@@ -34,11 +31,11 @@ describe('a process that is killed during an upload by a signed link', function 
     })
     const target = String(jsonOf(signed).url).slice(first.url.length)
     await first.stop({ keepData: true })
+    return { dataDir, target }
+  }
 
-    const server = await startProcess({ script: SERVER, env: { DATA_DIR: dataDir, CRASH_AT: step } })
-    await put(server, target).catch(() => {})
-    expect(await server.ended).to.equal('SIGKILL')
-
+  /** What the link does after its upload was killed: its statuses until it is used, and what there is then. */
+  async function afterTheKill({ dataDir, target }: Awaited<ReturnType<typeof newLink>>) {
     const service = await start({ dataDir })
     const codes: unknown[] = []
     await eventually(
@@ -67,8 +64,18 @@ describe('a process that is killed during an upload by a signed link', function 
       'after bucket.put record': ['link_busy', 'link_used'],
       'after index.finishUpload': ['link_busy', 'link_used'],
     }
+    const links = await Promise.all(
+      Object.keys(expected).map(async (step) => ({ step, ...(await newLink()) })),
+    )
+    await killedAt(
+      links.map(({ step, dataDir, target }) => ({
+        step,
+        env: { DATA_DIR: dataDir },
+        work: (server) => put(server, target),
+      })),
+    )
     const outcomes = await Promise.all(
-      Object.keys(expected).map(async (step) => ({ step, ...(await afterKilledAt(step)) })),
+      links.map(async (link) => ({ step: link.step, ...(await afterTheKill(link)) })),
     )
     for (const { step, codes, files, findings, id } of outcomes) {
       expect(codes, step).to.deep.equal(expected[step])

@@ -1,77 +1,77 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { EMBEDDED } from '../../support/backend.ts'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { longFilm } from '../../support/media/videos.ts'
-import { builtScript } from '../../support/programs/built-script.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { startProcess } from '../../support/servers/process.ts'
+import { crashPoints } from '../../support/servers/crash-points.ts'
 import { startService } from '../../support/service.ts'
 import { filesInBucket } from '../../support/stored/state.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
-
-const SERVER = [await builtScript('crash-server')]
 
 describe('a process that is killed while it creates a stream', function () {
   this.timeout(180_000)
   const start = stoppedAtTheEnd(startService)
   let bytes: Buffer
-  let dataDir: string
   before(async () => {
-    bytes = await longFilm()
+    // Five frames a second: thirty seconds of film for a third of the CPU time.
+    bytes = await longFilm({ rate: 5 })
   })
-  beforeEach(async () => {
-    dataDir = await temporaryFolder()
-  })
-  afterEach(() => rm(dataDir, { recursive: true, force: true }))
+  const crash = crashPoints(EMBEDDED)
 
-  const bundle = async () =>
+  const bundle = async (dataDir: string) =>
     (await filesInBucket(dataDir)).flatMap((file) => /_hls\/(.*)$/.exec(file)?.[1] ?? [])
   const marksOf = (names: readonly string[]) =>
     new Set(names.flatMap((name) => /^([0-9a-f]{8})-/.exec(name)?.[1] ?? []))
 
   for (const step of ['after bucket.put part', 'after bucket.put provisional']) {
-    it(`${step}: the next start creates it, and leaves no part of the killed run`, async () => {
-      const server = await startProcess({ script: SERVER, env: { DATA_DIR: dataDir, CRASH_AT: step } })
-      const { src } = await uploadOne(server, { name: 'film.mp4', bytes })
-      const path = new URL(src).pathname
-      await exchange(server, `${path}?hls`).catch(() => {})
-      expect(await server.ended).to.equal('SIGKILL')
-      const left = await bundle()
-      expect(left).to.have.length.above(0)
-      expect(left).not.to.include('master.m3u8')
-      const [killed] = marksOf(left)
+    crash(`${step}: the next start creates it, and leaves no part of the killed run`, {
+      step,
+      prepare: async () => ({ path: '' }),
+      async work(server, upload) {
+        const { src } = await uploadOne(server, { name: 'film.mp4', bytes })
+        upload.path = new URL(src).pathname
+        await exchange(server, `${upload.path}?hls`)
+      },
+      async test(dataDir, { path }) {
+        const left = await bundle(dataDir)
+        expect(left).to.have.length.above(0)
+        expect(left).not.to.include('master.m3u8')
+        const [killed] = marksOf(left)
 
-      const service = await start({ dataDir })
-      let address = ''
-      await eventually(
-        async () => {
-          const { status, headers } = await exchange(service, `${path}?hls`)
-          expect(`${status} ${headers['cache-control']}`).to.equal('302 public, max-age=604800')
-          address = String(headers.location)
-        },
-        { withinMs: 120_000 },
-      )
-      const names = await bundle()
-      const marks = marksOf(names)
-      expect(marks.size).to.equal(1)
-      expect(marks).not.to.include(killed)
-      const playlists = names.filter((name) => /-.*\.m3u8$/.test(name))
-      expect(playlists).to.have.length(3)
-      for (const name of playlists) {
-        const { body } = await exchange(service, address.replace('master.m3u8', name))
-        expect(body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
-        const listed = [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b]) => a ?? b)
-        expect(names).to.include.members(listed)
-      }
-      // Those of three renditions, eight segments each, and what leads to them.
-      expect(names.filter((name) => name !== 'live.m3u8')).to.have.length(1 + 3 * (1 + 1 + 8))
-      expect((await command(service, 'check')).findings).to.deep.equal([])
-      expect(await readdir(join(dataDir, 'media'))).to.deep.equal([])
-      expect(await ffmpegsIn(dataDir)).to.deep.equal([])
+        const service = await start({ dataDir })
+        let address = ''
+        await eventually(
+          async () => {
+            const { status, headers } = await exchange(service, `${path}?hls`)
+            expect(`${status} ${headers['cache-control']}`).to.equal('302 public, max-age=604800')
+            address = String(headers.location)
+          },
+          { withinMs: 120_000 },
+        )
+        const names = await bundle(dataDir)
+        const marks = marksOf(names)
+        expect(marks.size).to.equal(1)
+        expect(marks).not.to.include(killed)
+        const playlists = names.filter((name) => /-.*\.m3u8$/.test(name))
+        expect(playlists).to.have.length(3)
+        for (const name of playlists) {
+          const { body } = await exchange(service, address.replace('master.m3u8', name))
+          expect(body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
+          const listed = [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(
+            ([, a, b]) => a ?? b,
+          )
+          expect(names).to.include.members(listed)
+        }
+        // Those of three renditions, eight segments each, and what leads to them.
+        expect(names.filter((name) => name !== 'live.m3u8')).to.have.length(1 + 3 * (1 + 1 + 8))
+        expect((await command(service, 'check')).findings).to.deep.equal([])
+        expect(await readdir(join(dataDir, 'media'))).to.deep.equal([])
+        expect(await ffmpegsIn(dataDir)).to.deep.equal([])
+      },
     })
   }
 })

@@ -199,8 +199,8 @@ export async function film(options: VideoOptions = {}): Promise<Buffer> {
 }
 
 /** A film of half a minute, of which a machine of today makes a stream for a second at least: red, green and blue in turn. */
-export async function longFilm(): Promise<Buffer> {
-  return remuxed(await film({ width: 854, height: 480 }), ['-map', '0'], { times: 10 })
+export async function longFilm({ rate = 10 }: Pick<VideoOptions, 'rate'> = {}): Promise<Buffer> {
+  return remuxed(await film({ width: 854, height: 480, rate }), ['-map', '0'], { times: 10 })
 }
 
 /** An mp4 of ten frames a second in which every header states a duration of two hours. */

@@ -64,7 +64,7 @@ export async function startProcess({ env = {}, ...start }: Start): Promise<Runni
 }
 
 /** The tokens of the environment, or those that the process has created. */
-async function tokensOf(env: Readonly<Record<string, string>>): Promise<Tokens> {
+export async function tokensOf(env: Readonly<Record<string, string>>): Promise<Tokens> {
   const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken, DATA_DIR = '' } = env
   if (clientToken && secretClientToken) return { clientToken, secretClientToken }
   return JSON.parse(await readFile(join(DATA_DIR, 'credentials.json'), 'utf8'))
