@@ -6,7 +6,8 @@ import { expect } from 'chai'
 const LAYERS: Record<string, readonly string[]> = {
   'src/main.ts': ['src/app.ts', 'src/process', 'config', 'src/core'],
   'src/worker.ts': ['src/app.ts', 'src/process', 'config', 'src/core'],
-  'src/cli.ts': ['src/app.ts', 'src/process', 'config', 'src/core'],
+  'src/cli.ts': ['src/command.ts', 'src/process'],
+  'src/command.ts': ['src/app.ts', 'src/process', 'config', 'src/core'],
   'src/transformer.ts': ['src/process', 'src/pipeline', 'src/engines', 'src/core'],
   'src/app.ts': [
     ...['src/assembly', 'src/process', 'src/http', 'src/service', 'src/pipeline', 'src/adapters'],

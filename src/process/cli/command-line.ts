@@ -4,17 +4,30 @@ import { version } from '../version.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
 import { subcommand } from './leaf-command.ts'
 
-const WRONG_USAGE = 2
+/** The exit code of wrong usage. */
+export const WRONG_USAGE = 2
 
-/** All commands with their arguments. Wrong usage ends the process with exit code 2. */
-export function commandLine(options: ClientCommandsOptions): Command {
-  const { perform } = options
+export interface CommandLineOptions extends ClientCommandsOptions {
+  /** Writes help and version to standard output. */
+  write(text: string): void
+  /** Writes wrong usage to standard error. */
+  writeError(text: string): void
+}
+
+/**
+ * All commands with their arguments. After wrong usage, help and version, `parseAsync` rejects.
+ *
+ * @throws CommanderError with `exitCode` 0 after help and version
+ */
+export function commandLine(options: CommandLineOptions): Command {
+  const { perform, write, writeError } = options
   const sluice = new Command('sluice')
     .description(
       'Command-line tool of Sluice for operators. Reads the same environment variables as the server.',
     )
     .version(version(), '--version', 'print the version')
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
+    .exitOverride()
+    .configureOutput({ writeOut: write, writeErr: writeError })
     .showHelpAfterError('(see --help)')
 
   addClientCommands(sluice, options)

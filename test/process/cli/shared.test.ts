@@ -6,20 +6,16 @@ import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { S3_EMBEDDED } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { sluice, sluiceJson } from '../../support/programs/cli.ts'
+import type { NewClient } from '../../support/operated.ts'
+import { sluice as runProgram } from '../../support/programs/cli.ts'
 import { type Caller, postFiles, uploadOne } from '../../support/requests/client.ts'
-import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
+import { type Service, startService } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
+import { sluice, sluiceJson } from '../../support/sluice.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-interface NewClient {
-  id: string
-  clientToken: string
-  secretClientToken: string
-}
-
-// A process asks every two seconds whether others have changed a client.
+// A service asks every two seconds whether others have changed a client.
 const HEARD = { withinMs: 10_000 }
 
 describe('the sluice command next to servers on S3 and Redis', function () {
@@ -28,7 +24,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
   let env: Record<string, string>
   let redisServer: RedisServer
   let redis: RedisConnection
-  let servers: RunningServer[]
+  let servers: Service[]
   let png: Buffer
 
   before(async () => {
@@ -44,13 +40,10 @@ describe('the sluice command next to servers on S3 and Redis', function () {
       SECRET_CLIENT_TOKEN: 'sec_of_all_processes',
       APP_SECRET: 'the-app-secret-of-all-processes-of-the-tests',
     }
-    servers = [await startProcess({ env }), await startProcess({ env })]
+    servers = [await startService({ env, dataDir }), await startService({ env, dataDir })]
   })
   after(async () => {
-    for (const { child, ended } of servers) {
-      child.kill('SIGKILL')
-      await ended
-    }
+    for (const server of servers) await server.stop({ keepData: true })
     await redis.close()
     await redisServer.remove()
     await rm(dataDir, { recursive: true, force: true })
@@ -129,7 +122,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
   })
 
   it('does not print the warnings about Redis, which the servers log', async () => {
-    const { code, stderr } = await sluice(['client', 'list'], env)
+    const { code, stderr } = await runProgram(['client', 'list'], env)
     expect(code).to.equal(0)
     expect(stderr).to.not.include('appendonly')
   })
@@ -155,13 +148,13 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     }
   })
 
-  it('reports within seconds that Redis is down, and changes nothing', async () => {
+  it('exits within seconds when Redis is down, reports it, and changes nothing', async () => {
     await redisServer.stop()
     try {
-      const commands = [['client', 'create'], ['check']]
-      for (const args of [...commands, ...sized([], [['reindex'], ['sweep']])]) {
+      const commands = [['client', 'create'], ...sized([], [['check'], ['reindex'], ['sweep']])]
+      for (const args of commands) {
         const begun = Date.now()
-        const { code, stdout, stderr } = await sluice(args, { ...env, LOG_LEVEL: 'silent' })
+        const { code, stdout, stderr } = await runProgram(args, { ...env, LOG_LEVEL: 'silent' })
         expect({ code, stdout }, args.join(' ')).to.deep.equal({ code: 1, stdout: '' })
         expect(stderr, args.join(' ')).to.match(/^sluice: .*does not respond/m)
         // Two seconds until it is given up; the rest is the start of a process on a busy machine.

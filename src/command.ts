@@ -1,0 +1,111 @@
+import type { EventEmitter } from 'node:events'
+import { resolve } from 'node:path'
+import { CommanderError } from 'commander'
+import pino from 'pino'
+import { type Config, loadConfig } from '../config/load.ts'
+import { storageSecret } from '../config/storage-secret.ts'
+import type { Environment } from '../config/variable.ts'
+import type { CommandRun } from './core/command.ts'
+import { ANSWERS } from './process/cli/answers.ts'
+import { commandLine, WRONG_USAGE } from './process/cli/command-line.ts'
+import { runOperatorCommand } from './process/cli/operator-command.ts'
+import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
+import { projectRoot } from './process/project-root.ts'
+
+const FAILED = 1
+// Exit codes as in shells: 128 plus the signal's number.
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
+
+/** What a command uses of the process that it runs in. */
+export interface CommandProcess {
+  /** Default: the environment of this process. */
+  environment?: Environment
+  /** Writes to standard output. */
+  write(text: string): void
+  /** Writes to standard error. */
+  writeError(text: string): void
+  /** Whether standard error is a terminal, which shows the progress. */
+  isTerminal: boolean
+  /** Emits SIGINT and SIGTERM. */
+  signals: Pick<EventEmitter, 'once'>
+}
+
+/** Runs a command line of `sluice`, without the name of the program, and prints its result. @returns the exit code */
+export async function sluice(args: readonly string[], own: CommandProcess): Promise<number> {
+  let code = 0
+  const perform = async (command: string, given: object, options: { json?: boolean }) => {
+    code = await print(command, given, { ...options, own })
+  }
+  try {
+    const secret = storageSecret(own.environment)
+    await commandLine({ perform, storageSecret: secret, ...own }).parseAsync(args, { from: 'user' })
+    return code
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return error.exitCode === 0 ? 0 : WRONG_USAGE
+  }
+}
+
+/** Runs a command of the service and prints its result. @returns the exit code */
+async function print(
+  command: string,
+  args: object,
+  { json, own }: { json?: boolean; own: CommandProcess },
+): Promise<number> {
+  const { write, writeError, isTerminal, signals } = own
+  const show = ANSWERS[command] as (answer: unknown) => string
+  const status = isTerminal ? writeError : undefined
+  const output: CommandOutput = json ? jsonOutput(write) : humanOutput({ write, status, show })
+  const interrupt = new AbortController()
+  let ended: number | undefined
+  for (const [signal, code] of Object.entries(SIGNALS))
+    signals.once(signal, () => {
+      ended = code
+      interrupt.abort(new Error(`stopped by ${signal}; completed changes are not rolled back`))
+    })
+  try {
+    const tell = async (item: unknown) => output.report(item)
+    output.answer(await runCommand(command, args, { run: { signal: interrupt.signal, tell }, own }))
+    return output.findings > 0 ? FAILED : 0
+  } catch (error) {
+    output.clear()
+    writeError(`sluice: ${failureText(error as Error)}\n`)
+    return ended ?? FAILED
+  }
+}
+
+async function runCommand(
+  command: string,
+  args: object,
+  { run, own }: { run: CommandRun; own: CommandProcess },
+): Promise<unknown> {
+  const environment = loadConfig(own.environment)
+  const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
+  return runOperatorCommand(command, args, {
+    dataDir: config.DATA_DIR,
+    isShared: config.REDIS_URL !== undefined,
+    runInProcess: (name, given, during) => runInProcess(name, given, { run: during, config, own }),
+    isHeld: async (error) => error instanceof (await app()).DataDirError,
+    run,
+  })
+}
+
+/** Loaded on demand: it takes half a second, and commands of a running server do not need it. */
+const app = () => import('./app.ts')
+
+async function runInProcess(
+  command: string,
+  args: object,
+  { run, config, own }: { run: CommandRun; config: Config; own: CommandProcess },
+): Promise<unknown> {
+  const { openOperator } = await app()
+  const level = config.LOG_LEVEL === 'silent' ? 'silent' : 'error'
+  const log = pino({ level }, { write: own.writeError })
+  const baseUrl = config.BASE_URL ?? `http://localhost:${config.PORT}`
+  const operator = await openOperator({ config, root: projectRoot(), baseUrl, log })
+  try {
+    return await operator.commands[command]?.(args, run)
+  } finally {
+    await operator.close()
+  }
+}
