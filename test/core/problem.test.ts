@@ -51,6 +51,9 @@ describe('problems', () => {
   it('omit empty members and headers from their JSON', () => {
     expect(fileNotFound().toJSON()).to.have.all.keys('status', 'code', 'detail')
     expect(Problem.fromJSON(fileNotFound().toJSON())).to.deep.include({ members: {}, headers: {} })
+    expect(tooLarge('a file', 10).toJSON()).to.have.all.keys('status', 'code', 'detail', 'members')
+    const inHeaders = new Problem({ status: 405, code: 'x', detail: 'x', headers: { Allow: 'GET' } })
+    expect(inHeaders.toJSON()).to.have.all.keys('status', 'code', 'detail', 'headers')
   })
 
   it('have copies with more members, headers, another text or another cause', () => {
@@ -61,6 +64,9 @@ describe('problems', () => {
     expect(copy.members).to.deep.equal({ retryAfterSeconds: 5, transform: 1 })
     expect(copy.headers).to.deep.equal({ 'Retry-After': '5', Connection: 'close' })
     expect(problem.members).to.deep.equal({ retryAfterSeconds: 5 })
+    const later = problem.with({ members: { retryAfterSeconds: 9 }, headers: { 'Retry-After': '9' } })
+    expect(later.members).to.deep.equal({ retryAfterSeconds: 9 })
+    expect(later.headers).to.deep.equal({ 'Retry-After': '9' })
     expect(problem.with({ detail: 'Wait.', cause: problem })).to.include({ message: 'Wait.', cause: problem })
     expect('cause' in fileNotFound().with({})).to.equal(false)
   })

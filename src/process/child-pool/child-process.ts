@@ -64,11 +64,12 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
   const cpu = createCpuMeter(child.pid)
   let cause: Problem | undefined
   let spent = false
+  let started = false
   /** Resolves with the reason when the child has ended or could not be started. */
-  const ended = new Promise<Problem>((resolve) => {
+  const ended = new Promise<Error>((resolve) => {
     const onEnd = () => {
       spent = true
-      resolve(cause ?? causeOf(child, log))
+      resolve(cause ?? (started ? causeOf(child, log) : notStarted(child)))
     }
     child.once('exit', onEnd).once('error', onEnd)
   })
@@ -80,7 +81,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
     child.kill('SIGKILL')
   }
 
-  /** Resolves with the first message for which `choose` returns a value. @throws Problem 422 when the child ends before that */
+  /** Resolves with the first message for which `choose` returns a value. @throws the reason of the end when the child ends before that */
   function nextMessage<T>(choose: (message: FromChild) => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const settle = () => {
@@ -103,7 +104,10 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
     if ('ready' in message) return {}
     return 'broken' in message ? { broken: message.broken } : undefined
   }).then(({ broken }: { broken?: Parameters<typeof receivedError>[0] }) => {
-    if (!broken) return
+    if (!broken) {
+      started = true
+      return
+    }
     kill()
     const error = receivedError(broken)
     throw new Error(`a child process cannot load its modules: ${error.message}`, { cause: error })
@@ -179,6 +183,14 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
 }
 
 const tooMuchMemory = () => notTransformable('This image takes too much memory to transform.')
+
+/**
+ * The error of a child that ended before it was ready. It has read no image yet, so this must not count as a failure of the
+ * image: such failures are remembered. One cause is an upgrade that replaces `node_modules` while the service runs.
+ */
+function notStarted({ exitCode, signalCode }: ChildProcess): Error {
+  return new Error(`a child process ended before it was ready (${signalCode ?? `exit code ${exitCode}`})`)
+}
 
 /** Why the child ended by itself. SIGKILL comes from its own memory guard, or from the system when it was out of memory. */
 function causeOf({ exitCode, signalCode, pid }: ChildProcess, log: Log): Problem {

@@ -179,6 +179,30 @@ onOneBackend('the code of the how-to guides', (start) => {
     expect(reduced({})).to.equal('*/*')
   })
 
+  it('reduce Accept headers at Cloudflare without a change of the format (cdn.md)', async () => {
+    const rule = JSON.parse(await blockOf('cdn.md', '"set_cache_settings"'))
+    const { media_types: types } = rule.action_parameters.vary.headers.accept as { media_types: string[] }
+    const service = await start()
+    const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const typeFor = async (accept: string | undefined) => {
+      const headers = accept === undefined ? {} : { Accept: accept }
+      const [response] = (await once(get(`${src}?w=20&f=auto`, { headers }), 'response')) as [IncomingMessage]
+      response.resume()
+      return response.headers['content-type']
+    }
+    for (const accept of [
+      'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8',
+      'image/webp,image/png;q=0.8,*/*;q=0.5',
+      'image/png,image/*;q=0.8',
+      '*/*',
+    ]) {
+      const named = accept.split(',').map((type) => type.split(';')[0] ?? '')
+      // Cloudflare removes a header of which nothing remains.
+      const reduced = named.filter((type) => types.includes(type)).join(',') || undefined
+      expect(await typeFor(reduced), accept).to.equal(await typeFor(accept))
+    }
+  })
+
   it('test a plugin without a server (test-a-plugin.md)', async () => {
     const tutorial = await readFile(join(PROJECT, 'docs', 'tutorial', 'first-plugin.md'), 'utf8')
     const plugin =

@@ -239,6 +239,13 @@ describe('a pool of child processes', function () {
     }
   })
 
+  it('does not blame the image when a child ends before it is ready', async () => {
+    open({ setup: { exit: 3 } })
+    const error = await rejection(run({ do: 'pid' }))
+    expect(error).not.to.be.instanceOf(Problem)
+    expect(error).to.have.property('message', 'a child process ended before it was ready (exit code 3)')
+  })
+
   it('continues when a source fails in the middle', async () => {
     open()
     const broken = { ...file(Buffer.from('abc')), size: 1000 }

@@ -20,7 +20,8 @@ const text = (words: string | Uint8Array) =>
   assetFromBytes(Buffer.from(words), { mediaType: 'text/plain', lastModified: new Date(1000) })
 
 workForParent(async (setup) => {
-  const { broken, maxMemoryBytes } = setup as { broken?: string; maxMemoryBytes: number }
+  const { broken, exit, maxMemoryBytes } = setup as { broken?: string; exit?: number; maxMemoryBytes: number }
+  if (exit !== undefined) process.exit(exit)
   if (broken) throw new Error(broken)
   return {
     maxMemoryBytes,
