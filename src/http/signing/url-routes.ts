@@ -30,16 +30,20 @@ const URL_MAX_LENGTH = 4000
 // Ten years.
 const EXPIRES_MAX_SECONDS = 315_360_000
 
-const signUrlRequest = z.strictObject(
+/** A request for a signed delivery URL. */
+export const signUrlRequest = z.strictObject(
   {
     url: z
       .string('a delivery URL of this client')
-      .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`),
+      .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`)
+      .describe('Delivery URL with the token of this client, absolute or from `/v1/`.'),
     expiresIn: boundedInteger({
       min: 1,
       max: EXPIRES_MAX_SECONDS,
       expected: `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
-    }).optional(),
+    })
+      .describe('When the URL expires, in seconds. Default: never.')
+      .optional(),
   },
   'an object of url and expiresIn',
 )

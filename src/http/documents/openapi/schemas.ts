@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import type { JsonSchema } from '../json-schema.ts'
+import { REQUESTS, RESPONSES } from './components.ts'
+
+/**
+ * All named schemas as JSON Schema, by their names.
+ *
+ * @param options.members of responses: `open` for clients, which ignore those that a later version adds; `closed` for tests
+ */
+export function componentSchemas({
+  members = 'open',
+}: {
+  members?: 'open' | 'closed'
+} = {}): Record<string, JsonSchema> {
+  return {
+    ...jsonSchemas(REQUESTS, optionsFor('input', members)),
+    ...jsonSchemas(RESPONSES, optionsFor('output', members)),
+  }
+}
+
+/** A reference to a named schema. @throws Error for a schema that `components.ts` does not name */
+export function schemaRef(schema: z.ZodType): JsonSchema {
+  const name = NAMES.get(schema)
+  if (name === undefined) throw new Error('a schema of the API document has no name in openapi/components.ts')
+  return { $ref: addressOf(name) }
+}
+
+const NAMES = new Map(Object.entries({ ...REQUESTS, ...RESPONSES }).map(([name, schema]) => [schema, name]))
+
+function addressOf(name: string): string {
+  return `#/components/schemas/${name}`
+}
+
+function jsonSchemas(
+  named: Readonly<Record<string, z.ZodType>>,
+  options: z.core.ToJSONSchemaParams,
+): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>()
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
+  const { schemas } = z.toJSONSchema(registry, { ...options, uri: addressOf })
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema as JsonSchema]),
+  )
+}
+
+function optionsFor(io: 'input' | 'output', members: 'open' | 'closed'): z.core.ToJSONSchemaParams {
+  const options: z.core.ToJSONSchemaParams = {
+    io,
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      const { def } = zodSchema._zod
+      // Arrays and records with a first check of their length: see core/bounded-schemas.ts.
+      if (io === 'input' && def.type === 'pipe') {
+        const { in: first, out } = def as z.core.$ZodPipeDef
+        if (first._zod.def.type !== 'custom') return
+        const { $schema: _, ...inner } = z.toJSONSchema(out, options)
+        Object.assign(jsonSchema, { ...inner, ...jsonSchema })
+      }
+      if (io === 'output' && members === 'open' && jsonSchema.additionalProperties === false)
+        delete jsonSchema.additionalProperties
+      // The format states the same, and the pattern has 300 characters.
+      if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern
+    },
+  }
+  return options
+}
