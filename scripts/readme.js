@@ -1,17 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadChain } from '../config/chain.ts'
 import { describeVariables } from '../config/load.ts'
 import { CLIENT_RULES } from '../src/core/clients/rules/table.ts'
-import { describeParameters } from '../src/core/plugin-api/describe-parameters.ts'
-import { createAudioEngine } from '../src/engines/audio/audio.ts'
-import { sharpEngine } from '../src/engines/image/sharp.ts'
-import { createFfmpeg } from '../src/engines/video/ffmpeg.ts'
-import { loadPlugins } from '../src/pipeline/load/load.ts'
 import { endpointErrors } from './readme/endpoint-errors.js'
 import { formats } from './readme/formats.js'
 import { limits } from './readme/limits.js'
+import { shippedParameters } from './readme/shipped-parameters.js'
 import { root } from './ready/run.js'
 
 const HELP = `npm run readme
@@ -33,18 +27,7 @@ const PAGES = {
 
 /** The text of each table, by name. */
 async function tables() {
-  const programs = { folder: tmpdir(), env: {} }
-  const plugins = await loadPlugins({
-    folders: [{ path: join(root, 'plugins'), extension: '.ts', shipped: true }],
-    engines: new Map(
-      [sharpEngine, createFfmpeg(programs), createAudioEngine(programs)].map((engine) => [
-        engine.name,
-        engine,
-      ]),
-    ),
-    chain: await loadChain(join(root, 'config', 'chain.json')),
-  })
-  const { image, video, audio } = describeParameters(plugins.transforms)
+  const { image, video, audio } = await shippedParameters()
   return {
     variables: variables(),
     parameters: parameters(image),
