@@ -36,9 +36,7 @@ describe('thumbHashToDataUrl', () => {
       expect({ w, h, channels }).to.deep.equal({ w: expected.w, h: expected.h, channels: 4 })
       const off = [...rgba].filter((value, i) => Math.abs(value - (expected.rgba[i] ?? 0)) > 1)
       expect(off).to.deep.equal([])
-      expect(thumbHashToDataUrl(hash)).to.equal(
-        thumbHashToDataUrl(Buffer.from(hash).toString('base64')),
-      )
+      expect(thumbHashToDataUrl(hash)).to.equal(thumbHashToDataUrl(Buffer.from(hash).toString('base64')))
     })
 
   it('refuses other values', () => {
