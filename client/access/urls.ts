@@ -1,4 +1,4 @@
-import { type ProblemDocument, SluiceError } from '../http/problem.ts'
+import { SluiceError } from '../http/problem.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 
 /** Options of a signature. */
@@ -20,7 +20,7 @@ export interface Urls {
 // The limit of the service for one request.
 const URLS_MAX = 1000
 
-type Result = { url: string; expiresAt?: string } | { problem: ProblemDocument }
+type Result = { status: 'signed'; url: string } | { status: 'error'; code: string; detail: string }
 
 /** Creates the calls for URLs. */
 export function createUrls(api: Api): Urls {
@@ -30,7 +30,9 @@ export function createUrls(api: Api): Urls {
       const json = { urls: urls.slice(i, i + URLS_MAX).map(String), expiresIn }
       const { results } = await api.json<{ results: Result[] }>({ ...REQUEST, json, signal })
       for (const result of results) {
-        if ('problem' in result) throw refusalOf(result.problem)
+        // The service states only the code: it is a refusal of this URL, not of the request.
+        if (result.status === 'error')
+          throw new SluiceError(result.detail, { code: result.code, status: 400 })
         signed.push(result.url)
       }
     }
@@ -45,8 +47,3 @@ export function createUrls(api: Api): Urls {
 }
 
 const REQUEST = { method: 'POST', path: '/v1/sign/url', isIdempotent: true } as const
-
-function refusalOf(problem: ProblemDocument): SluiceError {
-  const { detail = 'A URL cannot be signed.', status = 0, code = 'bad_response', title = '' } = problem
-  return new SluiceError(detail, { status, code, title, problem })
-}
