@@ -25,7 +25,7 @@ export function boundedArray<T extends z.ZodType>(
   { min = 0, max, expected }: { min?: number; max: number; expected: string },
 ) {
   const fits = (value: unknown) => Array.isArray(value) && value.length >= min && value.length <= max
-  return z.custom<unknown[]>(fits, expected).pipe(z.array(element))
+  return z.custom<unknown[]>(fits, expected).pipe(z.array(element)).meta({ minItems: min, maxItems: max })
 }
 
 /** An object whose members are counted, `max` inclusive, before they are checked. */
@@ -35,7 +35,10 @@ export function boundedRecord<T extends z.ZodType>(
 ) {
   const fits = (record: unknown) => isObject(record) && Object.keys(record).length <= max
   const error = ({ input }: { input?: unknown }) => (isObject(input) ? expectedAtMost : expected)
-  return z.custom<Record<string, unknown>>(fits, { error }).pipe(z.record(z.string(), value))
+  return z
+    .custom<Record<string, unknown>>(fits, { error })
+    .pipe(z.record(z.string(), value))
+    .meta({ maxProperties: max })
 }
 
 // A first limit for lengths, so that validation is fast. Services check the exact limits, which messages name.

@@ -56,6 +56,7 @@ import { signUrlRoutes } from './signing/url-routes.ts'
 import { healthRoutes, isHealthCheck, type ReadinessChecks } from './system/health.ts'
 import { homeRoutes } from './system/home.ts'
 import { type MetricsAccess, metricsRoutes } from './system/metrics.ts'
+import { openApiRoutes } from './system/openapi.ts'
 import { parametersRoutes } from './system/parameters.ts'
 import type { TusOptions } from './tus/protocol.ts'
 import { tusRoutes } from './tus/routes.ts'
@@ -143,6 +144,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(answersAtOnce({ most: options.answersPerAddress, clients: options.clients }))
   app.use(parametersRoutes(options.parameters))
+  app.use(openApiRoutes({ ...options, version: options.checks.version }))
   const answerStored = createStoredAnswer(options)
   const receive = createReception({ ...options, answerStored })
   app.use(signUrlRoutes(options))

@@ -15,6 +15,23 @@ const VALUE_MAX_BYTES = 1024
 const METADATA_MAX_BYTES = 16 * 1024
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/
 
+/** `tags` as a JSON schema. {@link checkTags} validates it. */
+export const TAGS_JSON = {
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: TAG_MAX_BYTES },
+  maxItems: TAGS_MAX,
+  description: `Tags, each of 1 to ${TAG_MAX_BYTES} bytes.`,
+}
+
+/** `metadata` as a JSON schema. {@link mergeMetadata} validates it. */
+export const METADATA_JSON = {
+  type: 'object',
+  additionalProperties: { type: 'string', maxLength: VALUE_MAX_BYTES },
+  propertyNames: { pattern: NAME.source },
+  maxProperties: PAIRS_MAX,
+  description: `Texts by name, together at most ${METADATA_MAX_BYTES} bytes.`,
+}
+
 /** @throws Problem 400 for anything but an array of at most 50 texts of 1 to 100 bytes */
 export function checkTags(received: unknown): string[] {
   const expected = `an array of at most ${TAGS_MAX} texts`

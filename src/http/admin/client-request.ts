@@ -14,23 +14,49 @@ const seconds = (min: number) => boundedInteger({ min, max: MAX_SECONDS })
 
 // In JSON, `null` removes a rule. The service uses `false` for this.
 const REMOVE = z.null().transform(() => false as const)
-const rules = z.strictObject(ruleChanges(REMOVE), `an object of ${listed(RULE_NAMES)}`)
-const storage = z.strictObject(GIVEN_SETTINGS, `an object of ${listed(SETTING_NAMES)}`)
-const newClient = z.strictObject(
-  { name: z.string('a string').optional(), rules: rules.optional(), storage: storage.optional() },
+const rules = z
+  .strictObject(ruleChanges(REMOVE), `an object of ${listed(RULE_NAMES)}`)
+  .describe('Rules to change. Absent rules stay unchanged, `null` removes a rule.')
+/** The settings of an own bucket. */
+export const storage = z.strictObject(GIVEN_SETTINGS, `an object of ${listed(SETTING_NAMES)}`)
+/** A new client. */
+export const newClient = z.strictObject(
+  {
+    name: z.string('a string').describe('Name for people.').optional(),
+    rules: rules.optional(),
+    storage: storage
+      .describe('Own bucket of the client. It cannot be set for the first time later.')
+      .optional(),
+  },
   'an object of name, rules and storage',
 )
-const changes = z.strictObject(
-  { name: z.union([z.string(), z.null()], 'a string or null').optional(), rules: rules.optional() },
+/** A change of a client. */
+export const changes = z.strictObject(
+  {
+    name: z
+      .union([z.string(), z.null()], 'a string or null')
+      .describe('Name for people. `null` removes it.')
+      .optional(),
+    rules: rules.optional(),
+  },
   'an object of name and rules',
 )
-const rotation = z.strictObject({ keepOldSeconds: seconds(0).default(86_400) }, 'an object of keepOldSeconds')
-const newSecret = z.strictObject(
+/** The body of a rotation. */
+export const rotation = z.strictObject(
   {
-    name: z.string('a string').optional(),
-    only: z.enum(['upload', 'read'], 'upload or read').optional(),
-    folder: z.string('a string').optional(),
-    validSeconds: seconds(1).optional(),
+    keepOldSeconds: seconds(0)
+      .describe('How long the current secrets remain valid, in seconds.')
+      .default(86_400),
+  },
+  'an object of keepOldSeconds',
+)
+/** A new scoped secret. */
+export const newSecret = z.strictObject(
+  {
+    name: z.string('a string').describe('Name for people.').optional(),
+    only: z.enum(['upload', 'read'], 'upload or read').describe('Uploads only, or reading only.').optional(),
+    folder: z.string('a string').describe('This folder only, with its subfolders.').optional(),
+    validSeconds: seconds(1).describe('When the secret expires, in seconds. Default: never.').optional(),
   },
   'an object of name, only, folder and validSeconds',
 )

@@ -21,7 +21,11 @@ interface Dependencies {
 // A password has at most 256 characters.
 const BODY_MAX_BYTES = 4096
 
-const signIn = z.strictObject({ password: z.string('a string') }, 'an object of password')
+/** The password of the operator. */
+export const signIn = z.strictObject(
+  { password: z.string('a string').describe('The value of ADMIN_PASSWORD.') },
+  'an object of password',
+)
 
 /** `POST /v1/sign-in`: exchanges the operator's password for a token, which `/v1/clients` requires. */
 export function signInRoutes({

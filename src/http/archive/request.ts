@@ -16,21 +16,29 @@ const EXPECTED_LIST = `an array of 1 to ${MAX_ITEMS} items`
 // Each text describes the expected value in error messages.
 const item = z.strictObject(
   {
-    path: z.string('a string'),
-    type: z.enum(MEDIA_GROUPS, `one of ${MEDIA_GROUPS.join(', ')}`).default('image'),
+    path: z.string('a string').describe('Path of the file, percent-encoded as in a delivery URL.'),
+    type: z
+      .enum(MEDIA_GROUPS, `one of ${MEDIA_GROUPS.join(', ')}`)
+      .describe('Type of the file in URLs.')
+      .default('image'),
     params: boundedRecord(
-      z.custom<string | number | boolean>(isScalar, 'a string, a number, true or false'),
+      z
+        .custom<string | number | boolean>(isScalar, 'a string, a number, true or false')
+        .meta({ type: ['string', 'number', 'boolean'] }),
       {
         max: MAX_PARAMS,
         expected: 'an object',
         expectedAtMost: `an object of at most ${MAX_PARAMS} parameters`,
       },
-    ).default({}),
-    name: z.string('a string').optional(),
+    )
+      .describe('Parameters of the delivery URL.')
+      .default({}),
+    name: z.string('a string').describe('Name in the archive, with folders. Default: the path.').optional(),
   },
   'an object of path, type, params and name',
 )
-const zipRequest = z.strictObject(
+/** The files of an archive. */
+export const zipRequest = z.strictObject(
   {
     files: boundedArray(item, { min: 1, max: MAX_ITEMS, expected: EXPECTED_LIST }),
     archiveName: z
@@ -38,6 +46,7 @@ const zipRequest = z.strictObject(
       .trim()
       .transform((name) => (/\.zip$/i.test(name) ? name : `${name}.zip`))
       .refine((name) => name !== '.zip' && cleanFileName(name) === name, EXPECTED_ARCHIVE_NAME)
+      .describe('Name of the archive.')
       .default('archive.zip'),
   },
   'an object of files and archiveName',

@@ -170,5 +170,6 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'POST /v1/clients/:id/secrets': [...ONE_CLIENT, ...JSON_BODY, '400 bad_path'],
   'DELETE /v1/clients/:id/secrets/:secretId': [...ONE_CLIENT, '404 secret_not_found'],
   'GET /v1/parameters': [],
+  'GET /v1/openapi.json': [],
   'GET /metrics': ['401 unauthorized'],
 }

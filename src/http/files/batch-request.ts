@@ -11,19 +11,27 @@ import { checkedBody } from '../body/parse.ts'
 const PATHS_MAX = 1000
 const EXPECTED_PATHS = `an array of 1 to ${PATHS_MAX} paths`
 
-const somePaths = boundedArray(z.string('a path'), { min: 1, max: PATHS_MAX, expected: EXPECTED_PATHS })
+const somePaths = boundedArray(z.string('a path'), {
+  min: 1,
+  max: PATHS_MAX,
+  expected: EXPECTED_PATHS,
+}).describe('Paths as uploads return them in `s3PathOriginal`, not percent-encoded.')
 
-const deletion = z.strictObject(
+/** A batch delete: exactly one of `paths`, `prefix` and `all`. */
+export const deletion = z.strictObject(
   {
     paths: somePaths.optional(),
-    prefix: z.string('a folder').optional(),
-    all: z.literal(true, 'true').optional(),
-    limit: boundedInteger({ min: 1, max: PATHS_MAX }).optional(),
-    now: z.boolean('true or false').optional(),
+    prefix: z.string('a folder').describe('Folder whose files are deleted, with subfolders.').optional(),
+    all: z.literal(true, 'true').describe('All files.').optional(),
+    limit: boundedInteger({ min: 1, max: PATHS_MAX })
+      .describe('Maximum number of files of this request, with `prefix` or `all`.')
+      .optional(),
+    now: z.boolean('true or false').describe('Deletes permanently, also with soft delete.').optional(),
   },
   'an object of paths, or of prefix or all and limit; and of now',
 )
-const restoration = z.strictObject({ paths: somePaths }, 'an object of paths')
+/** A batch restore. */
+export const restoration = z.strictObject({ paths: somePaths }, 'an object of paths')
 
 /** A batch delete: of paths, or of up to `limit` files of a folder. */
 export type Deletion = { isPermanent: boolean } & (

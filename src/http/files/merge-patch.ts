@@ -1,9 +1,43 @@
-import { annotated, checkTags, mergeMetadata } from '../../core/files/annotations.ts'
-import { cleanFileName } from '../../core/files/file-name.ts'
+import { z } from 'zod'
+import {
+  annotated,
+  checkTags,
+  METADATA_JSON,
+  mergeMetadata,
+  TAGS_JSON,
+} from '../../core/files/annotations.ts'
+import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import { badParameter } from '../../core/problem.ts'
+import { checkedBody } from '../body/parse.ts'
 
-const MEMBERS = ['originalName', 'tags', 'metadata']
+const MEMBERS = 'originalName, tags, metadata'
+
+/** A change of a file's record. The values are validated by the functions of `core/files/annotations.ts`. */
+export const fileChange = z.strictObject(
+  {
+    originalName: z
+      .unknown()
+      .meta({ type: 'string', minLength: 1, maxLength: NAME_MAX_BYTES })
+      .describe('Name of the file, without folders.')
+      .optional(),
+    tags: z
+      .unknown()
+      .meta({ ...TAGS_JSON, type: ['array', 'null'] })
+      .describe('All tags of the file. `null` removes them.')
+      .optional(),
+    metadata: z
+      .unknown()
+      .meta({
+        ...METADATA_JSON,
+        type: ['object', 'null'],
+        additionalProperties: { type: ['string', 'null'] },
+      })
+      .describe('Metadata to change. `null` as a value removes the name, `null` as a whole removes all.')
+      .optional(),
+  },
+  { error: ({ code }) => (code === 'unrecognized_keys' ? `only ${MEMBERS}` : `an object of ${MEMBERS}`) },
+)
 
 /**
  * Reads a merge patch of a file's record. Returns the function that applies it.
@@ -12,12 +46,7 @@ const MEMBERS = ['originalName', 'tags', 'metadata']
  * @throws Problem 400
  */
 export function readFileChange(body: unknown): (record: OriginalRecord) => OriginalRecord {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw badParameter({ param: 'the body', expected: `an object of ${MEMBERS.join(', ')}`, received: body })
-  const other = Object.keys(body).find((name) => !MEMBERS.includes(name))
-  if (other !== undefined)
-    throw badParameter({ param: 'the body', expected: `only ${MEMBERS.join(', ')}`, received: other })
-  const { originalName, tags, metadata } = body as Record<string, unknown>
+  const { originalName, tags, metadata } = checkedBody(fileChange, body)
   const name = originalName === undefined ? undefined : checkedName(originalName)
   const newTags = tags === undefined ? undefined : checkTags(tags ?? [])
   // Validate it against empty metadata, so that the result does not depend on the current record.

@@ -29,17 +29,31 @@ const EXPIRATION = 'expirationIn'
 const TYPES_MAX = 50
 const EXPECTED_SECONDS = `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`
 
-const signRequest = z.strictObject(
+/** A request for an upload link. */
+export const signRequest = z.strictObject(
   {
-    folder: z.string('a string').optional(),
-    expiresIn: z.number(EXPECTED_SECONDS),
-    maxBytes: z.number('an integer number of bytes from 1').optional(),
+    folder: z.string('a string').describe('Folder of the file.').optional(),
+    expiresIn: z
+      .number(EXPECTED_SECONDS)
+      .meta({ type: 'integer', minimum: 1, maximum: EXPIRES_MAX_SECONDS })
+      .describe('When the link expires, in seconds.'),
+    maxBytes: z
+      .number('an integer number of bytes from 1')
+      .meta({ type: 'integer', minimum: 1 })
+      .describe('Maximum size of the file.')
+      .optional(),
     types: boundedArray(z.string('a media type'), {
       min: 1,
       max: TYPES_MAX,
       expected: `an array of 1 to ${TYPES_MAX} media types`,
-    }).optional(),
-    uses: z.number(`an integer number of uses from 1 to ${USES_MAX}`).optional(),
+    })
+      .describe('Accepted media types, such as `image/*`.')
+      .optional(),
+    uses: z
+      .number(`an integer number of uses from 1 to ${USES_MAX}`)
+      .meta({ type: 'integer', minimum: 1, maximum: USES_MAX })
+      .describe('How often the link can be used.')
+      .optional(),
   },
   'an object of folder, expiresIn, maxBytes, types and uses',
 )

@@ -35,19 +35,25 @@ const EXPIRES_MAX_SECONDS = 315_360_000
 const someUrl = z
   .string('a delivery URL of this client')
   .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`)
-const signUrlRequest = z.strictObject(
+  .describe('Delivery URL with the token of this client, absolute or from `/v1/`.')
+/** A request for one or more signed delivery URLs. */
+export const signUrlRequest = z.strictObject(
   {
     url: someUrl.optional(),
     urls: boundedArray(someUrl, {
       min: 1,
       max: URLS_MAX,
       expected: `an array of 1 to ${URLS_MAX} delivery URLs of this client`,
-    }).optional(),
+    })
+      .describe('Several URLs, instead of url.')
+      .optional(),
     expiresIn: boundedInteger({
       min: 1,
       max: EXPIRES_MAX_SECONDS,
       expected: `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
-    }).optional(),
+    })
+      .describe('When the URLs expire, in seconds. Default: never.')
+      .optional(),
   },
   'an object of url or urls, and of expiresIn',
 )

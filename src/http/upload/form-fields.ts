@@ -24,6 +24,14 @@ const TRANSFORMS_MAX = 20
 const QUERY_MAX_LENGTH = 2000
 const EXPECTED_TRANSFORMS = `a JSON array of at most ${TRANSFORMS_MAX} query strings like ["w=300", "w=600&f=webp"]`
 
+/** `transforms` as a JSON schema. {@link readTransforms} validates it. */
+export const TRANSFORMS_JSON = {
+  type: 'array',
+  items: { type: 'string', maxLength: QUERY_MAX_LENGTH },
+  maxItems: TRANSFORMS_MAX,
+  description: 'Query strings of derivatives to render in the background, such as `w=300&f=webp`.',
+}
+
 /** Creates the reader for one form. */
 export function uploadFields(): UploadFields {
   const asked: AskedOfUpload = {

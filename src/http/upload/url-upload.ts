@@ -1,22 +1,28 @@
 import { z } from 'zod'
-import { checkMetadata, checkTags } from '../../core/files/annotations.ts'
+import { checkMetadata, checkTags, METADATA_JSON, TAGS_JSON } from '../../core/files/annotations.ts'
 import { NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
 import { badParameter } from '../../core/problem.ts'
 import { checkedBody } from '../body/parse.ts'
-import { type AskedOfUpload, readTransforms } from './form-fields.ts'
+import { type AskedOfUpload, readTransforms, TRANSFORMS_JSON } from './form-fields.ts'
 
 const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} characters`
 
-const remoteUpload = z.strictObject(
+/** A request to store a file of another server. */
+export const remoteUpload = z.strictObject(
   {
-    url: z.string('a URL'),
-    name: z.string(EXPECTED_NAME).min(1, EXPECTED_NAME).max(NAME_MAX_BYTES, EXPECTED_NAME).optional(),
-    path: z.string('a folder').optional(),
-    info: z.boolean('true or false').default(false),
-    transforms: z.unknown().optional(),
-    tags: z.unknown().optional(),
-    metadata: z.unknown().optional(),
+    url: z.string('a URL').describe('URL of the file.'),
+    name: z
+      .string(EXPECTED_NAME)
+      .min(1, EXPECTED_NAME)
+      .max(NAME_MAX_BYTES, EXPECTED_NAME)
+      .describe('Name of the file. Default: the name from the other server.')
+      .optional(),
+    path: z.string('a folder').describe('Folder of the file.').optional(),
+    info: z.boolean('true or false').describe('Adds file information to the response.').default(false),
+    transforms: z.unknown().meta(TRANSFORMS_JSON).optional(),
+    tags: z.unknown().meta(TAGS_JSON).optional(),
+    metadata: z.unknown().meta(METADATA_JSON).optional(),
   },
   'an object of url, name, path, info, transforms, tags and metadata',
 )

@@ -5,12 +5,15 @@ type StoredShape = { [N in RuleName]: z.ZodOptional<(typeof CLIENT_RULES)[N]['st
 type ChangeShape = { [N in RuleName]: z.ZodOptional<z.ZodType<Exclude<RuleChanges[N], undefined>>> }
 
 /** The members of a client's record for its rules. */
-export const STORED_RULES = shapeOf(({ stored }) => stored.optional()) as StoredShape
+export const STORED_RULES = shapeOf(({ stored, help }) => stored.describe(help).optional()) as StoredShape
 
 /** The members of a request that changes rules. `remove`: the value that removes a rule. */
 export function ruleChanges(remove: z.ZodType<false>): ChangeShape {
-  return shapeOf(({ change, expected }) =>
-    z.union([change(remove), remove], expected).optional(),
+  return shapeOf(({ change, expected, help }) =>
+    z
+      .union([change(remove), remove], expected)
+      .describe(help)
+      .optional(),
   ) as ChangeShape
 }
 

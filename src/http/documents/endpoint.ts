@@ -1,0 +1,87 @@
+import type { z } from 'zod'
+import type { HeaderName } from './headers.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** A group of endpoints in the API document. */
+export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Service'
+
+/**
+ * What a request has to prove: the secret of a client; a session of the operator; the token of the metrics; a signature, if the
+ * client requires signed URLs; the link in its path; or nothing.
+ */
+export type Access = 'secret' | 'admin' | 'metrics' | 'signature' | 'link' | 'public'
+
+/** A parameter of the path, the query or the headers. */
+export interface Parameter {
+  in: 'path' | 'query' | 'header'
+  name: string
+  description: string
+  schema: JsonSchema
+  required?: boolean
+  /** An aliased parameter of a plugin has its other names here. */
+  aliases?: readonly string[]
+}
+
+/** A body: JSON with the schema that validates or describes it, or any other content with a JSON schema of its own. */
+export type Content = { schema: z.ZodType } | { json: JsonSchema }
+
+/** A successful response. */
+export interface Success {
+  description: string
+  /** Absent: the response has no body. */
+  content?: Readonly<Record<string, Content>>
+  /** Names of {@link HEADERS}. Those that are not optional are in every response of this status. */
+  headers?: readonly HeaderName[]
+}
+
+/** A request as a reader would send it, and its response. The tests send each one to a real service. */
+export interface Example {
+  /** Camel case, unique within the endpoint. */
+  id: string
+  summary: string
+  /** Values of parameters in the path, the query and the headers, by name. */
+  parameters?: Readonly<Record<string, string>>
+  /** A JSON body, or the text of another one. */
+  body?: unknown
+  /** The media type of the body. Default: the only one of the endpoint. */
+  mediaType?: string
+  status: number
+  /** The JSON body of the response. */
+  response?: unknown
+}
+
+/**
+ * An endpoint in the API document. To document a new one:
+ *
+ * 1. List its problems in `endpoint-problems.ts`.
+ * 2. Describe its response by a schema in `http/wire`, its request by the schema that validates it. Name both in
+ *    `openapi/components.ts`.
+ * 3. Add an `Endpoint` to a file of `operations`, and that list to `endpoints.ts`.
+ *
+ * The test services fail for a response that this description does not allow, and `openapi.test.ts` sends the examples.
+ */
+export interface Endpoint {
+  /** Method and route, as the log and `ENDPOINT_PROBLEMS` name them: `GET /v1/files/*path`. */
+  route: string
+  /** The path in the document, when it is not the route with `{name}` for each parameter. */
+  path?: string
+  /** The key in `ENDPOINT_PROBLEMS`. Default: the route. */
+  problems?: string
+  /** The `operationId`, in camel case. */
+  id: string
+  tag: Tag
+  summary: string
+  description?: string
+  access: Access
+  /** Parameters of the path may be left out: those of {@link PATH_PARAMETERS} are added by name. */
+  parameters?: readonly Parameter[]
+  /** The request body by media type. */
+  body?: Readonly<Record<string, Content>>
+  /** Whether a request without a body is accepted, when there is a `body`. */
+  isBodyOptional?: boolean
+  /** By status. The problems are added. */
+  responses: Readonly<Record<number, Success>>
+  /** Whether successful responses have the headers of a rate limit. */
+  isRateLimited?: boolean
+  examples?: readonly Example[]
+}

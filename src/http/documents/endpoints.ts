@@ -1,0 +1,24 @@
+import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
+import type { Endpoint } from './endpoint.ts'
+import { CLIENTS } from './operations/clients.ts'
+import { DELETION } from './operations/deletion.ts'
+import { deliveryEndpoints } from './operations/delivery.ts'
+import { FILES } from './operations/files.ts'
+import { LINKS } from './operations/links.ts'
+import { RESUMABLE } from './operations/resumable.ts'
+import { SERVICE } from './operations/service.ts'
+import { UPLOADS } from './operations/uploads.ts'
+
+/** All endpoints of the API document. @param parameters of delivery URLs, with those of the loaded plugins */
+export function documentedEndpoints(parameters: DescribedParameters): readonly Endpoint[] {
+  return [
+    ...UPLOADS,
+    ...RESUMABLE,
+    ...deliveryEndpoints(parameters),
+    ...FILES,
+    ...DELETION,
+    ...LINKS,
+    ...CLIENTS,
+    ...SERVICE,
+  ]
+}

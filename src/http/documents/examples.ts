@@ -1,0 +1,38 @@
+/**
+ * Values in the examples of the API document. The tests replace each by a value of a real service, so one value has one meaning.
+ */
+export const EXAMPLE = {
+  baseUrl: 'https://files.example.com',
+  token: 'pub_BGzBRZvqf3Sz6MBFMYDeCd',
+  /** A stored JPEG without a folder. */
+  sourceName: '7JAiMJ5xg1xH6JYSiPjo5R.jpg',
+  key: 'image/jpeg/7JAiMJ5xg1xH6JYSiPjo5R.jpg',
+  clientId: '4dRXvHqZy8C',
+  secretId: '2pNfQ9WqLkJ',
+} as const
+
+const { baseUrl, token, sourceName, key } = EXAMPLE
+
+/** The record of the stored JPEG. */
+export const EXAMPLE_RECORD = {
+  sourceName,
+  src: `${baseUrl}/v1/image/upload/${token}/${sourceName}`,
+  originalSrc: `${baseUrl}/v1/bucket/${token}/${key}`,
+  originalName: 'photo.jpg',
+  s3PathOriginal: key,
+  s3Path: key,
+  options: {},
+  size: 137628,
+  mimeType: 'image',
+  format: 'jpeg',
+}
+
+/** The same file, as lists have it. */
+export const EXAMPLE_FILE = {
+  ...EXAMPLE_RECORD,
+  mediaType: 'image/jpeg',
+  sha256: 'a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447',
+  uploadedAt: '2026-11-30T12:00:00.000Z',
+  tags: ['holiday'],
+  metadata: { album: 'Lisbon' },
+}

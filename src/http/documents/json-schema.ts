@@ -1,0 +1,2 @@
+/** A part of JSON Schema, or of an OpenAPI document. */
+export type JsonSchema = { [keyword: string]: unknown }

@@ -1,0 +1,74 @@
+import type { z } from 'zod'
+import { changes, newClient, newSecret, rotation, storage } from '../../admin/client-request.ts'
+import { signIn } from '../../admin/sign-in.ts'
+import { zipRequest } from '../../archive/request.ts'
+import { deletion, restoration } from '../../files/batch-request.ts'
+import { fileChange } from '../../files/merge-patch.ts'
+import { signRequest } from '../../signing/upload-link-routes.ts'
+import { signUrlRequest } from '../../signing/url-routes.ts'
+import { remoteUpload } from '../../upload/url-upload.ts'
+import * as clients from '../../wire/clients.ts'
+import { fileInformation } from '../../wire/information.ts'
+import {
+  mediaJob,
+  signedUrl,
+  signedUrls,
+  uploadLink,
+  uploadProgress,
+  urlSignatures,
+} from '../../wire/links.ts'
+import * as outcomes from '../../wire/outcomes.ts'
+import { file, fileList, fileRecord, fileRecords, fileWithDerivatives } from '../../wire/record.ts'
+import { health, parameterLists, problem, readiness } from '../../wire/system.ts'
+
+/** The schemas of request bodies, by their names in the API document. */
+export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
+  RemoteUpload: remoteUpload,
+  FileChange: fileChange,
+  BatchDeletion: deletion,
+  BatchRestoration: restoration,
+  ZipRequest: zipRequest,
+  UploadLinkRequest: signRequest,
+  UrlSignRequest: signUrlRequest,
+  SignInRequest: signIn,
+  NewClient: newClient,
+  ClientChange: changes,
+  StorageSettings: storage,
+  SecretRotation: rotation,
+  NewSecret: newSecret,
+}
+
+/** The schemas of responses, by their names in the API document. */
+export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
+  FileRecord: fileRecord,
+  FileRecords: fileRecords,
+  File: file,
+  FileList: fileList,
+  FileWithDerivatives: fileWithDerivatives,
+  FileInformation: fileInformation,
+  UploadProgress: uploadProgress,
+  DeletedFile: outcomes.deletedFile,
+  DeletedDerivatives: outcomes.deletedDerivatives,
+  DeletionReport: outcomes.deletionReport,
+  RestorationReport: outcomes.restorationReport,
+  UsageReport: outcomes.usageReport,
+  UploadLink: uploadLink,
+  SignedUrl: signedUrl,
+  SignedUrls: signedUrls,
+  UrlSignatures: urlSignatures,
+  MediaJob: mediaJob,
+  AdminSession: clients.adminSession,
+  Client: clients.client,
+  Clients: clients.clients,
+  ClientRules: clients.clientRules,
+  ClientStorage: clients.clientStorage,
+  ClientWithSecret: clients.clientWithSecret,
+  ClientWithUrlKey: clients.clientWithUrlKey,
+  RemovedClient: clients.removedClient,
+  ScopedSecret: clients.scopedSecret,
+  NewScopedSecret: clients.newScopedSecret,
+  ParameterLists: parameterLists,
+  Health: health,
+  Readiness: readiness,
+  Problem: problem,
+}

@@ -1,0 +1,86 @@
+import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
+import type { Tag } from '../endpoint.ts'
+import { documentedEndpoints } from '../endpoints.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import { headerComponents, methodOf, operation, pathOf } from './operation.ts'
+import { componentSchemas } from './schemas.ts'
+
+/** The properties of an installation that its API document depends on. */
+export interface DocumentOptions {
+  /** The version of Sluice. */
+  version: string
+  /** The public URL of the service, without a trailing slash. */
+  baseUrl: string
+  /** The parameters of delivery URLs, with those of the loaded plugins. */
+  parameters: DescribedParameters
+}
+
+/** The OpenAPI document of an installation. @see https://spec.openapis.org/oas/v3.1.1.html */
+export interface OpenApiDocument {
+  openapi: string
+  paths: Record<string, Record<string, JsonSchema>>
+  components: Record<string, JsonSchema>
+  [member: string]: unknown
+}
+
+const TAGS: Readonly<Record<Tag, string>> = {
+  Uploads: 'Store files: forms, single files, signed links, and resumable uploads by tus 1.0.',
+  Delivery: 'Deliver files. Images, videos and audio are transformed by the parameters of the URL.',
+  Files: 'List, describe, change, delete and archive stored files.',
+  Links: 'Sign upload links and delivery URLs.',
+  Clients: 'Manage clients and their secrets, as the operator.',
+  Service: 'The state of the service, and its parameters.',
+}
+
+const SECURITY_SCHEMES = {
+  secret: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'The secret token of a client: `Authorization: Bearer <secret>`, or `Authorization: <secret>`. It may be limited to a folder, to uploads or to reading.',
+  },
+  admin: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The token that `POST /v1/sign-in` returns.',
+  },
+  metrics: { type: 'http', scheme: 'bearer', description: 'The value of METRICS_TOKEN.' },
+  signature: {
+    type: 'apiKey',
+    in: 'query',
+    name: 's',
+    description: 'The signature of a delivery URL. Only clients with the rule `signedUrls` require it.',
+  },
+}
+
+const DESCRIPTION = `Sluice stores files in a bucket and delivers them, transformed by the parameters of the URL.
+
+Delivery is public: the URL contains the public token of a client. Other requests need the secret of a client, or the token of the operator.
+
+Every endpoint with GET supports HEAD. Delivery supports OPTIONS, and pages of any origin may use it. Errors are problem documents (RFC 9457): \`code\` is stable.`
+
+/** Creates the OpenAPI 3.1 document from the schemas that validate requests and describe responses. */
+export function openApiDocument({ version, baseUrl, parameters }: DocumentOptions): OpenApiDocument {
+  const paths: OpenApiDocument['paths'] = {}
+  for (const endpoint of documentedEndpoints(parameters)) {
+    const path = pathOf(endpoint)
+    paths[path] = { ...paths[path], [methodOf(endpoint)]: operation(endpoint) }
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Sluice',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      headers: headerComponents(),
+      schemas: componentSchemas(),
+    },
+  }
+}

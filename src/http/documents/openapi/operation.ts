@@ -1,0 +1,161 @@
+import type { Access, Content, Endpoint, Example, Parameter, Success } from '../endpoint.ts'
+import { HEADERS, type HeaderName } from '../headers.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import { PATH_PARAMETERS } from '../parameters.ts'
+import { problemResponses } from './problems.ts'
+import { schemaRef } from './schemas.ts'
+
+const PROBLEM = 'application/problem+json'
+const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
+  secret: [{ secret: [] }],
+  admin: [{ admin: [] }],
+  metrics: [{ metrics: [] }],
+  signature: [{}, { signature: [] }],
+  link: [],
+  public: [],
+}
+
+/** The path of an endpoint in the document. */
+export function pathOf({ route, path }: Endpoint): string {
+  return path ?? route.replace(/^\w+ /, '').replace(/[:*](\w+)/g, '{$1}')
+}
+
+/** The method of an endpoint, in lower case. */
+export function methodOf({ route }: Endpoint): string {
+  return route.slice(0, route.indexOf(' ')).toLowerCase()
+}
+
+/** All parameters of an endpoint: those of its path first. */
+export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
+  const { parameters = [] } = endpoint
+  const names = [...pathOf(endpoint).matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const missing = names.filter((name) => !parameters.some((one) => one.in === 'path' && one.name === name))
+  return [...missing.map(pathParameter), ...parameters]
+}
+
+function pathParameter(name: string): Parameter {
+  const parameter = PATH_PARAMETERS[name]
+  if (!parameter) throw new Error(`the API document has no description of the path parameter ${name}`)
+  return parameter
+}
+
+/** The Operation Object of an endpoint. */
+export function operation(endpoint: Endpoint): JsonSchema {
+  const { id, tag, summary, description, access, body, isBodyOptional = false } = endpoint
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: SECURITY[access],
+    parameters: parametersOf(endpoint).map((one) => parameterObject(one, endpoint)),
+    ...(body ? { requestBody: { required: !isBodyOptional, content: requestContent(body, endpoint) } } : {}),
+    responses: responses(endpoint),
+  }
+}
+
+function parameterObject(
+  { name, aliases = [], required = false, ...rest }: Parameter,
+  { examples = [] }: Endpoint,
+): JsonSchema {
+  const shown = examples.filter(({ parameters = {} }) => Object.hasOwn(parameters, name))
+  return {
+    name,
+    ...rest,
+    required,
+    ...(aliases.length > 0 ? { 'x-aliases': aliases } : {}),
+    ...(shown.length > 0
+      ? { examples: byId(shown, ({ parameters = {} }) => typed(parameters[name], rest.schema)) }
+      : {}),
+  }
+}
+
+/** The value of a parameter in the type of its schema: examples have texts, as in a URL. */
+function typed(text: string | undefined, { type }: JsonSchema): unknown {
+  return type === 'integer' || type === 'number' ? Number(text) : text
+}
+
+function requestContent(body: Readonly<Record<string, Content>>, { examples = [] }: Endpoint): JsonSchema {
+  const [only] = Object.keys(body)
+  return Object.fromEntries(
+    Object.entries(body).map(([mediaType, content]) => {
+      // The bytes of a file are no text of the document.
+      const shown = 'schema' in content ? examples.filter((one) => (one.mediaType ?? only) === mediaType) : []
+      return [mediaType, { schema: bodySchema(content), ...exampleObjects(shown, ({ body: sent }) => sent) }]
+    }),
+  )
+}
+
+function responses(endpoint: Endpoint): JsonSchema {
+  const { examples = [] } = endpoint
+  const answers = new Map<number, JsonSchema>()
+  for (const [status, success] of Object.entries(endpoint.responses))
+    answers.set(
+      Number(status),
+      successObject(
+        success,
+        examples.filter((one) => one.status === Number(status)),
+      ),
+    )
+  for (const { status, description, headers, schema } of problemResponses(endpoint)) {
+    const known = answers.get(status) as
+      | { description: string; content?: object; headers?: object }
+      | undefined
+    answers.set(status, {
+      description: known ? `${known.description} Or ${description}` : description,
+      headers: { ...known?.headers, ...headerObjects(headers) },
+      ...(methodOf(endpoint) === 'head' ? {} : { content: { ...known?.content, [PROBLEM]: { schema } } }),
+    })
+  }
+  return Object.fromEntries([...answers].sort(([one], [other]) => one - other))
+}
+
+function successObject(
+  { description, content, headers = [] }: Success,
+  examples: readonly Example[],
+): JsonSchema {
+  return {
+    description,
+    headers: headerObjects(headers),
+    ...(content
+      ? {
+          content: Object.fromEntries(
+            Object.entries(content).map(([mediaType, one]) => [
+              mediaType,
+              { schema: bodySchema(one), ...exampleObjects(examples, ({ response }) => response) },
+            ]),
+          ),
+        }
+      : {}),
+  }
+}
+
+/** References to the headers that every response has, and to these. */
+function headerObjects(names: readonly HeaderName[]): JsonSchema {
+  return Object.fromEntries(
+    (['X-Request-Id', ...names] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+}
+
+/** The Header Objects of the document. */
+export function headerComponents(): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(HEADERS).map(([name, { description, schema, ...rest }]) => [
+      name,
+      { description, required: !('isOptional' in rest), schema },
+    ]),
+  )
+}
+
+function bodySchema(content: Content): JsonSchema {
+  return 'schema' in content ? schemaRef(content.schema) : content.json
+}
+
+function exampleObjects(examples: readonly Example[], valueIn: (one: Example) => unknown): JsonSchema {
+  const shown = examples.filter((one) => valueIn(one) !== undefined)
+  return shown.length > 0 ? { examples: byId(shown, valueIn) } : {}
+}
+
+function byId(examples: readonly Example[], valueIn: (one: Example) => unknown): JsonSchema {
+  return Object.fromEntries(examples.map((one) => [one.id, { summary: one.summary, value: valueIn(one) }]))
+}

@@ -1,0 +1,152 @@
+import { MEDIA_GROUPS } from '../../../core/media/groups.ts'
+import { fileChange } from '../../files/merge-patch.ts'
+import { usageReport } from '../../wire/outcomes.ts'
+import { fileList, fileWithDerivatives } from '../../wire/record.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { EXAMPLE, EXAMPLE_FILE } from '../examples.ts'
+import { flag, header, query } from '../parameters.ts'
+
+const DETAILS = {
+  200: {
+    description: 'The file with its derivatives.',
+    content: { 'application/json': { schema: fileWithDerivatives } },
+    headers: ['ETag', 'Cache-Control'],
+  },
+} as const
+
+const EXAMPLE_PATH = { path: EXAMPLE.key }
+const DAY = { type: 'string', format: 'date' }
+
+/** Lists and details of stored files. */
+export const FILES: readonly Endpoint[] = [
+  {
+    route: 'GET /v1/files',
+    id: 'listFiles',
+    tag: 'Files',
+    summary: 'List files',
+    access: 'secret',
+    parameters: [
+      query('prefix', 'Only files in this folder and its subfolders.'),
+      query('type', 'Only files of this type.', { type: 'string', enum: MEDIA_GROUPS }),
+      query('search', 'Only files with this text in their name.', {
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+      }),
+      query('tag', 'Only files with this tag.', { type: 'string', minLength: 1, maxLength: 255 }),
+      query('sort', 'Order of the files.', {
+        type: 'string',
+        enum: ['-uploaded', 'uploaded', 'key', '-key'],
+        default: '-uploaded',
+      }),
+      query('limit', 'Maximum number of files on a page.', {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1000,
+        default: 100,
+      }),
+      query('cursor', 'Cursor of the page, from the previous one.'),
+      flag('deleted', 'Deleted files that can be restored, instead of stored files.'),
+    ],
+    responses: {
+      200: {
+        description: 'A page of the list.',
+        content: { 'application/json': { schema: fileList } },
+        headers: ['Cache-Control'],
+      },
+    },
+    examples: [
+      {
+        id: 'newest',
+        summary: 'The newest image',
+        parameters: { type: 'image', limit: '1' },
+        status: 200,
+        response: { files: [EXAMPLE_FILE], cursor: null },
+      },
+    ],
+  },
+  {
+    route: 'GET /v1/files/*path',
+    id: 'getFile',
+    tag: 'Files',
+    summary: 'Get one file with its derivatives',
+    access: 'secret',
+    responses: DETAILS,
+    examples: [
+      {
+        id: 'photo',
+        summary: 'A photo without derivatives',
+        parameters: EXAMPLE_PATH,
+        status: 200,
+        response: { ...EXAMPLE_FILE, derivatives: [] },
+      },
+    ],
+  },
+  {
+    route: 'PATCH /v1/files/*path',
+    id: 'updateFile',
+    tag: 'Files',
+    summary: 'Change the name, tags and metadata of a file',
+    description: 'The body is a JSON merge patch (RFC 7396).',
+    access: 'secret',
+    parameters: [header('If-Match', 'Changes the file only if this is its current `ETag`.')],
+    body: {
+      'application/merge-patch+json': { schema: fileChange },
+      'application/json': { schema: fileChange },
+    },
+    responses: DETAILS,
+    examples: [
+      {
+        id: 'annotate',
+        summary: 'Set tags and metadata',
+        parameters: EXAMPLE_PATH,
+        mediaType: 'application/merge-patch+json',
+        body: { tags: ['holiday'], metadata: { album: 'Lisbon' } },
+        status: 200,
+        response: { ...EXAMPLE_FILE, derivatives: [] },
+      },
+    ],
+  },
+  {
+    route: 'GET /v1/usage',
+    id: 'getUsage',
+    tag: 'Files',
+    summary: 'Get the size of all stored files, and the usage of each day',
+    access: 'secret',
+    parameters: [
+      query('from', 'First day, in UTC. Default: 29 days before `to`.', DAY),
+      query('to', 'Last day, in UTC. Default: today.', DAY),
+    ],
+    responses: {
+      200: {
+        description: 'Stored files and usage.',
+        content: { 'application/json': { schema: usageReport } },
+        headers: ['Cache-Control'],
+      },
+    },
+    examples: [
+      {
+        id: 'day',
+        summary: 'One day',
+        parameters: { from: '2026-11-30', to: '2026-11-30' },
+        status: 200,
+        response: {
+          files: 1,
+          storedBytes: 137628,
+          deletedFiles: 0,
+          deletedBytes: 0,
+          days: [
+            {
+              day: '2026-11-30',
+              uploads: 1,
+              uploadedBytes: 137628,
+              deliveries: 20,
+              deliveredBytes: 409600,
+              transformations: 3,
+            },
+          ],
+        },
+      },
+    ],
+  },
+]

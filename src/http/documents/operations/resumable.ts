@@ -1,0 +1,173 @@
+import { uploadProgress } from '../../wire/links.ts'
+import { fileRecords } from '../../wire/record.ts'
+import type { Endpoint, Parameter } from '../endpoint.ts'
+import { header } from '../parameters.ts'
+import { FILE_BYTES } from './uploads.ts'
+
+const VERSION = header(
+  'Tus-Resumable',
+  'Version of tus.',
+  { type: 'string', const: '1.0.0' },
+  { required: true },
+)
+const CHECKSUM = header('Upload-Checksum', 'Algorithm and digest of the body in base64, such as `sha1 …`.')
+const ID: Parameter = {
+  in: 'path',
+  name: 'id',
+  description: 'ID of the upload, as in the returned URL.',
+  schema: { type: 'string' },
+  required: true,
+}
+const length = (description: string) => header('Upload-Length', description, { type: 'integer', minimum: 0 })
+
+/** Resumable uploads. Requests may name the upload by its URL alone, if a signed link has created it. */
+export const RESUMABLE: readonly Endpoint[] = [
+  {
+    route: 'OPTIONS /v1/tus',
+    problems: 'POST /v1/tus',
+    id: 'getResumableUploadSettings',
+    tag: 'Uploads',
+    summary: 'Get the supported version and extensions of tus',
+    access: 'public',
+    responses: {
+      204: {
+        description: 'The settings, in headers.',
+        headers: [
+          'Tus-Resumable',
+          'Tus-Version',
+          'Tus-Extension',
+          'Tus-Max-Size',
+          'Tus-Checksum-Algorithm',
+          'Cache-Control',
+        ],
+      },
+    },
+    examples: [{ id: 'settings', summary: 'The settings', status: 204 }],
+  },
+  {
+    route: 'POST /v1/tus',
+    id: 'createResumableUpload',
+    tag: 'Uploads',
+    summary: 'Create a resumable upload',
+    description: 'The protocol is tus 1.0. The body may have the first bytes of the file.',
+    access: 'secret',
+    parameters: [
+      VERSION,
+      length('Size of the file in bytes.'),
+      header('Upload-Defer-Length', '`1`: the size is sent later.'),
+      header(
+        'Upload-Metadata',
+        'Pairs of a key and a value in base64: `filename`, `folder`, `tags`, `metadata`.',
+      ),
+      CHECKSUM,
+    ],
+    body: { 'application/offset+octet-stream': FILE_BYTES },
+    isBodyOptional: true,
+    responses: {
+      201: {
+        description: 'The upload was created. `Location` is its URL.',
+        headers: [
+          'Location',
+          'Tus-Resumable',
+          'Cache-Control',
+          'Upload-Offset',
+          'Upload-Expires',
+          'Upload-Record',
+          'RateLimit',
+          'RateLimit-Policy',
+        ],
+      },
+    },
+    isRateLimited: true,
+    examples: [
+      {
+        id: 'create',
+        summary: 'An upload of 11 bytes',
+        parameters: { 'Tus-Resumable': '1.0.0', 'Upload-Length': '11' },
+        status: 201,
+      },
+    ],
+  },
+  {
+    route: 'PATCH /v1/tus/:id',
+    id: 'appendToResumableUpload',
+    tag: 'Uploads',
+    summary: 'Append bytes to a resumable upload',
+    description: 'The request that completes the upload stores the file. `Upload-Record` has its record.',
+    access: 'secret',
+    parameters: [
+      ID,
+      VERSION,
+      header(
+        'Upload-Offset',
+        'Offset of the body in the file.',
+        { type: 'integer', minimum: 0 },
+        { required: true },
+      ),
+      length('Size of the file, if it was not known before.'),
+      CHECKSUM,
+    ],
+    body: { 'application/offset+octet-stream': FILE_BYTES },
+    responses: {
+      204: {
+        description: 'The bytes are stored.',
+        headers: ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'Upload-Record', 'Cache-Control'],
+      },
+    },
+  },
+  {
+    route: 'HEAD /v1/tus/:id',
+    problems: 'GET /v1/tus/:id',
+    id: 'getResumableUploadOffset',
+    tag: 'Uploads',
+    summary: 'Get the offset at which to resume an upload',
+    access: 'secret',
+    parameters: [ID, VERSION],
+    responses: {
+      200: {
+        description: 'The state of the upload, in headers.',
+        headers: [
+          'Tus-Resumable',
+          'Upload-Offset',
+          'Upload-Length',
+          'Upload-Defer-Length',
+          'Upload-Metadata',
+          'Upload-Expires',
+          'Upload-Record',
+          'Cache-Control',
+        ],
+      },
+    },
+  },
+  {
+    route: 'GET /v1/tus/:id',
+    id: 'getResumableUpload',
+    tag: 'Uploads',
+    summary: 'Get the record of a completed resumable upload',
+    access: 'secret',
+    parameters: [ID],
+    responses: {
+      200: {
+        description: 'The record of the stored file, in an array.',
+        content: { 'application/json': { schema: fileRecords } },
+        headers: ['Cache-Control'],
+      },
+      202: {
+        description: 'The file is not stored yet.',
+        content: { 'application/json': { schema: uploadProgress } },
+        headers: ['Retry-After', 'Cache-Control'],
+      },
+    },
+  },
+  {
+    route: 'DELETE /v1/tus/:id',
+    id: 'deleteResumableUpload',
+    tag: 'Uploads',
+    summary: 'Delete a resumable upload',
+    access: 'secret',
+    parameters: [ID, VERSION],
+    responses: {
+      204: { description: 'The upload was deleted.', headers: ['Tus-Resumable', 'Cache-Control'] },
+    },
+  },
+]

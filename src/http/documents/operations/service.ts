@@ -1,0 +1,106 @@
+import { health, parameterLists, readiness } from '../../wire/system.ts'
+import type { Content, Endpoint } from '../endpoint.ts'
+
+const HTML: Readonly<Record<string, Content>> = { 'text/html': { json: { type: 'string' } } }
+const READINESS = {
+  content: { 'application/json': { schema: readiness } },
+} as const
+
+/** The state of the service, and its documents. */
+export const SERVICE: readonly Endpoint[] = [
+  {
+    route: 'GET /v1/parameters',
+    id: 'getParameters',
+    tag: 'Service',
+    summary: 'Get all parameters of delivery URLs, by the type of the file',
+    access: 'public',
+    responses: {
+      200: {
+        description: 'The parameters, including those of plugins.',
+        content: { 'application/json': { schema: parameterLists } },
+        headers: ['ETag', 'Cache-Control'],
+      },
+    },
+    examples: [{ id: 'all', summary: 'All parameters', status: 200 }],
+  },
+  {
+    route: 'GET /v1/openapi.json',
+    id: 'getApiDocument',
+    tag: 'Service',
+    summary: 'Get this document',
+    access: 'public',
+    responses: {
+      200: {
+        description: 'The API of this installation in OpenAPI 3.1, with the parameters of its plugins.',
+        content: { 'application/json': { json: { type: 'object' } } },
+        headers: ['ETag', 'Cache-Control'],
+      },
+      304: { description: 'The document has not changed.', headers: ['ETag', 'Cache-Control'] },
+    },
+    examples: [{ id: 'document', summary: 'This document', status: 200 }],
+  },
+  {
+    route: 'GET /healthz',
+    id: 'getHealth',
+    tag: 'Service',
+    summary: 'Whether the process runs',
+    access: 'public',
+    responses: {
+      200: {
+        description: 'The process runs.',
+        content: { 'application/json': { schema: health } },
+        headers: ['Cache-Control'],
+      },
+    },
+    examples: [{ id: 'ok', summary: 'The process runs', status: 200, response: { status: 'ok' } }],
+  },
+  {
+    route: 'GET /readyz',
+    id: 'getReadiness',
+    tag: 'Service',
+    summary: 'Whether the service can serve requests',
+    access: 'public',
+    responses: {
+      200: { description: 'The service can serve requests.', ...READINESS, headers: ['Cache-Control'] },
+      503: {
+        description: 'The service cannot serve requests, or is shutting down.',
+        ...READINESS,
+        headers: ['Retry-After', 'Cache-Control'],
+      },
+    },
+    examples: [
+      {
+        id: 'ready',
+        summary: 'All checks have passed',
+        status: 200,
+        response: {
+          status: 'ok',
+          version: '0.1.0',
+          checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
+        },
+      },
+    ],
+  },
+  {
+    route: 'GET /metrics',
+    id: 'getMetrics',
+    tag: 'Service',
+    summary: 'Get the Prometheus metrics, if the operator has set METRICS_TOKEN',
+    access: 'metrics',
+    responses: {
+      200: {
+        description: 'The metrics.',
+        content: { 'text/plain': { json: { type: 'string' } } },
+        headers: ['Cache-Control'],
+      },
+    },
+  },
+  {
+    route: 'GET /',
+    id: 'getHome',
+    tag: 'Service',
+    summary: 'A page about the service',
+    access: 'public',
+    responses: { 200: { description: 'The page.', content: HTML } },
+  },
+]

@@ -1,0 +1,164 @@
+import { METADATA_JSON, TAGS_JSON } from '../../../core/files/annotations.ts'
+import { TRANSFORMS_JSON } from '../../upload/form-fields.ts'
+import { remoteUpload } from '../../upload/url-upload.ts'
+import { fileRecords } from '../../wire/record.ts'
+import type { Content, Endpoint } from '../endpoint.ts'
+import { EXAMPLE_RECORD } from '../examples.ts'
+import { header, query } from '../parameters.ts'
+
+/** The bytes of a file. */
+export const FILE_BYTES: Content = {
+  json: { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' },
+}
+
+const file = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' }
+const inForm = ({ description }: { description: string }, example: string) => ({
+  type: 'string',
+  description: `JSON. ${description}`,
+  examples: [example],
+})
+
+/** A form with several files. */
+const FORM: Content = {
+  json: {
+    type: 'object',
+    properties: {
+      file: {
+        type: 'array',
+        items: file,
+        minItems: 1,
+        description: 'The files, each as a part named `file`.',
+      },
+      info: { type: 'string', enum: ['', '0', '1', 'true', 'false'], description: 'Adds file information.' },
+      transforms: inForm(TRANSFORMS_JSON, '["w=300&f=webp"]'),
+      tags: inForm(TAGS_JSON, '["holiday"]'),
+      metadata: inForm(METADATA_JSON, '{"album": "Lisbon"}'),
+    },
+    required: ['file'],
+  },
+}
+
+const FOLDER = query('path', 'Folder of the files: up to 8 levels, 200 bytes.')
+
+/** The query of a signed link. */
+const LINK_QUERY = [
+  query('expirationIn', 'Part of the link.', { type: 'integer', minimum: 1 }, { required: true }),
+  query('name', 'Name of the file. It is not part of the link.'),
+]
+
+/** Successful responses of uploads. */
+export const RECORDS = {
+  200: {
+    description: 'The records of the stored files.',
+    content: { 'application/json': { schema: fileRecords } },
+    headers: ['Cache-Control', 'RateLimit', 'RateLimit-Policy'],
+  },
+} as const
+
+/** Uploads with a secret. */
+export const UPLOADS: readonly Endpoint[] = [
+  {
+    route: 'POST /v1/upload',
+    id: 'uploadFiles',
+    tag: 'Uploads',
+    summary: 'Upload files, or store a file of another server',
+    description:
+      'Stores the parts named `file` of a form, together or not at all. With a JSON body, it fetches the file from `url` and stores it.',
+    access: 'secret',
+    parameters: [FOLDER],
+    body: { 'multipart/form-data': FORM, 'application/json': { schema: remoteUpload } },
+    responses: RECORDS,
+    isRateLimited: true,
+    examples: [
+      {
+        id: 'form',
+        summary: 'A form with one file',
+        mediaType: 'multipart/form-data',
+        body: { file: 'photo.jpg' },
+        status: 200,
+        response: [EXAMPLE_RECORD],
+      },
+    ],
+  },
+  {
+    route: 'PUT /v1/upload/:name',
+    path: '/v1/upload/{path}',
+    id: 'uploadFile',
+    tag: 'Uploads',
+    summary: 'Upload one file as the request body',
+    description: 'The format is detected from the bytes. `Content-Type` is ignored.',
+    access: 'secret',
+    parameters: [
+      {
+        in: 'path',
+        name: 'path',
+        description: 'Name of the file.',
+        schema: { type: 'string' },
+        required: true,
+      },
+      FOLDER,
+    ],
+    body: { 'application/octet-stream': FILE_BYTES },
+    responses: RECORDS,
+    isRateLimited: true,
+    examples: [
+      {
+        id: 'photo',
+        summary: 'A photo',
+        parameters: { path: 'photo.jpg' },
+        body: 'photo.jpg',
+        status: 200,
+        response: [EXAMPLE_RECORD],
+      },
+    ],
+  },
+  {
+    route: 'PUT /v1/upload/sign/:id/:signature/*folder',
+    id: 'uploadFileByLink',
+    tag: 'Uploads',
+    summary: 'Upload one file by a signed link',
+    description:
+      'Only the link authorizes. Pages of any origin may use it. Append `&name=` to name the file.',
+    access: 'link',
+    parameters: [
+      ...LINK_QUERY,
+      header('Content-Disposition', 'Names the file: `attachment; filename="photo.jpg"`.'),
+    ],
+    body: { 'application/octet-stream': FILE_BYTES, 'multipart/form-data': FORM },
+    responses: RECORDS,
+    isRateLimited: true,
+  },
+  {
+    route: 'POST /v1/upload/sign/:id/:signature/*folder',
+    id: 'uploadFormByLink',
+    tag: 'Uploads',
+    summary: 'Upload one file by a signed link, as a form',
+    description: 'With the header `Tus-Resumable`, it creates a resumable upload instead.',
+    access: 'link',
+    parameters: [
+      ...LINK_QUERY,
+      header('Tus-Resumable', '`1.0.0` for a resumable upload.'),
+      header('Upload-Length', 'Size of the file in bytes, for a resumable upload.'),
+      header('Upload-Metadata', 'Metadata of tus, for a resumable upload.'),
+    ],
+    body: { 'multipart/form-data': FORM, 'application/octet-stream': FILE_BYTES },
+    isBodyOptional: true,
+    responses: {
+      ...RECORDS,
+      201: {
+        description: 'The resumable upload was created.',
+        headers: [
+          'Location',
+          'Tus-Resumable',
+          'Cache-Control',
+          'Upload-Offset',
+          'Upload-Expires',
+          'Upload-Record',
+          'RateLimit',
+          'RateLimit-Policy',
+        ],
+      },
+    },
+    isRateLimited: true,
+  },
+]

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { MEDIA_GROUPS } from '../../core/media/groups.ts'
+import { fileInformation } from './information.ts'
+
+const group = z.enum(MEDIA_GROUPS).describe('Type of the file in URLs.')
+
+/** A derivative that an upload has requested in advance. */
+const requestedDerivative = z
+  .object({
+    key: z.string().describe('Key of the derivative.'),
+    src: z.string().describe('Delivery URL of the derivative.'),
+    state: z.enum(['waiting', 'running', 'done', 'failed']).describe('State of the job that renders it.'),
+  })
+  .describe('A derivative that the upload has requested.')
+
+/** Members that the record of an upload and the details of a file have in common. */
+const common = {
+  sourceName: z.string().describe('Name of the file in the bucket: a random ID and the usual extension.'),
+  src: z.string().describe('Delivery URL. Append parameters as a query string.'),
+  originalSrc: z.string().describe('URL of the stored object itself, without transformations.'),
+  originalName: z.string().describe('Name of the uploaded file, without folders.'),
+  s3PathOriginal: z
+    .string()
+    .describe('Key of the original in the bucket: `[folder/]<mimeType>/<format>/<sourceName>`.'),
+  s3Path: z.string().describe('Key of the file that `src` delivers: the same value as `s3PathOriginal`.'),
+  size: z.int().describe('Size in bytes.'),
+  mimeType: group,
+  format: z.string().describe('Short name of the format, detected from the bytes: `jpeg`, `mp4`, `pdf`.'),
+}
+
+/** The record that an upload returns for each stored file. */
+export const fileRecord = z
+  .object({
+    ...common,
+    options: z
+      .object({
+        info: fileInformation.optional(),
+        transforms: z.array(requestedDerivative).optional(),
+      })
+      .describe('Results of the fields `info` and `transforms` of the upload; otherwise an empty object.'),
+  })
+  .describe('The record of a stored file.')
+
+export const fileRecords = z
+  .array(fileRecord)
+  .describe('A record for each file, in the order of the request.')
+
+/** A file in a list: its record, and all other stored properties. */
+export const file = z
+  .object({
+    ...common,
+    options: z.object({}).describe('Always an empty object.'),
+    mediaType: z.string().describe('Media type of responses that deliver the file.'),
+    sha256: z.string().describe('SHA-256 of the bytes, in hexadecimal digits.'),
+    uploadedAt: instant('When the file was stored.'),
+    tags: z.array(z.string()).describe('Tags that the client has set.'),
+    metadata: z.record(z.string(), z.string()).describe('Metadata that the client has set.'),
+    deletedAt: instant('When the file was deleted. Absent for a file that is not deleted.').optional(),
+    deletedUntil: instant('Until when the file can be restored.').optional(),
+  })
+  .describe('A stored file.')
+
+/** A derivative in the details of a file. */
+const derivative = z
+  .object({
+    key: z.string().describe('Key of the derivative.'),
+    src: z.string().describe('Delivery URL of the derivative.'),
+    mediaType: z.string().nullable().describe('Media type; null while the derivative is in progress.'),
+    size: z.int().nullable().describe('Size in bytes; null while the derivative is in progress.'),
+    state: z.enum(['pending', 'stored']).describe('`pending` while the derivative is rendered.'),
+  })
+  .describe('A derivative of a file.')
+
+/** One file with its derivatives. */
+export const fileWithDerivatives = z
+  .object({ ...file.shape, derivatives: z.array(derivative) })
+  .describe('A stored file with its derivatives.')
+
+/** A page of a list. */
+export const fileList = z
+  .object({
+    files: z.array(file),
+    cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
+  })
+  .describe('A page of a list of files.')
+
+/** An instant in ISO 8601, in UTC. */
+export function instant(description: string) {
+  return z.iso.datetime().describe(description)
+}

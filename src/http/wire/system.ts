@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { MEDIA_GROUPS } from '../../core/media/groups.ts'
+
+/** The response while the process runs. */
+export const health = z.object({ status: z.literal('ok') }).describe('The process runs.')
+
+const outcome = z.enum(['ok', 'unavailable'])
+
+/** Whether the service can serve requests. */
+export const readiness = z
+  .object({
+    status: z
+      .enum(['ok', 'degraded', 'unavailable', 'stopping'])
+      .describe('`degraded`: stored files are delivered, but not all requests work.'),
+    version: z.string().describe('Version of Sluice.'),
+    checks: z.object({
+      bucket: outcome,
+      index: outcome,
+      ffmpeg: z.enum(['ok', 'missing']),
+      disk: z.enum(['ok', 'full', 'read_only', 'unavailable']).optional(),
+    }),
+  })
+  .describe('The result of each check.')
+
+const number = z.number()
+const bound = z.union([number, z.array(number)])
+
+const parameter = z
+  .object({
+    plugin: z.string().describe('Name of the plugin.'),
+    name: z.string().describe('Name of the parameter.'),
+    aliases: z.array(z.string()).describe('Other names of the parameter.'),
+    type: z.enum(['integer', 'number', 'enum', 'flag', 'text', 'key', 'list', 'color']),
+    help: z.string().describe('Effect of the parameter.'),
+    expected: z.string().describe('Accepted values, as error messages name them.'),
+    min: bound.describe('Minimum, inclusive; of a list for each number.').optional(),
+    max: bound.describe('Maximum, inclusive; of a list for each number.').optional(),
+    unit: z.string().optional(),
+    default: z.union([z.string(), number]).optional(),
+    bare: number.describe('Value when the query has the name alone.').optional(),
+    values: z.array(z.string()).optional(),
+    synonyms: z.record(z.string(), z.string()).optional(),
+    maxLength: z.int().optional(),
+    group: z.enum(MEDIA_GROUPS).optional(),
+    of: z.enum(['integer', 'number']).optional(),
+    names: z.array(z.string()).optional(),
+    separator: z.enum([',', ':']).optional(),
+    atLeast: z.int().optional(),
+  })
+  .describe('A parameter of delivery URLs.')
+
+/** The parameters of delivery URLs, by type. */
+export const parameterLists = z
+  .record(z.enum(MEDIA_GROUPS), z.array(parameter))
+  .describe('The parameters of delivery URLs, by the type of the file.')
+
+const scalar = z.union([z.string(), z.number()])
+
+/** A problem document. `code` is stable; further members depend on the code. */
+export const problem = z
+  .looseObject({
+    type: z.string().describe('URN of the problem: `urn:sluice:problem:<code>`.'),
+    title: z.string().describe('Reason phrase of the status.'),
+    status: z.int().describe('HTTP status.'),
+    detail: z.string().describe('Text for a person: the received value, and what is accepted.'),
+    code: z.string().describe('Stable code. Clients may switch on it.'),
+    instance: z.string().describe('ID of the request, as in `X-Request-Id` and the log.'),
+    param: z.string().describe('Name of the invalid parameter or member.').optional(),
+    expected: scalar.describe('What is accepted.').optional(),
+    received: scalar.describe('The received value, truncated.').optional(),
+    nearest: z.string().describe('The most similar valid name.').optional(),
+    retryAfterSeconds: z.number().describe('When to retry, as in `Retry-After`.').optional(),
+    limit: scalar.describe('The exceeded limit, or its name.').optional(),
+    maxBytes: z.int().describe('The exceeded size limit.').optional(),
+    job: z.string().describe('URL of the state of the job.').optional(),
+    progress: z.number().describe('Progress of the job, from 0 to 1.').optional(),
+  })
+  .describe('A problem document (RFC 9457). Its further members depend on the code.')
