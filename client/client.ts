@@ -1,9 +1,10 @@
 import { type Clients, createClients } from './access/clients.ts'
 import { createLinks, type Links } from './access/links.ts'
 import { createUrls, type Urls } from './access/urls.ts'
-import { requestUsage, type UsageOptions, type UsageReport } from './access/usage.ts'
+import { requestUsage, type UsageOptions } from './access/usage.ts'
 import { createJobs, type Jobs } from './delivery/jobs.ts'
 import { createFiles, type Files } from './files/files.ts'
+import type { UsageReport } from './generated/api.ts'
 import { type ApiOptions, createApi } from './http/request.ts'
 import { authorizationOf, type Token } from './http/token.ts'
 

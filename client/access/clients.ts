@@ -1,38 +1,39 @@
+import type {
+  AdminSession,
+  Client,
+  ClientChange,
+  ClientWithSecret,
+  ClientWithUrlKey,
+  NewClient,
+  NewScopedSecret,
+  NewSecret,
+  RemovedClient,
+  StorageSettings,
+} from '../generated/api.ts'
 import { type Api, type ApiOptions, type CallOptions, createApi } from '../http/request.ts'
 import { authorizationOf } from '../http/token.ts'
-import type {
-  ClientStorage,
-  Created,
-  CreatedSecret,
-  ManagedClient,
-  NewClient,
-  NewSecret,
-} from './client-records.ts'
 
 /** The clients of an installation, for its operator. All calls reject with a {@link SluiceError}. */
 export interface Clients {
   /** Signs in with ADMIN_PASSWORD. The other calls then use this session, for twelve hours. */
-  signIn(password: string, options?: CallOptions): Promise<{ token: string; expiresAt: string }>
-  list(options?: CallOptions): Promise<ManagedClient[]>
-  get(id: string, options?: CallOptions): Promise<ManagedClient>
+  signIn(password: string, options?: CallOptions): Promise<AdminSession>
+  list(options?: CallOptions): Promise<Client[]>
+  get(id: string, options?: CallOptions): Promise<Client>
   /** The response has the secret, which is not shown again. */
-  create(client?: NewClient, options?: CallOptions): Promise<Created>
+  create(client?: NewClient, options?: CallOptions): Promise<ClientWithSecret>
   /** Changes the named values. Null resets a value. */
-  update(id: string, change: Omit<NewClient, 'storage'>, options?: CallOptions): Promise<ManagedClient>
+  update(id: string, change: ClientChange, options?: CallOptions): Promise<Client>
   /** Deletes a client. `files`: with all of its files. */
-  delete(id: string, options?: CallOptions & { files?: boolean }): Promise<{ originals: number }>
+  delete(id: string, options?: CallOptions & { files?: boolean }): Promise<RemovedClient>
   /** Creates a new secret. The old one is valid for this time, one day by default. */
-  rotate(id: string, options?: CallOptions & { keepOldSeconds?: number }): Promise<Created>
-  addSecret(id: string, secret?: NewSecret, options?: CallOptions): Promise<CreatedSecret>
-  removeSecret(id: string, secretId: string, options?: CallOptions): Promise<ManagedClient>
+  rotate(id: string, options?: CallOptions & { keepOldSeconds?: number }): Promise<ClientWithSecret>
+  addSecret(id: string, secret?: NewSecret, options?: CallOptions): Promise<NewScopedSecret>
+  removeSecret(id: string, secretId: string, options?: CallOptions): Promise<Client>
   /** Adds a key for signed delivery URLs, which is not shown again. */
-  addUrlKey(
-    id: string,
-    options?: CallOptions,
-  ): Promise<ManagedClient & { urlKey: { version: number; key: string } }>
-  removeUrlKey(id: string, version: number, options?: CallOptions): Promise<ManagedClient>
+  addUrlKey(id: string, options?: CallOptions): Promise<ClientWithUrlKey>
+  removeUrlKey(id: string, version: number, options?: CallOptions): Promise<Client>
   /** Gives a client a bucket of its own. Null: the bucket of the service again. */
-  setStorage(id: string, storage: ClientStorage | null, options?: CallOptions): Promise<ManagedClient>
+  setStorage(id: string, storage: StorageSettings | null, options?: CallOptions): Promise<Client>
 }
 
 /** Creates the calls for clients. They use the token of the operator, never the secret of a client. */
@@ -47,7 +48,7 @@ export function createClients({
   return {
     async signIn(password, { signal } = {}) {
       const request = { method: 'POST' as const, path: '/v1/sign-in', json: { password } }
-      const session = await api.json<{ token: string; expiresAt: string }>({
+      const session = await api.json<AdminSession>({
         ...request,
         isAnonymous: true,
         signal,

@@ -1,3 +1,4 @@
+import type { SignedUrl, SignedUrls } from '../generated/api.ts'
 import { SluiceError } from '../http/problem.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 
@@ -20,15 +21,13 @@ export interface Urls {
 // The limit of the service for one request.
 const URLS_MAX = 1000
 
-type Result = { status: 'signed'; url: string } | { status: 'error'; code: string; detail: string }
-
 /** Creates the calls for URLs. */
 export function createUrls(api: Api): Urls {
   async function signMany(urls: readonly Text[], { signal, expiresIn }: SignOptions): Promise<string[]> {
     const signed: string[] = []
     for (let i = 0; i < urls.length; i += URLS_MAX) {
       const json = { urls: urls.slice(i, i + URLS_MAX).map(String), expiresIn }
-      const { results } = await api.json<{ results: Result[] }>({ ...REQUEST, json, signal })
+      const { results } = await api.json<SignedUrls>({ ...REQUEST, json, signal })
       for (const result of results) {
         // The service states only the code: it is a refusal of this URL, not of the request.
         if (result.status === 'error')
@@ -41,7 +40,7 @@ export function createUrls(api: Api): Urls {
   async function sign(given: Text | readonly Text[], { signal, expiresIn }: SignOptions = {}) {
     if (Array.isArray(given)) return signMany(given, { signal, expiresIn: expiresIn as number })
     const json = { url: String(given), expiresIn }
-    return (await api.json<{ url: string }>({ ...REQUEST, json, signal })).url
+    return (await api.json<SignedUrl>({ ...REQUEST, json, signal })).url
   }
   return { sign: sign as Urls['sign'] }
 }

@@ -1,4 +1,4 @@
-import type { FileRecord } from '../records.ts'
+import type { FileRecord } from '../generated/api.ts'
 import type { TransformParameters } from './parameters.ts'
 import { queryOf } from './query.ts'
 

@@ -1,28 +1,18 @@
-import { type ProblemDocument, SluiceError } from '../http/problem.ts'
+import type { MediaJob } from '../generated/api.ts'
+import { SluiceError } from '../http/problem.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 import { wait } from '../http/wait.ts'
-
-/** The state of a video or audio job. */
-export interface Job {
-  state: 'waiting' | 'running' | 'done' | 'failed'
-  /** From 0 to 1. */
-  progress: number
-  /** The URL of the derivative. With `hls`, as soon as the stream can be played. */
-  url?: string
-  /** Only a failed job has it. */
-  error?: ProblemDocument
-}
 
 /** Options of a wait. */
 export interface JobWaitOptions extends CallOptions {
   /** Called after each poll. */
-  onProgress?: (job: Job) => void
+  onProgress?: (job: MediaJob) => void
 }
 
 /** Video and audio jobs. */
 export interface Jobs {
   /** The state of a job, by the URL that a 423 response has as `job`. */
-  get(jobUrl: string, options?: CallOptions): Promise<Job>
+  get(jobUrl: string, options?: CallOptions): Promise<MediaJob>
   /**
    * Waits until a derivative can be delivered, and returns its URL. Begins its job, if necessary.
    *
@@ -38,7 +28,7 @@ const POLL_MS = 2000
 export function createJobs(api: Api): Jobs {
   // Job URLs are public, or signed. So the secret is not sent to them.
   const get = (path: string, { signal }: CallOptions = {}) =>
-    api.json<Job>({ path, isAnonymous: true, signal })
+    api.json<MediaJob>({ path, isAnonymous: true, signal })
   return {
     get,
     async wait(given, { onProgress, signal } = {}) {
@@ -73,11 +63,7 @@ async function begunJob(
   }
 }
 
-function failureOf({ error: problem }: Job): SluiceError {
-  return new SluiceError(problem?.detail ?? 'The job has failed.', {
-    status: problem?.status ?? 0,
-    code: problem?.code ?? 'job_failed',
-    title: problem?.title ?? '',
-    problem,
-  })
+function failureOf({ error }: MediaJob): SluiceError {
+  const { detail = 'The job has failed.', status = 0, code = 'job_failed', members } = error ?? {}
+  return new SluiceError(detail, { status, code, problem: { ...members, detail, status, code } })
 }

@@ -1,11 +1,9 @@
+import type { DeletionReport, RestorationReport } from '../generated/api.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 import { type FileRef, pathOf } from '../records.ts'
 
 /** The outcome for one file. */
-export type FileReport =
-  | { path: string; status: 'deleted'; deletedUntil?: string }
-  | { path: string; status: 'restored' }
-  | { path: string; status: 'error'; code: string; detail: string }
+export type FileReport = DeletionReport['results'][number] | RestorationReport['results'][number]
 
 /** Files to delete: some of them, those of a folder, or all. */
 export type Selection = readonly FileRef[] | { prefix: string } | { all: true }
@@ -26,7 +24,7 @@ export async function removeMany(
   { permanently: now, signal }: ManyOptions = {},
 ): Promise<FileReport[]> {
   const request = (json: object) =>
-    api.json<{ results: FileReport[]; more: boolean }>({
+    api.json<DeletionReport>({
       ...{ method: 'POST' as const, path: '/v1/files/delete', kind: 'transfer' as const },
       json: { ...json, now },
       signal,
@@ -51,7 +49,7 @@ export function restoreMany(
   return inBatches(files, async (paths) => {
     const json = { paths }
     const request = { method: 'POST' as const, path: '/v1/files/restore', kind: 'transfer' as const }
-    return (await api.json<{ results: FileReport[] }>({ ...request, json, signal })).results
+    return (await api.json<RestorationReport>({ ...request, json, signal })).results
   })
 }
 

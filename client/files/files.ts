@@ -1,29 +1,20 @@
+import type {
+  DeletedDerivatives,
+  DeletedFile,
+  FileChange,
+  FileList,
+  FileRecord,
+  FileWithDerivatives,
+  File as ListedFile,
+} from '../generated/api.ts'
 import { type Api, type CallOptions, encodedPath } from '../http/request.ts'
-import { type DescribedFile, type FileRecord, type FileRef, type ListedFile, pathOf } from '../records.ts'
+import { type FileRef, pathOf } from '../records.ts'
 import type { UploadOptions } from '../upload/options.ts'
 import type { RemoteFile, UploadSource } from '../upload/source.ts'
 import { uploadFile } from '../upload/upload.ts'
 import { type FileReport, type ManyOptions, removeMany, restoreMany, type Selection } from './batch.ts'
-import { type FilePage, type ListOptions, listAll, listPage } from './list.ts'
+import { type ListOptions, listAll, listPage } from './list.ts'
 import { requestZip, type ZipFile, type ZipOptions } from './zip.ts'
-
-/** A change of a file. Members that are absent do not change. */
-export interface FileChange {
-  originalName?: string
-  /** Replaces all tags. Null removes them. */
-  tags?: readonly string[] | null
-  /** Is merged. Null removes a name. */
-  metadata?: Readonly<Record<string, string | null>> | null
-}
-
-/** The result of a delete. */
-export interface Deleted {
-  s3PathOriginal: string
-  /** The number of derivatives that were deleted with it. */
-  derivatives: number
-  /** Until then the file can be restored. Absent: it is deleted permanently. */
-  deletedUntil?: string
-}
 
 /** The files of a client. All calls reject with a {@link SluiceError}. */
 export interface Files {
@@ -35,21 +26,18 @@ export interface Files {
   /** All files that fit, page by page as they are needed: `for await (const file of files.list({ prefix: 'shop' }))`. */
   list(options?: ListOptions): AsyncIterableIterator<ListedFile>
   /** One page of a list. */
-  page(options?: ListOptions & { cursor?: string | undefined }): Promise<FilePage>
-  get(file: FileRef, options?: CallOptions): Promise<DescribedFile>
+  page(options?: ListOptions & { cursor?: string | undefined }): Promise<FileList>
+  get(file: FileRef, options?: CallOptions): Promise<FileWithDerivatives>
   /** Changes the name, tags and metadata. */
-  update(file: FileRef, change: FileChange, options?: CallOptions): Promise<DescribedFile>
+  update(file: FileRef, change: FileChange, options?: CallOptions): Promise<FileWithDerivatives>
   /** Deletes a file with its derivatives. `permanently` also when the client has soft delete. */
-  delete(file: FileRef, options?: CallOptions & { permanently?: boolean }): Promise<Deleted>
+  delete(file: FileRef, options?: CallOptions & { permanently?: boolean }): Promise<DeletedFile>
   /** Deletes several files, a folder, or all files. The report has an entry for each file. */
   deleteMany(files: Selection, options?: ManyOptions): Promise<FileReport[]>
   /** Restores deleted files. The report has an entry for each file. */
   restore(files: FileRef | readonly FileRef[], options?: CallOptions): Promise<FileReport[]>
   /** Deletes the derivatives of a file. They are rendered again on request. */
-  deleteDerivatives(
-    file: FileRef,
-    options?: CallOptions,
-  ): Promise<{ s3PathOriginal: string; derivatives: number; bytes: number }>
+  deleteDerivatives(file: FileRef, options?: CallOptions): Promise<DeletedDerivatives>
   /** A ZIP archive of up to 100 files and derivatives. Its body is a stream. */
   zip(files: readonly ZipFile[], options?: ZipOptions): Promise<Response>
 }

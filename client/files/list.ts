@@ -1,11 +1,11 @@
+import type { FileList, File as ListedFile } from '../generated/api.ts'
 import type { Api, CallOptions } from '../http/request.ts'
-import type { ListedFile, MediaGroup } from '../records.ts'
 
 /** Which files a list has, and in which order. */
 export interface ListOptions extends CallOptions {
   /** A folder: only files in it or below. */
   prefix?: string
-  type?: MediaGroup
+  type?: ListedFile['mimeType']
   tag?: string
   /** A part of the original name. */
   search?: string
@@ -17,18 +17,11 @@ export interface ListOptions extends CallOptions {
   deleted?: boolean
 }
 
-/** A page of a list. It may have fewer files than requested, or no files, while there is a cursor. */
-export interface FilePage {
-  files: ListedFile[]
-  /** For the next page. Null: this is the last one. */
-  cursor: string | null
-}
-
 /** Requests one page. */
 export function listPage(
   api: Api,
   { signal, ...query }: ListOptions & { cursor?: string | undefined } = {},
-): Promise<FilePage> {
+): Promise<FileList> {
   return api.json({ path: '/v1/files', query, signal })
 }
 

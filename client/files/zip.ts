@@ -1,6 +1,7 @@
 import type { TransformParameters } from '../delivery/parameters.ts'
+import type { FileRecord } from '../generated/api.ts'
 import { type Api, type CallOptions, encodedPath } from '../http/request.ts'
-import { type FileRecord, type FileRef, type MediaGroup, pathOf } from '../records.ts'
+import { type FileRef, pathOf } from '../records.ts'
 
 /** A file of an archive: a path, a record, or either with more. */
 export type ZipFile = FileRef | ZipEntry
@@ -13,7 +14,7 @@ export interface ZipEntry {
   /** Parameters of a derivative. */
   parameters?: TransformParameters
   /** Default: the type of a record, else `image`. */
-  type?: MediaGroup
+  type?: FileRecord['mimeType']
 }
 
 /** Options of an archive. */

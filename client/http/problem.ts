@@ -1,31 +1,26 @@
-/** The members of a problem response of Sluice, as RFC 9457 specifies them. */
-export interface ProblemDocument {
-  /** `urn:sluice:problem:<code>`. */
-  type?: string
-  title?: string
-  status?: number
-  /** One or two sentences for people. May change. */
-  detail?: string
-  /** The stable name of the problem. */
-  code?: string
-  /** The id of the request. */
-  instance?: string
-  /** For an invalid value: its name, the accepted values and the received value. */
-  param?: string
-  expected?: string
-  received?: unknown
-  retryAfterSeconds?: number
-  [member: string]: unknown
-}
+import type { Problem, ProblemCode } from '../generated/api.ts'
+
+/** All known members of a problem response, and those that depend on its code. */
+export type ProblemMembers = Partial<Problem>
+
+/** A code of Sluice or of this library. Others are possible: newer versions have further codes. */
+export type ErrorCode =
+  | ProblemCode
+  | 'network'
+  | 'timeout'
+  | 'bad_response'
+  | 'job_failed'
+  | 'webhook_invalid'
+  | (string & {})
 
 /** The fields of a {@link SluiceError}. */
 export interface SluiceErrorFields {
   status?: number
-  code: string
+  code: ErrorCode
   title?: string
   requestId?: string | undefined
   retryAfter?: number | undefined
-  problem?: ProblemDocument | undefined
+  problem?: ProblemMembers | undefined
   cause?: unknown
 }
 
@@ -39,10 +34,10 @@ export class SluiceError extends Error {
   readonly status: number
   /**
    * The stable code of the problem, listed in docs/reference/errors.md. Codes of this library: `network`, `timeout`,
-   * `bad_response`, `job_failed`, `upload_lost`, `webhook_invalid`. `http_<status>` for a response of another program, for example a
+   * `bad_response`, `job_failed`, `webhook_invalid`. `http_<status>` for a response of another program, for example a
    * proxy.
    */
-  readonly code: string
+  readonly code: ErrorCode
   /** A short text for the status. */
   readonly title: string
   /** What is wrong, for people. The same as `message`. */
@@ -52,7 +47,7 @@ export class SluiceError extends Error {
   /** When to retry, in seconds. Undefined when the response does not state it. */
   readonly retryAfter: number | undefined
   /** All members of the response. Undefined when it is not a problem of Sluice. */
-  readonly problem: ProblemDocument | undefined
+  readonly problem: ProblemMembers | undefined
 
   constructor(detail: string, { status = 0, code, title = '', ...rest }: SluiceErrorFields) {
     super(detail, rest.cause === undefined ? undefined : { cause: rest.cause })
@@ -93,11 +88,11 @@ export function retryAfterSeconds(header: string | null, now = Date.now()): numb
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000))
 }
 
-function problemIn(text: string): ProblemDocument | undefined {
+function problemIn(text: string): ProblemMembers | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || !('code' in value)) return undefined
-    return typeof value.code === 'string' ? (value as ProblemDocument) : undefined
+    return typeof value.code === 'string' ? (value as ProblemMembers) : undefined
   } catch {
     return undefined
   }

@@ -1,8 +1,8 @@
 import { buildUrl } from '../delivery/build-url.ts'
 import { queryOf } from '../delivery/query.ts'
+import type { FileInformation, FileRecord, FileWithDerivatives } from '../generated/api.ts'
 import { SluiceError } from '../http/problem.ts'
 import { type Api, encodedPath } from '../http/request.ts'
-import type { DescribedFile, FileInfo, FileOptions, FileRecord } from '../records.ts'
 import type { UploadOptions } from './options.ts'
 
 /**
@@ -15,9 +15,9 @@ export async function completeAfterTus(
   record: FileRecord,
   { tags, metadata, transforms, info, signal }: UploadOptions,
 ): Promise<FileRecord> {
-  const options: FileOptions = {}
+  const options: FileRecord['options'] = {}
   if (tags || metadata)
-    await api.json<DescribedFile>({
+    await api.json<FileWithDerivatives>({
       method: 'PATCH',
       path: `/v1/files/${encodedPath(record.s3PathOriginal)}`,
       json: { tags, metadata },
@@ -25,7 +25,7 @@ export async function completeAfterTus(
       signal,
     })
   if (info)
-    options.info = await api.json<FileInfo>({
+    options.info = await api.json<FileInformation>({
       path: record.src.replace(/\/v1\/(\w+)\/upload\//, '/v1/$1/info/'),
       isAnonymous: true,
       signal,
@@ -42,7 +42,11 @@ export async function completeAfterTus(
 }
 
 /** Requests a derivative without its bytes: an image is rendered, a video becomes a job. */
-async function begun(api: Api, url: string, signal: AbortSignal | undefined): Promise<string> {
+async function begun(
+  api: Api,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<'done' | 'waiting' | 'failed'> {
   try {
     await api.send({ method: 'HEAD', path: url, kind: 'transfer', isAnonymous: true, signal })
     return 'done'

@@ -1,5 +1,5 @@
+import type { FileRecord } from '../generated/api.ts'
 import { createApi } from '../http/request.ts'
-import type { FileRecord } from '../records.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type TransferOptions } from './options.ts'
 import { uploadRaw } from './small.ts'
 import { openSource, type UploadSource } from './source.ts'

@@ -1,7 +1,7 @@
+import type { FileRecord } from '../generated/api.ts'
 import { SluiceError } from '../http/problem.ts'
 import type { UploadProgress } from '../http/progress.ts'
 import type { Api, ApiRequest } from '../http/request.ts'
-import type { FileRecord } from '../records.ts'
 
 /** A file that is sent in one request. */
 export interface SmallUpload {

@@ -1,9 +1,9 @@
+import type { FileRecord } from '../generated/api.ts'
 import { SluiceError } from '../http/problem.ts'
 import type { UploadProgress } from '../http/progress.ts'
 import type { Api } from '../http/request.ts'
 import { backoffMs } from '../http/retry.ts'
 import { wait } from '../http/wait.ts'
-import type { FileRecord } from '../records.ts'
 import type { Source } from './chunks.ts'
 import type { ResumeStore } from './resume-store.ts'
 

@@ -1,6 +1,6 @@
 import { queryOf } from '../delivery/query.ts'
+import type { FileRecord } from '../generated/api.ts'
 import type { Api } from '../http/request.ts'
-import type { FileRecord } from '../records.ts'
 import { completeAfterTus } from './complete.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type UploadOptions } from './options.ts'
 import { browserStore } from './resume-store.ts'
