@@ -1,8 +1,8 @@
 import type { BuiltInParameters } from '../generated/parameters.ts'
 
 /**
- * The parameters of delivery URLs. `npx sluice types` writes those of an installation's own plugins:
- * `declare module 'sluice/client' { interface TransformParameters { … } }`.
+ * The parameters of delivery URLs. `npx sluice types` writes those of an installation's own plugins, as an augmentation of this
+ * interface.
  */
 export interface TransformParameters extends BuiltInParameters {
   /** A preset: a name for a set of parameters. */
