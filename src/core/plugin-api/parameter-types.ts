@@ -28,7 +28,8 @@ function member(name: string, uses: readonly Use[]): string {
   const types = new Set(uses.flatMap(({ parameter }) => typesOf(parameter)))
   const lines = uses.map(({ group, parameter }) => {
     const alias = parameter.name === name ? '' : ` The same as \`${parameter.name}\`.`
-    return `   * ${group}: ${parameter.help} Takes ${parameter.expected}.${alias}`.replaceAll('*/', '* /')
+    const help = parameter.help.replace(/\.?$/, '.')
+    return `   * ${group}: ${help} Takes ${parameter.expected}.${alias}`.replaceAll('*/', '* /')
   })
   return `  /**\n${lines.join('\n')}\n   */\n  ${keyOf(name)}?: ${[...types].join(' | ')} | undefined`
 }
