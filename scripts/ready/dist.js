@@ -14,7 +14,7 @@ import { join, relative } from 'node:path'
 import { root, run, say } from './run.js'
 
 // The sources of a build.
-const FOLDERS = ['src', 'plugins', 'config']
+const FOLDERS = ['src', 'plugins', 'config', 'client']
 const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built-from')
@@ -36,8 +36,8 @@ export async function build() {
   // Computed before the compiler runs: a file saved during the build makes this build out of date.
   const builtFrom = fingerprint()
   try {
-    const code = await run('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json', '--outDir', next])
-    if (code !== 0) throw new Error('The build failed, see the errors above. dist is unchanged.')
+    await compile('tsconfig.build.json', next)
+    await compile('client', join(next, 'client'))
     // The commands in package.json must be executable.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755)
@@ -58,6 +58,11 @@ function copyReference(folder) {
   mkdirSync(folder)
   for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'])
     copyFileSync(join(from, file), join(folder, file))
+}
+
+async function compile(project, folder) {
+  const code = await run('node_modules/.bin/tsc', ['--project', project, '--outDir', folder])
+  if (code !== 0) throw new Error('The build failed, see the errors above. dist is unchanged.')
 }
 
 /** A hash of the names and contents of all sources. File times are not reliable. */

@@ -27,6 +27,8 @@ const LAYERS: Record<string, readonly string[]> = {
   'src/core': [],
   plugins: ['src/core'],
   config: [],
+  // Runs in browsers and edge runtimes.
+  client: [],
 }
 
 const IO = [
@@ -34,15 +36,16 @@ const IO = [
   'worker_threads',
 ].map((name) => `node:${name}`)
 
-/** Packages that a layer never imports, with everything below them. */
+/** Packages that a layer never imports, with everything below them. `*`: any package. */
 const REFUSED_PACKAGES: Record<string, readonly string[]> = {
   'src/core': [...IO, 'express'],
   'src/service': ['express'],
+  client: ['*'],
 }
 
 describe('import layers', () => {
   it('are respected by every file', () => {
-    const files = ['src', 'plugins', 'config']
+    const files = ['src', 'plugins', 'config', 'client']
       .flatMap((folder) =>
         readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
       )
@@ -69,6 +72,9 @@ describe('import layers', () => {
     ['config/planted.ts', `import { Problem } from '../src/core/problem.ts'`],
     ['plugins/image/planted.ts', `import { sharpEngine } from '../../src/engines/image/sharp.ts'`],
     ['plugins/image/planted.ts', `import { blur } from './blur.ts'`],
+    ['client/files/planted.ts', `import { Problem } from '../../src/core/problem.ts'`],
+    ['client/files/planted.ts', `import { open } from 'node:fs/promises'`],
+    ['client/files/planted.ts', `import { z } from 'zod'`],
     ['src/core/planted.ts', `import { sign } from '../support/secrets.ts'`],
   ]
   for (const [file, source] of violating)
@@ -97,7 +103,7 @@ function violations(file: string, source: string): string[] {
   return [...source.matchAll(IMPORTED)].flatMap(([, specifier = '']) => {
     const refused = specifier.startsWith('.')
       ? !isAllowed(layer, file, join(dirname(file), specifier))
-      : (REFUSED_PACKAGES[layer] ?? []).some((name) => `${specifier}/`.startsWith(`${name}/`))
+      : (REFUSED_PACKAGES[layer] ?? []).some((name) => name === '*' || `${specifier}/`.startsWith(`${name}/`))
     return refused ? [`${file} imports ${specifier}`] : []
   })
 }

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import { z } from 'zod'
-import { boundedInteger } from '../../core/bounded-schemas.ts'
+import { boundedArray, boundedInteger } from '../../core/bounded-schemas.ts'
 import { type Grant, isAllWithin } from '../../core/clients/grant.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
@@ -25,33 +25,46 @@ interface Dependencies {
   minBytesPerSecond: number
 }
 
-const BODY_MAX_BYTES = 64 * 1024
 const URL_MAX_LENGTH = 4000
+const URLS_MAX = 1000
+// 1000 URLs of 1000 characters. Longer ones fit in smaller numbers.
+const BODY_MAX_BYTES = 1024 * 1024
 // Ten years.
 const EXPIRES_MAX_SECONDS = 315_360_000
 
-/** A request for a signed delivery URL. */
+const someUrl = z
+  .string('a delivery URL of this client')
+  .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`)
+  .describe('Delivery URL with the token of this client, absolute or from `/v1/`.')
+/** A request for one or more signed delivery URLs. */
 export const signUrlRequest = z.strictObject(
   {
-    url: z
-      .string('a delivery URL of this client')
-      .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`)
-      .describe('Delivery URL with the token of this client, absolute or from `/v1/`.'),
+    url: someUrl.optional(),
+    urls: boundedArray(someUrl, {
+      min: 1,
+      max: URLS_MAX,
+      expected: `an array of 1 to ${URLS_MAX} delivery URLs of this client`,
+    })
+      .describe('Several URLs, instead of url.')
+      .optional(),
     expiresIn: boundedInteger({
       min: 1,
       max: EXPIRES_MAX_SECONDS,
       expected: `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
     })
-      .describe('When the URL expires, in seconds. Default: never.')
+      .describe('When the URLs expire, in seconds. Default: never.')
       .optional(),
   },
-  'an object of url and expiresIn',
+  'an object of url or urls, and of expiresIn',
 )
 // The route, the client's token and the path of a delivery URL.
 const OWN_TARGET =
   /^\/v1\/(?:\w+\/(?:(?<isTransformed>upload)|info|(?<fetch>fetch(?:\/keep)?))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
 
-/** `POST /v1/sign/url`: signs a delivery URL of the client. */
+/**
+ * `POST /v1/sign/url`: signs a delivery URL of the client; with `urls`, up to 1000 of them. The response then has the result or the
+ * problem of each URL, in the same order.
+ */
 export function signUrlRoutes({
   clients,
   limits,
@@ -63,23 +76,44 @@ export function signUrlRoutes({
   routes.post('/v1/sign/url', async (req, res) => {
     const grant = callerBySecret(req, clients, 'read')
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
-    const { url, expiresIn } = checkedBody(signUrlRequest, body)
+    const { url, urls, expiresIn } = checkedBody(signUrlRequest, body)
+    if ((url === undefined) === (urls === undefined))
+      throw badParameter({ param: 'the body', expected: 'exactly one of url and urls' })
     const key = clients.urlKeys.newest(grant.client)
     if (!key) throw noUrlKey()
-    const target = ownTarget(url, { grant, baseUrl, deliveries })
-    await consumeRateLimit(req, res, { limits, limited: 'sign', client: grant.client })
     const expiresAt = endOf(expiresIn, grant)
-    const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
+    const signed = (target: string) => {
+      const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
+      return {
+        url: `${baseUrl}${signUrl(`${target}${ending}`, key)}`,
+        ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
+      }
+    }
+    const targetOf = (given: string) => ownTarget(given, { grant, baseUrl, deliveries })
+    // A single URL that is refused consumes no points. A batch is one request, whatever its results are.
+    const target = url === undefined ? undefined : targetOf(url)
+    await consumeRateLimit(req, res, { limits, limited: 'sign', client: grant.client })
     res.setHeader('Cache-Control', 'no-store')
-    res.json({
-      url: `${baseUrl}${signUrl(`${target}${ending}`, key)}`,
-      ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
-    })
+    res.json(
+      target === undefined
+        ? { results: (urls ?? []).map((one) => resultOf(() => signed(targetOf(one)))) }
+        : signed(target),
+    )
   })
   // GET requests a link for the folder "url".
   routes.get('/v1/sign/url', (_req, _res, next) => next('router'))
   routes.all('/v1/sign/url', methodNotAllowed('POST', 'GET', 'HEAD'))
   return routes
+}
+
+/** The result for one URL of a batch: a refused URL does not fail the others. */
+function resultOf(sign: () => object): object {
+  try {
+    return { status: 'signed', ...sign() }
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error
+    return { status: 'error', code: error.code, detail: error.message }
+  }
 }
 
 /** The path and query of a URL that this secret may sign. @throws Problem 400, 404 outside of its folder */

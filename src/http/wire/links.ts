@@ -18,6 +18,25 @@ export const signedUrl = z
   })
   .describe('A signed delivery URL.')
 
+/** The outcome for each URL of a batch. */
+export const signedUrls = z
+  .object({
+    results: z.array(
+      z.union([
+        signedUrl.extend({ status: z.literal('signed') }),
+        z.object({
+          status: z.literal('error'),
+          code: z.string().describe('Code of the problem.'),
+          detail: z.string().describe('Text for a person.'),
+        }),
+      ]),
+    ),
+  })
+  .describe('The outcome for each URL, in the order of the request.')
+
+/** The response to one URL, or to several. */
+export const urlSignatures = z.union([signedUrl, signedUrls]).describe('One signed URL, or several outcomes.')
+
 /** A resumable upload that is not stored yet. */
 export const uploadProgress = z
   .object({

@@ -3,6 +3,7 @@ import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { version } from '../version.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
 import { subcommand } from './leaf-command.ts'
+import { addTypesCommand } from './types-command.ts'
 
 /** The exit code of wrong usage. */
 export const WRONG_USAGE = 2
@@ -59,5 +60,6 @@ export function commandLine(options: CommandLineOptions): Command {
   subcommand(sluice, 'sweep', 'Clean up abandoned work now. The server does so every minute.').action(
     ({ json }) => perform('sweep', {}, { json }),
   )
+  addTypesCommand(sluice)
   return sluice
 }

@@ -185,6 +185,31 @@ onOneBackend('signed delivery URLs', (start) => {
     expect((await post({ url: path }, other.tokens.secretClientToken)).status).to.equal(409)
   })
 
+  it('can be created many at once, each with its result or its problem', async () => {
+    const post = async (body: object, secret = client.tokens.secretClientToken) => {
+      const headers = { Authorization: secret, 'Content-Type': 'application/json' }
+      return exchange(service, '/v1/sign/url', { method: 'POST', headers, body: JSON.stringify(body) })
+    }
+    const many = await post({ urls: [`${record.src}?w=26`, '/v1/zip', path], expiresIn: 60 })
+    const { results } = jsonOf(many) as { results: Array<Record<string, string>> }
+    expect(results.map(({ status, code }) => [status, code])).to.deep.equal([
+      ['signed', undefined],
+      ['error', 'bad_parameter'],
+      ['signed', undefined],
+    ])
+    expect(results[1]?.detail).to.include('/v1/zip')
+    for (const one of [results[0], results[2]]) {
+      expect(Date.parse(String(one?.expiresAt))).to.be.above(Date.now())
+      expect((await get(String(one?.url))).status).to.equal(200)
+    }
+    expect(jsonOf(await post({ urls: Array(1000).fill(path) })).results).to.have.lengthOf(1000)
+    const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'a' } })
+    const outside = jsonOf(await post({ urls: [path] }, secret)).results
+    expect(outside).to.have.deep.nested.property('[0].code', 'file_not_found')
+    for (const wrong of [{}, { url: path, urls: [path] }, { urls: [] }, { urls: Array(1001).fill(path) }])
+      expect((await post(wrong)).status).to.equal(400)
+  })
+
   it('need a URL key as long as signedUrls is set', async () => {
     const { clients } = service.app
     const bare = await newClient(service)

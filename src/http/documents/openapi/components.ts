@@ -9,7 +9,14 @@ import { signUrlRequest } from '../../signing/url-routes.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import * as clients from '../../wire/clients.ts'
 import { fileInformation } from '../../wire/information.ts'
-import { mediaJob, signedUrl, uploadLink, uploadProgress } from '../../wire/links.ts'
+import {
+  mediaJob,
+  signedUrl,
+  signedUrls,
+  uploadLink,
+  uploadProgress,
+  urlSignatures,
+} from '../../wire/links.ts'
 import * as outcomes from '../../wire/outcomes.ts'
 import { file, fileList, fileRecord, fileRecords, fileWithDerivatives } from '../../wire/record.ts'
 import { health, parameterLists, problem, readiness } from '../../wire/system.ts'
@@ -47,6 +54,8 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   UsageReport: outcomes.usageReport,
   UploadLink: uploadLink,
   SignedUrl: signedUrl,
+  SignedUrls: signedUrls,
+  UrlSignatures: urlSignatures,
   MediaJob: mediaJob,
   AdminSession: clients.adminSession,
   Client: clients.client,

@@ -2,7 +2,7 @@ import { EXPIRES_MAX_SECONDS } from '../../../core/signing/upload-link.ts'
 import { zipRequest } from '../../archive/request.ts'
 import { signRequest } from '../../signing/upload-link-routes.ts'
 import { signUrlRequest } from '../../signing/url-routes.ts'
-import { signedUrl, uploadLink } from '../../wire/links.ts'
+import { uploadLink, urlSignatures } from '../../wire/links.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
 import { query } from '../parameters.ts'
@@ -74,14 +74,14 @@ export const LINKS: readonly Endpoint[] = [
     route: 'POST /v1/sign/url',
     id: 'signUrl',
     tag: 'Links',
-    summary: 'Sign a delivery URL',
+    summary: 'Sign delivery URLs',
     description: 'The client needs a URL key, which the operator adds.',
     access: 'secret',
     body: { 'application/json': { schema: signUrlRequest } },
     responses: {
       200: {
-        description: 'The signed URL.',
-        content: { 'application/json': { schema: signedUrl } },
+        description: 'The signed URL; with `urls`, the outcome for each of them.',
+        content: { 'application/json': { schema: urlSignatures } },
         headers: ['Cache-Control', 'RateLimit', 'RateLimit-Policy'],
       },
     },
@@ -95,6 +95,25 @@ export const LINKS: readonly Endpoint[] = [
         response: {
           url: `${baseUrl}/v1/image/upload/${token}/${sourceName}?w=300&exp=1796040000&s=1.c2lnbmF0dXJl`,
           expiresAt: '2026-11-30T13:00:00.000Z',
+        },
+      },
+      {
+        id: 'several',
+        summary: 'Several URLs',
+        body: { urls: [`/v1/image/upload/${token}/${sourceName}?w=300`, '/v1/zip'] },
+        status: 200,
+        response: {
+          results: [
+            {
+              status: 'signed',
+              url: `${baseUrl}/v1/image/upload/${token}/${sourceName}?w=300&s=1.c2lnbmF0dXJl`,
+            },
+            {
+              status: 'error',
+              code: 'bad_parameter',
+              detail: 'expected a delivery URL with this client\'s token for url but received "/v1/zip"',
+            },
+          ],
         },
       },
     ],

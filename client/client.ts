@@ -1,0 +1,41 @@
+import { type Clients, createClients } from './access/clients.ts'
+import { createLinks, type Links } from './access/links.ts'
+import { createUrls, type Urls } from './access/urls.ts'
+import { requestUsage, type UsageOptions } from './access/usage.ts'
+import { createJobs, type Jobs } from './delivery/jobs.ts'
+import { createFiles, type Files } from './files/files.ts'
+import type { UsageReport } from './generated/api.ts'
+import { type ApiOptions, createApi } from './http/request.ts'
+import { authorizationOf, type Token } from './http/token.ts'
+
+/** How to reach an installation. */
+export interface ClientOptions extends Omit<ApiOptions, 'authorization'> {
+  /** The secret token of a client, or a scoped secret. Only on servers: pages use {@link createUploader}. */
+  secret?: Token
+  /** The token of an operator, for `clients`. `clients.signIn` sets it too. */
+  adminToken?: string
+}
+
+/** One client of one installation. */
+export interface SluiceClient {
+  files: Files
+  links: Links
+  urls: Urls
+  jobs: Jobs
+  /** The size of all files, and the activity of each day. @throws SluiceError */
+  usage(options?: UsageOptions): Promise<UsageReport>
+  clients: Clients
+}
+
+/** Creates a client: `createClient({ baseUrl: 'https://files.example', secret })`. Sends no request. */
+export function createClient({ secret, adminToken, ...options }: ClientOptions): SluiceClient {
+  const api = createApi({ ...options, authorization: authorizationOf(secret) })
+  return {
+    files: createFiles(api),
+    links: createLinks(api),
+    urls: createUrls(api),
+    jobs: createJobs(api),
+    usage: (period) => requestUsage(api, period),
+    clients: createClients({ ...options, adminToken }),
+  }
+}

@@ -1,0 +1,36 @@
+import type { FileList, File as ListedFile } from '../generated/api.ts'
+import type { Api, CallOptions } from '../http/request.ts'
+
+/** Which files a list has, and in which order. */
+export interface ListOptions extends CallOptions {
+  /** A folder: only files in it or below. */
+  prefix?: string
+  type?: ListedFile['mimeType']
+  tag?: string
+  /** A part of the original name. */
+  search?: string
+  /** Default: `-uploaded`, the newest first. */
+  sort?: 'uploaded' | '-uploaded' | 'key' | '-key'
+  /** Files per page, from 1 to 1000. Default: 100. */
+  limit?: number
+  /** Deleted files that can be restored, instead of existing ones. */
+  deleted?: boolean
+}
+
+/** Requests one page. */
+export function listPage(
+  api: Api,
+  { signal, ...query }: ListOptions & { cursor?: string | undefined } = {},
+): Promise<FileList> {
+  return api.json({ path: '/v1/files', query, signal })
+}
+
+/** Requests page after page. */
+export async function* listAll(api: Api, options: ListOptions = {}): AsyncGenerator<ListedFile, void> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await listPage(api, { ...options, cursor })
+    yield* page.files
+    if (page.cursor === null) return
+    cursor = page.cursor
+  }
+}

@@ -1,0 +1,66 @@
+import { SluiceError } from './problem.ts'
+import { wait } from './wait.ts'
+
+/** When a failed request is sent again. */
+export interface RetryOptions {
+  /** Whether the request has the same effect when it is received twice. */
+  isIdempotent: boolean
+  /** No attempt begins later than this after the first one. 0: no retries. */
+  limitMs: number
+  signal?: AbortSignal | undefined
+  /** Milliseconds of a clock that never goes back. */
+  now?: () => number
+  pause?: typeof wait
+  random?: () => number
+}
+
+const FIRST_BACKOFF_MS = 250
+const BACKOFF_MAX_MS = 10_000
+
+/**
+ * Repeats an attempt. A 429 or 503 with `Retry-After` is repeated after that time: Sluice has done nothing then. A
+ * lost connection, and a 502, 503 or 504 of a proxy, are repeated only for idempotent requests.
+ *
+ * @throws the error of the last attempt
+ */
+export async function withRetries<T>(
+  attempt: () => Promise<T>,
+  {
+    isIdempotent,
+    limitMs,
+    signal,
+    now = () => performance.now(),
+    pause = wait,
+    random = Math.random,
+  }: RetryOptions,
+): Promise<T> {
+  const until = now() + limitMs
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const delayMs = retryDelayMs(error, { isIdempotent, backoffMs: backoffMs(failures, random) })
+      if (delayMs === undefined || now() + delayMs > until) throw error
+      await pause(delayMs, signal)
+    }
+  }
+}
+
+/** The time before the next attempt, with jitter, so that many clients do not come back at the same moment. */
+export function backoffMs(failures: number, random = Math.random): number {
+  return Math.min(BACKOFF_MAX_MS, FIRST_BACKOFF_MS * 2 ** failures) * (0.5 + random() / 2)
+}
+
+/** Undefined: the request must not be repeated. */
+function retryDelayMs(
+  error: unknown,
+  { isIdempotent, backoffMs }: { isIdempotent: boolean; backoffMs: number },
+): number | undefined {
+  if (!(error instanceof SluiceError)) return undefined
+  const { status, retryAfter, problem, code } = error
+  // At least the backoff: "Retry-After: 0" must not become a busy loop.
+  if ((status === 429 || status === 503) && retryAfter !== undefined)
+    return Math.max(1000 * retryAfter, backoffMs)
+  const isTransient = code === 'network' || (!problem && [502, 503, 504].includes(status))
+  return isTransient && isIdempotent ? backoffMs : undefined
+}

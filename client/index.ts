@@ -1,0 +1,59 @@
+export type { Clients } from './access/clients.ts'
+export type { LinkOptions, Links } from './access/links.ts'
+export type { SignOptions, Urls } from './access/urls.ts'
+export type { UsageOptions } from './access/usage.ts'
+export { type ClientOptions, createClient, type SluiceClient } from './client.ts'
+export { buildUrl, type DeliverySource } from './delivery/build-url.ts'
+export type { Jobs, JobWaitOptions } from './delivery/jobs.ts'
+// A module can be augmented only through `export *`: the interface TransformParameters.
+export * from './delivery/parameters.ts'
+export { srcset } from './delivery/srcset.ts'
+export { thumbHashToDataUrl } from './delivery/thumb-hash.ts'
+export { type UrlBuilder, url } from './delivery/url.ts'
+export type { FileReport, ManyOptions, Selection } from './files/batch.ts'
+export type { Files } from './files/files.ts'
+export type { ListOptions } from './files/list.ts'
+export type { ZipEntry, ZipFile, ZipOptions } from './files/zip.ts'
+export type {
+  AdminSession,
+  Client,
+  ClientChange,
+  ClientRules,
+  ClientStorage,
+  ClientWithSecret,
+  ClientWithUrlKey,
+  DeletedDerivatives,
+  DeletedFile,
+  File as ListedFile,
+  FileChange,
+  FileInformation,
+  FileList,
+  FileRecord,
+  FileWithDerivatives,
+  MediaJob,
+  NewClient,
+  NewScopedSecret,
+  NewSecret,
+  Problem,
+  ProblemCode,
+  RemovedClient,
+  ScopedSecret,
+  StorageSettings,
+  UploadLink as SignedLink,
+  UsageReport,
+} from './generated/api.ts'
+export { type ErrorCode, SluiceError } from './http/problem.ts'
+export type { UploadProgress } from './http/progress.ts'
+export type { CallOptions } from './http/request.ts'
+export type { FileRef } from './records.ts'
+export {
+  createUploader,
+  type Uploader,
+  type UploaderOptions,
+  type UploadLink,
+  uploadToLink,
+} from './upload/link.ts'
+export type { TransferOptions, UploadOptions } from './upload/options.ts'
+export type { ResumeStore } from './upload/resume-store.ts'
+export type { ByteStream, LocalFile, RemoteFile, UploadSource } from './upload/source.ts'
+export { verifyWebhook, type WebhookEvent, type WebhookRequest } from './webhooks.ts'

@@ -1,0 +1,75 @@
+import type { FileRecord } from '../generated/api.ts'
+import { createApi } from '../http/request.ts'
+import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type TransferOptions } from './options.ts'
+import { uploadRaw } from './small.ts'
+import { openSource, type UploadSource } from './source.ts'
+import { uploadByTus } from './tus.ts'
+import { resumeOf } from './upload.ts'
+
+/** A signed upload link: its URL, or the response of {@link Links.create}. */
+export type UploadLink = string | { url: string }
+
+/** What {@link createUploader} needs. */
+export interface UploaderOptions {
+  /**
+   * A link, or a function that requests one from your server. The function is called for each new upload, but not for an upload that
+   * resumes.
+   */
+  link: UploadLink | (() => UploadLink | Promise<UploadLink>)
+  /** Names unfinished uploads, for example with the id of a user. Default: one name for all links. */
+  resumeScope?: string
+  fetch?: typeof globalThis.fetch
+}
+
+/** Uploads by signed links, without a secret. */
+export interface Uploader {
+  /** Uploads one file. @throws SluiceError */
+  upload(file: UploadSource, options?: TransferOptions): Promise<FileRecord>
+}
+
+/** Creates an uploader for pages and apps: they need no secret, only a link that a server has created. */
+export function createUploader({ link, resumeScope = '', fetch }: UploaderOptions): Uploader {
+  const getLink = async () => {
+    const given = await (typeof link === 'function' ? link() : link)
+    return typeof given === 'string' ? given : given.url
+  }
+  // Links are whole URLs, so requests need no address of the service.
+  const api = createApi({ baseUrl: 'https://sluice.invalid', fetch })
+  return {
+    async upload(file, options = {}) {
+      const { signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES } = options
+      const source = await openSource(file, options.name)
+      try {
+        const isLarge = source.size !== undefined && source.size >= resumableFromBytes
+        const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
+        if (!first?.isLast)
+          return await uploadByTus({
+            ...{ api, source, signal, onProgress, chunkBytes: options.chunkBytes ?? CHUNK_BYTES },
+            folder: undefined,
+            endpoint: async () => ({ url: await getLink(), isLink: true }),
+            // Without the link: after a reload of the page the server creates another one.
+            resume: resumeOf(options, source.fingerprint, `link ${resumeScope}`),
+          })
+        const name = source.name === '' ? '' : `&name=${encodeURIComponent(source.name)}`
+        const request = {
+          method: 'PUT' as const,
+          path: `${await getLink()}${name}`,
+          isAnonymous: true,
+          signal,
+        }
+        return await uploadRaw({ api, request, bytes: first.bytes, onProgress })
+      } finally {
+        await source.close()
+      }
+    },
+  }
+}
+
+/** Uploads one file by a signed link. @throws SluiceError */
+export function uploadToLink(
+  link: UploadLink,
+  file: UploadSource,
+  options: TransferOptions = {},
+): Promise<FileRecord> {
+  return createUploader({ link }).upload(file, options)
+}

@@ -1,0 +1,44 @@
+import type { Source } from './chunks.ts'
+
+/** The members of node:fs/promises that are used. */
+interface FileSystem {
+  open(path: string): Promise<{
+    stat(): Promise<{ size: number; mtimeMs: number; isFile(): boolean }>
+    read(bytes: Uint8Array, offset: number, length: number, at: number): Promise<{ bytesRead: number }>
+    close(): Promise<void>
+  }>
+}
+
+/** Opens a file of this machine. Without an import of `node:fs`, which bundlers for browsers would refuse. */
+export async function openPath(path: string, name: string | undefined): Promise<Source> {
+  const { process } = globalThis as unknown as {
+    process?: { getBuiltinModule?(name: string): FileSystem | undefined }
+  }
+  const fs = process?.getBuiltinModule?.('node:fs/promises')
+  if (!fs) throw new TypeError('a path can be uploaded only in Node, Bun and Deno')
+  const file = await fs.open(path)
+  const { size, mtimeMs } = await statOf(file, path)
+  return {
+    name: name ?? path.split(/[/\\]/).at(-1) ?? '',
+    size,
+    fingerprint: JSON.stringify([path, size, mtimeMs]),
+    isReplayable: true,
+    async chunk(from, maxBytes) {
+      const bytes = new Uint8Array(Math.max(0, Math.min(maxBytes, size - from)))
+      for (let filled = 0; filled < bytes.length; ) {
+        const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, from + filled)
+        if (bytesRead === 0) throw new TypeError(`${path} became shorter during the upload`)
+        filled += bytesRead
+      }
+      return { bytes: new Blob([bytes]), isLast: from + bytes.length === size }
+    },
+    close: () => file.close(),
+  }
+}
+
+async function statOf(file: Awaited<ReturnType<FileSystem['open']>>, path: string) {
+  const stats = await file.stat()
+  if (stats.isFile()) return stats
+  await file.close()
+  throw new TypeError(`${path} is not a file`)
+}

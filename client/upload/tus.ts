@@ -1,0 +1,189 @@
+import type { FileRecord } from '../generated/api.ts'
+import { SluiceError } from '../http/problem.ts'
+import type { UploadProgress } from '../http/progress.ts'
+import type { Api } from '../http/request.ts'
+import { backoffMs } from '../http/retry.ts'
+import { wait } from '../http/wait.ts'
+import type { Source } from './chunks.ts'
+import type { ResumeStore } from './resume-store.ts'
+
+/** A resumable upload. */
+export interface TusUpload {
+  api: Api
+  source: Source
+  /** Creates an upload: the URL for its POST, and whether the URL alone authorizes. Not called for a resume. */
+  endpoint: () => Promise<{ url: string; isLink: boolean }>
+  folder: string | undefined
+  chunkBytes: number
+  resume: { store: ResumeStore; key: string } | undefined
+  onProgress: ((progress: UploadProgress) => void) | undefined
+  signal: AbortSignal | undefined
+}
+
+/** The URL of an upload, and whether the URL alone authorizes. */
+interface Created {
+  url: string
+  isLink: boolean
+}
+
+interface State {
+  offset: number
+  /** Undefined until the length of a stream is known. */
+  size: number | undefined
+}
+
+const TUS = { 'Tus-Resumable': '1.0.0' }
+// So long a server or a network may be away.
+const PATIENCE_MS = 120_000
+
+/**
+ * Uploads in chunks, and continues after each interruption where the service has the last byte.
+ *
+ * @see https://tus.io/protocols/resumable-upload
+ * @throws SluiceError when the upload is refused, or when no byte arrives for two minutes
+ */
+export async function uploadByTus(upload: TusUpload): Promise<FileRecord> {
+  const { resume } = upload
+  const text = resume && (await resume.store.get(resume.key))
+  for (let stored = text; ; stored = undefined) {
+    const created = stored === undefined ? await create(upload) : (JSON.parse(stored) as Created)
+    if (stored === undefined) await resume?.store.set(resume.key, JSON.stringify(created))
+    try {
+      const record = await transfer(upload, created)
+      await resume?.store.delete(resume.key)
+      return record
+    } catch (error) {
+      // An aborted or interrupted upload can be resumed later.
+      if (!(error instanceof SluiceError) || isTransient(error)) throw error
+      await resume?.store.delete(resume.key)
+      // The stored upload has expired, or belongs to another client.
+      if (stored === undefined || ![401, 403, 404, 410].includes(error.status)) throw error
+    }
+  }
+}
+
+async function create({ api, endpoint, source, folder, signal }: TusUpload): Promise<Created> {
+  const { url, isLink } = await endpoint()
+  const metadata = { filename: source.name, ...(folder === undefined ? {} : { folder }) }
+  const response = await api.send({
+    method: 'POST',
+    path: url,
+    headers: {
+      ...TUS,
+      ...(source.size === undefined ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': `${source.size}` }),
+      'Upload-Metadata': Object.entries(metadata)
+        .map(([name, value]) => `${name} ${base64(value)}`)
+        .join(','),
+    },
+    isAnonymous: isLink,
+    // A second upload without bytes expires by itself. But it would take a use of a link.
+    isIdempotent: !isLink,
+    signal,
+  })
+  const location = response.headers.get('Location')
+  if (location === null)
+    throw new SluiceError('The response to a new upload has no Location.', { code: 'bad_response' })
+  if (isLink) return { url: new URL(location, url).href, isLink }
+  // BASE_URL may be another address of the service. The secret is sent only to the address that the caller has given.
+  return { url: api.urlOf(`/v1/tus/${location.split('/').at(-1)}`), isLink }
+}
+
+/** Sends all bytes that are missing. */
+async function transfer(upload: TusUpload, { url, isLink }: Created): Promise<FileRecord> {
+  const { api, source, chunkBytes, onProgress, signal } = upload
+  const common = { path: url, isAnonymous: isLink, signal, retries: false }
+  const report = (sentBytes: number) => onProgress?.({ sentBytes, totalBytes: source.size })
+  let state: State | undefined
+  let failures = 0
+  let reachedBytes = 0
+  let progressAt = performance.now()
+  for (;;) {
+    try {
+      if (state === undefined) {
+        state = await stateOf(api, common)
+        report(state.offset)
+      }
+      const { offset, size } = state
+      if (offset === size) return await recordOf(api, common)
+      const { bytes, isLast } = await source.chunk(offset, chunkBytes)
+      const total = offset + bytes.size
+      const response = await api.send({
+        ...common,
+        method: 'PATCH',
+        kind: 'transfer',
+        headers: {
+          ...TUS,
+          'Content-Type': 'application/offset+octet-stream',
+          'Upload-Offset': `${offset}`,
+          ...(isLast && size === undefined ? { 'Upload-Length': `${total}` } : {}),
+        },
+        body: bytes,
+        onSent: onProgress && ((sent) => report(offset + Math.min(sent, bytes.size))),
+      })
+      const record = recordIn(response.headers.get('Upload-Record'))
+      report(record ? total : offsetIn(response))
+      if (record) return record
+      state = { offset: offsetIn(response), size: isLast ? total : size }
+      failures = 0
+      progressAt = performance.now()
+    } catch (error) {
+      if (!(error instanceof SluiceError) || !isTransient(error)) throw error
+      // Part of a chunk that was interrupted may have arrived.
+      if (state && state.offset > reachedBytes) {
+        reachedBytes = state.offset
+        failures = 0
+        progressAt = performance.now()
+      }
+      const delayMs = Math.max(1000 * (error.retryAfter ?? 0), backoffMs(failures))
+      if (performance.now() + delayMs > progressAt + PATIENCE_MS) throw error
+      await wait(delayMs, signal)
+      failures += 1
+      state = undefined
+    }
+  }
+}
+
+type Common = Pick<Parameters<Api['send']>[0], 'path' | 'isAnonymous' | 'signal' | 'retries'>
+
+async function stateOf(api: Api, common: Common): Promise<State> {
+  const response = await api.send({ ...common, method: 'HEAD', headers: TUS })
+  const length = response.headers.get('Upload-Length')
+  return { offset: offsetIn(response), size: length === null ? undefined : Number(length) }
+}
+
+/** The record of a complete upload, which may still be in the process of being stored. */
+async function recordOf(api: Api, common: Common): Promise<FileRecord> {
+  for (;;) {
+    const response = await api.send({ ...common, headers: TUS })
+    const body = await response.text()
+    if (response.status === 200) {
+      const record = recordIn(body)
+      if (record) return record
+      throw new SluiceError('The response has no record of the uploaded file.', { code: 'bad_response' })
+    }
+    const seconds = Number(response.headers.get('Retry-After') ?? 2)
+    await wait(1000 * (Number.isFinite(seconds) ? seconds : 2), common.signal)
+  }
+}
+
+function offsetIn(response: Response): number {
+  const offset = Number(response.headers.get('Upload-Offset') ?? Number.NaN)
+  if (Number.isInteger(offset)) return offset
+  throw new SluiceError('The response has no Upload-Offset.', { code: 'bad_response' })
+}
+
+function recordIn(json: string | null): FileRecord | undefined {
+  return json === null ? undefined : (JSON.parse(json) as FileRecord[])[0]
+}
+
+/** Whether the upload still exists and can be continued. */
+function isTransient({ status, code }: SluiceError): boolean {
+  if (code === 'network' || code === 'timeout') return true
+  // Only the operator can change it.
+  if (code === 'storage_full') return false
+  return [408, 423, 429].includes(status) || code === 'offset_conflict' || (status >= 500 && status !== 501)
+}
+
+function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+}

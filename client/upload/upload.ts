@@ -1,0 +1,86 @@
+import { queryOf } from '../delivery/query.ts'
+import type { FileRecord } from '../generated/api.ts'
+import type { Api } from '../http/request.ts'
+import { completeAfterTus } from './complete.ts'
+import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type UploadOptions } from './options.ts'
+import { browserStore } from './resume-store.ts'
+import { uploadForm, uploadRaw } from './small.ts'
+import { openSource, type RemoteFile, type UploadSource } from './source.ts'
+import { uploadByTus } from './tus.ts'
+
+/**
+ * Uploads a file with a secret: as the body of one request, as a form when it has tags, metadata or transforms, or as a resumable
+ * upload when it is large.
+ */
+export async function uploadFile(
+  api: Api,
+  file: UploadSource | RemoteFile | URL,
+  options: UploadOptions,
+): Promise<FileRecord> {
+  const remote = remoteUrl(file)
+  if (remote !== undefined) return uploadRemote(api, remote, options)
+  const { folder, signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES } = options
+  const source = await openSource(file as UploadSource, options.name)
+  try {
+    const isLarge = source.size !== undefined && source.size >= resumableFromBytes
+    const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
+    if (!first?.isLast) {
+      const record = await uploadByTus({
+        ...{ api, source, folder, signal, onProgress, chunkBytes: options.chunkBytes ?? CHUNK_BYTES },
+        endpoint: async () => ({ url: api.urlOf('/v1/tus'), isLink: false }),
+        resume: resumeOf(options, source.fingerprint, `${api.baseUrl} ${folder ?? ''}`),
+      })
+      return await completeAfterTus(api, record, options)
+    }
+    const common = { api, bytes: first.bytes, onProgress }
+    const fields = fieldsOf(options)
+    const query = { path: folder }
+    if (Object.keys(fields).length > 0)
+      return await uploadForm({
+        ...{ ...common, name: source.name || 'file', fields },
+        request: { method: 'POST', path: '/v1/upload', query, signal },
+      })
+    const path = `/v1/upload/${encodeURIComponent(source.name || 'file')}`
+    return await uploadRaw({ ...common, request: { method: 'PUT', path, query, signal } })
+  } finally {
+    await source.close()
+  }
+}
+
+/** Where an upload is stored to be resumed. Undefined when it cannot be recognised again. */
+export function resumeOf(
+  { resume = browserStore() ?? false }: Pick<UploadOptions, 'resume'>,
+  fingerprint: string | undefined,
+  destination: string,
+) {
+  if (resume === false || fingerprint === undefined) return undefined
+  return { store: resume, key: `${destination} ${fingerprint}` }
+}
+
+function remoteUrl(file: UploadSource | RemoteFile | URL): string | undefined {
+  if (file instanceof URL) return file.href
+  if (typeof file !== 'object' || file === null || !('url' in file)) return undefined
+  // A Response has a URL too, but its body is the stream to upload.
+  return typeof file.url === 'string' || file.url instanceof URL ? String(file.url) : undefined
+}
+
+async function uploadRemote(api: Api, url: string, options: UploadOptions): Promise<FileRecord> {
+  const { name, folder: path, info, tags, metadata, transforms, signal } = options
+  const [record] = await api.json<[FileRecord]>({
+    method: 'POST',
+    path: '/v1/upload',
+    kind: 'transfer',
+    json: { url, name, path, info, tags, metadata, transforms: transforms?.map(queryOf) },
+    signal,
+  })
+  return record
+}
+
+function fieldsOf({ info, tags, metadata, transforms }: UploadOptions): Record<string, string> {
+  return {
+    ...(info ? { info: '1' } : {}),
+    ...(tags ? { tags: JSON.stringify(tags) } : {}),
+    ...(metadata ? { metadata: JSON.stringify(metadata) } : {}),
+    ...(transforms ? { transforms: JSON.stringify(transforms.map(queryOf)) } : {}),
+  }
+}

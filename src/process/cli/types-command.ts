@@ -1,0 +1,70 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { MEDIA_GROUPS } from '../../core/media/groups.ts'
+import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
+import { parameterTypes } from '../../core/plugin-api/parameter-types.ts'
+
+const DEFAULT_URL = 'http://localhost:3000'
+const TIMEOUT_MS = 30_000
+
+/** Adds `types`, which needs only the address of a server. Failures are printed, and set the exit code 1. */
+export function addTypesCommand(
+  sluice: Command,
+  write: (text: string) => void = (text) => void process.stdout.write(text),
+): void {
+  sluice
+    .command('types')
+    .description(
+      "Print TypeScript types of the parameters of an installation's own plugins, for sluice/client.",
+    )
+    .argument('[url]', 'address of a running server', DEFAULT_URL)
+    .action(async (url: string) => {
+      try {
+        write(augmentation(await parametersOf(url)))
+      } catch (error) {
+        process.stderr.write(`sluice: ${(error as Error).message}\n`)
+        process.exitCode = 1
+      }
+    })
+}
+
+/** An augmentation of `sluice/client` with the parameters of all plugins that Sluice does not come with. */
+export function augmentation(parameters: DescribedParameters): string {
+  const shipped = shippedPlugins()
+  const members = parameterTypes(parameters, ({ plugin }) => !shipped.has(plugin))
+  return `// Written by \`sluice types\`. Include this file in your project.
+import 'sluice/client'
+
+declare module 'sluice/client' {
+  interface TransformParameters {
+${members.replace(/^(?=.)/gm, '  ')}
+  }
+}
+`
+}
+
+async function parametersOf(given: string): Promise<DescribedParameters> {
+  const url = `${given.replace(/\/+$/, '')}/v1/parameters`
+  const request = URL.canParse(url) ? fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }) : undefined
+  const response = await request?.catch(() => undefined)
+  const body: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined
+  if (isDescribed(body)) return body
+  const received = response ? `the status ${response.status}` : 'no response'
+  throw new Error(`${url} returned ${received} instead of parameters. Pass the address of a running server`)
+}
+
+function isDescribed(body: unknown): body is DescribedParameters {
+  if (typeof body !== 'object' || body === null) return false
+  return MEDIA_GROUPS.every((group) => Array.isArray((body as Record<string, unknown>)[group]))
+}
+
+/** The names of the plugins that Sluice comes with: `image-trim` is image/trim. */
+function shippedPlugins(): ReadonlySet<string> {
+  const folder = join(import.meta.dirname, '..', '..', '..', 'plugins')
+  const named = (group: string) =>
+    readdirSync(join(folder, group))
+      .filter((file) => /\.[jt]s$/.test(file))
+      .map((file) => `${group}-${file.slice(0, -3)}`)
+  return new Set(['image', 'video', 'audio'].flatMap(named))
+}
