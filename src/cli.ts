@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { extname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
@@ -9,6 +9,7 @@ import type { CommandRun } from './core/command.ts'
 import { ANSWERS } from './process/cli/answers.ts'
 import { commandLine } from './process/cli/command-line.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
+import type { Program } from './process/cli/program-commands.ts'
 import { callControl, controlPath, NotRunning } from './process/control.ts'
 import { projectRoot } from './process/project-root.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
@@ -22,6 +23,9 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
 
 /** Runs a command and prints its result. Sets the exit code of the process. */
 async function perform(command: string, args: object, { json }: { json?: boolean }): Promise<void> {
+  keepFilesPrivate()
+  // The reader may close the pipe early: `sluice check | head`.
+  process.stdout.on('error', () => process.exit(FAILED))
   const output = json ? jsonOutput(toStandardOutput) : humanOutput(humanFormat(command))
   const interrupt = new AbortController()
   let ended: number | undefined
@@ -83,6 +87,14 @@ async function runInProcess(
   }
 }
 
+/** Runs a program of Sluice in this process, so that signals, arguments and exit code need not be forwarded. */
+async function become(program: Program, args: readonly string[]): Promise<void> {
+  const [node = ''] = process.argv
+  // Web processes of a cluster are started from this path.
+  process.argv = [node, join(import.meta.dirname, program + extname(import.meta.filename)), ...args]
+  await (program === 'main' ? import('./main.ts') : import('./worker.ts'))
+}
+
 function toStandardOutput(text: string): void {
   process.stdout.write(text)
 }
@@ -100,7 +112,4 @@ function fail(error: Error, output: CommandOutput): void {
   process.stderr.write(`sluice: ${failureText(error)}\n`)
 }
 
-keepFilesPrivate()
-// The reader may close the pipe early: `sluice check | head`.
-process.stdout.on('error', () => process.exit(FAILED))
-await commandLine({ perform, storageSecret: storageSecret() }).parseAsync()
+await commandLine({ perform, become, storageSecret: storageSecret() }).parseAsync()

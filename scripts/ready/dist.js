@@ -28,9 +28,9 @@ export async function build() {
   try {
     const code = await run('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json', '--outDir', next])
     if (code !== 0) throw new Error('The build failed, see the errors above. dist is unchanged.')
-    // The commands in package.json must be executable.
+    // The commands in package.json must be executable. A ZIP of the repository has no modes.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755)
+    for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)
     writeFileSync(join(next, '.built-from'), builtFrom)
     if (existsSync(dist)) renameSync(dist, last)
     renameSync(next, dist)

@@ -3,11 +3,12 @@ import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { version } from '../version.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
 import { subcommand } from './leaf-command.ts'
+import { addProgramCommands, type ProgramCommandsOptions } from './program-commands.ts'
 
 const WRONG_USAGE = 2
 
 /** All commands with their arguments. Wrong usage ends the process with exit code 2. */
-export function commandLine(options: ClientCommandsOptions): Command {
+export function commandLine(options: ClientCommandsOptions & ProgramCommandsOptions): Command {
   const { perform } = options
   const sluice = new Command('sluice')
     .description(
@@ -17,6 +18,7 @@ export function commandLine(options: ClientCommandsOptions): Command {
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
     .showHelpAfterError('(see --help)')
 
+  addProgramCommands(sluice, options)
   addClientCommands(sluice, options)
   subcommand(sluice, 'check', 'Compare bucket and index without changes. Exit code 1 when they differ.')
     .option('--client <id>', 'only files of this client')
