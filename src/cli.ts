@@ -5,9 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
 import { storageSecret } from '../config/storage-secret.ts'
+import type { Checkup } from './core/checkup.ts'
 import type { CommandRun } from './core/command.ts'
 import { ANSWERS } from './process/cli/answers.ts'
 import { commandLine } from './process/cli/command-line.ts'
+import { checkupText, summaryOf, summaryText } from './process/cli/doctor-output.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
 import type { Program } from './process/cli/program-commands.ts'
 import { callControl, controlPath, NotRunning } from './process/control.ts'
@@ -87,6 +89,21 @@ async function runInProcess(
   }
 }
 
+/** Prints each result of the checks when it is known. Sets the exit code of the process. */
+async function diagnose({ json }: { json?: boolean }): Promise<void> {
+  keepFilesPrivate()
+  const { examine } = await app()
+  const checkups: Checkup[] = []
+  for await (const checkup of examine({ root: projectRoot() })) {
+    checkups.push(checkup)
+    toStandardOutput(json ? `${JSON.stringify(checkup)}\n` : checkupText(checkup))
+  }
+  const summary = summaryOf(checkups)
+  toStandardOutput(json ? `${JSON.stringify(summary)}\n` : summaryText(checkups))
+  // A check that has reached its time limit may leave a connection open.
+  process.exit(summary.problems > 0 ? FAILED : 0)
+}
+
 /** Runs a program of Sluice in this process, so that signals, arguments and exit code need not be forwarded. */
 async function become(program: Program, args: readonly string[]): Promise<void> {
   const [node = ''] = process.argv
@@ -112,4 +129,4 @@ function fail(error: Error, output: CommandOutput): void {
   process.stderr.write(`sluice: ${failureText(error)}\n`)
 }
 
-await commandLine({ perform, become, storageSecret: storageSecret() }).parseAsync()
+await commandLine({ perform, become, diagnose, storageSecret: storageSecret() }).parseAsync()

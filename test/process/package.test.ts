@@ -96,6 +96,27 @@ describe('the installed npm package', function () {
     expect(refused.stderr).to.include('expected no arguments but received "now"')
   })
 
+  it('prints what to do after `sluice doctor`, with exit code 1 after a problem', async () => {
+    const { folder, sluice } = installed
+    const doctor = (env: Record<string, string>, ...args: string[]) =>
+      run(sluice, ['doctor', ...args], { cwd: folder, env: { ...ENV, ...env } }).then(
+        ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+        ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+      )
+    const valid = await doctor({})
+    expect(valid).to.include({ code: 0, stderr: '' })
+    expect(valid.stdout).to.match(/^warning {2}public URL +BASE_URL is unset.*\n +Set BASE_URL/m)
+    expect(valid.stdout).to.match(/\nNo problems, \d warnings?\n$/)
+    const invalid = await doctor({ PORT: 'x' }, '--json')
+    expect(invalid).to.include({ code: 1, stderr: '' })
+    const lines = invalid.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line: string) => JSON.parse(line))
+    expect(lines[1]).to.include({ name: 'configuration', state: 'problem' })
+    expect(lines.at(-1)).to.include({ problems: 1 })
+  })
+
   it('has types and a test function for plugins', async () => {
     const { folder } = installed
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
