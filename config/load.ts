@@ -1,4 +1,5 @@
 import { aliasErrors, readByName } from './aliases.ts'
+import { type MachineLimits, machineLimits, memoryDefault } from './machine.ts'
 import { VARIABLES, type VariableName } from './schema.ts'
 import type { Environment, Variable } from './variable.ts'
 import { configWarnings } from './warnings.ts'
@@ -41,9 +42,13 @@ export class ConfigError extends Error {
 /**
  * Reads the environment, by the names of the variables or their former names. An empty value means unset.
  *
+ * @param limits of the container, which lower the defaults of memory limits
  * @throws ConfigError with every invalid value
  */
-export function loadConfig(environment: Environment = process.env): Config {
+export function loadConfig(
+  environment: Environment = process.env,
+  limits: MachineLimits = machineLimits(),
+): Config {
   const values: Record<string, unknown> = {}
   const errors: string[] = []
   for (const [name, variable] of Object.entries(VARIABLES) as Array<[VariableName, Variable<unknown>]>) {
@@ -57,7 +62,7 @@ export function loadConfig(environment: Environment = process.env): Config {
         : JSON.stringify(text.replace(/\/\/.*@/, '//…@'))
       errors.push(`${received?.name ?? name}: expected ${variable.expected}, received ${shown}`)
     } else {
-      values[name] = value
+      values[name] = received ? value : forMachine(name, value, limits)
     }
   }
   errors.push(...aliasErrors(environment), ...contradictions(environment, values))
@@ -67,6 +72,16 @@ export function loadConfig(environment: Environment = process.env): Config {
   // A variable may be missing because its name is misspelt.
   if (errors.length > 0) throw new ConfigError([...errors, ...configWarnings(environment)])
   return Object.freeze(values) as Config
+}
+
+// The smallest value of both variables.
+const MIN_MEMORY_BYTES = 200_000_000
+const MEMORY_LIMITS: ReadonlySet<string> = new Set(['TRANSFORM_MAX_MEMORY_BYTES', 'MEDIA_MAX_MEMORY_BYTES'])
+
+/** The default of a variable in this container. */
+function forMachine(name: string, value: unknown, limits: MachineLimits): unknown {
+  if (!MEMORY_LIMITS.has(name)) return value
+  return memoryDefault({ min: MIN_MEMORY_BYTES, most: Number(value) }, limits)
 }
 
 // S3 accepts 10,000 parts, and ours have 8 MiB.

@@ -73,13 +73,13 @@ export const TRANSFORMATION_VARIABLES = {
     min: 200_000_000,
     unit: 'bytes',
     default: 1_000_000_000,
-    help: 'Memory limit of a process that transforms images, which is killed beyond it. Also the limit of all large transformations at the same time.',
+    help: 'Memory limit of a process that transforms images, which is killed beyond it. Also the limit of all large transformations at the same time. The default in a container is at most 60 % of its memory.',
   }),
   MEDIA_MAX_MEMORY_BYTES: integer({
     min: 200_000_000,
     unit: 'bytes',
     default: 1024 ** 3,
-    help: 'Memory limit of ffmpeg and ffprobe. Beyond it, the process is killed and the response is a 422. Linux only.',
+    help: 'Memory limit of ffmpeg and ffprobe. Beyond it, the process is killed and the response is a 422. Linux only. The default in a container is at most 60 % of its memory.',
   }),
   MEDIA_TIMEOUT_SECONDS: integer({
     min: 1,

@@ -34,6 +34,7 @@ import type { Sweep } from './service/maintenance/sweep.ts'
 
 export { DataDirError } from './adapters/disk/data-dir.ts'
 export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
+export { examine } from './assembly/doctor/doctor.ts'
 export { credentialsFile } from './assembly/first-client.ts'
 export { openMediaWorker } from './assembly/media-worker.ts'
 export { openOperator } from './assembly/operator.ts'

@@ -5,11 +5,14 @@ import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
 import { storageSecret } from '../config/storage-secret.ts'
 import type { Environment } from '../config/variable.ts'
+import type { Checkup } from './core/checkup.ts'
 import type { CommandRun } from './core/command.ts'
 import { ANSWERS } from './process/cli/answers.ts'
 import { commandLine, WRONG_USAGE } from './process/cli/command-line.ts'
+import { checkupText, summaryOf, summaryText } from './process/cli/doctor-output.ts'
 import { runOperatorCommand } from './process/cli/operator-command.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
+import type { ProgramCommandsOptions } from './process/cli/program-commands.ts'
 import { projectRoot } from './process/project-root.ts'
 
 const FAILED = 1
@@ -28,6 +31,8 @@ export interface CommandProcess {
   isTerminal: boolean
   /** Emits SIGINT and SIGTERM. */
   signals: Pick<EventEmitter, 'once'>
+  /** Runs the server or the worker in this process. */
+  become: ProgramCommandsOptions['become']
 }
 
 /** Runs a command line of `sluice`, without the name of the program, and prints its result. @returns the exit code */
@@ -36,9 +41,12 @@ export async function sluice(args: readonly string[], own: CommandProcess): Prom
   const perform = async (command: string, given: object, options: { json?: boolean }) => {
     code = await print(command, given, { ...options, own })
   }
+  const diagnose = async ({ json }: { json?: boolean }) => {
+    code = await printCheckups({ json, own })
+  }
   try {
     const secret = storageSecret(own.environment)
-    await commandLine({ perform, storageSecret: secret, ...own }).parseAsync(args, { from: 'user' })
+    await commandLine({ perform, diagnose, storageSecret: secret, ...own }).parseAsync(args, { from: 'user' })
     return code
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -72,6 +80,19 @@ async function print(
     writeError(`sluice: ${failureText(error as Error)}\n`)
     return ended ?? FAILED
   }
+}
+
+/** Prints each result of the checks when it is known. @returns the exit code */
+async function printCheckups({ json, own }: { json?: boolean | undefined; own: CommandProcess }): Promise<number> {
+  const { examine } = await app()
+  const checkups: Checkup[] = []
+  for await (const checkup of examine({ root: projectRoot(), environment: own.environment })) {
+    checkups.push(checkup)
+    own.write(json ? `${JSON.stringify(checkup)}\n` : checkupText(checkup))
+  }
+  const summary = summaryOf(checkups)
+  own.write(json ? `${JSON.stringify(summary)}\n` : summaryText(checkups))
+  return summary.problems > 0 ? FAILED : 0
 }
 
 async function runCommand(

@@ -38,9 +38,9 @@ export async function build() {
   try {
     await compile('tsconfig.build.json', next)
     await compile('client', join(next, 'client'))
-    // The commands in package.json must be executable.
+    // The commands in package.json must be executable. A ZIP of the repository has no modes.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755)
+    for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)
     copyReference(join(next, 'api-reference'))
     if ((await run(process.execPath, [join(root, 'scripts', 'openapi.js'), next])) !== 0)
       throw new Error('The API document could not be created, see the error above. dist is unchanged.')

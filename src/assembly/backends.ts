@@ -30,7 +30,7 @@ import type { Locks } from '../core/ports/locks.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { UsageStore } from '../core/ports/usage.ts'
 import { bucketUrl } from '../http/wire/urls.ts'
-import { credentials, rateOf } from './settings.ts'
+import { rateOf, s3Options } from './settings.ts'
 
 /** The storage of files and of their state. */
 export interface Backends {
@@ -114,15 +114,7 @@ async function openDisk({ config, baseUrl }: BackendsOptions, reserve: DiskReser
 // together they take 25 MB of memory and a third of the start time.
 async function openS3(bucket: string, config: Config): Promise<Buckets> {
   const { s3Buckets } = await import('../adapters/bucket/s3/s3.ts')
-  const buckets = await s3Buckets({
-    bucket,
-    prefix: config.S3_PREFIX ?? '',
-    publicUrl: config.S3_PUBLIC_URL,
-    forcePathStyle: config.S3_FORCE_PATH_STYLE === 'true',
-    endpoint: config.AWS_ENDPOINT_URL_S3,
-    region: config.AWS_REGION,
-    credentials: credentials(config),
-  })
+  const buckets = await s3Buckets(s3Options(bucket, config))
   await buckets.ping().catch((cause: Error) => {
     const why = cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message
     throw new Error(`S3_BUCKET ${bucket} cannot be used: ${why}`, { cause })

@@ -10,7 +10,8 @@ import { sharpEngine } from '../engines/image/sharp.ts'
 import { createScratch } from '../engines/temp/scratch.ts'
 import { createSpool } from '../engines/temp/spool.ts'
 import { createFfmpeg } from '../engines/video/ffmpeg.ts'
-import { loadPlugins, type PluginFolder } from '../pipeline/load/load.ts'
+import { loadPlugins } from '../pipeline/load/load.ts'
+import type { PluginFolder } from '../pipeline/load/plugin-files.ts'
 import { checkPresets } from '../pipeline/plan/presets.ts'
 
 /**

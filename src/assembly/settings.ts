@@ -1,15 +1,29 @@
 import type { Config } from '../../config/load.ts'
+import type { S3BucketOptions } from '../adapters/bucket/s3/s3.ts'
 import type { Rate } from '../adapters/rate-limiter/limits.ts'
 import type { LimitName } from '../core/clients/limit-names.ts'
 
 /** The credentials for S3. When undefined, the SDK finds them, in its files or in the role of the machine. */
-export function credentials(config: Config) {
+function credentials(config: Config) {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = config
   if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) return undefined
   return {
     accessKeyId: AWS_ACCESS_KEY_ID,
     secretAccessKey: AWS_SECRET_ACCESS_KEY,
     ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+  }
+}
+
+/** The connection of the installation's bucket. */
+export function s3Options(bucket: string, config: Config): S3BucketOptions {
+  return {
+    bucket,
+    prefix: config.S3_PREFIX ?? '',
+    publicUrl: config.S3_PUBLIC_URL,
+    forcePathStyle: config.S3_FORCE_PATH_STYLE === 'true',
+    endpoint: config.AWS_ENDPOINT_URL_S3,
+    region: config.AWS_REGION,
+    credentials: credentials(config),
   }
 }
 

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Config } from '../../config/load.ts'
+import { machineLimits } from '../../config/machine.ts'
 import { transformerEnvironment } from '../../config/programs.ts'
 import { measuredJobs, watchJobs } from '../adapters/jobs/measured.ts'
 import { createAccounts } from '../core/budgets/accounts.ts'
 import { createCpuTime } from '../core/budgets/cpu-time.ts'
 import { waitingShares } from '../core/budgets/shares.ts'
 import type { Log } from '../core/log.ts'
-import type { TransformLimits } from '../core/plugin-api/limits.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { imageInspector } from '../engines/image/inspector.ts'
 import { jobUrl } from '../http/wire/urls.ts'
@@ -28,29 +28,7 @@ import { createAnnotate } from '../service/files/annotate.ts'
 import type { TransformerSetup } from '../transformer.ts'
 import type { Loaded } from './plugins.ts'
 import type { Services } from './services.ts'
-
-/** The cost limits of one request: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
-function limitsOf(config: Config): TransformLimits {
-  const {
-    IMAGE_MAX_BYTES,
-    VIDEO_MAX_BYTES,
-    IMAGE_MAX_PIXELS,
-    TRANSFORM_TIMEOUT_SECONDS,
-    MEDIA_MAX_MEMORY_BYTES,
-  } = config
-  return {
-    sourceMaxBytes: IMAGE_MAX_BYTES,
-    videoMaxBytes: VIDEO_MAX_BYTES,
-    sourceMaxPixels: IMAGE_MAX_PIXELS,
-    outputMaxSide: 5000,
-    // Two frames of 5000 x 5000: a small animation that is enlarged costs as much as a large one.
-    outputMaxPixels: 50_000_000,
-    outputMaxBytes: config.OUTPUT_MAX_BYTES,
-    timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
-    truncated: config.IMAGE_TRUNCATED,
-    mediaMaxMemoryBytes: MEDIA_MAX_MEMORY_BYTES,
-  }
-}
+import { limitsOf } from './transform-limits.ts'
 
 // The memory of all concurrent transformations in this process. With it, the process
 // stays below 400 MB, including what glibc retains of earlier ones. Larger ones run
@@ -196,7 +174,9 @@ export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_RUN_IN }: Config): boole
  * additional one would cost more than it gains.
  */
 function transformsAtOnce(config: Config): number {
-  const cores = Math.max(1, Math.floor(availableParallelism() / config.WEB_CONCURRENCY))
+  // Node before version 24 does not consider the CPU quota of a container.
+  const usable = Math.min(availableParallelism(), machineLimits().cores ?? Number.POSITIVE_INFINITY)
+  const cores = Math.max(1, Math.floor(usable / config.WEB_CONCURRENCY))
   return threadsForTransforms(config) > cores ? cores + 1 : cores
 }
 

@@ -6,9 +6,11 @@ import { expect } from 'chai'
 const LAYERS: Record<string, readonly string[]> = {
   'src/main.ts': ['src/app.ts', 'src/process', 'config', 'src/core'],
   'src/worker.ts': ['src/app.ts', 'src/process', 'config', 'src/core'],
-  'src/cli.ts': ['src/command.ts', 'src/process'],
+  'src/cli.ts': ['src/command.ts', 'src/main.ts', 'src/worker.ts', 'src/process'],
   'src/command.ts': ['src/app.ts', 'src/process', 'config', 'src/core'],
   'src/transformer.ts': ['src/process', 'src/pipeline', 'src/engines', 'src/core'],
+  'src/plugin.ts': ['src/engines', 'src/core'],
+  'src/testing.ts': ['src/assembly'],
   'src/app.ts': [
     ...['src/assembly', 'src/process', 'src/http', 'src/service', 'src/pipeline', 'src/adapters'],
     ...['src/engines', 'src/core', 'config'],

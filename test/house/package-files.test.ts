@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 
@@ -24,11 +24,20 @@ describe('the npm package', () => {
     expect(files).to.include.members(needed)
   })
 
+  it('contains the command, and what sluice/plugin and sluice/testing export, with types', () => {
+    const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const targets = Object.values(exports).flatMap((target) => Object.values(Object(target)).map(String))
+    const sources = targets.filter((path) => path.length > 1).map((path) => path.replace(/^\.\/dist\//, ''))
+    expect(files).to.include(bin.sluice)
+    expect(sources.length).to.be.at.least(4)
+    expect(sources.filter((path) => !existsSync(path.replace(/(\.d\.ts|\.js)$/, '.ts')))).to.deep.equal([])
+  })
+
   it('contains its licence and its manual', () => {
     expect(files).to.include.members(['LICENSE', 'README.md', 'docs/reference/configuration.md'])
   })
 
   it('contains no sources, tests or data', () => {
-    expect(files.filter((path) => /^(src|test|data|plugins)\//.test(path))).to.deep.equal([])
+    expect(files.filter((path) => /^(dist\/)?test\/|^(src|data|plugins)\//.test(path))).to.deep.equal([])
   })
 })

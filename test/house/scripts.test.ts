@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -24,7 +25,7 @@ mkdir -p node_modules/.bin
 cat > node_modules/.bin/tsc <<'END'
 #!/bin/sh
 echo tsc >> calls
-mkdir -p "$4/src" && cp src/main.ts "$4/src/main.js" && cp src/main.ts "$4/src/cli.js"
+mkdir -p "$4/src" && cp src/main.ts "$4/src/main.js"
 ! grep -q broken src/main.ts
 END
 chmod +x node_modules/.bin/tsc
@@ -71,6 +72,8 @@ describe('one of them', () => {
 })
 `
 
+const nproc = () => Number(execFileSync('nproc', { encoding: 'utf8' }))
+
 describe('scripts', () => {
   let folder: string
 
@@ -109,6 +112,20 @@ describe('scripts', () => {
     expect(printed({})).to.equal(`2 ${availableParallelism() + 3} 8 argument\n`)
     const own = { MALLOC_ARENA_MAX: '5', UV_THREADPOOL_SIZE: '7', NODE_OPTIONS: '--max-semi-space-size=2' }
     expect(printed(own)).to.equal('5 7 4 argument\n')
+  })
+
+  it('start counts only the cores of the CPU quota of its container', () => {
+    const threads = (quota: string) => {
+      save('cpu.max', `${quota}\n`)
+      const script = readFileSync('scripts/node.sh', 'utf8')
+      save('node.sh', script.replaceAll('/sys/fs/cgroup/cpu.max', join(folder, 'cpu.max')))
+      const args = ['node.sh', '-p', 'process.env.UV_THREADPOOL_SIZE']
+      const { PATH = '' } = process.env
+      return Number(execFileSync('sh', args, { cwd: folder, env: { PATH }, encoding: 'utf8' }))
+    }
+    expect(threads('100000 100000')).to.equal(4)
+    expect(threads('10000 100000')).to.equal(4)
+    for (const more of ['max 100000', '9900000000 100000']) expect(threads(more)).to.equal(nproc() + 3)
   })
 
   it('start does not install or build twice', async () => {
@@ -156,8 +173,9 @@ describe('scripts', () => {
   })
 
   it('build makes the command of package.json executable', async () => {
+    chmodSync(join(folder, 'scripts/sluice.sh'), 0o644)
     await node(['scripts/build.js'])
-    expect(statSync(join(folder, 'dist/src/cli.js')).mode & 0o111).to.equal(0o111)
+    expect(statSync(join(folder, 'scripts/sluice.sh')).mode & 0o111).to.equal(0o111)
     expect(statSync(join(folder, 'dist/src/main.js')).mode & 0o111).to.equal(0)
   })
 

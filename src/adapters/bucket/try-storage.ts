@@ -33,6 +33,28 @@ export async function tryStorage(
   const { s3Buckets } = await import('./s3/s3.ts')
   const { bucketAddress } = await import('./s3/client.ts')
   const connection = { ...options, credentials: { accessKeyId, secretAccessKey }, isRefused }
+  let address: string
+  let bucket: Bucket
+  try {
+    address = await bucketAddress(options.bucket, connection)
+    bucket = (await s3Buckets(connection)).of({ id: FIRST_CLIENT_ID, token: '' })
+  } catch (error) {
+    throw unusable('address it', error)
+  }
+  await bucketAccess(bucket, { limitMs })
+  return { address }
+}
+
+/**
+ * Checks the access to a bucket: puts an object, reads it, lists it and deletes it.
+ *
+ * @param options.bytes size of the object; by default less than one part of a multipart upload
+ * @throws Problem 422 as {@link tryStorage}
+ */
+export async function bucketAccess(
+  bucket: Bucket,
+  { bytes = CONTENT.length, limitMs = LIMIT_MS }: { bytes?: number; limitMs?: number } = {},
+): Promise<void> {
   const signal = AbortSignal.timeout(limitMs)
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error(`no response within ${limitMs / 1000} s`)), {
@@ -40,16 +62,14 @@ export async function tryStorage(
     })
   })
   late.catch(() => {})
-  let step = 'address it'
+  let step = ''
   const doing = <T>(name: string, work: Promise<T>): Promise<T> => {
     step = name
     return Promise.race([work, late])
   }
   try {
-    const address = await bucketAddress(options.bucket, connection)
-    const bucket = (await s3Buckets(connection)).of({ id: FIRST_CLIENT_ID, token: '' })
-    await useOnce(bucket, { key: storedKey(`${FOLDER}${randomUUID()}`), doing, signal })
-    return { address }
+    const key = storedKey(`${FOLDER}${randomUUID()}`)
+    await useOnce(bucket, { key, content: Buffer.alloc(bytes, CONTENT), doing, signal })
   } catch (error) {
     throw unusable(step, error)
   }
@@ -59,17 +79,23 @@ async function useOnce(
   bucket: Bucket,
   {
     key,
+    content,
     doing,
     signal,
-  }: { key: ObjectKey; doing: <T>(step: string, work: Promise<T>) => Promise<T>; signal: AbortSignal },
+  }: {
+    key: ObjectKey
+    content: Buffer
+    doing: <T>(step: string, work: Promise<T>) => Promise<T>
+    signal: AbortSignal
+  },
 ): Promise<void> {
-  const put = bucket.put(key, Readable.from([Buffer.from(CONTENT)]), { mediaType: 'text/plain', signal })
+  const put = bucket.put(key, Readable.from([content]), { mediaType: 'text/plain', signal })
   await doing('put an object', put)
   try {
     const asset = await doing('look for the object', bucket.find(key))
     if (!asset) throw new Error('the stored object was not found')
     const bytes = await doing('read the object', readAll(asset))
-    if (Buffer.from(bytes).toString() !== CONTENT) throw new Error('the stored object has other content')
+    if (!content.equals(bytes)) throw new Error('the stored object has other content')
     if (!(await doing('list objects', isListed(bucket, key))))
       throw new Error('the stored object is not listed')
     const { failed } = await doing('delete the object', bucket.delete([key]))

@@ -5,6 +5,8 @@ import type { EngineName, Engines, TransformContext } from './plugin.ts'
 export interface DetectorPlugin<E extends EngineName = EngineName> {
   /** Unique among all plugins. */
   name: string
+  /** The version of the plugin API that the plugin needs, as in `TransformPlugin`. */
+  api?: number
   engine: E
   /** Raise it when the plugin detects differently, so that no stale derivative is served. From 1, the default. */
   version?: number

@@ -6,6 +6,8 @@ import type { Fetcher } from '../ports/fetcher.ts'
 export interface EventPlugin {
   /** Unique among all plugins. */
   name: string
+  /** The version of the plugin API that the plugin needs, as in `TransformPlugin`. */
+  api?: number
   /**
    * `true`: events go through the job queue. A handler that fails is retried at growing intervals for about a day,
    * also after a restart: at least once. Otherwise it is called in the process that emitted the event, at most once.

@@ -31,6 +31,8 @@ export interface TransformPlugin<
 > {
   /** Unique name: `image-sepia`. */
   name: string
+  /** The version of the plugin API that the plugin needs. A Sluice with an earlier version refuses it. Default: 1. */
+  api?: number
   engine: E
   phase: Phase
   /** Media groups of the sources; by default those of the engine: `['image']` for sharp. */

@@ -8,6 +8,10 @@ export interface Programs {
   missing(): Promise<string[]>
   /** Whether ffmpeg was built with all of these filters. */
   have(filters: readonly string[]): Promise<boolean>
+  /** The version of ffmpeg: `5.1.6-0+deb12u1`. */
+  version(): Promise<string>
+  /** The names of those encoders that ffmpeg was built without. */
+  lacking(encoders: readonly string[]): Promise<string[]>
 }
 
 const LOOK_MS = 10_000
@@ -53,6 +57,16 @@ export function createPrograms(env: Running['env']): Programs {
         filters = undefined
         throw error
       }
+    },
+
+    async version() {
+      return /^ffmpeg version (\S+)/.exec(await ask('ffmpeg', '-version'))?.[1] ?? 'unknown'
+    },
+
+    async lacking(encoders) {
+      const text = await ask('ffmpeg', '-encoders')
+      const known = new Set([...text.matchAll(/^ [VAS]\S{5} (\S+)/gm)].map(([, name = '']) => name))
+      return encoders.filter((name) => !known.has(name))
     },
   }
 }

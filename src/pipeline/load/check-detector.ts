@@ -14,6 +14,7 @@ export function checkDetector(
 ): DetectorPlugin {
   const schema = z.strictObject({
     name: MEMBER.unchecked,
+    api: MEMBER.api,
     engine: MEMBER.engine(engines),
     version: MEMBER.version,
     options: MEMBER.options,

@@ -32,6 +32,7 @@ export function checkTargets(
 const EVENTS: readonly string[] = EVENT_NAMES
 const EVENT_PLUGIN = z.strictObject({
   name: MEMBER.unchecked,
+  api: MEMBER.api,
   durable: MEMBER.flag,
   options: MEMBER.options,
   targets: MEMBER.optionalFunction,

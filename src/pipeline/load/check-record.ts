@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Engine, EngineName } from '../../core/plugin-api/plugin.ts'
+import { PLUGIN_API } from '../../core/plugin-api/version.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { PluginError } from './plugin-error.ts'
 
@@ -8,6 +9,16 @@ export function checkName(file: string, candidate: { name?: unknown }): string {
   const { name } = candidate
   if (typeof name === 'string' && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return name
   throw new PluginError(file, `expected a name of a-z, 0-9 and "-" but received ${JSON.stringify(name)}`)
+}
+
+/** Refuses a plugin for a later version of the plugin API. @throws PluginError that states what to do */
+export function checkApi(file: string, candidate: { api?: unknown }): void {
+  const { api } = candidate
+  if (!(typeof api === 'number' && Number.isInteger(api) && api > PLUGIN_API)) return
+  throw new PluginError(
+    file,
+    `it needs version ${api} of the plugin API, but this Sluice has version ${PLUGIN_API}. Update Sluice, or install an earlier version of the plugin`,
+  )
 }
 
 /** Refuses an object with the members of two kinds of plugins. @throws PluginError */
@@ -26,6 +37,7 @@ export const MEMBER = {
   function: FUNCTION.describe('a function'),
   optionalFunction: FUNCTION.optional().describe('a function'),
   flag: z.boolean().optional().describe('true or false'),
+  api: z.literal(PLUGIN_API).optional().describe(String(PLUGIN_API)),
   version: z.int().min(1).optional().describe('an integer from 1'),
   options: z.looseObject({}).optional().describe('an object'),
   engine: (engines: ReadonlyMap<EngineName, Engine>) =>

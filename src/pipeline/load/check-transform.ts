@@ -56,6 +56,7 @@ export function withChoices(
 
 const TRANSFORM_PLUGIN = z.strictObject({
   name: MEMBER.unchecked,
+  api: MEMBER.api,
   engine: MEMBER.unchecked,
   phase: z.enum(PHASES).describe(`one of ${PHASES.join(', ')}`),
   media: z.array(z.string().refine(isMediaGroup)).optional().describe('an array of media groups'),

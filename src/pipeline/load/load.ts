@@ -1,6 +1,3 @@
-import { readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { EventName } from '../../core/events.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
@@ -11,21 +8,11 @@ import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { checkDetector } from './check-detector.ts'
 import { checkEventPlugin, checkTargets } from './check-event-plugin.ts'
 import { checkParameters } from './check-parameter.ts'
-import { checkKind, checkName } from './check-record.ts'
+import { checkApi, checkKind, checkName } from './check-record.ts'
 import { checkOptions, transformCheck, withChoices } from './check-transform.ts'
 import { ChainError, PluginError } from './plugin-error.ts'
+import { type PluginFile, type PluginFolder, pluginFiles } from './plugin-files.ts'
 import { inOrder } from './plugin-order.ts'
-
-/** A folder of plugin files, including its subfolders. */
-export interface PluginFolder {
-  path: string
-  /** `.js` or `.ts` */
-  extension: string
-  /** Whether its plugins are part of Sluice. Shipped plugins need no fingerprint of their text. */
-  shipped: boolean
-  /** Whether the folder may be missing. */
-  optional?: boolean
-}
 
 /** The operator's settings of the chain: `config/chain.json`. */
 export interface ChainSettings {
@@ -74,14 +61,17 @@ export interface PluginSet {
 /**
  * Loads and checks all plugins of `folders`. A broken plugin stops the start; it is never skipped without an error.
  *
+ * @param given plugins that are not in a file, by their names in messages
  * @throws PluginError, ChainError
  */
 export async function loadPlugins({
   folders,
   engines,
   chain,
+  given = new Map(),
 }: {
   folders: readonly PluginFolder[]
+  given?: ReadonlyMap<string, object>
   engines: ReadonlyMap<EngineName, Engine>
   chain: ChainSettings
 }): Promise<PluginSet> {
@@ -92,17 +82,18 @@ export async function loadPlugins({
   const fileOf = new Map<string, string>()
   // Disabled shipped plugins that would otherwise be part of every plan.
   const missing: string[] = []
-  for (const folder of folders) {
-    for (const file of await filesOf(folder)) {
-      const candidate = await importDefault(file)
+  const sources = [...folders.map(pluginFiles), inMemory(given)]
+  for (const files of sources) {
+    for await (const { file, candidate, shipped, release } of files) {
       const name = checkName(file, candidate)
       const earlier = fileOf.get(name)
       if (earlier) throw new PluginError(file, `the name ${name} is taken by ${earlier}`)
       fileOf.set(name, file)
       if (chain.disabled.includes(name)) {
-        if (folder.shipped && 'always' in candidate && candidate.always) missing.push(name)
+        if (shipped && 'always' in candidate && candidate.always) missing.push(name)
         continue
       }
+      checkApi(file, candidate)
       checkKind(file, candidate)
       if ('on' in candidate) {
         const plugin = checkEventPlugin(file, candidate)
@@ -114,7 +105,7 @@ export async function loadPlugins({
         const plugin = checkDetector(file, candidate, engines)
         if (detector)
           throw new PluginError(file, `${detector.plugin.name} is already the detector: disable one of them`)
-        const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
+        const fingerprint = await fingerprintOf(plugin, { shipped, release, options: chain.options[name] })
         detector = { plugin, options: { ...plugin.options, ...chain.options[name] }, fingerprint }
         continue
       }
@@ -122,7 +113,7 @@ export async function loadPlugins({
       const options = { ...checked.options, ...chain.options[name] }
       checkOptions(file, checked, options)
       const plugin = checkTransform(file, withChoices(file, checked, options))
-      const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
+      const fingerprint = await fingerprintOf(plugin, { shipped, release, options: chain.options[name] })
       transforms.push({
         file,
         plugin,
@@ -148,44 +139,8 @@ function without(missing: readonly string[], loaded: LoadedPlugin): LoadedPlugin
   return { ...loaded, fingerprint: sha256(JSON.stringify([fingerprint ?? plugin.name, ...missing])) }
 }
 
-/**
- * A mounted Kubernetes ConfigMap is a folder of symbolic links into a hidden folder next to them. So this follows links, and
- * takes each file once, under the first of its names.
- */
-async function filesOf({ path, extension, optional }: PluginFolder): Promise<string[]> {
-  const names = await readdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' && optional) return []
-    throw new PluginError(path, `the folder cannot be read: ${error.message}`, error)
-  })
-  const files = new Map<string, string>()
-  for (const name of names.sort()) {
-    const hidden = name.split('/').some((segment) => segment.startsWith('.') || segment === 'node_modules')
-    if (hidden || !name.endsWith(extension) || name.endsWith('.d.ts')) continue
-    const file = join(path, name)
-    const real = await realpath(file)
-    if ((await stat(real)).isFile() && !files.has(real)) files.set(real, file)
-  }
-  return [...files.values()]
-}
-
-async function importDefault(file: string): Promise<object> {
-  let module: { default?: unknown }
-  try {
-    module = await import(pathToFileURL(file).href)
-  } catch (cause) {
-    throw new PluginError(
-      file,
-      `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
-      cause,
-    )
-  }
-  if (typeof module.default !== 'object' || module.default === null) {
-    throw new PluginError(
-      file,
-      `expected a plugin object as the default export but found ${typeof module.default}`,
-    )
-  }
-  return module.default
+async function* inMemory(given: ReadonlyMap<string, object>): AsyncGenerator<PluginFile> {
+  for (const [file, candidate] of given) yield { file, candidate, shipped: false, release: async () => '' }
 }
 
 function checkChain({ order, disabled, options }: ChainSettings, fileOf: ReadonlyMap<string, string>): void {
@@ -206,12 +161,13 @@ function checkChain({ order, disabled, options }: ChainSettings, fileOf: Readonl
  */
 async function fingerprintOf(
   plugin: TransformPlugin | DetectorPlugin,
-  file: string,
-  shipped: boolean,
-  options: Readonly<Record<string, unknown>> | undefined,
+  {
+    shipped,
+    release,
+    options,
+  }: Pick<PluginFile, 'shipped' | 'release'> & { options: Readonly<Record<string, unknown>> | undefined },
 ): Promise<string | undefined> {
   const version = plugin.version ?? 1
   if (shipped && version === 1 && options === undefined) return undefined
-  const text = shipped ? '' : sha256(await readFile(file))
-  return sha256(JSON.stringify([plugin.name, version, options ?? {}, text]))
+  return sha256(JSON.stringify([plugin.name, version, options ?? {}, await release()]))
 }

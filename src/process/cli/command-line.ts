@@ -3,12 +3,13 @@ import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { version } from '../version.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
 import { subcommand } from './leaf-command.ts'
+import { addProgramCommands, type ProgramCommandsOptions } from './program-commands.ts'
 import { addTypesCommand } from './types-command.ts'
 
 /** The exit code of wrong usage. */
 export const WRONG_USAGE = 2
 
-export interface CommandLineOptions extends ClientCommandsOptions {
+export interface CommandLineOptions extends ClientCommandsOptions, ProgramCommandsOptions {
   /** Writes help and version to standard output. */
   write(text: string): void
   /** Writes wrong usage to standard error. */
@@ -31,6 +32,7 @@ export function commandLine(options: CommandLineOptions): Command {
     .configureOutput({ writeOut: write, writeErr: writeError })
     .showHelpAfterError('(see --help)')
 
+  addProgramCommands(sluice, options)
   addClientCommands(sluice, options)
   subcommand(sluice, 'check', 'Compare bucket and index without changes. Exit code 1 when they differ.')
     .option('--client <id>', 'only files of this client')

@@ -82,7 +82,7 @@ export function humanOutput({
 }
 
 /** Text that is safe on a terminal: control characters and text direction marks are escaped. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replace(
     /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,

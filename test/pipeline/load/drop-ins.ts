@@ -6,12 +6,8 @@ import type { Engine, EngineName } from '../../../src/core/plugin-api/plugin.ts'
 import { createAudioEngine } from '../../../src/engines/audio/audio.ts'
 import { sharpEngine } from '../../../src/engines/image/sharp.ts'
 import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
-import {
-  type ChainSettings,
-  loadPlugins,
-  type PluginFolder,
-  type PluginSet,
-} from '../../../src/pipeline/load/load.ts'
+import { type ChainSettings, loadPlugins, type PluginSet } from '../../../src/pipeline/load/load.ts'
+import type { PluginFolder } from '../../../src/pipeline/load/plugin-files.ts'
 
 const PROGRAMS = { folder: join(tmpdir(), 'sluice-test-media'), env: programEnvironment() }
 

@@ -55,6 +55,10 @@ describe('loading plugins', () => {
       expect(events.map(({ plugin }) => plugin.name)).to.deep.equal(['webhook'])
     })
 
+    it('may state the version of the plugin API', async () => {
+      expect(names(await load([await files({ 'p.js': dropIn('p', { api: '1' }) })]))).to.deep.equal(['p'])
+    })
+
     it('may add values to their parameters according to their options', async () => {
       const drops = await files({
         'p.js': dropIn('p', {
@@ -250,6 +254,12 @@ describe('loading plugins', () => {
         dropIn('x', { name: "'a-'" }),
         /expected a name .* received "a-"/,
       ],
+      [
+        'needs a later plugin API, whatever else it has',
+        dropIn('x', { api: '2', later: 'true' }),
+        /it needs version 2 of the plugin API, but this Sluice has version 1. Update Sluice/,
+      ],
+      ['has an invalid API version', dropIn('x', { api: "'1'" }), /expected 1 for api but received "1"/],
       ['has a number as its name', dropIn('x', { name: '5' }), /expected a name .* received 5/],
       [
         'has no engine',
@@ -374,12 +384,12 @@ describe('loading plugins', () => {
       [
         'has an unknown member without a suggestion',
         dropIn('x', { colour: "'red'" }),
-        /a plugin has no member colour; there are name, engine, phase, .*, transform, on, detect$/,
+        /a plugin has no member colour; there are name, api, engine, phase, .*, transform, on, detect$/,
       ],
       [
         'has a member that event plugins do not have',
         "export default { name: 'x', phase: 'effect', on: {} }",
-        /a plugin with "on" has no member phase; there are name, durable, options, targets, check, on$/,
+        /a plugin with "on" has no member phase; there are name, api, durable, options, targets, check, on$/,
       ],
       [
         'misspells a member of a parameter',

@@ -1,0 +1,33 @@
+# One image for the server, the worker and the release check: docs/how-to/container.md.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY config config
+COPY plugins plugins
+COPY scripts scripts
+COPY src src
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+
+FROM node:24-bookworm-slim
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ffmpeg \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY config/chain.json config/presets.json config/
+COPY scripts/node.sh scripts/sluice.sh scripts/health.js scripts/
+# Your own plugins are mounted at /app/plugins. A new volume at /data gets the owner of the folder.
+RUN ln -s /app/scripts/sluice.sh /usr/local/bin/sluice \
+  && mkdir /app/plugins /data \
+  && chown node:node /data
+ENV NODE_ENV=production DATA_DIR=/data
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "scripts/health.js"]
+CMD ["sluice", "start"]

@@ -1,0 +1,59 @@
+import sharp from 'sharp'
+import type { Config } from '../../../config/load.ts'
+import { programEnvironment } from '../../../config/programs.ts'
+import type { Finding } from '../../core/checkup.ts'
+import { createPrograms } from '../../engines/ffmpeg/installed.ts'
+import { isLeftToWorkers } from '../transforms.ts'
+
+// The encoders of the outputs of Sluice: MP4 and HLS, WebM, AVI, images of videos, and audio files.
+const ENCODERS = [
+  ...['libx264', 'libvpx-vp9', 'mpeg4', 'mjpeg'],
+  ...['aac', 'libopus', 'libvorbis', 'libmp3lame', 'flac', 'pcm_s16le'],
+]
+const INSTALL = 'Install ffmpeg: apt-get install --no-install-recommends ffmpeg'
+
+/** Checks ffmpeg and ffprobe, and the encoders that they were built with. */
+export async function checkMedia(config: Config, env = programEnvironment()): Promise<Finding[]> {
+  const programs = createPrograms(env)
+  const missing = await programs.missing()
+  if (missing.length > 0) {
+    const found = `${missing.join(' and ')} not found in PATH`
+    // Images of videos are rendered in the web process in any case.
+    const who = isLeftToWorkers(config) ? 'on the machines of web processes and workers' : 'on this machine'
+    return [
+      {
+        state: 'warning',
+        found,
+        advice: `${INSTALL}, ${who}. Videos and audio are not transformed without it.`,
+      },
+    ]
+  }
+  const found = `version ${await programs.version()}`
+  const lacking = await programs.lacking(ENCODERS)
+  if (lacking.length === 0) return [{ state: 'ok', found: `${found}, with all encoders` }]
+  return [
+    {
+      state: 'warning',
+      found: `${found}, without the encoders ${lacking.join(', ')}`,
+      advice: `${INSTALL} of Debian or Ubuntu. Formats with these encoders fail without them.`,
+    },
+  ]
+}
+
+// By the names of sharp.
+const FORMATS = ['jpeg', 'png', 'webp', 'gif', 'tiff', 'svg', 'heif'] as const
+
+/** Checks the image formats of sharp. */
+export async function checkImages(): Promise<Finding[]> {
+  const { versions, format } = sharp
+  const lacking = FORMATS.filter((name) => !format[name]?.input.buffer)
+  const found = `version ${versions.sharp}, libvips ${versions.vips}`
+  if (lacking.length === 0) return [{ state: 'ok', found: `${found}, with all formats` }]
+  return [
+    {
+      state: 'problem',
+      found: `${found}, without ${lacking.join(', ')}`,
+      advice: 'Install the prebuilt sharp: npm install --include=optional sharp.',
+    },
+  ]
+}

@@ -1,0 +1,83 @@
+import type { Config } from '../../../config/load.ts'
+import type { RedisConnection } from '../../adapters/redis/connection.ts'
+import type { Finding } from '../../core/checkup.ts'
+import { shownBytes } from './shown-bytes.ts'
+
+// GETEX and ZRANGE with BYLEX.
+const OLDEST = [6, 2] as const
+const PINGS = 9
+// A Redis in the same data center responds within 1 ms. Each request of a client takes some calls.
+const SLOW_MS = 10
+const NEARLY_FULL = 0.8
+
+/** Checks version, settings, memory and latency of Redis. */
+export async function checkRedis(config: Config, url: string): Promise<Finding[]> {
+  const { connectRedis, warnings } = await import('../../adapters/redis/connection.ts')
+  const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true' })
+  try {
+    await redis.ready()
+    const facts = await factsOf(redis)
+    const settings = await warnings(redis)
+    return [
+      checkVersion(facts.get('redis_version') ?? ''),
+      checkLatency(await latencyMs(redis)),
+      ...checkRoom(facts),
+      ...settings.map((warning): Finding => {
+        const [found = '', advice = ''] = warning.split(/: (?=set |make )/)
+        return { state: 'warning', found, advice: `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.` }
+      }),
+    ]
+  } catch (error) {
+    const { message, cause } = error as Error
+    const found = `REDIS_URL ${new URL(url).host}: ${cause instanceof Error ? causeText(cause) : message}`
+    const advice = /NOAUTH|WRONGPASS/.test(found)
+      ? 'Correct user name and password in REDIS_URL.'
+      : 'Start Redis, or correct REDIS_URL.'
+    return [{ state: 'problem', found, advice }]
+  } finally {
+    await redis.close()
+  }
+}
+
+function causeText(cause: Error): string {
+  const inner = cause.cause instanceof Error ? cause.cause : cause
+  return inner.message
+}
+
+async function factsOf(redis: RedisConnection): Promise<ReadonlyMap<string, string>> {
+  const text = await redis.send((client) => client.info())
+  return new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]))
+}
+
+function checkVersion(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const found = `version ${version}`
+  return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
+    ? { state: 'ok', found }
+    : { state: 'problem', found, advice: `Install Redis ${OLDEST.join('.')} or later.` }
+}
+
+/** The shortest time of a command, in milliseconds: that of the network, whatever else the machines do. */
+async function latencyMs(redis: RedisConnection): Promise<number> {
+  const times: number[] = []
+  for (let i = 0; i < PINGS; i += 1) {
+    const began = performance.now()
+    await redis.send((client) => client.ping())
+    times.push(performance.now() - began)
+  }
+  return Math.min(...times)
+}
+
+function checkLatency(ms: number): Finding {
+  const found = `responds in ${ms.toFixed(1)} ms`
+  return ms < SLOW_MS
+    ? { state: 'ok', found }
+    : { state: 'warning', found, advice: 'Run Redis close to the service, in the same data center.' }
+}
+
+function checkRoom(facts: ReadonlyMap<string, string>): Finding[] {
+  const [used, most] = [Number(facts.get('used_memory')), Number(facts.get('maxmemory'))]
+  if (!(most > 0) || used < NEARLY_FULL * most) return []
+  const found = `${shownBytes(used)} of maxmemory ${shownBytes(most)} in use`
+  return [{ state: 'warning', found, advice: 'Increase maxmemory: a full Redis refuses uploads.' }]
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { subcommand } from './leaf-command.ts'
+
+/** The programs of Sluice that run until a signal ends them. */
+export type Program = 'main' | 'worker'
+
+export interface ProgramCommandsOptions {
+  /** Becomes this program, with these arguments. */
+  become(program: Program, args: readonly string[]): Promise<void>
+  /** Checks the installation, and prints the results. */
+  diagnose(options: { json?: boolean }): Promise<void>
+}
+
+/** Adds `start`, `worker` and `doctor`. */
+export function addProgramCommands(sluice: Command, { become, diagnose }: ProgramCommandsOptions): void {
+  const program = (name: string, description: string, which: Program) =>
+    sluice
+      .command(name)
+      .description(description)
+      // The program has its own options, and a help text with all variables.
+      .helpOption(false)
+      .allowUnknownOption()
+      .argument('[options...]', 'options of the program: --help, --check')
+      .action((_, __, { args }: Command) => become(which, args))
+  program('start', 'Start the server. Files and credentials are in ./data, unless DATA_DIR is set.', 'main')
+  program('worker', 'Start a worker for video and audio jobs. It needs REDIS_URL.', 'worker')
+  subcommand(
+    sluice,
+    'doctor',
+    'Check configuration, bucket, Redis, ffmpeg, clock, disk and memory, and print what to do. Exit code 1 after a problem.',
+  ).action(({ json }) => diagnose({ json }))
+}

@@ -1,0 +1,212 @@
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { loadConfig } from '../../config/load.ts'
+import { checkNode } from '../../src/assembly/doctor/configuration.ts'
+import { type DoctorOptions, examine } from '../../src/assembly/doctor/doctor.ts'
+import { checkMedia } from '../../src/assembly/doctor/media.ts'
+import { checkMemory } from '../../src/assembly/doctor/memory.ts'
+import type { Checkup } from '../../src/core/checkup.ts'
+import { type Remote, remote } from '../support/requests/remote.ts'
+import { redisEnv } from '../support/servers/on-redis.ts'
+import { objectsInS3, s3Env } from '../support/servers/on-s3.ts'
+import { type RedisServer, startRedis } from '../support/servers/redis-server.ts'
+import { type SmallDisk, smallDisk } from '../support/servers/small-disk.ts'
+import { PROJECT } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+describe('the checks of sluice doctor', function () {
+  this.timeout(60_000)
+  let folder: string
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  /** The results of all checks, by name. */
+  async function results(environment: Record<string, string> = {}, options: Partial<DoctorOptions> = {}) {
+    const all = new Map<string, Checkup>()
+    const given = { DATA_DIR: folder, ...environment }
+    for await (const one of examine({ root: PROJECT, environment: given, ...options })) all.set(one.name, one)
+    return all
+  }
+
+  async function result(name: string, environment: Record<string, string>, options?: Partial<DoctorOptions>) {
+    const one = (await results(environment, options)).get(name)
+    if (!one) throw new Error(`no check ${name}`)
+    return one
+  }
+
+  describe('on a bucket and Redis', () => {
+    let env: Record<string, string>
+    before(async function () {
+      this.timeout(60_000)
+      env = { ...(await redisEnv(7000)), ...(await s3Env('doctor')) }
+    })
+
+    it('are all ok, and leave no object, upload or file behind', async () => {
+      const all = await results(env)
+      expect([...all.keys()]).to.deep.equal([
+        ...['Node', 'configuration', 'data folder', 'bucket', 'clock', 'Redis', 'ffmpeg', 'sharp', 'memory'],
+        'public URL',
+      ])
+      for (const name of ['configuration', 'bucket', 'clock', 'Redis', 'ffmpeg', 'sharp'])
+        expect(all.get(name)).to.include({ name, state: 'ok' }).and.not.have.property('advice')
+      expect(all.get('bucket')?.found).to.match(/put, read, list, delete and multipart upload work/)
+      expect(all.get('Redis')?.found).to.match(/^version \d+\.\d+\.\d+; responds in \d+\.\d ms$/)
+      expect(await objectsInS3('doctor')).to.deep.equal([])
+      expect(await readdir(folder)).to.deep.equal([])
+    })
+
+    it('report a wrong secret key and a missing bucket, without the secret', async () => {
+      const secret = 'a-wrong-secret-key'
+      const refused = await result('bucket', { ...env, AWS_SECRET_ACCESS_KEY: secret })
+      expect(refused).to.include({ state: 'problem' })
+      expect(refused.found).to.include('could not put an object: SignatureDoesNotMatch')
+      expect(refused.advice).to.include('Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+      expect(JSON.stringify(refused)).to.not.include(secret)
+      const missing = await result('bucket', { ...env, S3_BUCKET: 'missing' })
+      expect(missing).to.include({ state: 'problem' })
+      expect(missing.found).to.include('NoSuchBucket')
+      expect(missing.advice).to.include('Create the bucket')
+    })
+
+    it('report an endpoint that does not respond', async () => {
+      const all = await results({ ...env, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' })
+      expect(all.get('bucket')).to.include({ state: 'problem' })
+      expect(all.get('bucket')?.advice).to.include('Check AWS_ENDPOINT_URL_S3')
+      expect(all.get('clock')).to.include({ state: 'warning' })
+    })
+
+    it('compare the clock with the one of S3', async () => {
+      const clock = (offsetMs: number) => result('clock', env, { now: () => Date.now() + offsetMs })
+      expect(await clock(120_000)).to.include({ state: 'warning' })
+      expect((await clock(120_000)).found).to.match(/^1[12]\d s ahead of the clock of S3$/)
+      const late = await clock(-20 * 60_000)
+      expect(late).to.include({ state: 'problem', advice: 'Synchronize the clock of this machine with NTP.' })
+      expect(late.found).to.include('behind')
+    })
+  })
+
+  describe('on other settings of Redis', () => {
+    const servers: RedisServer[] = []
+    after(() => Promise.all(servers.map((server) => server.remove())))
+    const redis = async (...options: string[]) => {
+      const server = await startRedis({ options })
+      servers.push(server)
+      return { ...(await redisEnv(7001)), REDIS_URL: server.url }
+    }
+
+    it('report eviction, missing persistence and a memory that is nearly full', async () => {
+      const args = ['--maxmemory-policy', 'allkeys-lru', '--maxmemory', '1000000']
+      const { state, found, advice } = await result('Redis', await redis(...args))
+      expect(state).to.equal('warning')
+      expect(found)
+        .to.include('Redis evicts entries of the index')
+        .and.include('Redis stores nothing on disk')
+      expect(found).to.match(/\d MB of maxmemory 1 MB in use/)
+      expect(advice).to.include('Set maxmemory-policy to noeviction').and.include('Set appendonly to yes.')
+    })
+
+    it('report a missing password and a server that does not run', async () => {
+      const env = await redis('--requirepass', 'a-password-of-redis')
+      const refused = await result('Redis', env)
+      expect(refused).to.include({ state: 'problem' })
+      expect(refused.advice).to.include('Correct user name and password')
+      const gone = await result('Redis', { ...env, REDIS_URL: 'redis://:hidden@127.0.0.1:9' })
+      expect(gone).to.include({ state: 'problem', advice: 'Start Redis, or correct REDIS_URL.' })
+      expect(gone.found).to.include('127.0.0.1:9').and.not.include('hidden')
+    })
+  })
+
+  describe('on a small disk', () => {
+    let disk: SmallDisk
+    before(async () => {
+      disk = await smallDisk({ bytes: 1024 ** 2 })
+    })
+    after(() => disk.remove())
+
+    it('report little space, a full disk, and one that is read-only', async () => {
+      const dataFolder = () => result('data folder', { DATA_DIR: disk.folder })
+      expect(await dataFolder()).to.include({ state: 'warning' })
+      await disk.fill()
+      const full = await dataFolder()
+      expect(full).to.include({ state: 'problem' })
+      expect(full.found).to.include('is on a full disk')
+      await disk.makeRoom()
+      await disk.makeReadOnly()
+      expect((await dataFolder()).found).to.include('is on a read-only file system')
+    })
+  })
+
+  it('do not create the data folder', async () => {
+    const missing = await result('data folder', { DATA_DIR: join(folder, 'a', 'b') })
+    expect(missing.found).to.include('the first start creates it')
+    expect(await readdir(folder)).to.deep.equal([])
+  })
+
+  it('end after invalid variables, each of which is named', async () => {
+    const all = await results({ PORT: 'x', SHUTDOWN_DELAY_SECONDS: '-1' })
+    expect([...all.keys()]).to.deep.equal(['Node', 'configuration'])
+    expect(all.get('configuration')).to.include({ state: 'problem' })
+    expect(all.get('configuration')?.found).to.include('PORT: ').and.include('SHUTDOWN_DELAY_SECONDS: ')
+  })
+
+  it('report misspelt variables and broken plugins', async () => {
+    const misspelt = await result('configuration', { UPLOAD_MAX_BYES: '5' })
+    expect(misspelt).to.include({ state: 'warning' })
+    expect(misspelt.found).to.include('Did you mean UPLOAD_MAX_BYTES?')
+    await mkdir(join(folder, 'plugins'))
+    await writeFile(join(folder, 'plugins', 'broken.js'), 'export default {}')
+    const broken = await result('configuration', { PLUGINS_DIR: join(folder, 'plugins') })
+    expect(broken).to.include({ state: 'problem', advice: 'Correct or remove the named file.' })
+    expect(broken.found).to.include('broken.js')
+  })
+
+  it('report a version of Node that is too old, or receives no security updates', () => {
+    const state = (version: string) => checkNode(version)[0]?.state
+    expect(['20.18.9', '20.19.0', '22.0.0', '24.1.0'].map(state)).to.deep.equal([
+      'problem',
+      'warning',
+      'ok',
+      'ok',
+    ])
+  })
+
+  it('report a missing ffmpeg, and missing encoders', async () => {
+    const config = loadConfig({})
+    const [missing] = await checkMedia(config, { PATH: folder })
+    expect(missing).to.include({ state: 'warning', found: 'ffmpeg and ffprobe not found in PATH' })
+    expect(missing?.advice).to.include('apt-get install')
+    const script = '#!/bin/sh\necho "ffmpeg version 9.9"\necho " V....D mjpeg  MJPEG"\n'
+    for (const name of ['ffmpeg', 'ffprobe']) {
+      await writeFile(join(folder, name), script)
+      await chmod(join(folder, name), 0o755)
+    }
+    const [poor] = await checkMedia(config, { PATH: `${folder}:/bin:/usr/bin` })
+    expect(poor).to.include({ state: 'warning' })
+    expect(poor?.found)
+      .to.match(/^version 9\.9, without the encoders libx264, /)
+      .and.not.include('mjpeg')
+  })
+
+  it('compare the memory with the limits', async () => {
+    const config = loadConfig({ TRANSFORM_MAX_MEMORY_BYTES: '600000000' })
+    const states = [1e9, 0.9e9].map(async (bytes) => (await checkMemory(config, bytes))[0]?.state)
+    expect(await Promise.all(states)).to.deep.equal(['ok', 'warning'])
+  })
+
+  describe('on the public URL', () => {
+    let server: Remote
+    before(async () => {
+      server = await remote((req, res) => res.end(req.url === '/healthz' ? '{"status":"ok"}' : 'Welcome'))
+    })
+    after(() => server.close())
+
+    it('request its /healthz', async () => {
+      const at = (path: string) => result('public URL', { BASE_URL: server.url(path) })
+      expect(await at('')).to.include({ state: 'ok' })
+      expect((await at('/files')).found).to.include('returns 200, and not from Sluice')
+    })
+  })
+})

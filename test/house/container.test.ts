@@ -1,0 +1,178 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { VARIABLES } from '../../config/schema.ts'
+import { commandLine } from '../../src/process/cli/command-line.ts'
+import { remote } from '../support/requests/remote.ts'
+
+// The YAML parser of mocha.
+const { load } = createRequire(createRequire(import.meta.url).resolve('mocha'))('js-yaml') as {
+  load(text: string): unknown
+}
+const run = promisify(execFile)
+
+/** The value with the merge keys of YAML (`<<`) applied, as compose does. */
+function merged(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(merged)
+  const { '<<': base, ...own } = value as Record<string, unknown>
+  return Object.fromEntries(
+    Object.entries({ ...Object(base), ...own }).map(([name, each]) => [name, merged(each)]),
+  )
+}
+
+/** The instructions of the Dockerfile, in order, each on one line. */
+const INSTRUCTIONS = readFileSync('Dockerfile', 'utf8')
+  .replace(/\\\n\s*/g, '')
+  .split('\n')
+  .flatMap((line) => {
+    const [, name, rest] = /^([A-Z]+) (.+)$/.exec(line) ?? []
+    return name === undefined || rest === undefined ? [] : [{ name, rest }]
+  })
+const lastStage = INSTRUCTIONS.slice(INSTRUCTIONS.findLastIndex(({ name }) => name === 'FROM'))
+const last = (wanted: string) => lastStage.findLast(({ name }) => name === wanted)?.rest ?? ''
+
+const NOTHING = async () => {}
+const commands = commandLine({
+  perform: NOTHING,
+  become: NOTHING,
+  diagnose: NOTHING,
+  storageSecret: undefined,
+}).commands.map((command) => command.name())
+
+describe('the Dockerfile', () => {
+  /** Sources of COPY in the build context, with the name of a folder or file each. */
+  const copied = INSTRUCTIONS.filter(
+    ({ name, rest }) => name === 'COPY' && !rest.startsWith('--from'),
+  ).flatMap(({ rest }) => rest.split(' ').slice(0, -1))
+
+  it('copies what exists and is not ignored', () => {
+    const included = readFileSync('.dockerignore', 'utf8').matchAll(/^!(.+)$/gm)
+    const names = [...included].map(([, name]) => name)
+    expect(copied).to.have.length.above(8)
+    expect(copied.filter((path) => !existsSync(path))).to.deep.equal([])
+    expect(copied.filter((path) => !names.includes(path.split('/')[0]))).to.deep.equal([])
+  })
+
+  it('has base images of the recommended version of Node, with a tag', () => {
+    const bases = INSTRUCTIONS.filter(({ name }) => name === 'FROM').map(({ rest }) => rest)
+    expect(bases).to.have.length(2)
+    const [, recommended] =
+      /Node 20\.19 or later \((\d+) is recommended\)/.exec(readFileSync('README.md', 'utf8')) ?? []
+    for (const base of bases) expect(base).to.match(new RegExp(`^node:${recommended}-bookworm-slim`))
+  })
+
+  it('runs as a user without rights, who owns the volume of the data', () => {
+    expect(last('USER')).to.equal('node')
+    const [, dataDir = ''] = /DATA_DIR=(\S+)/.exec(last('ENV')) ?? []
+    expect(last('VOLUME')).to.equal(dataDir)
+    expect(last('RUN')).to.include(`chown node:node ${dataDir}`)
+  })
+
+  it('starts the command of the package, without a shell that would not forward signals', () => {
+    expect(JSON.parse(last('CMD'))).to.deep.equal(['sluice', 'start'])
+    const { bin } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(last('RUN')).to.include(`ln -s /app/${bin.sluice} /usr/local/bin/sluice`)
+    expect(copied).to.include.members([bin.sluice, 'scripts/node.sh'])
+    expect(commands).to.include.members(['start', 'worker', 'doctor'])
+  })
+
+  it('installs ffmpeg, and has a health check', () => {
+    const packages = lastStage.filter(({ name }) => name === 'RUN').map(({ rest }) => rest)
+    expect(packages.join()).to.match(/apt-get install -y --no-install-recommends ffmpeg /)
+    const [, command = ''] = /CMD (\[.+\])/.exec(last('HEALTHCHECK')) ?? []
+    expect(JSON.parse(command)).to.deep.equal(['node', 'scripts/health.js'])
+    expect(copied).to.include('scripts/health.js')
+  })
+})
+
+describe('the health check of the image', () => {
+  const check = async (args: string[], env = {}) => {
+    const { PATH = '' } = process.env
+    return run('node', ['scripts/health.js', ...args], { env: { PATH, ...env } }).then(
+      () => 0,
+      ({ code, stderr }) => `${code}: ${stderr}`,
+    )
+  }
+
+  it('asks /healthz on PORT, or on the given port', async () => {
+    const server = await remote((req, res) => res.writeHead(req.url === '/healthz' ? 200 : 404).end())
+    try {
+      expect(await check([], { PORT: String(server.port) })).to.equal(0)
+      expect(await check([String(server.port)], { PORT: '1' })).to.equal(0)
+    } finally {
+      await server.close()
+    }
+    expect(await check([String(server.port)])).to.match(/^1: connect ECONNREFUSED/)
+  })
+
+  it('fails for another status than 200', async () => {
+    const server = await remote((_req, res) => res.writeHead(503).end())
+    try {
+      expect(await check([String(server.port)])).to.equal('1: GET /healthz returns 503\n')
+    } finally {
+      await server.close()
+    }
+  })
+})
+
+interface Service {
+  image: string
+  build?: string
+  command?: string[]
+  environment?: Record<string, string>
+  healthcheck?: unknown
+  restart?: string
+  volumes?: string[]
+  stop_grace_period?: string
+}
+
+for (const file of ['compose.yaml', 'compose.small.yaml'])
+  describe(file, () => {
+    const text = readFileSync(file, 'utf8')
+    const { services, volumes = {} } = merged(load(text)) as {
+      services: Record<string, Service>
+      volumes?: Record<string, unknown>
+    }
+    const all = Object.entries(services)
+    const ours = all.filter(([, { image }]) => image === 'sluice')
+
+    it('has images with a version', () => {
+      const others = all.filter(([, { image }]) => image !== 'sluice').map(([, { image }]) => image)
+      expect(others.filter((image) => !/:(RELEASE\.)?\d/.test(image))).to.deep.equal([])
+      expect(ours.length).to.be.above(0)
+      for (const [, { build }] of ours) expect(build).to.equal('.')
+    })
+
+    it('has variables that Sluice knows, and commands that exist', () => {
+      const names = ours.flatMap(([, { environment = {} }]) => Object.keys(environment))
+      expect(names.filter((name) => !(name in VARIABLES))).to.deep.equal([])
+      const started = ours.map(([, { command = ['sluice', 'start'] }]) => command)
+      expect(
+        started.filter(([program, name = '']) => program !== 'sluice' || !commands.includes(name)),
+      ).to.deep.equal([])
+    })
+
+    it('has declared volumes, and a health check of each service that is no single task', () => {
+      const used = all.flatMap(([, service]) => service.volumes ?? []).map((volume) => volume.split(':')[0])
+      expect(used).to.have.length.above(0)
+      expect([...new Set(used)].sort()).to.deep.equal(Object.keys(volumes).sort())
+      const unchecked = all.filter(
+        ([, { image, healthcheck, restart }]) =>
+          image !== 'sluice' && !healthcheck && restart !== 'on-failure',
+      )
+      expect(unchecked.map(([name]) => name)).to.deep.equal([])
+    })
+
+    it('allows more time to stop than the server takes', () => {
+      for (const [name, service] of ours) expect(service.stop_grace_period, name).to.equal('20s')
+    })
+
+    it('requires only variables that the guide names', () => {
+      const guide = readFileSync('docs/how-to/container.md', 'utf8')
+      const required = [...text.matchAll(/\$\{(\w+):[?-]/g)].map(([, name = '']) => name)
+      expect(required.filter((name) => !guide.includes(name))).to.deep.equal([])
+    })
+  })

@@ -1,0 +1,137 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { eventually } from '../support/eventually.ts'
+import { picture } from '../support/media/images.ts'
+import { type Installed, installPackage } from '../support/programs/package.ts'
+import { PROJECT } from '../support/service.ts'
+
+const run = promisify(execFile)
+const { PATH = '' } = process.env
+const ENV = { PATH, HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_SECONDS: '0' }
+
+const PLUGIN = `import { definePlugin, PLUGIN_API } from 'sluice/plugin'
+export default definePlugin({
+  name: 'image-duotone',
+  api: PLUGIN_API,
+  engine: 'sharp',
+  phase: 'effect',
+  params: { duotone: { type: 'color', help: 'Two tones' } },
+  transform: (image, { duotone = '' }, { source }) => image.tint(\`#\${duotone}\`).resize(source.width),
+})
+`
+const RENDERING = `import { render } from 'sluice/testing'
+import plugin from './plugin.ts'
+const picture = process.argv[2] ?? ''
+const { bytes, mediaType, variant }: { bytes: Buffer; mediaType: string; variant: string } =
+  await render(plugin, picture, 'w=10&duotone=ff0000&f=png')
+console.log(mediaType, bytes.length > 50, variant.split('&~')[0])
+`
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'es2023',
+    lib: ['es2023'],
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    // The types of other packages are not ours.
+    skipLibCheck: true,
+  },
+}
+
+describe('the installed npm package', function () {
+  this.timeout(120_000)
+  let installed: Installed
+  before(async () => {
+    installed = await installPackage()
+  })
+  after(() => installed.remove())
+
+  it('serves in an empty folder after `sluice start`, and ends at SIGTERM', async () => {
+    const { folder, sluice } = installed
+    const child = spawn(sluice, ['start'], { cwd: folder, env: ENV })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+      })
+    const closed = once(child, 'close')
+    await eventually(() => expect(output).to.include('Sluice is ready'), { withinMs: 60_000 })
+    expect(output).to.not.match(/warning/i)
+    const port = /"port":(\d+)/.exec(output)?.[1]
+    const { secretClientToken } = JSON.parse(await readFile(join(folder, 'data', 'credentials.json'), 'utf8'))
+    const body = new FormData()
+    body.set('file', new Blob([await picture()]), 'a.png')
+    const url = `http://127.0.0.1:${port}`
+    const headers = { Authorization: secretClientToken }
+    const uploaded = await fetch(`${url}/v1/upload`, { method: 'POST', headers, body })
+    const [{ src }] = (await uploaded.json()) as [{ src: string }]
+    const delivered = await fetch(`${url}${new URL(src).pathname}?w=7&f=webp`)
+    const { width, format } = await sharp(Buffer.from(await delivered.arrayBuffer())).metadata()
+    expect({ width, format }).to.deep.equal({ width: 7, format: 'webp' })
+    // The command is the server itself: no process between them could lose the signal.
+    child.kill('SIGTERM')
+    expect(await closed).to.deep.equal([0, null])
+    expect((await readdir(folder)).sort()).to.deep.equal(['data', 'node_modules'])
+  })
+
+  it('has the commands start and worker, with their own help and options', async () => {
+    const { folder, sluice } = installed
+    const printed = async (...args: string[]) => (await run(sluice, args, { cwd: folder, env: ENV })).stdout
+    expect(await printed('--help'))
+      .to.match(/^ {2}start /m)
+      .and.match(/^ {2}worker /m)
+    expect(await printed('worker', '--help'))
+      .to.match(/^Sluice worker/)
+      .and.include('REDIS_URL')
+    expect(await printed('start', '--check')).to.include('Configuration, plugins and presets are valid')
+    const refused = await run(sluice, ['start', 'now'], { cwd: folder, env: ENV }).catch((error) => error)
+    expect(refused).to.include({ code: 1 })
+    expect(refused.stderr).to.include('expected no arguments but received "now"')
+  })
+
+  it('prints what to do after `sluice doctor`, with exit code 1 after a problem', async () => {
+    const { folder, sluice } = installed
+    const doctor = (env: Record<string, string>, ...args: string[]) =>
+      run(sluice, ['doctor', ...args], { cwd: folder, env: { ...ENV, ...env } }).then(
+        ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+        ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+      )
+    const valid = await doctor({})
+    expect(valid).to.include({ code: 0, stderr: '' })
+    expect(valid.stdout).to.match(/^warning {2}public URL +BASE_URL is unset.*\n +Set BASE_URL/m)
+    expect(valid.stdout).to.match(/\nNo problems, \d warnings?\n$/)
+    const invalid = await doctor({ PORT: 'x' }, '--json')
+    expect(invalid).to.include({ code: 1, stderr: '' })
+    const lines = invalid.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line: string) => JSON.parse(line))
+    expect(lines[1]).to.include({ name: 'configuration', state: 'problem' })
+    expect(lines.at(-1)).to.include({ problems: 1 })
+  })
+
+  it('has types and a test function for plugins', async () => {
+    const { folder } = installed
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+    await writeFile(join(folder, 'plugin.ts'), PLUGIN)
+    await writeFile(join(folder, 'rendering.ts'), RENDERING)
+    await writeFile(join(folder, 'picture.png'), await picture())
+    const config = { ...TSCONFIG, files: ['rendering.ts'] }
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+    const bin = join(PROJECT, 'node_modules', '.bin')
+    const checked = await run(join(bin, 'tsc'), [], { cwd: folder }).catch((error) => error)
+    expect(checked.stdout).to.equal('')
+    const { stdout } = await run(join(bin, 'tsx'), ['rendering.ts', 'picture.png'], { cwd: folder })
+    expect(stdout).to.equal('image/png true duotone=ff0000&w=10\n')
+    await writeFile(join(folder, 'plugin.ts'), PLUGIN.replace('source.width', 'source.wide'))
+    const wrong = await run(join(bin, 'tsc'), [], { cwd: folder }).catch((error) => error)
+    expect(wrong.stdout).to.include("Property 'wide' does not exist")
+  })
+})
