@@ -18,6 +18,7 @@ import type { RemoveDerivatives } from '../service/derivatives/remove.ts'
 import type { Annotate } from '../service/files/annotate.ts'
 import type { ManyFiles } from '../service/files/batch.ts'
 import type { Describe } from '../service/files/describe.ts'
+import type { ListFolders } from '../service/files/folders.ts'
 import type { List } from '../service/files/list.ts'
 import type { Usage } from '../service/files/usage.ts'
 import type { Removals } from '../service/originals/delete.ts'
@@ -45,6 +46,7 @@ import type { FullContentRange } from './delivery/send.ts'
 import { filesManyRoutes } from './files/batch-routes.ts'
 import { removeRoutes } from './files/delete-route.ts'
 import { fileDerivativesRoutes } from './files/derivatives-route.ts'
+import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { requestLog } from './log/request-log.ts'
@@ -88,6 +90,7 @@ export interface HttpOptions {
   removals: Removals
   removeDerivatives: RemoveDerivatives
   list: List
+  listFolders: ListFolders
   describe: Describe
   annotate: Annotate
   many: ManyFiles
@@ -155,6 +158,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(filesManyRoutes(options))
   app.use(fileDerivativesRoutes(options))
   app.use(filesRoutes(options))
+  app.use(foldersRoutes(options))
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))
   app.use(clientsRoutes(options))

@@ -1,11 +1,6 @@
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
-import type {
-  ListedFile,
-  ListedState,
-  OriginalEntry,
-  OriginalRecord,
-  PageRequest,
-} from '../../core/ports/file-index.ts'
+import type { ListedFile, OriginalEntry, OriginalRecord, PageRequest } from '../../core/ports/file-index.ts'
+import type { ListedState } from '../../core/ports/index/listed-state.ts'
 
 export type Order = PageRequest['by']
 
@@ -52,6 +47,6 @@ export function boundsOf({ direction = 'up', prefix, after }: PageRequest): {
 }
 
 /** Compares bytes, as LevelDB and Redis do. JavaScript sorts characters beyond U+FFFF differently. */
-function isBefore(one: string, other: string): boolean {
+export function isBefore(one: string, other: string): boolean {
   return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0
 }

@@ -42,7 +42,7 @@ export function readListQuery(query: QueryPairs): ListQuery {
     ...order,
     sort,
     state: flagOf(query, 'deleted') ? 'trashed' : 'stored',
-    folder: folderOf(value('prefix')),
+    folder: folderIn(value('prefix')),
     group: groupOf(value('type')),
     search: searched('search', value('search')),
     tag: searched('tag', value('tag')),
@@ -51,7 +51,8 @@ export function readListQuery(query: QueryPairs): ListQuery {
   }
 }
 
-function folderOf(prefix: string | undefined): string {
+/** The folder that the parameter `prefix` names; empty for all folders. @throws Problem 400 */
+export function folderIn(prefix: string | undefined): string {
   return prefix === undefined || prefix === '' ? '' : parseExistingFolder(prefix.replace(/\/$/, ''), 'prefix')
 }
 

@@ -1,11 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../core/clients/client.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
 import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileLists, ListedFile, ListedState, PageRequest } from '../../core/ports/file-index.ts'
-import { type Problem, unavailable } from '../../core/problem.ts'
+import type { FileLists, ListedFile, PageRequest } from '../../core/ports/file-index.ts'
+import type { ListedState } from '../../core/ports/index/listed-state.ts'
+import { listedSoon, notListedYet } from './listed-soon.ts'
 
 /** The filters, the order and the position of a list. */
 export interface ListRequest {
@@ -50,19 +50,8 @@ const LOOKED_AT_MAX = 10_000
 const CHUNK = 250
 // Limits the annotations in a response. A record has at most 20 KB.
 const BYTES_MAX = 4 * 1024 * 1024
-// A new index is complete at once. A large one gets 503 within the 5 s that a response may take.
-const COMPLETE_MS = 3000
-const POLL_INTERVAL_MS = 100
 
 export function createList({ index, buckets }: { index: FileLists; buckets: Buckets }): List {
-  async function completed(signal: AbortSignal): Promise<void> {
-    for (const until = performance.now() + COMPLETE_MS; !(await index.isComplete()); ) {
-      if (performance.now() > until) throw notListedYet()
-      await pause(POLL_INTERVAL_MS)
-      signal.throwIfAborted()
-    }
-  }
-
   /** Returns the list, unless the index was emptied or replaced while it was read. @throws Problem 503 */
   async function whole<T>(list: T): Promise<T> {
     if (!(await index.isComplete())) throw notListedYet()
@@ -71,7 +60,7 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
 
   return async (request) => {
     const { client, state, by, direction, folder, limit, signal } = request
-    await completed(signal)
+    await listedSoon(() => index.isComplete(), signal)
     const files: NamedFile[] = []
     let bytes = 0
     const bucket = buckets.of(client)
@@ -96,10 +85,6 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
     }
     return whole({ files, next: after })
   }
-}
-
-function notListedYet(): Problem {
-  return unavailable('The list of files is being built. Retry in a minute.')
 }
 
 /** Whether files from the index may be filtered out. */

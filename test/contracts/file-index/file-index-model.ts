@@ -15,6 +15,7 @@ import type {
   Trash,
 } from '../../../src/core/ports/file-index.ts'
 import type { Random } from '../random.ts'
+import { compareFolders } from './folder-counts.ts'
 
 interface Row {
   original?: OriginalEntry
@@ -242,7 +243,10 @@ export async function compareWithModel({
 }): Promise<void> {
   const model = createIndexModel()
   const clients = ['one', 'two'].map((name) => `model-${name}-${process.pid}-${Date.now()}`)
-  const keys = [1, 2, 3].map((n) => storedKey(`a/image/png/${String(n).padStart(22, '1')}.png`))
+  // One in a subfolder of another, and one in no folder.
+  const keys = ['a/', 'a/b/', ''].map((folder, n) =>
+    storedKey(`${folder}image/png/${String(n + 1).padStart(22, '1')}.png`),
+  )
   const refs = clients.flatMap((clientId) => keys.map((key) => ({ clientId, key })))
   const derivativesOf = ({ key }: FileRef) => ['w=1', 'w=10', 'h=1'].map((name) => derivativeKey(key, name))
   const history: string[] = []
@@ -360,6 +364,8 @@ export async function compareWithModel({
             }
           }
       expect(await opened.totals(clientId), story()).to.deep.equal(totals)
+      await compareFolders(opened, clientId, (state) => model.listed(clientId, { state, by: 'key' }))
+      expect(await opened.recount(clientId, { repair: false }), story()).to.deep.equal([])
     }
 
     const compareUses = async (opened: FileIndex, one: FileRef) => {

@@ -32,6 +32,7 @@ import {
   shown,
   TRANSITIONS,
 } from './file-index-states.ts'
+import { folderCountsContract } from './folder-counts.ts'
 import { recordChangesContract } from './record-changes.ts'
 
 export interface OpenedIndex {
@@ -67,6 +68,7 @@ export function fileIndexContract(
 
     derivativeUsesContract(() => opened)
     recordChangesContract(() => opened)
+    folderCountsContract(() => opened)
 
     describe('the state machine', () => {
       for (const [state, answers] of Object.entries(TRANSITIONS) as Array<[State, Record<Step, string>]>) {

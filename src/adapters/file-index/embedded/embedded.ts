@@ -159,6 +159,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
 
     ...derivativeSteps(table, { alone, aloneWithSums }),
     ...table.changes,
+    ...table.folders,
 
     look,
     async *list(clientId) {
@@ -171,6 +172,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     page: (clientId, request) => table.page(clientId, request),
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
+    isCounted: () => table.isCounted(),
     markComplete: () => table.markComplete(),
     // Only a power cut can lose entries, those of derivatives, so a run lasts until the next boot. A replaced store has lost all
     // entries, so it begins another run.

@@ -1,4 +1,5 @@
 import { redisScript } from '../../redis/script.ts'
+import { FOLDERS } from './folder-lua.ts'
 
 /**
  * A step of the index: one Lua script, which consists of the shared functions and the given text.
@@ -14,7 +15,9 @@ import { redisScript } from '../../redis/script.ts'
  * KEYS[9] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
  * KEYS[10] is a hash of their bytes by original, with the total under the empty name. A derivative is counted while it is in KEYS[9].
  *
- * KEYS[11] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
+ * KEYS[11] to KEYS[14] are the counters of folders, see `folder-lua.ts`.
+ *
+ * KEYS[15] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
  * empty name is the original, the others are its derivatives by key. The values are texts. The scripts read their state, their
  * instant, and the members that lists need. They must not parse the JSON, since Lua's numbers would lose digits:
  *
@@ -23,10 +26,10 @@ import { redisScript } from '../../redis/script.ts'
  * A step may run twice, or long after its caller has given up, without harm: it changes a state in one direction only, or its
  * repetition has the same result. The next sweep finds all abandoned entries.
  */
-export const step = (lua: string) => redisScript(COMMON + lua)
+export const step = (lua: string) => redisScript(HEAD + FOLDERS + COMMON + lua)
 
-const COMMON = `
-local FIRST = 11
+const HEAD = `
+local FIRST = 15
 local unsettled, totals, file, ref = KEYS[1], KEYS[2], KEYS[FIRST], ARGV[1]
 local uses, sums = KEYS[9], KEYS[10]
 local lists = {
@@ -34,6 +37,9 @@ local lists = {
   trashed = { KEYS[6], KEYS[7], KEYS[8] },
 }
 
+`
+
+const COMMON = `
 local function state_of(entry)
   return entry and string.match(entry, '^%a+')
 end
@@ -59,9 +65,14 @@ local function positions(of, entry)
   return { key, string.format('%015.0f', math.floor(at)) .. ' ' .. key, digest .. ' ' .. key }
 end
 
+local function size_of(entry)
+  return string.match(entry, '"size":(%d+)')
+end
+
 -- A count of 0 is deleted: a client without originals leaves no fields behind.
-local function count(state, entry, sign)
-  local size = string.match(entry, '"size":(%d+)')
+local function count(state, key, entry, sign)
+  local size = size_of(entry)
+  count_folders(state, key, size, sign)
   if redis.call('HINCRBY', totals, state .. ' files', sign) <= 0 then
     redis.call('HDEL', totals, state .. ' files', state .. ' bytes')
   elseif size ~= '0' then
@@ -73,7 +84,7 @@ local function enlist(of, entry)
   local state = state_of(entry)
   if not lists[state] then return end
   local at = positions(of, entry)
-  if redis.call('ZADD', lists[state][1], 0, at[1]) == 1 then count(state, entry, 1) end
+  if redis.call('ZADD', lists[state][1], 0, at[1]) == 1 then count(state, at[1], entry, 1) end
   redis.call('ZADD', lists[state][2], 0, at[2])
   redis.call('ZADD', lists[state][3], 0, at[3])
 end
@@ -82,7 +93,7 @@ local function delist(of, entry)
   local state = state_of(entry)
   if not lists[state] then return end
   local at = positions(of, entry)
-  if redis.call('ZREM', lists[state][1], at[1]) == 1 then count(state, entry, -1) end
+  if redis.call('ZREM', lists[state][1], at[1]) == 1 then count(state, at[1], entry, -1) end
   redis.call('ZREM', lists[state][2], at[2])
   redis.call('ZREM', lists[state][3], at[3])
 end
