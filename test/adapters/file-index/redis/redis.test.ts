@@ -154,18 +154,20 @@ describe('redis: the index of two processes', () => {
     expect(counts).to.have.length(2)
     await redis.client.del(...counts, `${keyPrefix}counted`)
     expect([await index.isComplete(), await elsewhere.isCounted()]).to.deep.equal([true, false])
-    const [wrong] = await Promise.all([
-      elsewhere.recount(REF.clientId, { repair: true }),
-      ...['f0/new', 'a', 'z'].map((folder) => index.adopt(REF.clientId, recordOf(refNamed(folder)))),
-    ])
+    // Some of them before the position up to which the recount has read.
+    const addOneByOne = async () => {
+      for (let i = 10; i < 40; i += 1)
+        await index.adopt(REF.clientId, recordOf(refNamed(i % 2 ? `a/${i}` : `z/${i}`)))
+    }
+    const [wrong] = await Promise.all([elsewhere.recount(REF.clientId, { repair: true }), addOneByOne()])
     expect(wrong).to.not.be.empty
     const { folders } = await index.subfolders(REF.clientId, { parent: '', limit: 9 })
     expect(folders.map(({ folder, files }) => `${folder} ${files}`)).to.deep.equal([
-      'a 1',
-      'f0 401',
+      'a 15',
+      'f0 400',
       'f1 400',
       'f2 400',
-      'z 1',
+      'z 15',
     ])
     expect(await index.recount(REF.clientId, { repair: false })).to.deep.equal([])
   })
