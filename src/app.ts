@@ -25,6 +25,7 @@ import { createKnownAddresses } from './service/admin/known-addresses.ts'
 import { createAdminSessions } from './service/admin/sessions.ts'
 import { createArchive } from './service/archive/archive.ts'
 import type { Clients } from './service/clients/clients.ts'
+import { createListPresets } from './service/clients/presets.ts'
 import { createEagerTransforms } from './service/delivery/eager-transforms.ts'
 import { createFileInfos } from './service/delivery/file-info.ts'
 import type { Sweep } from './service/maintenance/sweep.ts'
@@ -200,7 +201,9 @@ async function openApp(
     answersPerAddress: config.CONNECTIONS_PER_ADDRESS,
     minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
+    corsOrigins: config.CORS_ORIGINS ?? [],
     parameters: describeParameters(plugins.transforms),
+    listPresets: createListPresets({ shared: loaded.presets, transforms: plugins.transforms }),
     log,
     metrics,
     metricsAccess:

@@ -10,6 +10,7 @@ import type { KnownAddresses } from '../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../service/admin/sessions.ts'
 import type { Archive } from '../service/archive/archive.ts'
 import type { Clients } from '../service/clients/clients.ts'
+import type { ListPresets } from '../service/clients/presets.ts'
 import type { Deliveries } from '../service/delivery/deliveries.ts'
 import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../service/delivery/file-info.ts'
@@ -30,6 +31,7 @@ import type { Upload } from '../service/upload/upload-request.ts'
 import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
 import { zipRoutes } from './archive/routes.ts'
+import { crossOrigin } from './caller/cross-origin.ts'
 import { drainAfterAnswer } from './connection/drain.ts'
 import { rejectUnknownExpect } from './connection/expect-header.ts'
 import { requireSingleHost } from './connection/host-header.ts'
@@ -59,6 +61,7 @@ import { healthRoutes, isHealthCheck, type ReadinessChecks } from './system/heal
 import { homeRoutes } from './system/home.ts'
 import { type MetricsAccess, metricsRoutes } from './system/metrics.ts'
 import { parametersRoutes } from './system/parameters.ts'
+import { presetsRoutes } from './system/presets.ts'
 import type { TusOptions } from './tus/protocol.ts'
 import { tusRoutes } from './tus/routes.ts'
 import { signedUploadRoutes } from './upload/link-routes.ts'
@@ -91,6 +94,7 @@ export interface HttpOptions {
   removeDerivatives: RemoveDerivatives
   list: List
   listFolders: ListFolders
+  listPresets: ListPresets
   describe: Describe
   annotate: Annotate
   many: ManyFiles
@@ -113,6 +117,8 @@ export interface HttpOptions {
   minReadBytesPerSecond: number
   /** Names of query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
+  /** The origins whose pages may use a secret. */
+  corsOrigins: readonly string[]
   /** The parameters of delivery URLs. */
   parameters: DescribedParameters
   log: Log
@@ -144,8 +150,10 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
+  app.use(crossOrigin(options.corsOrigins))
   app.use(answersAtOnce({ most: options.answersPerAddress, clients: options.clients }))
   app.use(parametersRoutes(options.parameters))
+  app.use(presetsRoutes(options))
   const answerStored = createStoredAnswer(options)
   const receive = createReception({ ...options, answerStored })
   app.use(signUrlRoutes(options))
