@@ -1,5 +1,6 @@
 import { createAnnotate } from '../service/files/annotate.ts'
 import { createManyFiles } from '../service/files/batch.ts'
+import { createCountFiles } from '../service/files/count.ts'
 import { createDescribe } from '../service/files/describe.ts'
 import { createListFolders } from '../service/files/folders.ts'
 import { createList } from '../service/files/list.ts'
@@ -11,6 +12,7 @@ export function openFileManagement(services: Services) {
   const list = createList({ index, buckets })
   return {
     list,
+    count: createCountFiles({ index }),
     listFolders: createListFolders({ index }),
     many: createManyFiles({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),

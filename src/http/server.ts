@@ -18,6 +18,7 @@ import type { MediaJobs } from '../service/delivery/media-job.ts'
 import type { RemoveDerivatives } from '../service/derivatives/remove.ts'
 import type { Annotate } from '../service/files/annotate.ts'
 import type { ManyFiles } from '../service/files/batch.ts'
+import type { CountFiles } from '../service/files/count.ts'
 import type { Describe } from '../service/files/describe.ts'
 import type { ListFolders } from '../service/files/folders.ts'
 import type { List } from '../service/files/list.ts'
@@ -93,6 +94,7 @@ export interface HttpOptions {
   removals: Removals
   removeDerivatives: RemoveDerivatives
   list: List
+  count: CountFiles
   listFolders: ListFolders
   listPresets: ListPresets
   describe: Describe

@@ -74,11 +74,14 @@ export interface IndexedFile {
   derivatives: ReadonlyArray<{ key: ObjectKey; entry: DerivativeEntry }>
 }
 
+/** `name` is the original name. A file whose name changes during a listing by name may be in no part, or in two. */
+export type ListOrder = 'key' | 'storedAt' | 'sha256' | 'name' | 'size'
+
 /** A part of the list of a client's originals in one state. */
 export interface PageRequest {
   state: ListedState
-  /** Equal ones are sorted by key. Texts are compared by their bytes in UTF-8. */
-  by: 'key' | 'storedAt' | 'sha256'
+  /** Equal ones are sorted by key. Texts are compared by their bytes in UTF-8, names with A to Z as a to z. */
+  by: ListOrder
   direction?: 'up' | 'down'
   /** Only positions with this prefix: by `key` it is the key, by `sha256` the digest, a space and the key. Ends with `/`. */
   prefix?: string

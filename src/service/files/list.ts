@@ -3,7 +3,7 @@ import { isWithin } from '../../core/clients/secret-scope.ts'
 import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileLists, ListedFile, PageRequest } from '../../core/ports/file-index.ts'
+import type { FileLists, ListedFile, ListOrder, PageRequest } from '../../core/ports/file-index.ts'
 import type { ListedState } from '../../core/ports/index/listed-state.ts'
 import { listedSoon, notListedYet } from './listed-soon.ts'
 
@@ -11,7 +11,7 @@ import { listedSoon, notListedYet } from './listed-soon.ts'
 export interface ListRequest {
   client: Client
   state: ListedState
-  by: 'key' | 'storedAt'
+  by: Exclude<ListOrder, 'sha256'>
   direction: 'up' | 'down'
   /** A folder from {@link parseFolder}: only files in it or below. Empty: all files. */
   folder: string
@@ -52,15 +52,18 @@ const CHUNK = 250
 const BYTES_MAX = 4 * 1024 * 1024
 
 export function createList({ index, buckets }: { index: FileLists; buckets: Buckets }): List {
+  /** Earlier versions have no lists by name and by size. */
+  const isReady = (by: ListOrder) => (by === 'name' || by === 'size' ? index.isCounted() : index.isComplete())
+
   /** Returns the list, unless the index was emptied or replaced while it was read. @throws Problem 503 */
-  async function whole<T>(list: T): Promise<T> {
-    if (!(await index.isComplete())) throw notListedYet()
+  async function whole(by: ListOrder, list: ListPart): Promise<ListPart> {
+    if (!(await isReady(by))) throw notListedYet()
     return list
   }
 
   return async (request) => {
     const { client, state, by, direction, folder, limit, signal } = request
-    await listedSoon(() => index.isComplete(), signal)
+    await listedSoon(() => isReady(by), signal)
     const files: NamedFile[] = []
     let bytes = 0
     const bucket = buckets.of(client)
@@ -75,7 +78,8 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
       for (const file of page.files) {
         const name = parseKey(file.record.key)
         // There is at least one more file, so the list continues.
-        if (files.length === limit || bytes > BYTES_MAX) return whole({ files, next: files.at(-1)?.position })
+        if (files.length === limit || bytes > BYTES_MAX)
+          return whole(by, { files, next: files.at(-1)?.position })
         if (!name || !matchesFilters(name, file, request)) continue
         files.push({ ...file, name, bucketUrl: bucket.urlOf(name.key) })
         bytes += estimatedBytes(file)
@@ -83,7 +87,7 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
       after = page.next
       if (after === undefined) break
     }
-    return whole({ files, next: after })
+    return whole(by, { files, next: after })
   }
 }
 

@@ -106,7 +106,7 @@ export function createIndexModel() {
         name.startsWith(`${clientId} `) && original?.state === state ? [original] : [],
       )
       const position = ({ record }: (typeof own)[number]): [number | string, string] => [
-        by === 'key' ? '' : record[by],
+        by === 'key' ? '' : by === 'name' ? record.originalName.toLowerCase() : record[by],
         record.key,
       ]
       own.sort((one, other) => {
@@ -263,7 +263,8 @@ export async function compareWithModel({
     const until = now + random.below(100) - 10
     const record = (one: FileRef): OriginalRecord => ({
       key: one.key,
-      originalName: `number ${number}.png`,
+      // Not in the order of the steps, in both cases, and with characters that JSON escapes.
+      originalName: `${['N', 'n', '"', '\\', '\t'][number % 5]}umber ${number % 7}.png`,
       mediaType: 'image/png',
       size: number,
       // In no order, and not always one of its own.
@@ -353,10 +354,11 @@ export async function compareWithModel({
     const compareLists = async (opened: FileIndex, clientId: string) => {
       const totals = { stored: { files: 0, bytes: 0 }, trashed: { files: 0, bytes: 0 } }
       for (const state of ['stored', 'trashed'] as const)
-        for (const by of ['key', 'storedAt', 'sha256'] as const)
+        for (const by of ['key', 'storedAt', 'sha256', 'name', 'size'] as const)
           for (const direction of ['up', 'down'] as const) {
             const expected = model.listed(clientId, { state, by, direction })
-            const found = await listed(opened, clientId, { state, by, direction, limit: 1 + random.below(3) })
+            const limit = by === 'name' || by === 'size' ? 2 : 1 + random.below(3)
+            const found = await listed(opened, clientId, { state, by, direction, limit })
             expect(found, `${story()}${state} by ${by} ${direction}`).to.deep.equal(expected)
             totals[state] = {
               files: expected.length,

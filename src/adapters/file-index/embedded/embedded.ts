@@ -79,8 +79,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
       return alone(ref, async () => {
         const known = await table.original(ref)
         const isLeftOut =
-          (known?.state === 'stored' || known?.state === 'trashed') &&
-          !(await table.isListed(ref, known.state))
+          (known?.state === 'stored' || known?.state === 'trashed') && !(await table.isListed(ref, known))
         if (isLeftOut) await table.write([table.listing(ref, known)])
         if (known) return known
         const entry: OriginalEntry = trash ? { state: 'trashed', record, trash } : { state: 'stored', record }

@@ -35,6 +35,7 @@ const PAGE = 1000
 // Originals whose number of derivatives is cached: about 1 MB.
 const MOST_COUNTED = 10_000
 
+type ListedEntry = Extract<OriginalEntry, { state: ListedState }>
 type Entry = OriginalEntry | DerivativeEntry
 
 /** A derivative of an original, by its key. */
@@ -167,7 +168,9 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       const positions = names.map((name) => name.slice(list.length + 1))
       const refs = positions.map((position) => ({ clientId, key: keyAt(position, by) }))
       const entries = (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>
-      const files = entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : []))
+      const files = entries.flatMap((entry, i) =>
+        entry?.state === state ? [listed(entry, positions[i] ?? '')] : [],
+      )
       return { files, next: names.length < limit ? undefined : positions.at(-1) }
     },
     /** Reads all rows, since LevelDB has no counts. A million originals take about 4 s, in steps of a few milliseconds. */
@@ -199,9 +202,11 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     markComplete: () => level.write([COMPLETE, COUNTED].map((key) => ({ type: 'put', key, value: 1 }))),
     compared: async () => (await level.get([COMPARED]))[0],
     noteCompared: (run: string) => level.write([{ type: 'put', key: COMPARED, value: run }]),
-    /** Whether the lists have an original. */
-    isListed: async (ref: FileRef, state: ListedState) =>
-      (await level.get([row(listOf(ref.clientId, state, 'key'), ref.key)]))[0] !== undefined,
+    /** Whether all lists have an original. Earlier versions have fewer lists. */
+    isListed: async (ref: FileRef, { state, record }: ListedEntry) => {
+      const names = ORDERS.map((by) => row(listOf(ref.clientId, state, by), positionOf(record, by)))
+      return !(await level.get(names)).includes(undefined)
+    },
     listing,
     /** The rows that set or delete an original. @param before its current entry, whose list rows are deleted */
     setOriginal: (ref: FileRef, entry: OriginalEntry | undefined, before?: OriginalEntry) => [

@@ -1,19 +1,19 @@
 /**
  * Counters of folders, as a part of each step.
  *
- * KEYS[11] is a hash with the counters of the client's folders: its fields are `<state>\n<folder>\n<counter>` with the counters
+ * KEYS[15] is a hash with the counters of the client's folders: its fields are `<state>\n<folder>\n<counter>` with the counters
  * `files`, `bytes` and `directFiles`. The top is the empty folder. A folder without files has no fields.
  *
- * KEYS[12] and KEYS[13] are the folders with stored and with trashed originals: sorted sets of `<parent>\n<name>`, whose scores
+ * KEYS[16] and KEYS[17] are the folders with stored and with trashed originals: sorted sets of `<parent>\n<name>`, whose scores
  * are 0. No folder has a line break.
  *
- * KEYS[14] is the hash of a recount in progress, which expires when its process has died. It has the same fields as KEYS[11],
+ * KEYS[18] is the hash of a recount in progress, which expires when its process has died. It has the same fields as KEYS[15],
  * `run` with the name of the recount, and `at <state>` with the position up to which the originals are counted. Behind the last
  * position it is `/`, since no position begins with a slash: then all originals are counted.
  */
 export const FOLDERS = `
-local folders, recount = KEYS[11], KEYS[14]
-local subfolders = { stored = KEYS[12], trashed = KEYS[13] }
+local folders, recount = KEYS[15], KEYS[18]
+local subfolders = { stored = KEYS[16], trashed = KEYS[17] }
 
 local function parent_of(folder)
   return string.match(folder, '^(.*)/[^/]*$') or ''

@@ -171,7 +171,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const entries = keysThere.map((key, i) => (texts[i] ? originalEntry(key, texts[i]) : undefined))
       return {
         // Omit an original whose state has changed since the list was read.
-        files: entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : [])),
+        files: entries.flatMap((entry, i) =>
+          entry?.state === state ? [listed(entry, positions[i] ?? '')] : [],
+        ),
         next: positions.length < limit ? undefined : positions.at(-1),
       }
     },

@@ -228,7 +228,10 @@ describe('embedded: the index after a restart', () => {
     expect(await rows()).to.deep.equal([`o first ${REF.key}`, `u o first ${REF.key}`])
     await index.finishUpload(REF.clientId, [RECORD])
     await index.beginDerivative(REF, W100, NOW)
-    const listed = [`key ${REF.key}`, `sha256 00 ${REF.key}`, `storedAt 00${NOW} ${REF.key}`]
+    const listed = [
+      ...[`key ${REF.key}`, `name a.png\n${REF.key}`, `sha256 00 ${REF.key}`],
+      ...[`size ${'0'.repeat(15)}1 ${REF.key}`, `storedAt 00${NOW} ${REF.key}`],
+    ]
     const folders = ['f first stored  ', 'f first stored  a']
     const settled = [
       `d first ${REF.key} ${W100}`,
