@@ -1,4 +1,5 @@
 import { isEndpoint, isPort, isRange, readBaseUrl, readProxies } from './address.ts'
+import { CROSS_ORIGIN_VARIABLES } from './cross-origin.ts'
 import { DERIVATIVE_VARIABLES } from './derivatives.ts'
 import { RATE_VARIABLES } from './rates.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
@@ -53,6 +54,7 @@ export const VARIABLES = {
     default: '0',
     read: readProxies,
   },
+  ...CROSS_ORIGIN_VARIABLES,
   UPLOAD_MAX_BYTES: integer({
     min: 1,
     unit: 'bytes',

@@ -3,6 +3,7 @@ import type { Credentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
+import { openFileManagement } from './assembly/file-management.ts'
 import { firstCredentials } from './assembly/first-client.ts'
 import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
@@ -24,12 +25,9 @@ import { createKnownAddresses } from './service/admin/known-addresses.ts'
 import { createAdminSessions } from './service/admin/sessions.ts'
 import { createArchive } from './service/archive/archive.ts'
 import type { Clients } from './service/clients/clients.ts'
+import { createListPresets } from './service/clients/presets.ts'
 import { createEagerTransforms } from './service/delivery/eager-transforms.ts'
 import { createFileInfos } from './service/delivery/file-info.ts'
-import { createAnnotate } from './service/files/annotate.ts'
-import { createManyFiles } from './service/files/batch.ts'
-import { createDescribe } from './service/files/describe.ts'
-import { createList } from './service/files/list.ts'
 import type { Sweep } from './service/maintenance/sweep.ts'
 
 export { DataDirError } from './adapters/disk/data-dir.ts'
@@ -121,10 +119,8 @@ async function openApp(
     findClient,
     presentClient,
     originals,
-    records,
     removals,
     removeDerivatives,
-    trash,
     usage,
     sweep,
     upload,
@@ -163,7 +159,6 @@ async function openApp(
   })
   eager.work()
   const remotes = openRemotes(services, { config, log, loaded, transformations })
-  const list = createList({ index, buckets })
   const handle = createHttp({
     clients,
     managedClients,
@@ -176,12 +171,9 @@ async function openApp(
     media,
     removals,
     removeDerivatives,
-    list,
+    ...openFileManagement(services),
     cursorKey: keys('list cursors'),
     usage,
-    many: createManyFiles({ list, removals, trash }),
-    describe: createDescribe({ index, buckets, originals }),
-    annotate: createAnnotate({ index, originals, records }),
     upload,
     ...remotes,
     tus: {
@@ -210,7 +202,9 @@ async function openApp(
     answersPerAddress: config.CONNECTIONS_PER_ADDRESS,
     minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
+    corsOrigins: config.CORS_ORIGINS ?? [],
     parameters: describeParameters(plugins.transforms),
+    listPresets: createListPresets({ shared: loaded.presets, transforms: plugins.transforms }),
     log,
     metrics,
     metricsAccess:

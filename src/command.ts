@@ -83,7 +83,13 @@ async function print(
 }
 
 /** Prints each result of the checks when it is known. @returns the exit code */
-async function printCheckups({ json, own }: { json?: boolean | undefined; own: CommandProcess }): Promise<number> {
+async function printCheckups({
+  json,
+  own,
+}: {
+  json?: boolean | undefined
+  own: CommandProcess
+}): Promise<number> {
   const { examine } = await app()
   const checkups: Checkup[] = []
   for await (const checkup of examine({ root: projectRoot(), environment: own.environment })) {

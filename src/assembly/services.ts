@@ -1,7 +1,6 @@
 import type { Config } from '../../config/load.ts'
 import { silenceNodeWarning } from '../../config/node-warning.ts'
 import { withOwnBuckets } from '../adapters/bucket/own.ts'
-import { normalPrefix } from '../adapters/bucket/s3/root.ts'
 import { tryStorage } from '../adapters/bucket/try-storage.ts'
 import { bucketClientStore } from '../adapters/client-store/bucket.ts'
 import { saveCredentials } from '../adapters/credentials.ts'
@@ -10,7 +9,6 @@ import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
 import { every } from '../core/async/every.ts'
 import { throttled } from '../core/async/throttle-log.ts'
 import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
-import type { Root } from '../core/clients/client-storage.ts'
 import { createRecovery } from '../core/clients/recovery.ts'
 import type { PresetSettings } from '../core/clients/rules/rule.ts'
 import type { Log } from '../core/log.ts'
@@ -40,11 +38,13 @@ import { createSweepPuts } from '../service/maintenance/sweep-partial-writes.ts'
 import { createAgree } from '../service/originals/agree.ts'
 import { createRemovals } from '../service/originals/delete.ts'
 import { createForgetMissing } from '../service/originals/forget-missing.ts'
+import { createOriginalEvents } from '../service/originals/original-events.ts'
 import { createOriginals } from '../service/originals/originals.ts'
 import { createRecords } from '../service/originals/records.ts'
 import { createSoftDeletes } from '../service/originals/trash.ts'
 import { type Backends, openBackends } from './backends.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
+import { installationRoot } from './settings.ts'
 import { openUploads } from './uploads.ts'
 
 /** The adapters that store files and their state. */
@@ -112,7 +112,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   const firstBucket = buckets.of(first)
-  const shared = clientChanges ? { shared: { changes: clientChanges, locks } } : {}
+  const shared = clientChanges && { shared: { changes: clientChanges, locks } }
   const store = await bucketClientStore(firstBucket, shared)
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
@@ -130,12 +130,14 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     bounds,
     ...(clientChanges ? { trustMs: clientCacheTtlMs } : {}),
   })
-  const originals = createOriginals({ index, buckets, events })
+  const originalEvents = createOriginalEvents({ events, baseUrl: options.baseUrl })
+  const originals = createOriginals({ index, buckets, originalEvents })
   const records = createRecords({ index, buckets, locks })
   const agree = createAgree({ index, originals, records })
-  const trash = createSoftDeletes({ index, originals, records, events })
+  const trash = createSoftDeletes({ index, originals, records, originalEvents })
   const answered = createAnswered()
-  const removals = createRemovals({ index, buckets, originals, trash, agree, answered, events, log })
+  const removing = { index, buckets, originals, originalEvents, trash, agree, answered, log }
+  const removals = createRemovals(removing)
   const evict = createEvict({ index, buckets })
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
@@ -149,7 +151,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     keys,
     clients,
     store,
-    events,
+    originalEvents,
     originals,
     removals,
     log,
@@ -240,10 +242,4 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
       await backends.close({ graceMs })
     },
   }
-}
-
-/** The bucket of the installation. When the SDK finds the endpoint itself, it is unknown here. */
-function installationRoot(config: Config): Root | undefined {
-  const { S3_BUCKET: bucket, S3_PREFIX = '', AWS_ENDPOINT_URL_S3: endpoint } = config
-  return bucket === undefined ? undefined : { endpoint, bucket, prefix: normalPrefix(S3_PREFIX) }
 }

@@ -1,6 +1,8 @@
 import type { Config } from '../../config/load.ts'
+import { normalPrefix } from '../adapters/bucket/s3/root.ts'
 import type { S3BucketOptions } from '../adapters/bucket/s3/s3.ts'
 import type { Rate } from '../adapters/rate-limiter/limits.ts'
+import type { Root } from '../core/clients/client-storage.ts'
 import type { LimitName } from '../core/clients/limit-names.ts'
 
 /** The credentials for S3. When undefined, the SDK finds them, in its files or in the role of the machine. */
@@ -50,4 +52,10 @@ export function secretsOf(
   { secretClientToken }: { secretClientToken: string },
 ): string[] {
   return [secretClientToken, METRICS_TOKEN, ADMIN_PASSWORD].filter((secret) => secret !== undefined)
+}
+
+/** The bucket of the installation. When the SDK finds the endpoint itself, it is unknown here. */
+export function installationRoot(config: Config): Root | undefined {
+  const { S3_BUCKET: bucket, S3_PREFIX = '', AWS_ENDPOINT_URL_S3: endpoint } = config
+  return bucket === undefined ? undefined : { endpoint, bucket, prefix: normalPrefix(S3_PREFIX) }
 }

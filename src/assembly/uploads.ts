@@ -2,11 +2,11 @@ import type { Config } from '../../config/load.ts'
 import type { Log } from '../core/log.ts'
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
-import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { AppKeys } from '../core/signing/derive-key.ts'
 import type { Clients } from '../service/clients/clients.ts'
 import type { Removals } from '../service/originals/delete.ts'
+import type { OriginalEvents } from '../service/originals/original-events.ts'
 import type { Originals } from '../service/originals/originals.ts'
 import { createResumableOriginals } from '../service/upload/finish-resumable.ts'
 import { createLinkUploads } from '../service/upload/link-uploads.ts'
@@ -27,7 +27,7 @@ export interface UploadsOptions {
   keys: AppKeys
   clients: Clients
   store: ClientStore
-  events: EventBus
+  originalEvents: OriginalEvents
   originals: Originals
   removals: Removals
   log: Log
@@ -43,7 +43,7 @@ export function openUploads({
   keys,
   clients,
   store,
-  events,
+  originalEvents,
   originals,
   removals,
   log,
@@ -51,7 +51,7 @@ export function openUploads({
   const { locks } = backends
   const { UPLOAD_MAX_BYTES: maxBytes } = config
   const { admits } = clients
-  const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })
+  const upload = createUpload({ index, buckets, originalEvents, removals, admits, maxBytes })
   const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
   const signedLinks = createSignedLinks({
     keys,

@@ -6,8 +6,25 @@ interface FileEvent {
   key: ObjectKey
 }
 
+/** Where an original is stored and delivered. */
+export interface OriginalPlace extends FileEvent {
+  /** Its delivery URL, without transformations and without a signature. */
+  src: string
+  /** The name of its format, as in the record of an upload. */
+  format: string
+  /** Empty for no folder. */
+  folder: string
+}
+
+/** The tags and metadata of an original. */
+export interface KnownAnnotations {
+  tags: readonly string[]
+  /** `null` when its JSON has more than 20 KiB. */
+  metadata: Readonly<Record<string, string>> | null
+}
+
 /** Events of an original carry its record. */
-interface OriginalEvent extends FileEvent {
+interface OriginalEvent extends OriginalPlace, KnownAnnotations {
   originalName: string
   mediaType: string
   size: number
@@ -17,10 +34,10 @@ interface OriginalEvent extends FileEvent {
 /** Every event and its data. */
 export interface Events {
   'original.stored': OriginalEvent
-  /** `derivatives`: the keys that were deleted with it. */
-  'original.deleted': FileEvent & { derivatives: readonly ObjectKey[] }
+  /** `derivatives`: the keys that were deleted with it. Without tags and metadata when its record was deleted before. */
+  'original.deleted': OriginalPlace & Partial<KnownAnnotations> & { derivatives: readonly ObjectKey[] }
   /** It can be restored until `until`, in milliseconds since 1970; then `original.deleted` follows. */
-  'original.trashed': FileEvent & { derivatives: readonly ObjectKey[]; until: number }
+  'original.trashed': OriginalPlace & KnownAnnotations & { derivatives: readonly ObjectKey[]; until: number }
   'original.restored': OriginalEvent
   'derivative.stored': FileEvent & { original: ObjectKey; mediaType: string; size: number }
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }

@@ -16,6 +16,8 @@ export const ROUTES = [
   'PATCH /v1/files/<s3PathOriginal>',
   'POST /v1/files/delete',
   'POST /v1/files/restore',
+  'GET /v1/folders',
+  'GET /v1/presets',
   'GET /v1/usage',
   'POST /v1/zip',
   'POST /v1/sign',

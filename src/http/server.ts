@@ -10,6 +10,7 @@ import type { KnownAddresses } from '../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../service/admin/sessions.ts'
 import type { Archive } from '../service/archive/archive.ts'
 import type { Clients } from '../service/clients/clients.ts'
+import type { ListPresets } from '../service/clients/presets.ts'
 import type { Deliveries } from '../service/delivery/deliveries.ts'
 import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../service/delivery/file-info.ts'
@@ -17,7 +18,9 @@ import type { MediaJobs } from '../service/delivery/media-job.ts'
 import type { RemoveDerivatives } from '../service/derivatives/remove.ts'
 import type { Annotate } from '../service/files/annotate.ts'
 import type { ManyFiles } from '../service/files/batch.ts'
+import type { CountFiles } from '../service/files/count.ts'
 import type { Describe } from '../service/files/describe.ts'
+import type { ListFolders } from '../service/files/folders.ts'
 import type { List } from '../service/files/list.ts'
 import type { Usage } from '../service/files/usage.ts'
 import type { Removals } from '../service/originals/delete.ts'
@@ -29,6 +32,7 @@ import type { Upload } from '../service/upload/upload-request.ts'
 import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
 import { zipRoutes } from './archive/routes.ts'
+import { crossOrigin } from './caller/cross-origin.ts'
 import { drainAfterAnswer } from './connection/drain.ts'
 import { rejectUnknownExpect } from './connection/expect-header.ts'
 import { requireSingleHost } from './connection/host-header.ts'
@@ -45,6 +49,7 @@ import type { FullContentRange } from './delivery/send.ts'
 import { filesManyRoutes } from './files/batch-routes.ts'
 import { removeRoutes } from './files/delete-route.ts'
 import { fileDerivativesRoutes } from './files/derivatives-route.ts'
+import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { requestLog } from './log/request-log.ts'
@@ -58,6 +63,7 @@ import { homeRoutes } from './system/home.ts'
 import { type MetricsAccess, metricsRoutes } from './system/metrics.ts'
 import { openApiRoutes } from './system/openapi.ts'
 import { parametersRoutes } from './system/parameters.ts'
+import { presetsRoutes } from './system/presets.ts'
 import { referenceRoutes } from './system/reference.ts'
 import type { TusOptions } from './tus/protocol.ts'
 import { tusRoutes } from './tus/routes.ts'
@@ -90,6 +96,9 @@ export interface HttpOptions {
   removals: Removals
   removeDerivatives: RemoveDerivatives
   list: List
+  count: CountFiles
+  listFolders: ListFolders
+  listPresets: ListPresets
   describe: Describe
   annotate: Annotate
   many: ManyFiles
@@ -112,6 +121,8 @@ export interface HttpOptions {
   minReadBytesPerSecond: number
   /** Names of query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
+  /** The origins whose pages may use a secret. */
+  corsOrigins: readonly string[]
   /** The parameters of delivery URLs. */
   parameters: DescribedParameters
   log: Log
@@ -143,10 +154,12 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
+  app.use(crossOrigin(options.corsOrigins))
   app.use(answersAtOnce({ most: options.answersPerAddress, clients: options.clients }))
   app.use(parametersRoutes(options.parameters))
   app.use(referenceRoutes())
   app.use(openApiRoutes({ ...options, version: options.checks.version }))
+  app.use(presetsRoutes(options))
   const answerStored = createStoredAnswer(options)
   const receive = createReception({ ...options, answerStored })
   app.use(signUrlRoutes(options))
@@ -159,6 +172,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(filesManyRoutes(options))
   app.use(fileDerivativesRoutes(options))
   app.use(filesRoutes(options))
+  app.use(foldersRoutes(options))
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))
   app.use(clientsRoutes(options))

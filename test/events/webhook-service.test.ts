@@ -7,10 +7,12 @@ import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
 import { sound, video } from '../support/media/videos.ts'
 import { rejection } from '../support/rejection.ts'
-import { deleteFile, uploadOne } from '../support/requests/client.ts'
+import { ask } from '../support/requests/ask.ts'
+import { deleteFile, uploadOne, type WireRecord } from '../support/requests/client.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
 import { PROJECT, type Service, type ServiceOptions, startService } from '../support/service.ts'
 import { wrapBuckets } from '../support/storage.ts'
+import { filePath } from '../support/stored/files.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 
@@ -60,6 +62,53 @@ describe('webhooks of the service', () => {
     expect((await deleteFile(running, record.s3Path)).status).to.equal(200)
     await eventually(() => expect(target.received).to.have.length(3))
     expect(payloads()[2].data).to.deep.include({ key: record.s3Path, derivatives: [payloads()[1].data.key] })
+  })
+
+  it('carry the delivery URL, format, folder, tags and metadata of an original, at each of its events', async () => {
+    const running = await start({
+      WEBHOOK_EVENTS: 'original.stored,original.trashed,original.restored,original.deleted',
+    })
+    const latest = async (count: number) => {
+      await eventually(() => expect(target.received).to.have.length(count))
+      const { type, data } = payloads().at(-1)
+      const { key, src, format, folder, tags, metadata } = data
+      return { type, data: { key, src, format, folder, tags, metadata } }
+    }
+    const form = new FormData()
+    form.append('tags', '["red"]')
+    form.append('metadata', '{"sku":"A-1"}')
+    form.append('file', new Blob(['text']), 'a.txt')
+    const headers = { Authorization: running.tokens.secretClientToken }
+    const answer = await fetch(`${running.url}/v1/upload?path=a%20b/c`, {
+      method: 'POST',
+      headers,
+      body: form,
+    })
+    const [record] = (await answer.json()) as [WireRecord]
+    const { s3Path: key, src, format } = record
+    const data = { key, src, format, folder: 'a b/c', tags: ['red'], metadata: { sku: 'A-1' } }
+    expect(await latest(1)).to.deep.equal({ type: 'original.stored', data })
+    expect((await fetch(data.src)).status).to.equal(200)
+    await running.app.clients.setRules('first', { keepDeletedSeconds: 3600 })
+    await deleteFile(running, key)
+    expect(await latest(2)).to.deep.equal({ type: 'original.trashed', data })
+    await ask(running, '/v1/files/restore', { method: 'POST', json: { paths: [key] } })
+    expect(await latest(3)).to.deep.equal({ type: 'original.restored', data })
+    await ask(running, '/v1/files/delete', { method: 'POST', json: { paths: [key], now: true } })
+    expect(await latest(4)).to.deep.equal({ type: 'original.deleted', data })
+  })
+
+  it('carry no metadata whose JSON is too long for the queue', async () => {
+    const running = await start({ WEBHOOK_EVENTS: 'original.stored original.deleted' })
+    const { s3Path: key } = await uploadOne(running, { name: 'a.txt', bytes: 'text' })
+    const metadata = Object.fromEntries(
+      Array.from({ length: 10 }, (_, i) => [`n${i}`, '\u0001'.repeat(1024)]),
+    )
+    const change = await ask(running, filePath(key), { method: 'PATCH', json: { tags: ['x'], metadata } })
+    expect(change.status).to.equal(200)
+    await deleteFile(running, key)
+    await eventually(() => expect(target.received).to.have.length(2))
+    expect(payloads().at(-1).data).to.deep.include({ key, tags: ['x'], metadata: null })
   })
 
   it('are sent once for a video: when it is ready, though the first attempt has failed, or when it has failed permanently', async function () {

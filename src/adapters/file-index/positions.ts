@@ -1,24 +1,37 @@
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
-import type {
-  ListedFile,
-  ListedState,
-  OriginalEntry,
-  OriginalRecord,
-  PageRequest,
-} from '../../core/ports/file-index.ts'
+import type { ListedFile, OriginalEntry, OriginalRecord, PageRequest } from '../../core/ports/file-index.ts'
+import type { ListedState } from '../../core/ports/index/listed-state.ts'
 
 export type Order = PageRequest['by']
 
 export const LISTED_STATES: readonly ListedState[] = ['stored', 'trashed']
-export const ORDERS: readonly Order[] = ['key', 'storedAt', 'sha256']
+export const ORDERS: readonly Order[] = ['key', 'storedAt', 'sha256', 'name', 'size']
 
 // Enough until the year 33658.
 const INSTANT_DIGITS = 15
+// Of the largest safe integer.
+const SIZE_DIGITS = 16
 
 /** The position of an original in a list: a text whose bytes sort in the list's order. `redis/step.ts` computes the same. */
-export function positionOf({ key, storedAt, sha256 }: OriginalRecord, by: Order): string {
-  if (by === 'key') return key
-  return `${by === 'storedAt' ? sortable(storedAt) : sha256} ${key}`
+export function positionOf(record: OriginalRecord, by: Order): string {
+  const { key, storedAt, sha256, originalName, size } = record
+  switch (by) {
+    case 'key':
+      return key
+    case 'storedAt':
+      return `${sortable(storedAt)} ${key}`
+    case 'sha256':
+      return `${sha256} ${key}`
+    case 'name':
+      return `${sortableName(originalName)}\n${key}`
+    case 'size':
+      return `${String(size).padStart(SIZE_DIGITS, '0')} ${key}`
+  }
+}
+
+/** A name without its case, as far as a script of Redis can compute it. No name and no key has a line break. */
+function sortableName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll('\n', ' ')
 }
 
 /** An instant as text of fixed length, so that texts sort as the instants do. */
@@ -28,12 +41,16 @@ export function sortable(instant: number): string {
 
 /** The key of the original at a position. */
 export function keyAt(position: string, by: Order): ObjectKey {
-  return storedKey(by === 'key' ? position : position.slice(position.indexOf(' ') + 1))
+  if (by === 'key') return storedKey(position)
+  return storedKey(position.slice(position.indexOf(by === 'name' ? '\n' : ' ') + 1))
 }
 
-export function listed(entry: Extract<OriginalEntry, { record: OriginalRecord }>, by: Order): ListedFile {
+/** @param position where the list has it: the record may have changed since then */
+export function listed(
+  entry: Extract<OriginalEntry, { record: OriginalRecord }>,
+  position: string,
+): ListedFile {
   const { record } = entry
-  const position = positionOf(record, by)
   return entry.state === 'trashed' ? { position, record, trash: entry.trash } : { position, record }
 }
 
@@ -52,6 +69,6 @@ export function boundsOf({ direction = 'up', prefix, after }: PageRequest): {
 }
 
 /** Compares bytes, as LevelDB and Redis do. JavaScript sorts characters beyond U+FFFF differently. */
-function isBefore(one: string, other: string): boolean {
+export function isBefore(one: string, other: string): boolean {
   return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0
 }

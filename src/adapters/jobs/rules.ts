@@ -17,7 +17,7 @@ export const RETENTION: Retention = {
   failedCount: 10_000,
 }
 
-const DATA_MAX_BYTES = 64 * 1024
+const DATA_MAX_BYTES = 128 * 1024
 
 /** @throws Error for an invalid job, which is a fault of the calling code */
 export function checkJob({ kind, data, delayMs = 0 }: JobRequest): void {

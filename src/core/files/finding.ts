@@ -1,5 +1,3 @@
-import type { ObjectKey } from './object-key.ts'
-
 /** The differences that a check of bucket and index can find, and their meaning. */
 export const FINDINGS = {
   'original not indexed': 'stored with its record, but not in the index; reindex adds it',
@@ -18,6 +16,8 @@ export const FINDINGS = {
   'size differs': 'the size in the bucket differs from the index',
   'bytes differ':
     'the SHA-256 of the bytes in the bucket differs from the upload: restore them from a backup',
+  'folder count differs':
+    'the counters of the folder do not agree with the files of the index; reindex counts them again',
   'client unknown':
     'the index has an original of a client that does not exist; delete it with client remove <id> --files',
   failed: 'could not be read or added',
@@ -28,6 +28,7 @@ export type FindingKind = keyof typeof FINDINGS
 export interface Finding {
   kind: FindingKind
   clientId: string
-  key: ObjectKey
+  /** The key of an object, or a folder: `/` is the top. */
+  key: string
   detail?: string
 }

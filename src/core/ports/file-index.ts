@@ -1,6 +1,8 @@
 import type { FileRef } from '../files/file-ref.ts'
 import type { ObjectKey } from '../files/object-key.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
+import type { FolderCounts } from './index/folder-counts.ts'
+import type { ListedState } from './index/listed-state.ts'
 import type { RecordChanges } from './record-changes.ts'
 
 /** A stored original. All instants in this file are milliseconds since 1970. */
@@ -72,14 +74,14 @@ export interface IndexedFile {
   derivatives: ReadonlyArray<{ key: ObjectKey; entry: DerivativeEntry }>
 }
 
-/** The states of originals that are listed. */
-export type ListedState = 'stored' | 'trashed'
+/** `name` is the original name. A file whose name changes during a listing by name may be in no part, or in two. */
+export type ListOrder = 'key' | 'storedAt' | 'sha256' | 'name' | 'size'
 
 /** A part of the list of a client's originals in one state. */
 export interface PageRequest {
   state: ListedState
-  /** Equal ones are sorted by key. Texts are compared by their bytes in UTF-8. */
-  by: 'key' | 'storedAt' | 'sha256'
+  /** Equal ones are sorted by key. Texts are compared by their bytes in UTF-8, names with A to Z as a to z. */
+  by: ListOrder
   direction?: 'up' | 'down'
   /** Only positions with this prefix: by `key` it is the key, by `sha256` the digest, a space and the key. Ends with `/`. */
   prefix?: string
@@ -186,8 +188,8 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
   dropDerivative(ref: FileRef, derivative: ObjectKey, deadline: number): Promise<void>
 }
 
-/** Lists of originals. */
-export interface FileLists {
+/** Lists and counts of originals. */
+export interface FileLists extends FolderCounts {
   /**
    * All originals, or those of one client, in no order. An entry that exists during the whole listing is returned, perhaps
    * twice; one that is added or removed in the meantime may be.
@@ -202,7 +204,7 @@ export interface FileLists {
 
 /** Sweeps, comparison with the buckets, and the connection itself. */
 export interface IndexMaintenance extends RecordChanges {
-  /** Notes that the index has all files of the buckets. */
+  /** Notes that the index has all files of the buckets, in all lists and counters. */
   markComplete(): Promise<void>
   /** The current run of the store behind the index. */
   run(): Promise<IndexRun>

@@ -9,7 +9,7 @@ export interface JobRef {
 }
 
 export interface JobRequest extends JobRef {
-  /** JSON of at most 64 KiB: names and numbers, never a file. */
+  /** JSON of at most 128 KiB: names and numbers, never a file. */
   data: unknown
   /** The minimum wait before the first attempt. */
   delayMs?: number

@@ -138,6 +138,8 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   ],
   'POST /v1/files/delete': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path'],
   'POST /v1/files/restore': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path', '409 not_deleted'],
+  'GET /v1/folders': [...SECRET, ...QUERY, '400 bad_path'],
+  'GET /v1/presets': [...SECRET, ...QUERY],
   'GET /v1/usage': [...SECRET, ...QUERY],
   'POST /v1/zip': [
     ...SECRET,

@@ -4,28 +4,37 @@ import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
+import { listed } from '../../core/text/listed.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { ListRequest } from '../../service/files/list.ts'
 import { flagOf, onlyValue, type QueryPairs } from '../request.ts'
 
 type Sort = Pick<ListRequest, 'by' | 'direction'>
 
-const SORTS: Readonly<Record<string, Sort>> = {
-  '-uploaded': { by: 'storedAt', direction: 'down' },
-  uploaded: { by: 'storedAt', direction: 'up' },
-  key: { by: 'key', direction: 'up' },
-  '-key': { by: 'key', direction: 'down' },
-}
-const NAMES = ['prefix', 'type', 'search', 'tag', 'sort', 'limit', 'cursor', 'deleted']
+const SORTS: ReadonlyMap<string, Sort['by']> = new Map([
+  ['uploaded', 'storedAt'],
+  ['created', 'storedAt'],
+  ['key', 'key'],
+  ['name', 'name'],
+  ['size', 'size'],
+])
+const DIRECTIONS: ReadonlyMap<string, 'up' | 'down'> = new Map([
+  ['asc', 'up'],
+  ['desc', 'down'],
+])
+const FILTERS = ['type', 'search', 'tag']
+const NAMES = ['prefix', ...FILTERS, 'sort', 'order', 'limit', 'cursor', 'count', 'deleted']
 const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
 const DEFAULT_LIMIT = 100
 const SEARCH_MAX_BYTES = 255
 
-/** The validated query of a list. `sort` is the name of the order, as in the query. */
+/** The validated query of a list. `sort` identifies the order and its direction. */
 export interface ListQuery extends Omit<ListRequest, 'client' | 'after' | 'signal'> {
   sort: string
   /** The cursor as received, still sealed. */
   cursor: string | undefined
+  /** Whether the response has the number of all files. */
+  isCounted: boolean
 }
 
 /** Parses the query of a list of files. @throws Problem 400 */
@@ -33,16 +42,22 @@ export function readListQuery(query: QueryPairs): ListQuery {
   const unknown = query.find(([name]) => !NAMES.includes(name))
   if (unknown) throw unknownParameter(unknown[0])
   const value = (name: string) => onlyValue(query, name)
-  const sort = value('sort') ?? '-uploaded'
-  const order = Object.hasOwn(SORTS, sort) ? SORTS[sort] : undefined
-  if (!order)
-    throw badParameter({ param: 'sort', expected: `one of ${Object.keys(SORTS).join(', ')}`, received: sort })
+  const order = sortOf(value('sort'), value('order'))
+  const isCounted = flagOf(query, 'count')
+  const filter = FILTERS.find((name) => value(name) !== undefined)
+  if (isCounted && filter !== undefined)
+    throw badParameter({
+      param: 'count',
+      expected: `no ${listed(FILTERS)} next to it`,
+      received: filter,
+    })
   const limit = value('limit')
   return {
     ...order,
-    sort,
+    sort: `${order.direction} ${order.by}`,
+    isCounted,
     state: flagOf(query, 'deleted') ? 'trashed' : 'stored',
-    folder: folderOf(value('prefix')),
+    folder: folderIn(value('prefix')),
     group: groupOf(value('type')),
     search: searched('search', value('search')),
     tag: searched('tag', value('tag')),
@@ -51,7 +66,26 @@ export function readListQuery(query: QueryPairs): ListQuery {
   }
 }
 
-function folderOf(prefix: string | undefined): string {
+/** Parses an order: a name, with its direction as `-` before it or as `order`. Without both, the newest files come first. */
+function sortOf(received: string | undefined, order: string | undefined): Sort {
+  const name = received?.replace(/^-/, '') ?? 'uploaded'
+  const by = SORTS.get(name)
+  if (!by) {
+    const expected = `one of ${[...SORTS.keys()].flatMap((one) => [one, `-${one}`]).join(', ')}`
+    throw badParameter({ param: 'sort', expected, received })
+  }
+  const isReversed = received?.startsWith('-') ?? order === undefined
+  if (order === undefined) return { by, direction: isReversed ? 'down' : 'up' }
+  const direction = DIRECTIONS.get(order)
+  if (direction && !isReversed) return { by, direction }
+  const expected = isReversed
+    ? `no order next to sort=${received}`
+    : `one of ${[...DIRECTIONS.keys()].join(', ')}`
+  throw badParameter({ param: 'order', expected, received: order })
+}
+
+/** The folder that the parameter `prefix` names; empty for all folders. @throws Problem 400 */
+export function folderIn(prefix: string | undefined): string {
   return prefix === undefined || prefix === '' ? '' : parseExistingFolder(prefix.replace(/\/$/, ''), 'prefix')
 }
 

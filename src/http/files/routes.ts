@@ -7,6 +7,7 @@ import type { IndexedFile, OriginalRecord } from '../../core/ports/file-index.ts
 import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Annotate } from '../../service/files/annotate.ts'
+import type { CountFiles } from '../../service/files/count.ts'
 import type { Describe, DescribedFile } from '../../service/files/describe.ts'
 import type { List } from '../../service/files/list.ts'
 import { jsonBody } from '../body/json.ts'
@@ -23,6 +24,7 @@ import { readFileChange } from './merge-patch.ts'
 interface Dependencies {
   clients: Clients
   list: List
+  count: CountFiles
   describe: Describe
   annotate: Annotate
   /** 32 bytes, the key that seals cursors. */
@@ -42,6 +44,7 @@ const CHANGE_MAX_BYTES = 256 * 1024
 export function filesRoutes({
   clients,
   list,
+  count,
   describe,
   annotate,
   cursorKey,
@@ -53,7 +56,7 @@ export function filesRoutes({
   routes.get('/v1/files', async (req, res) => {
     const grant = callerBySecret(req, clients, 'read')
     const { client } = grant
-    const { sort, cursor, ...asked } = readListQuery(queryPairs(req))
+    const { sort, cursor, isCounted, ...asked } = readListQuery(queryPairs(req))
     const place = { ...grant, sort, key: cursorKey }
     const after = cursor === undefined ? undefined : positionOf(cursor, place)
     const folder = commonFolder(asked.folder, grant.folder ?? '')
@@ -62,10 +65,12 @@ export function filesRoutes({
       folder === undefined
         ? { files: [], next: undefined }
         : await list({ ...asked, client, folder, after, signal })
+    const total = isCounted ? await count({ client, state: asked.state, folder, signal }) : undefined
     res.setHeader('Cache-Control', 'no-store')
     res.json({
       files: files.map((file) => fileToWire(file, { client, baseUrl })),
       cursor: next === undefined ? null : cursorOf(next, place),
+      ...(total === undefined ? {} : { total }),
     })
   })
   routes.all('/v1/files', methodNotAllowed('GET', 'HEAD'))

@@ -1,9 +1,9 @@
 import type { Client } from '../../core/clients/client.ts'
+import { deliveryUrl } from '../../core/files/delivery-url.ts'
 import type { EagerTransform } from '../../service/delivery/eager-transforms.ts'
 import type { Information } from '../../service/delivery/file-info.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { informationToWire } from '../delivery/info-routes.ts'
-import { deliveryUrl } from './urls.ts'
 
 /** The ten fields of an upload's record, as documented in docs/reference/http-api.md, and no others. */
 export function uploadToWire(

@@ -1,14 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
-import { encodedPath, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
+import { encodedPath, type ObjectKey } from '../../core/files/object-key.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
-
-/** The delivery URL of an original, without transformations. `baseUrl` has no trailing slash. */
-export function deliveryUrl(
-  { key, folder, format, sourceName }: OriginalName,
-  { baseUrl, token }: { baseUrl: string } & Pick<Client, 'token'>,
-): string {
-  return `${baseUrl}/v1/${format.group}/upload/${token}/${folder ? encodedPath(key) : sourceName}`
-}
 
 /** The URL of a media job's status. */
 export function jobUrl(

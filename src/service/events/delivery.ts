@@ -48,7 +48,7 @@ interface QueuedEvent {
   target: string
 }
 
-// A key has at most 512 bytes, the data of a job 64 KiB.
+// 51 kB, for keys of 512 bytes that JSON escapes. Tags and metadata take up to 30 kB more, and a job has at most 128 KiB.
 const DERIVATIVES_AT_ONCE = 50
 const ENQUEUE_AGAIN_MS = 1000
 

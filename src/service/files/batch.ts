@@ -1,7 +1,7 @@
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { PathCandidates } from '../../core/files/request-path.ts'
-import type { ListedState } from '../../core/ports/file-index.ts'
+import type { ListedState } from '../../core/ports/index/listed-state.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Removals } from '../originals/delete.ts'
 import type { FoundOriginal } from '../originals/originals.ts'

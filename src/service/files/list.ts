@@ -1,17 +1,17 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../core/clients/client.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
 import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileLists, ListedFile, ListedState, PageRequest } from '../../core/ports/file-index.ts'
-import { type Problem, unavailable } from '../../core/problem.ts'
+import type { FileLists, ListedFile, ListOrder, PageRequest } from '../../core/ports/file-index.ts'
+import type { ListedState } from '../../core/ports/index/listed-state.ts'
+import { listedSoon, notListedYet } from './listed-soon.ts'
 
 /** The filters, the order and the position of a list. */
 export interface ListRequest {
   client: Client
   state: ListedState
-  by: 'key' | 'storedAt'
+  by: Exclude<ListOrder, 'sha256'>
   direction: 'up' | 'down'
   /** A folder from {@link parseFolder}: only files in it or below. Empty: all files. */
   folder: string
@@ -50,28 +50,20 @@ const LOOKED_AT_MAX = 10_000
 const CHUNK = 250
 // Limits the annotations in a response. A record has at most 20 KB.
 const BYTES_MAX = 4 * 1024 * 1024
-// A new index is complete at once. A large one gets 503 within the 5 s that a response may take.
-const COMPLETE_MS = 3000
-const POLL_INTERVAL_MS = 100
 
 export function createList({ index, buckets }: { index: FileLists; buckets: Buckets }): List {
-  async function completed(signal: AbortSignal): Promise<void> {
-    for (const until = performance.now() + COMPLETE_MS; !(await index.isComplete()); ) {
-      if (performance.now() > until) throw notListedYet()
-      await pause(POLL_INTERVAL_MS)
-      signal.throwIfAborted()
-    }
-  }
+  /** Earlier versions have no lists by name and by size. */
+  const isReady = (by: ListOrder) => (by === 'name' || by === 'size' ? index.isCounted() : index.isComplete())
 
   /** Returns the list, unless the index was emptied or replaced while it was read. @throws Problem 503 */
-  async function whole<T>(list: T): Promise<T> {
-    if (!(await index.isComplete())) throw notListedYet()
+  async function whole(by: ListOrder, list: ListPart): Promise<ListPart> {
+    if (!(await isReady(by))) throw notListedYet()
     return list
   }
 
   return async (request) => {
     const { client, state, by, direction, folder, limit, signal } = request
-    await completed(signal)
+    await listedSoon(() => isReady(by), signal)
     const files: NamedFile[] = []
     let bytes = 0
     const bucket = buckets.of(client)
@@ -86,7 +78,8 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
       for (const file of page.files) {
         const name = parseKey(file.record.key)
         // There is at least one more file, so the list continues.
-        if (files.length === limit || bytes > BYTES_MAX) return whole({ files, next: files.at(-1)?.position })
+        if (files.length === limit || bytes > BYTES_MAX)
+          return whole(by, { files, next: files.at(-1)?.position })
         if (!name || !matchesFilters(name, file, request)) continue
         files.push({ ...file, name, bucketUrl: bucket.urlOf(name.key) })
         bytes += estimatedBytes(file)
@@ -94,12 +87,8 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
       after = page.next
       if (after === undefined) break
     }
-    return whole({ files, next: after })
+    return whole(by, { files, next: after })
   }
-}
-
-function notListedYet(): Problem {
-  return unavailable('The list of files is being built. Retry in a minute.')
 }
 
 /** Whether files from the index may be filtered out. */

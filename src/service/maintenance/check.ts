@@ -34,7 +34,7 @@ export interface CheckReport {
 }
 
 /**
- * Compares bucket and index in both directions, and changes nothing. Files may be added and deleted during the check:
+ * Compares bucket and index in both directions, and the counters of folders with the files. Changes nothing. Files may be added and deleted during the check:
  * each suspected difference is checked again before it is reported. Memory usage does not depend on the number of
  * files. A file that Redis lists twice may be reported twice.
  *
@@ -170,6 +170,16 @@ export function createCheck({
       if (seen === 'in progress') report.inProgress += 1
       await note(seen)
     }
+    await withEachClient(clients, clientId, async (client) => {
+      if (!(await index.isCounted())) return
+      for (const { state, folder } of await index.recount(client.id, { repair: false, signal }))
+        await note({
+          kind: 'folder count differs',
+          clientId: client.id,
+          key: folder === '' ? '/' : folder,
+          detail: `${state} files`,
+        })
+    })
     return digests ? { ...report, bytesRead: digests.bytesRead() } : report
   }
 }

@@ -36,7 +36,7 @@ interface Filled {
  * Fills the index from the bucket: originals from their records, then derivatives from their keys. Existing entries
  * remain, so this may run next to a live service, be aborted, and run again. Files deleted in the meantime stay
  * deleted. For each known original, the index is updated from the record, including the trash. An original without any
- * object in the bucket is removed from the index. After a run over all clients, lists of originals are complete.
+ * object in the bucket is removed from the index. The counters of folders are counted again. After a run over all clients, lists of originals are complete.
  *
  * @throws Problem 404 when the client does not exist, 503 when bucket or index are unavailable
  */
@@ -141,6 +141,7 @@ export function createReindex({
     await withEachClient(clients, clientId, async (client) => {
       report.clients += 1
       await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeInOriginal })
+      await index.recount(client.id, { repair: true, signal })
     })
     // An index that was emptied or replaced since the start has lost the entries of this run.
     const isSameRun = async () => (await index.run()).id === run

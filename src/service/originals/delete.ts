@@ -10,12 +10,18 @@ import {
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
 import type { Log } from '../../core/log.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
-import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { IndexMaintenance, OriginalIndex, RemovalCause } from '../../core/ports/file-index.ts'
+import type {
+  IndexMaintenance,
+  OriginalEntry,
+  OriginalIndex,
+  OriginalRecord,
+  RemovalCause,
+} from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { Answered } from '../derivatives/answered.ts'
 import type { Agree } from './agree.ts'
 import { deleteAll } from './delete-objects.ts'
+import type { OriginalEvents } from './original-events.ts'
 import type { Originals } from './originals.ts'
 import type { Removed } from './removed.ts'
 import type { SoftDeletes } from './trash.ts'
@@ -76,7 +82,7 @@ export function createRemovals({
   trash,
   agree,
   answered,
-  events,
+  originalEvents,
   log,
   now = Date.now,
 }: {
@@ -86,7 +92,7 @@ export function createRemovals({
   trash: SoftDeletes
   agree: Agree
   answered: Answered
-  events: EventBus
+  originalEvents: OriginalEvents
   log: Log
   now?: () => number
 }): Removals {
@@ -129,8 +135,10 @@ export function createRemovals({
       for (const name of originalCandidates(meanings)) {
         const ref = { clientId: client.id, key: name.key }
         // The index may have lost the original or its last step. Then index it first, so that all processes see its delete.
-        const state = (await index.find(ref)).original?.state
-        if (state === undefined || state === 'pending') await originals.resolve(client, { full: name })
+        const { original } = await index.find(ref)
+        const isUnknown = original === undefined || original.state === 'pending'
+        const found = isUnknown ? await originals.resolve(client, { full: name }) : undefined
+        const record = found?.record ?? recordOf(original)
         await answered.ended(ref)
         if (keepSeconds !== undefined) {
           const kept = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
@@ -142,7 +150,7 @@ export function createRemovals({
         if (!taken) continue
         const { derivatives, finished } = taken
         // Two simultaneous deletes both succeed, but only one emits the event.
-        if (finished) events.emit('original.deleted', { clientId: client.id, key: name.key, derivatives })
+        if (finished) originalEvents.deleted(client, name.key, { derivatives, record })
         return { key: name.key, derivatives: countDerivatives(derivatives) }
       }
       throw fileNotFound()
@@ -179,7 +187,11 @@ export function createRemovals({
       }
       const taken = await take(client, ref, { cause: 'sweep' })
       if (original?.state === 'trashed' && taken?.finished)
-        events.emit('original.deleted', { clientId: client.id, key: ref.key, derivatives: taken.derivatives })
+        originalEvents.deleted(client, ref.key, { derivatives: taken.derivatives, record: original.record })
     },
   }
+}
+
+function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined {
+  return entry?.state === 'stored' || entry?.state === 'trashed' ? entry.record : undefined
 }

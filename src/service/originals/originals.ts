@@ -3,7 +3,6 @@ import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, type OriginalName, recordKey } from '../../core/files/object-key.ts'
 import { type PathCandidates, readCandidates } from '../../core/files/request-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { EventBus } from '../../core/ports/event-bus.ts'
 import type {
   DerivativeIndex,
   OriginalEntry,
@@ -12,6 +11,7 @@ import type {
   Trash,
 } from '../../core/ports/file-index.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
+import type { OriginalEvents } from './original-events.ts'
 import {
   createStoredDerivatives,
   type IndexedDerivative,
@@ -81,11 +81,11 @@ type Find = (client: Client, name: OriginalName) => Promise<FoundOriginal | unde
 export function createOriginals({
   index,
   buckets,
-  events,
+  originalEvents,
 }: {
   index: OriginalIndex & DerivativeIndex
   buckets: Buckets
-  events: EventBus
+  originalEvents: OriginalEvents
 }): Originals {
   const find: Find = async (client, name) => {
     const ref = { clientId: client.id, key: name.key }
@@ -128,7 +128,7 @@ export function createOriginals({
       await index.trash({ clientId: client.id, key }, trash)
       return undefined
     }
-    emitStored(events, client, record)
+    originalEvents.stored(client, record)
     return record
   }
 
@@ -154,12 +154,6 @@ export function createOriginals({
     commit,
     inBucket,
   }
-}
-
-/** Emits the event `original.stored`; some originals emit it twice. */
-export function emitStored(events: EventBus, { id }: Client, record: OriginalRecord): void {
-  const { key, originalName, mediaType, size, sha256 } = record
-  events.emit('original.stored', { clientId: id, key, originalName, mediaType, size, sha256 })
 }
 
 function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined {

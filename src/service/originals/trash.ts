@@ -1,9 +1,9 @@
 import type { Client } from '../../core/clients/client.ts'
 import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
-import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { OriginalIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
+import type { OriginalEvents } from './original-events.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import type { Records } from './records.ts'
 import type { Removed } from './removed.ts'
@@ -31,13 +31,13 @@ export function createSoftDeletes({
   index,
   originals,
   records,
-  events,
+  originalEvents,
   now = Date.now,
 }: {
   index: OriginalIndex
   originals: Originals
   records: Records
-  events: EventBus
+  originalEvents: OriginalEvents
   now?: () => number
 }): SoftDeletes {
   async function restoreOne(client: Client, name: OriginalName): Promise<FoundOriginal | undefined> {
@@ -58,8 +58,7 @@ export function createSoftDeletes({
         await records.takeBack(client, key)
         return (await index.find(ref)).original?.state === 'stored' ? { name, record } : undefined
       }
-      const { originalName, mediaType, size, sha256 } = record
-      events.emit('original.restored', { clientId: client.id, key, originalName, mediaType, size, sha256 })
+      originalEvents.restored(client, record)
       return { name, record }
     }
     return records.withLock(client, key, work)
@@ -82,7 +81,7 @@ export function createSoftDeletes({
         if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)
         const derivatives = taken ?? (await index.look(ref))?.derivatives.map((one) => one.key) ?? []
         const { until } = trash
-        events.emit('original.trashed', { clientId: client.id, key, derivatives, until })
+        originalEvents.trashed(client, present.record, { derivatives, until })
         return { key, derivatives: countDerivatives(derivatives), until }
       }
       return records.withLock(client, key, work)

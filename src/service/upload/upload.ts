@@ -13,13 +13,12 @@ import {
 } from '../../core/files/object-key.ts'
 import { type SniffedType, sniff } from '../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
-import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileLists, OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import { unauthorized } from '../clients/access.ts'
 import type { FailedUpload, Removals } from '../originals/delete.ts'
-import { emitStored } from '../originals/originals.ts'
+import type { OriginalEvents } from '../originals/original-events.ts'
 import { serializeRecord } from '../originals/records.ts'
 import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
 import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
@@ -43,7 +42,7 @@ const POLL_INTERVAL_MS = 100
 export function createUpload({
   index,
   buckets,
-  events,
+  originalEvents,
   removals,
   admits,
   maxBytes,
@@ -51,7 +50,7 @@ export function createUpload({
 }: {
   index: OriginalIndex & FileLists
   buckets: Buckets
-  events: EventBus
+  originalEvents: OriginalEvents
   removals: Removals
   /** Whether a client may still store files: it may be removed while it sends. */
   admits: (client: Client) => Promise<boolean>
@@ -187,7 +186,7 @@ export function createUpload({
       const duplicate = duplicates[i]
       const name = duplicate && parseKey(duplicate.key)
       if (name) return { name, record: duplicate, bucketUrl: bucket.urlOf(duplicate.key) }
-      emitStored(events, client, record)
+      originalEvents.stored(client, record)
       return { name: (context.begun[i] as BegunFile).name, record, bucketUrl: bucket.urlOf(record.key) }
     })
   }

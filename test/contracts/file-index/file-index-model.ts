@@ -15,6 +15,7 @@ import type {
   Trash,
 } from '../../../src/core/ports/file-index.ts'
 import type { Random } from '../random.ts'
+import { compareFolders } from './folder-counts.ts'
 
 interface Row {
   original?: OriginalEntry
@@ -105,7 +106,7 @@ export function createIndexModel() {
         name.startsWith(`${clientId} `) && original?.state === state ? [original] : [],
       )
       const position = ({ record }: (typeof own)[number]): [number | string, string] => [
-        by === 'key' ? '' : record[by],
+        by === 'key' ? '' : by === 'name' ? record.originalName.toLowerCase() : record[by],
         record.key,
       ]
       own.sort((one, other) => {
@@ -242,7 +243,10 @@ export async function compareWithModel({
 }): Promise<void> {
   const model = createIndexModel()
   const clients = ['one', 'two'].map((name) => `model-${name}-${process.pid}-${Date.now()}`)
-  const keys = [1, 2, 3].map((n) => storedKey(`a/image/png/${String(n).padStart(22, '1')}.png`))
+  // One in a subfolder of another, and one in no folder.
+  const keys = ['a/', 'a/b/', ''].map((folder, n) =>
+    storedKey(`${folder}image/png/${String(n + 1).padStart(22, '1')}.png`),
+  )
   const refs = clients.flatMap((clientId) => keys.map((key) => ({ clientId, key })))
   const derivativesOf = ({ key }: FileRef) => ['w=1', 'w=10', 'h=1'].map((name) => derivativeKey(key, name))
   const history: string[] = []
@@ -259,7 +263,8 @@ export async function compareWithModel({
     const until = now + random.below(100) - 10
     const record = (one: FileRef): OriginalRecord => ({
       key: one.key,
-      originalName: `number ${number}.png`,
+      // Not in the order of the steps, in both cases, and with characters that JSON escapes.
+      originalName: `${['N', 'n', '"', '\\', '\t'][number % 5]}umber ${number % 7}.png`,
       mediaType: 'image/png',
       size: number,
       // In no order, and not always one of its own.
@@ -349,10 +354,11 @@ export async function compareWithModel({
     const compareLists = async (opened: FileIndex, clientId: string) => {
       const totals = { stored: { files: 0, bytes: 0 }, trashed: { files: 0, bytes: 0 } }
       for (const state of ['stored', 'trashed'] as const)
-        for (const by of ['key', 'storedAt', 'sha256'] as const)
+        for (const by of ['key', 'storedAt', 'sha256', 'name', 'size'] as const)
           for (const direction of ['up', 'down'] as const) {
             const expected = model.listed(clientId, { state, by, direction })
-            const found = await listed(opened, clientId, { state, by, direction, limit: 1 + random.below(3) })
+            const limit = by === 'name' || by === 'size' ? 2 : 1 + random.below(3)
+            const found = await listed(opened, clientId, { state, by, direction, limit })
             expect(found, `${story()}${state} by ${by} ${direction}`).to.deep.equal(expected)
             totals[state] = {
               files: expected.length,
@@ -360,6 +366,8 @@ export async function compareWithModel({
             }
           }
       expect(await opened.totals(clientId), story()).to.deep.equal(totals)
+      await compareFolders(opened, clientId, (state) => model.listed(clientId, { state, by: 'key' }))
+      expect(await opened.recount(clientId, { repair: false }), story()).to.deep.equal([])
     }
 
     const compareUses = async (opened: FileIndex, one: FileRef) => {

@@ -33,6 +33,7 @@ import {
   shown,
   TRANSITIONS,
 } from './file-index-states.ts'
+import { folderCountsContract } from './folder-counts.ts'
 import { recordChangesContract } from './record-changes.ts'
 
 export interface OpenedIndex {
@@ -68,6 +69,7 @@ export function fileIndexContract(
 
     derivativeUsesContract(() => opened)
     recordChangesContract(() => opened)
+    folderCountsContract(() => opened)
 
     describe('the state machine', () => {
       for (const [state, answers] of Object.entries(TRANSITIONS) as Array<[State, Record<Step, string>]>) {
@@ -268,7 +270,10 @@ export function fileIndexContract(
         for (const each of refs.slice(1)) await index.beginUpload(each, AHEAD)
         await index.finishUpload(ref.clientId, records.slice(1))
         const [r3, r1, r2] = records as [OriginalRecord, OriginalRecord, OriginalRecord]
-        const orders = { key: [r1, r2, r3], storedAt: [r2, r1, r3], sha256: [r2, r1, r3] }
+        const orders = {
+          ...{ key: [r1, r2, r3], storedAt: [r2, r1, r3], sha256: [r2, r1, r3] },
+          ...{ name: [r3, r1, r2], size: [r3, r1, r2] },
+        }
         const given = async (request: Partial<PageRequest>) =>
           (
             await elsewhere.page(ref.clientId, { state: 'stored', by: 'key', limit: 10, ...request })

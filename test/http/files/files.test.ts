@@ -75,6 +75,52 @@ onTwoBackends('GET /v1/files', (start, backend) => {
     expect((await listPart(client, '?limit=4')).cursor).to.be.a('string')
   })
 
+  it('sorts by name, without case, and by size, in both directions, before and after a new name', async () => {
+    const sizes = { 'b.txt': 5, 'A.txt': 12, 'a b.txt': 100, 'Z.txt': 1, 'ä.txt': 6 }
+    const keys = new Map<string, string>()
+    for (const [name, size] of Object.entries(sizes))
+      keys.set(
+        name,
+        (await uploadOne(client, { name, bytes: 'x'.repeat(size) }, { path: 'f' })).s3PathOriginal,
+      )
+    const orders = {
+      name: ['a b.txt', 'A.txt', 'b.txt', 'Z.txt', 'ä.txt'],
+      size: ['Z.txt', 'b.txt', 'ä.txt', 'A.txt', 'a b.txt'],
+      created: Object.keys(sizes),
+    }
+    const names = async (query: string) =>
+      (await listAll(client, query)).map(({ originalName }) => originalName)
+    for (const [sort, expected] of Object.entries(orders))
+      for (const limit of [1, 2, 100]) {
+        expect(await names(`sort=${sort}&limit=${limit}`), sort).to.deep.equal(expected)
+        expect(await names(`sort=${sort}&order=asc&prefix=f`), sort).to.deep.equal(expected)
+        const reversed = [...expected].reverse()
+        expect(await names(`sort=-${sort}&limit=${limit}`), sort).to.deep.equal(reversed)
+        expect(await names(`sort=${sort}&order=desc`), sort).to.deep.equal(reversed)
+      }
+    const patch = { method: 'PATCH', json: { originalName: 'aa.txt' } }
+    expect((await ask(client, filePath(String(keys.get('Z.txt'))), patch)).status).to.equal(200)
+    expect(await names('sort=name')).to.deep.equal(['a b.txt', 'A.txt', 'aa.txt', 'b.txt', 'ä.txt'])
+  })
+
+  it('counts all files of a folder, or all deleted ones, when count is set', async () => {
+    await service.app.clients.setRules(client.id, { keepDeletedSeconds: 3600 })
+    const { s3PathOriginal } = await text('1.txt', 'a/b')
+    for (const path of ['a', 'a/b', 'ab', undefined]) await text('2.txt', path)
+    await deleteFile(client, s3PathOriginal)
+    const total = async (query: string, options = {}) =>
+      ((await listPart(client, `?count=1&limit=1${query}`, options)) as { total?: number }).total
+    expect(await total('')).to.equal(4)
+    expect(await total('&prefix=a')).to.equal(2)
+    expect(await total('&prefix=a/b&sort=name')).to.equal(1)
+    expect(await total('&deleted=1')).to.equal(1)
+    expect(await total('&prefix=none')).to.equal(0)
+    const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'a' } })
+    expect(await total('', { secret })).to.equal(2)
+    expect(await total('&prefix=ab', { secret })).to.equal(0)
+    expect(await listPart(client)).to.not.have.property('total')
+  })
+
   it('skips and repeats no remaining file while others are added and deleted', async () => {
     const staying: string[] = []
     for (let i = 0; i < 6; i += 1) staying.push((await text(`${i}.txt`)).s3PathOriginal)
@@ -185,7 +231,12 @@ onTwoBackends('GET /v1/files', (start, backend) => {
       'limit=1001',
       'limit=x',
       'limit=1&limit=2',
-      'sort=size',
+      'sort=date',
+      'sort=-size&order=asc',
+      'order=up',
+      'count=1&search=a',
+      'count=1&type=image',
+      'count=1&tag=a',
       'sort=constructor',
       'type=png',
       'prefix=../a',

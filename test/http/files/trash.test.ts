@@ -316,6 +316,8 @@ onEveryBackend('soft delete', (start, backend) => {
     await watched.app.clients.setRules('first', { keepDeletedSeconds: 1 })
     const record = await withDerivative(watched)
     const key = record.s3PathOriginal
+    const { src, format } = record
+    const place = { clientId: 'first', key, src, format, folder: 'f', tags: [], metadata: {} }
     const told = async (count: number) => {
       const named = () =>
         recorded(file).then((all) => all.filter(({ name }) => /^original\.[trd]/.test(name)))
@@ -326,7 +328,7 @@ onEveryBackend('soft delete', (start, backend) => {
     const derivatives = [`${key}_w=10`]
     expect(await told(1)).to.deep.equal({
       name: 'original.trashed',
-      event: { clientId: 'first', key, derivatives, until: Date.parse(deletedUntil) },
+      event: { ...place, derivatives, until: Date.parse(deletedUntil) },
     })
     await ask(watched, '/v1/files/restore', { method: 'POST', json: { paths: [key] } })
     expect(await told(2)).to.have.property('name', 'original.restored')
@@ -336,7 +338,7 @@ onEveryBackend('soft delete', (start, backend) => {
     await watched.app.sweep()
     expect(await told(4)).to.deep.equal({
       name: 'original.deleted',
-      event: { clientId: 'first', key, derivatives },
+      event: { ...place, derivatives },
     })
   })
 })

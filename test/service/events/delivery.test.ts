@@ -32,6 +32,16 @@ const PLAN: DeliveryPlan = {
   hungMs: 500,
   waitMs: 20,
 }
+const PLACE = {
+  clientId: 'x',
+  key: 'image/png/k.png' as never,
+  src: 'http://127.0.0.1/v1/image/upload/token/k.png',
+  format: 'png',
+  folder: '',
+  // The longest that events carry.
+  tags: Array.from({ length: 50 }, (_, i) => `${'"'.repeat(98)}${10 + i}`),
+  metadata: { a: 'x'.repeat(20 * 1024 - 8) },
+}
 const fetcher: Fetcher = {
   fetch: () => expect.fail('nothing is to be fetched'),
   mayFetch: () => expect.fail('nothing is to be fetched'),
@@ -359,7 +369,7 @@ describe('event delivery', () => {
         deliver([plugin(true), plugin(false)])
         // As long as keys may be, and of letters that take two bytes in JSON.
         const derivatives = Array.from({ length: count }, (_, i) => `${'"'.repeat(508)}${1000 + i}` as never)
-        bus.emit('original.deleted', { clientId: 'x', key: 'k' as never, derivatives })
+        bus.emit('original.deleted', { ...PLACE, derivatives })
         await eventually(() => expect(told).to.have.length(parts.length + 1))
         const [whole, queued] = [told.filter((each) => !each.durable), told.filter((each) => each.durable)]
         expect(whole[0]?.derivatives).to.deep.equal(derivatives)

@@ -79,8 +79,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
       return alone(ref, async () => {
         const known = await table.original(ref)
         const isLeftOut =
-          (known?.state === 'stored' || known?.state === 'trashed') &&
-          !(await table.isListed(ref, known.state))
+          (known?.state === 'stored' || known?.state === 'trashed') && !(await table.isListed(ref, known))
         if (isLeftOut) await table.write([table.listing(ref, known)])
         if (known) return known
         const entry: OriginalEntry = trash ? { state: 'trashed', record, trash } : { state: 'stored', record }
@@ -159,6 +158,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
 
     ...derivativeSteps(table, { alone, aloneWithSums }),
     ...table.changes,
+    ...table.folders,
 
     look,
     async *list(clientId) {
@@ -171,6 +171,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     page: (clientId, request) => table.page(clientId, request),
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
+    isCounted: () => table.isCounted(),
     markComplete: () => table.markComplete(),
     // Only a power cut can lose entries, those of derivatives, so a run lasts until the next boot. A replaced store has lost all
     // entries, so it begins another run.

@@ -2,12 +2,12 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
 import type {
   DerivativeEntry,
-  ListedState,
   OriginalEntry,
   Page,
   PageRequest,
   Totals,
 } from '../../../core/ports/file-index.ts'
+import type { ListedState } from '../../../core/ports/index/listed-state.ts'
 import {
   openResilientLevel,
   type ResilientLevelOptions,
@@ -26,6 +26,8 @@ import {
 } from '../positions.ts'
 import { row, under } from '../rows.ts'
 import { embeddedChanges } from './changes.ts'
+import { countedWrites } from './counted-writes.ts'
+import { folderReads } from './folders.ts'
 import { usesTable } from './uses.ts'
 
 // Names read at a time: about 100 kB.
@@ -33,6 +35,7 @@ const PAGE = 1000
 // Originals whose number of derivatives is cached: about 1 MB.
 const MOST_COUNTED = 10_000
 
+type ListedEntry = Extract<OriginalEntry, { state: ListedState }>
 type Entry = OriginalEntry | DerivativeEntry
 
 /** A derivative of an original, by its key. */
@@ -50,7 +53,8 @@ interface Derived {
  * - `u` and the name of an entry's row: an empty marker while that entry is unsettled, so that a sweep need not read the whole index
  * - `l client state order position`: a listed original with its size, in each order
  * - `x instant client original`: a trashed original, by the end of its retention
- * - `complete`: set when the lists have all files. `compared`: the name of the run in which the index was compared
+ * - `f client state parent name`: the counters of a folder, see `folders.ts`
+ * - `complete` and `counted`: set when the lists and the counters have all files. `compared`: the name of the run in which the index was compared
  * - the rows of `uses.ts` and `changes.ts`
  */
 export async function openIndexTable(folder: string, options?: ResilientLevelOptions) {
@@ -94,8 +98,11 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     if (atMost !== undefined) mostDerivatives.set(beginning, atMost + 1)
   }
 
+  const counted = countedWrites(level)
+
   return {
     uses: usesTable(level),
+    folders: { ...folderReads(level), recount: counted.recount },
     changes: await embeddedChanges(level),
     /** Reads both entries at one moment. */
     find: async (ref: FileRef, derivative: ObjectKey | undefined) =>
@@ -161,7 +168,9 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       const positions = names.map((name) => name.slice(list.length + 1))
       const refs = positions.map((position) => ({ clientId, key: keyAt(position, by) }))
       const entries = (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>
-      const files = entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : []))
+      const files = entries.flatMap((entry, i) =>
+        entry?.state === state ? [listed(entry, positions[i] ?? '')] : [],
+      )
       return { files, next: names.length < limit ? undefined : positions.at(-1) }
     },
     /** Reads all rows, since LevelDB has no counts. A million originals take about 4 s, in steps of a few milliseconds. */
@@ -189,12 +198,15 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     },
     replacements: () => level.replacements(),
     isComplete: async () => (await level.get([COMPLETE]))[0] !== undefined,
-    markComplete: () => level.write([{ type: 'put', key: COMPLETE, value: 1 }]),
+    isCounted: async () => (await level.get([COUNTED]))[0] !== undefined,
+    markComplete: () => level.write([COMPLETE, COUNTED].map((key) => ({ type: 'put', key, value: 1 }))),
     compared: async () => (await level.get([COMPARED]))[0],
     noteCompared: (run: string) => level.write([{ type: 'put', key: COMPARED, value: run }]),
-    /** Whether the lists have an original. */
-    isListed: async (ref: FileRef, state: ListedState) =>
-      (await level.get([row(listOf(ref.clientId, state, 'key'), ref.key)]))[0] !== undefined,
+    /** Whether all lists have an original. Earlier versions have fewer lists. */
+    isListed: async (ref: FileRef, { state, record }: ListedEntry) => {
+      const names = ORDERS.map((by) => row(listOf(ref.clientId, state, by), positionOf(record, by)))
+      return !(await level.get(names)).includes(undefined)
+    },
     listing,
     /** The rows that set or delete an original. @param before its current entry, whose list rows are deleted */
     setOriginal: (ref: FileRef, entry: OriginalEntry | undefined, before?: OriginalEntry) => [
@@ -208,7 +220,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     async write(changes: Row[][], options?: WriteOptions): Promise<void> {
       const rows = changes.flat()
       if (rows.length === 0) return
-      await level.write(rows, options)
+      await counted.write(rows, options)
       for (const { type, key } of rows) {
         inherited.delete(key)
         if (type === 'put') countOneMore(key.slice(0, key.lastIndexOf('\0') + 1))
@@ -226,6 +238,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
 }
 
 const COMPLETE = 'complete'
+const COUNTED = 'counted'
 const COMPARED = 'compared'
 
 function listOf(clientId: string, state: ListedState, by: Order): string {

@@ -5,6 +5,7 @@ import type { RedisConnection } from '../../redis/connection.ts'
 import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from '../positions.ts'
 import { redisChanges } from './changes.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './entries.ts'
+import { folderKeys, redisFolders } from './folders.ts'
 import { escapePattern, indexedFile, nameOf, overdueItem, ownerOf, pairs, refNamed } from './names.ts'
 import { runOf } from './run.ts'
 import * as scripts from './scripts.ts'
@@ -20,7 +21,7 @@ const HASHES = 50
  * Instants are those of the callers' clocks, which must agree within a few seconds.
  *
  * Each original has a hash with its entry and those of its derivatives, so a delete needs no search. One sorted set has all
- * unsettled entries. Each client has six sorted sets with its lists, and one with its derivatives by last use: see `step.ts`.
+ * unsettled entries. Each client has sorted sets with its lists, its folders, and its derivatives by last use: see `step.ts`.
  * Each step is one script over these keys. So in a Redis Cluster all keys must be on one node, by a `keyPrefix` with a hash
  * tag: `{sluice}:`.
  *
@@ -35,20 +36,27 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
   const usesOf = (clientId: string) => `${keyPrefix}uses:${ownerOf(clientId)}`
   const sumsOf = (clientId: string) => `${keyPrefix}derived:${ownerOf(clientId)}`
   const complete = `${keyPrefix}complete`
+  const counted = `${keyPrefix}counted`
   const compared = `${keyPrefix}compared`
+  /** The keys of a client that every step names. */
+  const clientKeys = (clientId: string) => [
+    unsettled,
+    totalsOf(clientId),
+    ...LISTED_STATES.flatMap((state) => ORDERS.map((by) => listOf(clientId, { state, by }))),
+    usesOf(clientId),
+    sumsOf(clientId),
+    ...folderKeys(keyPrefix, clientId),
+  ]
   /** The keys of a step. All originals must belong to one client, except in a step that changes no lists. */
   const keys = (first: FileRef, ...others: FileRef[]) => [
-    unsettled,
-    totalsOf(first.clientId),
-    ...LISTED_STATES.flatMap((state) => ORDERS.map((by) => listOf(first.clientId, { state, by }))),
-    usesOf(first.clientId),
-    sumsOf(first.clientId),
+    ...clientKeys(first.clientId),
     ...[first, ...others].map(hashOf),
   ]
 
   return {
     ...redisChanges(redis, { set: `${keyPrefix}changes`, nameOf, refNamed }),
     ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
+    ...redisFolders(redis, { keyPrefix, clientKeys }),
 
     async find(ref, derivative) {
       const fields = derivative === undefined ? [''] : ['', derivative]
@@ -163,7 +171,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const entries = keysThere.map((key, i) => (texts[i] ? originalEntry(key, texts[i]) : undefined))
       return {
         // Omit an original whose state has changed since the list was read.
-        files: entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : [])),
+        files: entries.flatMap((entry, i) =>
+          entry?.state === state ? [listed(entry, positions[i] ?? '')] : [],
+        ),
         next: positions.length < limit ? undefined : positions.at(-1),
       }
     },
@@ -178,8 +188,11 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     async isComplete() {
       return (await redis.send((client) => client.exists(complete))) === 1
     },
+    async isCounted() {
+      return (await redis.send((client) => client.exists(counted))) === 1
+    },
     async markComplete() {
-      await redis.send((client) => client.set(complete, 1))
+      await redis.send((client) => client.mset(complete, 1, counted, 1))
     },
     async run() {
       const [id, noted] = await Promise.all([runOf(redis), redis.send((client) => client.get(compared))])

@@ -1,4 +1,5 @@
 import { redisScript } from '../../redis/script.ts'
+import { FOLDERS } from './folder-lua.ts'
 
 /**
  * A step of the index: one Lua script, which consists of the shared functions and the given text.
@@ -7,14 +8,16 @@ import { redisScript } from '../../redis/script.ts'
  * the instant from which on a sweep may handle the entry: a lease, a deadline, the end of the retention of a trashed original,
  * or the last deadline of a tombstone. It does not have the derivatives of an original that is being deleted.
  *
- * KEYS[2] is a hash with the number of the client's originals and their bytes. KEYS[3] to KEYS[8] are the client's lists: of the
- * stored and of the trashed originals, each by key, instant and digest. They are sorted sets in which all scores are 0, so that
+ * KEYS[2] is a hash with the number of the client's originals and their bytes. KEYS[3] to KEYS[12] are the client's lists: of the
+ * stored and of the trashed originals, each by key, instant, digest, name and size. They are sorted sets in which all scores are 0, so that
  * Redis sorts them by the bytes of their members: positions, see `../positions.ts`.
  *
- * KEYS[9] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
- * KEYS[10] is a hash of their bytes by original, with the total under the empty name. A derivative is counted while it is in KEYS[9].
+ * KEYS[13] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
+ * KEYS[14] is a hash of their bytes by original, with the total under the empty name. A derivative is counted while it is in KEYS[13].
  *
- * KEYS[11] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
+ * KEYS[15] to KEYS[18] are the counters of folders, see `folder-lua.ts`.
+ *
+ * KEYS[19] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
  * empty name is the original, the others are its derivatives by key. The values are texts. The scripts read their state, their
  * instant, and the members that lists need. They must not parse the JSON, since Lua's numbers would lose digits:
  *
@@ -23,17 +26,20 @@ import { redisScript } from '../../redis/script.ts'
  * A step may run twice, or long after its caller has given up, without harm: it changes a state in one direction only, or its
  * repetition has the same result. The next sweep finds all abandoned entries.
  */
-export const step = (lua: string) => redisScript(COMMON + lua)
+export const step = (lua: string) => redisScript(HEAD + FOLDERS + COMMON + lua)
 
-const COMMON = `
-local FIRST = 11
+const HEAD = `
+local FIRST = 19
 local unsettled, totals, file, ref = KEYS[1], KEYS[2], KEYS[FIRST], ARGV[1]
-local uses, sums = KEYS[9], KEYS[10]
+local uses, sums = KEYS[13], KEYS[14]
 local lists = {
-  stored = { KEYS[3], KEYS[4], KEYS[5] },
-  trashed = { KEYS[6], KEYS[7], KEYS[8] },
+  stored = { KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7] },
+  trashed = { KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12] },
 }
 
+`
+
+const COMMON = `
 local function state_of(entry)
   return entry and string.match(entry, '^%a+')
 end
@@ -51,17 +57,44 @@ local function original(of)
   return redis.call('HGET', of or file, '')
 end
 
+local function size_of(entry)
+  return string.match(entry, '"size":(%d+)')
+end
+
+-- The name as in positionOf. Only the literal is parsed, which has no numbers.
+local function name_in(entry)
+  local from, to = string.find(entry, '"originalName":"', 1, true)
+  local stop = to
+  repeat
+    stop = string.find(entry, '["\\\\]', stop + 1)
+    local is_end = string.sub(entry, stop, stop) == '"'
+    if not is_end then stop = stop + 1 end
+  until is_end
+  local is_valid, parsed = pcall(cjson.decode, '[' .. string.sub(entry, to, stop) .. ']')
+  local name = is_valid and parsed[1] or string.sub(entry, to + 1, stop - 1)
+  name = string.gsub(name, '[A-Z]', function(letter) return string.char(string.byte(letter) + 32) end)
+  return (string.gsub(name, '\\n', ' '))
+end
+
 -- No text inside JSON can contain these unescaped names, and the digest precedes the tags and metadata of the owner.
 local function positions(of, entry)
   local key = string.match(of, '^[^/]*/(.*)$')
   local at = tonumber(string.match(entry, '"storedAt":(%-?[%d.eE+-]+)'))
   local digest = string.match(entry, '"sha256":"(%x*)"')
-  return { key, string.format('%015.0f', math.floor(at)) .. ' ' .. key, digest .. ' ' .. key }
+  local size = size_of(entry)
+  return {
+    key,
+    string.format('%015.0f', math.floor(at)) .. ' ' .. key,
+    digest .. ' ' .. key,
+    name_in(entry) .. '\\n' .. key,
+    string.rep('0', 16 - #size) .. size .. ' ' .. key,
+  }
 end
 
 -- A count of 0 is deleted: a client without originals leaves no fields behind.
-local function count(state, entry, sign)
-  local size = string.match(entry, '"size":(%d+)')
+local function count(state, key, entry, sign)
+  local size = size_of(entry)
+  count_folders(state, key, size, sign)
   if redis.call('HINCRBY', totals, state .. ' files', sign) <= 0 then
     redis.call('HDEL', totals, state .. ' files', state .. ' bytes')
   elseif size ~= '0' then
@@ -73,18 +106,16 @@ local function enlist(of, entry)
   local state = state_of(entry)
   if not lists[state] then return end
   local at = positions(of, entry)
-  if redis.call('ZADD', lists[state][1], 0, at[1]) == 1 then count(state, entry, 1) end
-  redis.call('ZADD', lists[state][2], 0, at[2])
-  redis.call('ZADD', lists[state][3], 0, at[3])
+  if redis.call('ZADD', lists[state][1], 0, at[1]) == 1 then count(state, at[1], entry, 1) end
+  for order = 2, #at do redis.call('ZADD', lists[state][order], 0, at[order]) end
 end
 
 local function delist(of, entry)
   local state = state_of(entry)
   if not lists[state] then return end
   local at = positions(of, entry)
-  if redis.call('ZREM', lists[state][1], at[1]) == 1 then count(state, entry, -1) end
-  redis.call('ZREM', lists[state][2], at[2])
-  redis.call('ZREM', lists[state][3], at[3])
+  if redis.call('ZREM', lists[state][1], at[1]) == 1 then count(state, at[1], entry, -1) end
+  for order = 2, #at do redis.call('ZREM', lists[state][order], at[order]) end
 end
 
 -- Sets the entry of an original, and updates its lists. The caller updates the set of unsettled entries.

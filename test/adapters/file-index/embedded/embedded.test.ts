@@ -232,9 +232,14 @@ describe('embedded: the index after a restart', () => {
     expect(await rows()).to.deep.equal([`o first ${REF.key}`, `u o first ${REF.key}`])
     await index.finishUpload(REF.clientId, [RECORD])
     await index.beginDerivative(REF, W100, NOW)
-    const listed = [`key ${REF.key}`, `sha256 00 ${REF.key}`, `storedAt 00${NOW} ${REF.key}`]
+    const listed = [
+      ...[`key ${REF.key}`, `name a.png\n${REF.key}`, `sha256 00 ${REF.key}`],
+      ...[`size ${'0'.repeat(15)}1 ${REF.key}`, `storedAt 00${NOW} ${REF.key}`],
+    ]
+    const folders = ['f first stored  ', 'f first stored  a']
     const settled = [
       `d first ${REF.key} ${W100}`,
+      ...folders,
       ...listed.map((position) => `l first stored ${position}`),
       `o first ${REF.key}`,
     ]
@@ -243,9 +248,9 @@ describe('embedded: the index after a restart', () => {
     const used = [
       'b first',
       `b first ${REF.key}`,
-      settled[0],
+      ...settled.slice(0, 3),
       `k first ${REF.key} ${W100}`,
-      ...settled.slice(1),
+      ...settled.slice(3),
       `w first ${'0'.repeat(16)} ${REF.key} ${W100}`,
     ]
     expect(await rows()).to.deep.equal(used)
@@ -283,6 +288,29 @@ describe('embedded: the index after a restart', () => {
     })
     expect((await page()).files.map(({ record }) => record)).to.deep.equal([RECORD])
     expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: 1 })
+  })
+
+  it('counts folders that an earlier version has not counted, while other files are added', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    await index.markComplete()
+    await index.close()
+    const level = new ClassicLevel(join(folder, 'index'))
+    await level.clear({ gte: 'f\0', lt: 'f\x01' })
+    await level.del('counted')
+    await level.close()
+    index = await embeddedIndex(join(folder, 'index'))
+    expect([await index.isComplete(), await index.isCounted()]).to.deep.equal([true, false])
+    expect(await index.recount(REF.clientId, { repair: false })).to.have.deep.members([
+      { state: 'stored', folder: '' },
+      { state: 'stored', folder: 'a' },
+    ])
+    const [wrong] = await Promise.all([
+      index.recount(REF.clientId, { repair: true }),
+      index.adopt(OTHER.clientId, { ...RECORD, key: OTHER.key }),
+    ])
+    expect(wrong).to.not.be.empty
+    expect((await index.folderCount(REF.clientId, 'stored', '')).files).to.equal(2)
+    expect(await index.recount(REF.clientId, { repair: false })).to.deep.equal([])
   })
 
   it('leaves no row when everything is deleted', async () => {

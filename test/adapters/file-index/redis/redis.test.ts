@@ -146,6 +146,43 @@ describe('redis: the index of two processes', () => {
     expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: record.size })
   })
 
+  it('counts folders that an earlier version has not counted, while other files are added', async () => {
+    const refs = Array.from({ length: 1200 }, (_, i) => refNamed(`f${i % 3}/g`))
+    const keys = refs.map(({ key }, i) =>
+      storedKey(key.replace('7uLqEUXG', `${10_000 + i}`.slice(1).replaceAll('0', 'x').padEnd(8, 'y'))),
+    )
+    await Promise.all(keys.map((key) => index.adopt(REF.clientId, recordOf({ ...REF, key }))))
+    await index.markComplete()
+    const counts = await redis.client.keys(`${keyPrefix}*folders:*`)
+    expect(counts).to.have.length(2)
+    await redis.client.del(...counts, `${keyPrefix}counted`)
+    expect([await index.isComplete(), await elsewhere.isCounted()]).to.deep.equal([true, false])
+    // Some of them before the position up to which the recount has read.
+    const addOneByOne = async () => {
+      for (let i = 10; i < 40; i += 1)
+        await index.adopt(REF.clientId, recordOf(refNamed(i % 2 ? `a/${i}` : `z/${i}`)))
+    }
+    const [wrong] = await Promise.all([elsewhere.recount(REF.clientId, { repair: true }), addOneByOne()])
+    expect(wrong).to.not.be.empty
+    const { folders } = await index.subfolders(REF.clientId, { parent: '', limit: 9 })
+    expect(folders.map(({ folder, files }) => `${folder} ${files}`)).to.deep.equal([
+      'a 15',
+      'f0 400',
+      'f1 400',
+      'f2 400',
+      'z 15',
+    ])
+    expect(await index.recount(REF.clientId, { repair: false })).to.deep.equal([])
+  })
+
+  it('lets a recount continue after the process of another one has died', async () => {
+    await index.adopt(REF.clientId, recordOf(REF))
+    const key = `${keyPrefix}recount:first/`
+    await redis.client.hset(key, 'run', 'of a dead process')
+    await redis.client.pexpire(key, 300)
+    expect(await index.recount(REF.clientId, { repair: false })).to.deep.equal([])
+  })
+
   it('leaves no key when everything is deleted', async () => {
     await index.beginUpload(REF, NOW)
     await index.beginUpload(OTHER, NOW)

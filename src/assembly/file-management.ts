@@ -1,0 +1,21 @@
+import { createAnnotate } from '../service/files/annotate.ts'
+import { createManyFiles } from '../service/files/batch.ts'
+import { createCountFiles } from '../service/files/count.ts'
+import { createDescribe } from '../service/files/describe.ts'
+import { createListFolders } from '../service/files/folders.ts'
+import { createList } from '../service/files/list.ts'
+import type { Services } from './services.ts'
+
+/** Lists, changes and batches of stored files. */
+export function openFileManagement(services: Services) {
+  const { index, buckets, originals, records, removals, trash } = services
+  const list = createList({ index, buckets })
+  return {
+    list,
+    count: createCountFiles({ index }),
+    listFolders: createListFolders({ index }),
+    many: createManyFiles({ list, removals, trash }),
+    describe: createDescribe({ index, buckets, originals }),
+    annotate: createAnnotate({ index, originals, records }),
+  }
+}

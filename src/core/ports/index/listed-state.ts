@@ -1,0 +1,2 @@
+/** The states of originals that are listed and counted. */
+export type ListedState = 'stored' | 'trashed'
