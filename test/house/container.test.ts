@@ -35,10 +35,13 @@ const lastStage = INSTRUCTIONS.slice(INSTRUCTIONS.findLastIndex(({ name }) => na
 const last = (wanted: string) => lastStage.findLast(({ name }) => name === wanted)?.rest ?? ''
 
 const NOTHING = async () => {}
+const SILENT = () => {}
 const commands = commandLine({
   perform: NOTHING,
   become: NOTHING,
   diagnose: NOTHING,
+  write: SILENT,
+  writeError: SILENT,
   storageSecret: undefined,
 }).commands.map((command) => command.name())
 

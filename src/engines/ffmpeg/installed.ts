@@ -28,10 +28,10 @@ export function createPrograms(env: Running['env']): Programs {
     const missing = await Promise.all(names.map(async (name) => ((await isOnPath(name, env)) ? [] : [name])))
     return missing.flat()
   }
-  const askForFilters = () => {
+  const printed = (option: string) => {
     const { signal } = new AbortController()
     const running = { signal, timeoutMs: LOOK_MS, env, maxBytes: MAX_PRINTED_BYTES }
-    return outputOf('ffmpeg', ['-hide_banner', '-filters'], running)
+    return outputOf('ffmpeg', ['-hide_banner', option], running)
   }
   let found: Promise<string[]> | undefined
   let lookedAt = 0
@@ -49,7 +49,7 @@ export function createPrograms(env: Running['env']): Programs {
     },
 
     async have(names) {
-      filters ??= askForFilters().then(filtersIn)
+      filters ??= printed('-filters').then(filtersIn)
       try {
         const known = await filters
         return names.every((name) => known.has(name))
@@ -60,11 +60,11 @@ export function createPrograms(env: Running['env']): Programs {
     },
 
     async version() {
-      return /^ffmpeg version (\S+)/.exec(await ask('ffmpeg', '-version'))?.[1] ?? 'unknown'
+      return /^ffmpeg version (\S+)/.exec(await printed('-version'))?.[1] ?? 'unknown'
     },
 
     async lacking(encoders) {
-      const text = await ask('ffmpeg', '-encoders')
+      const text = await printed('-encoders')
       const known = new Set([...text.matchAll(/^ [VAS]\S{5} (\S+)/gm)].map(([, name = '']) => name))
       return encoders.filter((name) => !known.has(name))
     },

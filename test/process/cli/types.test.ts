@@ -44,9 +44,16 @@ declare module 'sluice/client' {
   it('is a command, and fails for an address that is no server', async () => {
     const { url, stop } = await start()
     await stop()
-    const names = commandLine({ perform: async () => {}, storageSecret: undefined }).commands.map((one) =>
-      one.name(),
-    )
+    const nothing = async () => {}
+    const silent = () => {}
+    const actions = {
+      perform: nothing,
+      become: nothing,
+      diagnose: nothing,
+      write: silent,
+      writeError: silent,
+    }
+    const names = commandLine({ ...actions, storageSecret: undefined }).commands.map((one) => one.name())
     expect(names).to.include('types')
     const { write } = process.stderr
     let printed = ''
