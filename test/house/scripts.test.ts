@@ -17,18 +17,24 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 
-/** npm that notes each call and "installs" a compiler, which notes each build and "compiles" by copying. */
+/**
+ * npm that notes each call and "installs" a compiler, which notes each build of the service and "compiles" by copying. The
+ * client library has no files here.
+ */
 const NPM = `#!/bin/sh
 echo "npm $*" >> calls
 sleep 0.2
 mkdir -p node_modules/.bin
 cat > node_modules/.bin/tsc <<'END'
 #!/bin/sh
+[ "$2" = client ] && exit 0
 echo tsc >> calls
 mkdir -p "$4/src" && cp src/main.ts "$4/src/main.js"
 ! grep -q broken src/main.ts
 END
 chmod +x node_modules/.bin/tsc
+mkdir -p node_modules/swagger-ui-dist
+(cd node_modules/swagger-ui-dist && touch swagger-ui-bundle.js swagger-ui.css LICENSE NOTICE)
 cp package-lock.json node_modules/.package-lock.json
 `
 const SERVER = `console.log('arguments', ...process.argv.slice(2)); process.exitCode = 7`
@@ -83,10 +89,12 @@ describe('scripts', () => {
     const filter = (path: string) => !path.endsWith('node_modules')
     for (const path of ['scripts', 'package.json'])
       cpSync(path, join(folder, path), { recursive: true, filter })
-    for (const name of ['src', 'plugins', 'config', 'bin']) mkdirSync(join(folder, name))
+    for (const name of ['src', 'plugins', 'config', 'client', 'bin']) mkdirSync(join(folder, name))
     for (const name of ['tsconfig.json', 'tsconfig.build.json']) save(name, '{}')
     save('package-lock.json', JSON.stringify(LOCK))
     save('src/main.ts', SERVER)
+    // It imports what was built.
+    save('scripts/openapi.js', '')
     save('bin/npm', NPM, 0o755)
   })
 

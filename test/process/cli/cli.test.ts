@@ -86,6 +86,6 @@ describe('the sluice program', function () {
     })
     expect(stdout).to.match(/^first +pub_/m)
     const { bin } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8'))
-    expect(bin).to.deep.equal({ sluice: 'dist/src/cli.js' })
+    expect(bin).to.deep.equal({ sluice: 'scripts/sluice.sh' })
   })
 })
