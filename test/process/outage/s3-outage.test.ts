@@ -16,6 +16,7 @@ import { storedState } from '../../support/stored/state.ts'
 
 // Three parts: two are sent while the third comes.
 const LARGE = Buffer.alloc(20 * MIB, 'sluice ')
+const TWO_PARTS = LARGE.subarray(0, 9 * MIB)
 const SLOW_DOWN: Fate = {
   kind: 'answer',
   status: 503,
@@ -44,25 +45,41 @@ describe('a web process and its S3', function () {
   this.timeout(90_000)
   let s3: S3Server
   let proxy: S3Proxy
+  // A process that reaches S3 directly, and one that reaches it by the proxy. A process for each test would take most of the time.
+  let direct: Started
+  let proxied: Started
   let fleet: Fleet
   let server: RunningServer
   before(async () => {
     s3 = await s3Server()
     proxy = await s3Proxy(s3.connection.endpoint)
+    direct = await started()
+    proxied = await started(proxy.endpoint)
   })
-  after(() => proxy.close())
-  afterEach(() => fleet.end())
+  after(async () => {
+    await direct.fleet.end()
+    await proxied.fleet.end()
+    await proxy.close()
+  })
+  beforeEach(() => {
+    ;({ fleet, server } = direct)
+  })
+  // The next test uses the same process.
+  afterEach(async () => {
+    for (const row of (await fleet.state()).rows) {
+      const [, key] = /^o first (\S+) stored$/.exec(row) ?? []
+      if (key) expect((await deleteFile(server, key)).status).to.equal(200)
+    }
+    await fleet.sweptLater()
+    await nothingIsLeft()
+  })
 
-  const start = async (endpoint?: string) => {
-    fleet = await newFleet({ ...(endpoint ? { endpoint } : {}), env: { ZIP_RATE_LIMIT: '1000' } })
-    server = await fleet.start()
-  }
   const pathOf = ({ src }: WireRecord) => new URL(src).pathname
   const nothingIsLeft = async () => expect(await fleet.state()).to.deep.equal({ files: [], rows: [] })
 
   for (const [what, outage] of Object.entries(OUTAGES)) {
     it(`which ${what}: 503 in time for all requests that need it, no crash, no leak, and all works afterwards`, async () => {
-      await start(/stopped|frozen/.test(what) ? undefined : proxy.endpoint)
+      if (!/stopped|frozen/.test(what)) ({ fleet, server } = proxied)
       const bytes = await picture()
       const stored = await uploadOne(server, { name: 'a.png', bytes })
       const going = await uploadOne(server, { name: 'b.png', bytes })
@@ -86,7 +103,7 @@ describe('a web process and its S3', function () {
             ['c', 'd'].map((name) => ({ name, bytes })),
           ),
         ],
-        ['large upload', 200, postFiles(server, [{ name: 'a.txt', bytes: LARGE }])],
+        ['large upload', 200, postFiles(server, [{ name: 'a.txt', bytes: TWO_PARTS }])],
       ]
       const zip = async () => {
         const response = await inTime('zip', postZip(server, { files: [{ path: stored.sourceName }] }))
@@ -154,7 +171,6 @@ describe('a web process and its S3', function () {
 
   for (const what of ['is stopped', 'is frozen'] as const) {
     it(`which ${what} in the middle of an upload: a 503 in time, and no object is left after a sweep`, async () => {
-      await start()
       const { form, answer } = startUpload(server)
       form.write(LARGE)
       await eventually(async () =>
@@ -167,13 +183,10 @@ describe('a web process and its S3', function () {
       } finally {
         await OUTAGES[what]?.end(s3, proxy)
       }
-      await fleet.sweptLater()
-      await nothingIsLeft()
     })
   }
 
   it('which is frozen in the middle of a download: the connection breaks', async () => {
-    await start()
     const record = await uploadOne(server, { name: 'a.txt', bytes: LARGE })
     const response = await fetch(server.url + pathOf(record))
     expect(response.status).to.equal(200)
@@ -190,7 +203,6 @@ describe('a web process and its S3', function () {
   })
 
   it('deletes an upload whose client disconnects after more than two parts', async () => {
-    await start()
     const leaving = new AbortController()
     const { form, answer } = startUpload(server, leaving.signal)
     const left = answer.catch(() => 'left')
@@ -206,21 +218,32 @@ describe('a web process and its S3', function () {
 
   for (const what of ['is stopped', 'is frozen'] as const) {
     it(`which ${what}: does not start, and reports why`, async () => {
-      fleet = await newFleet()
+      const later = await newFleet()
       await OUTAGES[what]?.begin(s3, proxy)
       try {
-        const { ended, output } = fleet.run()
+        const { ended, output } = later.run()
         expect(await ended, output()).to.equal(1)
         expect(output()).to.include(
-          `sluice: S3_BUCKET ${fleet.env.S3_BUCKET} cannot be used: The bucket cannot be reached.`,
+          `sluice: S3_BUCKET ${later.env.S3_BUCKET} cannot be used: The bucket cannot be reached.`,
         )
         expect(output()).to.not.include('    at ')
       } finally {
         await OUTAGES[what]?.end(s3, proxy)
+        await later.end()
       }
     })
   }
 })
+
+interface Started {
+  fleet: Fleet
+  server: RunningServer
+}
+
+async function started(endpoint?: string): Promise<Started> {
+  const fleet = await newFleet({ ...(endpoint ? { endpoint } : {}), env: { ZIP_RATE_LIMIT: '1000' } })
+  return { fleet, server: await fleet.start() }
+}
 
 type Use = [name: string, well: number, answer: Promise<Response>]
 
