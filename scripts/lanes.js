@@ -5,8 +5,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { root } from './ready/run.js'
 
-/** The number of processes that run test files at the same time. Most tests wait for a part of their time, so two would leave cores idle. */
-const LANES = 3
+/** The number of processes that run test files at the same time. Most tests wait for half of their time, so two would leave two cores idle. */
+const LANES = 4
 
 /** The slowest files start first: one that started last would run alone at the end. The report of a run lists the slowest files. */
 const SLOWEST_FIRST = [
@@ -16,14 +16,16 @@ const SLOWEST_FIRST = [
   'process/cli/cli.test.ts',
   'process/cli/shared.test.ts',
   'process/memory/memory.test.ts',
-  'http/peers/hls.test.ts',
-  'http/peers/transcoded.test.ts',
+  'adapters/locks/redis.test.ts',
+  'adapters/bucket/s3-outage.test.ts',
   'adapters/jobs/bullmq.test.ts',
   'process/outage/s3-outage.test.ts',
   'process/crash/changes.test.ts',
   'process/web/processes.test.ts',
   'process/web/several-processes.test.ts',
   'pipeline/media/audio.test.ts',
+  'http/peers/hls.test.ts',
+  'http/admin/client-storage.test.ts',
 ]
 
 /**

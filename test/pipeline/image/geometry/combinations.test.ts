@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Problem } from '../../../../src/core/problem.ts'
 import { animation, picture } from '../../../support/media/images.ts'
+import { sized } from '../../../support/sized.ts'
 import { transformed } from '../transform.ts'
 
 const VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -37,7 +38,7 @@ function numbers(seed: number): () => number {
 
 // Low, so that many of the combinations would pass them.
 const LIMITS = { outputMaxSide: 120, outputMaxPixels: 25_000 }
-const TRIES = 150
+const TRIES = sized(50, 150)
 
 describe('any combination of geometry parameters', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="33.3" height="20.7"><circle r="9"/></svg>'
