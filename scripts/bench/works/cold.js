@@ -13,7 +13,7 @@ export const cold = {
   title: 'New derivatives of a photo, as WebP',
   connections: 4,
   // Until the server's JavaScript is compiled, a request takes 20 % longer, which would distort the figures.
-  counts: { full: { warmUp: 200, requests: 300 }, quick: { warmUp: 4, requests: 12 } },
+  counts: { full: { warmUp: 200, requests: 300 }, quick: { warmUp: 2, requests: 4 } },
   contenders: [
     {
       name: 'Sluice',

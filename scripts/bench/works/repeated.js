@@ -9,7 +9,7 @@ export const repeated = {
   name: 'repeated',
   title: 'A stored derivative',
   connections: 16,
-  counts: { full: { warmUp: 5000, requests: 20_000 }, quick: { warmUp: 200, requests: 1000 } },
+  counts: { full: { warmUp: 5000, requests: 20_000 }, quick: { warmUp: 20, requests: 100 } },
   contenders: [
     {
       name: 'Sluice',

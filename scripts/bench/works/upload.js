@@ -9,7 +9,7 @@ export const upload = {
   name: 'upload',
   title: 'An upload of 32 MiB',
   connections: 2,
-  counts: { full: { warmUp: 4, requests: 30 }, quick: { warmUp: 1, requests: 4 } },
+  counts: { full: { warmUp: 4, requests: 30 }, quick: { warmUp: 1, requests: 2 } },
   contenders: [
     {
       name: 'Sluice',

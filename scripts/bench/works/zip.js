@@ -9,7 +9,7 @@ export const zip = {
   name: 'zip',
   title: `A ZIP of ${FILES} photos`,
   connections: 2,
-  counts: { full: { warmUp: 20, requests: 40 }, quick: { warmUp: 1, requests: 4 } },
+  counts: { full: { warmUp: 20, requests: 40 }, quick: { warmUp: 1, requests: 2 } },
   contenders: [
     {
       name: 'Sluice',

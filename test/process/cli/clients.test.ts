@@ -2,9 +2,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { picture } from '../../support/media/images.ts'
-import { asCaller, isAccepted, type NewClient, operated } from '../../support/operated.ts'
+import { asCaller, isAccepted, type NewClient, operated } from '../../support/programs/operated.ts'
+import { sluice } from '../../support/programs/sluice.ts'
 import { uploadOne } from '../../support/requests/client.ts'
-import { sluice } from '../../support/sluice.ts'
 import { filesInBucket } from '../../support/stored/state.ts'
 
 describe('commands for clients', () => {

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import { picture } from '../../support/media/images.ts'
-import { asCaller, isAccepted, operated } from '../../support/operated.ts'
+import { asCaller, isAccepted, operated } from '../../support/programs/operated.ts'
+import { sluice } from '../../support/programs/sluice.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
-import { sluice } from '../../support/sluice.ts'
 
 describe('commands for a data folder', () => {
   const own = operated()

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { picture } from '../../support/media/images.ts'
-import { asCaller, operated } from '../../support/operated.ts'
+import { asCaller, operated } from '../../support/programs/operated.ts'
 import { postFiles, uploadOne } from '../../support/requests/client.ts'
 
 describe('commands for rules', () => {

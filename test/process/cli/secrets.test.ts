@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { picture } from '../../support/media/images.ts'
-import { asCaller, isAccepted, operated } from '../../support/operated.ts'
+import { asCaller, isAccepted, operated } from '../../support/programs/operated.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 
 describe('commands for keys and scoped secrets', () => {

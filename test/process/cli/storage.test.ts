@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { picture } from '../../support/media/images.ts'
-import { asCaller, isAccepted, type NewClient, operated } from '../../support/operated.ts'
 import { startCli } from '../../support/programs/cli.ts'
+import { asCaller, isAccepted, type NewClient, operated } from '../../support/programs/operated.ts'
+import { sluice, sluiceJson } from '../../support/programs/sluice.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
-import { sluice, sluiceJson } from '../../support/sluice.ts'
 
 describe('commands for the bucket of a client', function () {
   this.timeout(60_000)

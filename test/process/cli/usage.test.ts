@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { version } from '../../../src/process/version.ts'
-import { sluice } from '../../support/sluice.ts'
+import { sluice } from '../../support/programs/sluice.ts'
 
 describe('the command line of sluice', () => {
   for (const args of [

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
-import type { Ended } from './programs/cli.ts'
-import { type Caller, postFiles } from './requests/client.ts'
-import { type Service, startService } from './service.ts'
+import { type Caller, postFiles } from '../requests/client.ts'
+import { type Service, startService } from '../service.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import type { Ended } from './cli.ts'
 import { sluice, sluiceJson, sluiceLines } from './sluice.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 /** A new client, as `sluice client create --json` prints it. */
 export interface NewClient {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { sluice as runSluice } from '../../src/command.ts'
-import type { Ended } from './programs/cli.ts'
+import { sluice as runSluice } from '../../../src/command.ts'
+import type { Ended } from './cli.ts'
 
 /** A command in progress: as `sluice` runs it, but in this process, where it costs no start of a program. */
 export interface RunningCommand {
