@@ -29,6 +29,6 @@ export const DERIVATIVE_VARIABLES = {
     max: 1_000_000_000_000,
     unit: 'bytes',
     default: 1_073_741_824,
-    help: 'Maximum size of the output of a transformation. A larger output is a 422.',
+    help: 'Maximum size of the output of a transformation. Requests for a larger output return 422.',
   }),
 }

@@ -120,7 +120,7 @@ export const VARIABLES = {
     unit: 'requests',
     // An office of 85 browsers with six connections each, all of them in use at the same time.
     default: 512,
-    help: 'Maximum concurrent requests per IP address and process. Further requests are a 429. Requests with the secret of a client are counted separately. 0: unlimited.',
+    help: 'Maximum concurrent requests per IP address and process. Further requests return 429. Requests with the secret of a client are counted separately. 0: unlimited.',
   }),
   DOWNLOAD_MIN_BYTES_PER_SECOND: integer({
     min: 0,
@@ -144,7 +144,7 @@ export const VARIABLES = {
     unit: 'seconds',
     // Docker kills ten seconds after SIGTERM; load balancers usually check every two or three.
     default: 3,
-    help: 'Delay after SIGTERM in which /readyz is a 503 but requests are still accepted, so that a load balancer can stop sending them.',
+    help: 'Delay after SIGTERM in which /readyz returns 503 but requests are still accepted, so that a load balancer can stop sending them.',
   }),
   ...RATE_VARIABLES,
   ...DERIVATIVE_VARIABLES,

@@ -67,7 +67,7 @@ export const TRANSFORMATION_VARIABLES = {
     max: 300,
     unit: 'seconds',
     default: 30,
-    help: 'Maximum time that a transformation waits for its turn. Then it is a 503.',
+    help: 'Maximum time that a transformation waits for its turn. Then the response is 503.',
   }),
   TRANSFORM_MAX_MEMORY_BYTES: integer({
     min: 200_000_000,
@@ -79,7 +79,7 @@ export const TRANSFORMATION_VARIABLES = {
     min: 200_000_000,
     unit: 'bytes',
     default: 1024 ** 3,
-    help: 'Memory limit of ffmpeg and ffprobe. Beyond it, the process is killed and the response is a 422. Linux only. The default in a container is at most 60 % of its memory.',
+    help: 'Memory limit of ffmpeg and ffprobe. Beyond it, the process is killed and the response is 422. Linux only. The default in a container is at most 60 % of its memory.',
   }),
   MEDIA_TIMEOUT_SECONDS: integer({
     min: 1,
@@ -93,7 +93,7 @@ export const TRANSFORMATION_VARIABLES = {
     max: 10_000,
     unit: 'jobs',
     default: 20,
-    help: 'Maximum number of waiting and running video and audio jobs per client. Further jobs are a 429. Callers without a secret may have half of them, one IP address a quarter.',
+    help: 'Maximum number of waiting and running video and audio jobs per client. Requests for further jobs return 429. Callers without a secret may have half of them, one IP address a quarter.',
   }),
   MEDIA_JOBS_FOR: oneOf({
     words: ['everyone', 'presets', 'secret'],

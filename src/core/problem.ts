@@ -21,7 +21,7 @@ export interface ProblemOptions extends ProblemJson {
 
 /**
  * An error with a public status, code and text. The code that throws it decides what the caller sees. Only
- * `http/problem.ts` turns it into a response. Any other error becomes a 500 without details.
+ * `http/problem.ts` turns it into a response. For any other error the response is 500, without details.
  *
  * @see RFC 9457
  */

@@ -71,8 +71,8 @@ export async function probe(
   if (place?.text?.startsWith(CACHE_PREFIX))
     return output.parse(JSON.parse(place.text.slice(CACHE_PREFIX.length)))
   const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
-  const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
-  const text = await outputOf('ffprobe', asked, { ...running, maxBytes: MAX_OUTPUT_BYTES })
+  const withInput = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
+  const text = await outputOf('ffprobe', withInput, { ...running, maxBytes: MAX_OUTPUT_BYTES })
   const probed = output.parse(JSON.parse(text))
   const stored = `${CACHE_PREFIX}${JSON.stringify(probed)}`
   if (stored.length <= MAX_PROBE_LENGTH) await place?.keep(stored)

@@ -21,7 +21,7 @@ const DEFAULT_PATH = '/bin:/usr/bin'
 // Each of 450 filters is a line of 90 bytes.
 const MAX_PRINTED_BYTES = 500_000
 
-/** Looks for the programs until both are found. When one is removed later, its next call is a 501. */
+/** Looks for the programs until both are found. When one is removed later, its next call returns 501. */
 export function createPrograms(env: Running['env']): Programs {
   const look = async () => {
     const names = ['ffmpeg', 'ffprobe'] as const

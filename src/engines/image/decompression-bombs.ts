@@ -52,7 +52,7 @@ function inflated(bytes: Buffer): Buffer {
 /** Unchanged when the texts are short. @see PNG (third edition), section 5.3 */
 function withoutTexts(bytes: Buffer): Buffer {
   const most = Math.max(MAX_CHUNKS, Math.ceil(bytes.length / PIXEL_CHUNK_BYTES))
-  const kept: Buffer[] = []
+  const remaining: Buffer[] = []
   let chunks = 0
   let texts = 0
   let from = 0
@@ -63,13 +63,13 @@ function withoutTexts(bytes: Buffer): Buffer {
     const next = at + 12 + bytes.readUInt32BE(at)
     if (TEXTS.has(bytes.readUInt32BE(at + 4))) {
       texts += next - at
-      kept.push(bytes.subarray(from, at))
+      remaining.push(bytes.subarray(from, at))
       from = next
     }
     at = next
   }
-  kept.push(bytes.subarray(from))
-  return texts > MAX_TEXT_BYTES ? Buffer.concat(kept) : bytes
+  remaining.push(bytes.subarray(from))
+  return texts > MAX_TEXT_BYTES ? Buffer.concat(remaining) : bytes
 }
 
 /** Stops counting at one above the limit. @see GIF89a, appendix B */

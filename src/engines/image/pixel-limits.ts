@@ -69,12 +69,12 @@ function bytesPerPixel({ channels, depth }: ImageHeader): number {
 
 /** @throws Problem 422 for an SVG that would cost too much to draw */
 export async function checkSvg(bytes: Buffer, { sourceMaxPixels }: TransformLimits): Promise<void> {
-  const { tooMuch, pictures } = inspectSvg(bytes)
+  const { tooMuch, images } = inspectSvg(bytes)
   if (tooMuch)
     throw notTransformable(`expected an SVG ${tooMuch} to transform but this one exceeds that limit`)
   let pixels = 0
-  for (const picture of pictures) {
-    const { width, height } = await decoding(() => sharp(picture, { limitInputPixels: false }).metadata())
+  for (const image of images) {
+    const { width, height } = await decoding(() => sharp(image, { limitInputPixels: false }).metadata())
     // librsvg decodes each embedded image completely, however small it is drawn.
     pixels += width * height
     if (pixels > sourceMaxPixels) {

@@ -1,5 +1,5 @@
 // The beginnings in base64 of PNG, JPEG, GIF, WebP.
-const PICTURE = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR)/
+const IMAGE = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR)/
 // The beginnings in base64 of WOFF, WOFF2, TrueType, OpenType. Excalidraw and draw.io embed such fonts in their
 // styles; librsvg ignores them.
 const FONT = /^(?:d09G|AAEAA|dHJ1Z|T1RUT)/
@@ -13,18 +13,18 @@ const URI = new RegExp(`(?<![\\w-])data:([^,]{0,${HEADER_MAX_LENGTH}})(,[ \\n]*)
  * @param text as returned by {@link plainly}
  * @param most stops at one above this number
  */
-export function picturesIn(text: string, { most }: { most: number }): Buffer[] | undefined {
-  const pictures: Buffer[] = []
+export function imagesIn(text: string, { most }: { most: number }): Buffer[] | undefined {
+  const images: Buffer[] = []
   for (const { index, 0: start, 1: header = '', 2: comma } of text.matchAll(URI)) {
     // Plain words, as in aria-label="Data: 3".
     if (comma === undefined && header.length < HEADER_MAX_LENGTH) continue
     const begun = index + start.length
     const head = text.slice(begun, begun + 20)
-    if (!/;[ \n]*base64[ \n]*$/i.test(header) || !(PICTURE.test(head) || FONT.test(head))) return undefined
-    if (PICTURE.test(head)) pictures.push(Buffer.from(payload(text, begun), 'base64'))
-    if (pictures.length > most) break
+    if (!/;[ \n]*base64[ \n]*$/i.test(header) || !(IMAGE.test(head) || FONT.test(head))) return undefined
+    if (IMAGE.test(head)) images.push(Buffer.from(payload(text, begun), 'base64'))
+    if (images.length > most) break
   }
-  return pictures
+  return images
 }
 
 /** The text up to a character that is neither base64 nor white space. */

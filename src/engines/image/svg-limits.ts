@@ -1,4 +1,4 @@
-import { picturesIn, plainly } from './svg-data.ts'
+import { imagesIn, plainly } from './svg-data.ts'
 import { createNesting } from './svg-nesting.ts'
 
 // The cost of an SVG depends little on its size. Measured with librsvg: 4 KB of memory per element; 4 s for 10,000
@@ -11,7 +11,7 @@ const MAX_STYLE = 1_000_000
 const MAX_STYLE_TIMES_TAGS = 1_000_000_000
 const MAX_SUBSET = 10_000
 const MAX_ESCAPES = 100_000
-const MAX_PICTURES = 256
+const MAX_IMAGES = 256
 // Entities for plain words, as Illustrator uses for its namespaces. Other entities could hide any number of elements.
 const PLAIN_ENTITIES = /^\[(?:\s|<!ENTITY\s+[\w:.-]+\s+(?:"[^"<>&%]*"|'[^'<>&%]*')\s*>)*$/
 const ENTITY = /<!ENTITY\s+([\w:.-]+)\s+(?:"([^"]*)"|'([^']*)')/g
@@ -24,16 +24,16 @@ const ENTITY = /<!ENTITY\s+([\w:.-]+)\s+(?:"([^"]*)"|'([^']*)')/g
  * for minutes, by single elements or by nested ones. It does not guard against many elements that each refer to many
  * others.
  */
-export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: readonly Buffer[] } {
-  if (bytes.length > MAX_BYTES) return { tooMuch: `of at most ${MAX_BYTES} bytes`, pictures: [] }
+export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; images: readonly Buffer[] } {
+  if (bytes.length > MAX_BYTES) return { tooMuch: `of at most ${MAX_BYTES} bytes`, images: [] }
   const xml = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   const after = (mark: string, from: number) => {
     const found = xml.indexOf(mark, from)
     return found === -1 ? xml.length : found + mark.length
   }
-  const pictures: Buffer[] = []
+  const images: Buffer[] = []
   let embedded = 0
-  const refused = (tooMuch: string) => ({ tooMuch, pictures: [] })
+  const refused = (tooMuch: string) => ({ tooMuch, images: [] })
   if (hasManyEscapes(xml)) return refused(`of at most ${MAX_ESCAPES} entities and escapes`)
   const nesting = createNesting()
   let entities: ReadonlyMap<string, string> = new Map()
@@ -55,8 +55,8 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
   }
   const embed = (plain: string) => {
     embedded += 1
-    const found = picturesIn(plain, { most: MAX_PICTURES })
-    if (found) pictures.push(...found)
+    const found = imagesIn(plain, { most: MAX_IMAGES })
+    if (found) images.push(...found)
     else foreign = true
   }
   for (let at = 0; at < xml.length && tags <= MAX_TAGS && text <= MAX_TEXT && !foreign; tags += 1) {
@@ -88,7 +88,7 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
       else {
         const tag = plainly(raw, entities)
         nesting.enter(name, tag, { isSelfClosing: !opens })
-        if (embedded <= MAX_PICTURES && tag.includes(',') && /data:/i.test(tag)) embed(tag)
+        if (embedded <= MAX_IMAGES && tag.includes(',') && /data:/i.test(tag)) embed(tag)
         if (name === 'include') foreign = true
       }
     }
@@ -105,9 +105,9 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
   if (foreign) return refused('without an embedded SVG, embedded styles or unknown embedded data')
   const nested = nesting.tooMuch(plainStyles)
   if (nested) return refused(nested)
-  if (embedded > MAX_PICTURES || pictures.length > MAX_PICTURES)
-    return refused(`of at most ${MAX_PICTURES} embedded images`)
-  return { pictures }
+  if (embedded > MAX_IMAGES || images.length > MAX_IMAGES)
+    return refused(`of at most ${MAX_IMAGES} embedded images`)
+  return { images }
 }
 
 function hasManyEscapes(xml: string): boolean {

@@ -1,8 +1,8 @@
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { VideoDraft } from '../ffmpeg/video-source.ts'
 import {
+  croppedSizeOf,
   filters,
-  keptOf,
   MUXING_PACKETS,
   OUTCOME_COLOURS,
   outcomeSize,
@@ -42,7 +42,7 @@ const BUFFER_SECONDS = 1.5
 
 /** The sizes of the stream for a draft, the largest first: never larger than the source, by the shorter side. */
 export function ladderOf(draft: VideoDraft): Rung[] {
-  const { width, height } = keptOf(draft)
+  const { width, height } = croppedSizeOf(draft)
   const own = Math.min(width, height, STEPS[0].side)
   const sides = [own, ...STEPS.map(({ side }) => side).filter((side) => side <= own * NEXT_AT_MOST)]
   return sides.map((side) => {

@@ -84,12 +84,12 @@ export const OUTCOME_COLOURS: readonly string[] = [
 
 /** The size of the output, in pixels: both sides are even, as most players need it. */
 export function outcomeSize(draft: VideoDraft): Size {
-  const kept = keptOf(draft)
-  const { maxWidth, maxHeight } = boxOf(draft, kept)
-  const factor = Math.min(1, maxWidth / kept.width, maxHeight / kept.height)
+  const cropped = croppedSizeOf(draft)
+  const { maxWidth, maxHeight } = boxOf(draft, cropped)
+  const factor = Math.min(1, maxWidth / cropped.width, maxHeight / cropped.height)
   return {
-    width: evenSide(kept.width * factor, Math.min(draft.input.source.width, maxWidth)),
-    height: evenSide(kept.height * factor, Math.min(draft.input.source.height, maxHeight)),
+    width: evenSide(cropped.width * factor, Math.min(draft.input.source.width, maxWidth)),
+    height: evenSide(cropped.height * factor, Math.min(draft.input.source.height, maxHeight)),
   }
 }
 
@@ -118,7 +118,7 @@ export function outcomeSeconds({ input, startSeconds = 0, endSeconds }: VideoDra
 }
 
 /** The displayed size of the cropped part of a frame. */
-export function keptOf({ aspectRatio, input }: VideoDraft): Size {
+export function croppedSizeOf({ aspectRatio, input }: VideoDraft): Size {
   const { width, height } = input.source
   if (aspectRatio === undefined) return { width, height }
   return { width: Math.min(width, height * aspectRatio), height: Math.min(height, width / aspectRatio) }
@@ -144,9 +144,9 @@ function evenSide(side: number, most: number): number {
  */
 export function filters(draft: VideoDraft, canToneMap: boolean): string[] {
   const { colorMatrix, ...shown } = draft.input.source
-  const kept = keptOf(draft)
+  const cropped = croppedSizeOf(draft)
   // Before the scaling, pixels may not be square, so the crop is a fraction of each side.
-  const [across, down] = [kept.width / shown.width, kept.height / shown.height]
+  const [across, down] = [cropped.width / shown.width, cropped.height / shown.height]
   const isHd = Math.min(shown.width, shown.height) >= HD_HEIGHT
   const matrix = colorMatrix === undefined && isHd ? ':in_color_matrix=bt709' : ''
   const { width, height } = outcomeSize(draft)

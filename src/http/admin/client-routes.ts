@@ -30,12 +30,12 @@ const BODY_MAX_BYTES = 256 * 1024
 export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const body = (req: Request) => jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
-  const answered =
+  const respondWith =
     (work: (req: Request<Names>, signal: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
-      const answer = await work(req as Request<Names>, clientGone(res)).catch(withoutServerResponse)
+      const result = await work(req as Request<Names>, clientGone(res)).catch(withoutServerResponse)
       res.setHeader('Cache-Control', 'no-store')
-      res.json(answer)
+      res.json(result)
     }
 
   routes.use('/v1/clients', (req, _res, next) => {
@@ -44,63 +44,63 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   })
   routes.get(
     '/v1/clients',
-    answered(() => managedClients.list()),
+    respondWith(() => managedClients.list()),
   )
   routes.post(
     '/v1/clients',
-    answered(async (req) => managedClients.create(readNewClient(await body(req)))),
+    respondWith(async (req) => managedClients.create(readNewClient(await body(req)))),
   )
   routes.all('/v1/clients', methodNotAllowed('GET', 'HEAD', 'POST'))
   routes.get(
     '/v1/clients/:id',
-    answered(({ params }) => managedClients.show(params.id)),
+    respondWith(({ params }) => managedClients.show(params.id)),
   )
   routes.patch(
     '/v1/clients/:id',
-    answered(async (req) => managedClients.update(req.params.id, readClientChanges(await body(req)))),
+    respondWith(async (req) => managedClients.update(req.params.id, readClientChanges(await body(req)))),
   )
   // A disconnect aborts the removal, as Ctrl-C does on the command line. The next call continues it.
   routes.delete(
     '/v1/clients/:id',
-    answered((req, signal) =>
+    respondWith((req, signal) =>
       managedClients.remove(req.params.id, { files: readFilesFlag(req), signal, progress: async () => {} }),
     ),
   )
   routes.all('/v1/clients/:id', methodNotAllowed('GET', 'HEAD', 'PATCH', 'DELETE'))
   routes.put(
     '/v1/clients/:id/storage',
-    answered(async (req) => managedClients.setStorage(req.params.id, readStorage(await body(req)))),
+    respondWith(async (req) => managedClients.setStorage(req.params.id, readStorage(await body(req)))),
   )
   routes.delete(
     '/v1/clients/:id/storage',
-    answered(({ params }) => managedClients.setStorage(params.id, undefined)),
+    respondWith(({ params }) => managedClients.setStorage(params.id, undefined)),
   )
   routes.all('/v1/clients/:id/storage', methodNotAllowed('PUT', 'DELETE'))
   routes.post(
     '/v1/clients/:id/rotate',
-    answered(async (req) =>
+    respondWith(async (req) =>
       managedClients.rotate(req.params.id, readRotation(hasBody(req) ? await body(req) : {})),
     ),
   )
   routes.all('/v1/clients/:id/rotate', methodNotAllowed('POST'))
   routes.post(
     '/v1/clients/:id/keys',
-    answered(({ params }) => managedClients.addUrlKey(params.id)),
+    respondWith(({ params }) => managedClients.addUrlKey(params.id)),
   )
   routes.all('/v1/clients/:id/keys', methodNotAllowed('POST'))
   routes.delete(
     '/v1/clients/:id/keys/:version',
-    answered(({ params }) => managedClients.removeUrlKey(params.id, Number(params.version))),
+    respondWith(({ params }) => managedClients.removeUrlKey(params.id, Number(params.version))),
   )
   routes.all('/v1/clients/:id/keys/:version', methodNotAllowed('DELETE'))
   routes.post(
     '/v1/clients/:id/secrets',
-    answered(async (req) => managedClients.addSecret(req.params.id, readNewSecret(await body(req)))),
+    respondWith(async (req) => managedClients.addSecret(req.params.id, readNewSecret(await body(req)))),
   )
   routes.all('/v1/clients/:id/secrets', methodNotAllowed('POST'))
   routes.delete(
     '/v1/clients/:id/secrets/:secretId',
-    answered(({ params }) => managedClients.removeSecret(params.id, params.secretId)),
+    respondWith(({ params }) => managedClients.removeSecret(params.id, params.secretId)),
   )
   routes.all('/v1/clients/:id/secrets/:secretId', methodNotAllowed('DELETE'))
   return routes

@@ -69,7 +69,7 @@ export function tusRoutes({
     try {
       // Loaded on first use: the package takes 5 MB of memory, which most services never need.
       const { exchangeTus } = await import('./protocol.ts')
-      const answer = await exchangeTus(
+      const response = await exchangeTus(
         {
           grant,
           method,
@@ -85,11 +85,11 @@ export function tusRoutes({
         options,
       )
       if (slow) throw slow
-      for (const [name, value] of answer.headers)
+      for (const [name, value] of response.headers)
         if (!name.startsWith('access-control-')) res.setHeader(name, value)
-      if (method === 'HEAD' && id !== undefined && isComplete(answer.headers))
+      if (method === 'HEAD' && id !== undefined && isComplete(response.headers))
         for (const [name, value] of Object.entries(await recordHeader(id))) res.setHeader(name, value)
-      res.status(answer.status).end()
+      res.status(response.status).end()
     } finally {
       stopWatching()
       body.leave()

@@ -63,18 +63,18 @@ export function workForParent(
     else assets.shift()?.reject(receivedError(message.noAsset))
   })
 
-  let asking: Promise<unknown> = Promise.resolve()
+  let lastRequest: Promise<unknown> = Promise.resolve()
   /** Requests run one after the other, since the bytes share one channel. */
   function asset(name: string): Promise<Asset> {
-    const asked = asking.then(
+    const request = lastRequest.then(
       () =>
         new Promise<Asset>((resolve, reject) => {
           assets.push({ resolve, reject })
           tell({ assetOf: name })
         }),
     )
-    asking = asked.catch(() => {})
-    return asked
+    lastRequest = request.catch(() => {})
+    return request
   }
 }
 

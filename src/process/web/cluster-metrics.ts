@@ -5,7 +5,7 @@ import cluster, { type Worker } from 'node:cluster'
 // GET /metrics reaches any web process.
 
 // A process that does not respond within this time is left out.
-const ANSWER_MS = 2_000
+const RESPONSE_MS = 2_000
 
 /** A message between the primary process and the web processes. `metricsOf` is the number of the request. */
 type Message = { metricsOf: number; parts?: unknown; text?: string }
@@ -19,20 +19,20 @@ type Message = { metricsOf: number; parts?: unknown; text?: string }
 export function gatherMetrics(
   aggregate: (parts: readonly unknown[]) => Promise<string>,
 ): () => Promise<string> {
-  // Processes that have sent their ready message. A starting process would not answer.
+  // Processes that have sent their ready message. A starting process would not respond.
   const ready = new Set<Worker>()
   const waiting = new Map<number, (parts: unknown) => void>()
-  let questions = 0
+  let requests = 0
 
   function ask(worker: Worker): Promise<unknown> {
-    questions += 1
-    const metricsOf = questions
-    const answered = new Promise((resolve) => {
+    requests += 1
+    const metricsOf = requests
+    const response = new Promise((resolve) => {
       waiting.set(metricsOf, resolve)
-      setTimeout(resolve, ANSWER_MS).unref()
+      setTimeout(resolve, RESPONSE_MS).unref()
       worker.send({ metricsOf }, (error) => error && resolve(undefined))
     })
-    return answered.finally(() => waiting.delete(metricsOf))
+    return response.finally(() => waiting.delete(metricsOf))
   }
 
   async function gather(): Promise<string> {
@@ -40,8 +40,8 @@ export function gatherMetrics(
     return aggregate(parts.filter((part) => part !== undefined))
   }
 
-  /** If the worker has died or the collection fails, no answer is sent, and the request times out. */
-  async function answer(worker: Worker, metricsOf: number): Promise<void> {
+  /** If the worker has died or the collection fails, no response is sent, and the request times out. */
+  async function respond(worker: Worker, metricsOf: number): Promise<void> {
     const text = await gather().catch(() => undefined)
     if (text !== undefined) worker.send({ metricsOf, text }, () => undefined)
   }
@@ -51,33 +51,33 @@ export function gatherMetrics(
     ready.add(worker)
     if (message.metricsOf === undefined) return
     if (message.parts !== undefined) waiting.get(message.metricsOf)?.(message.parts)
-    else void answer(worker, message.metricsOf)
+    else void respond(worker, message.metricsOf)
   })
   return gather
 }
 
 /**
- * Runs in a web process. Answers the requests of the primary process.
+ * Runs in a web process. Responds to the requests of the primary process.
  *
  * @param parts returns the metrics of this process
  * @returns a function that requests the metrics of all processes
  */
 export function shareMetrics(parts: () => Promise<unknown>): () => Promise<string> {
   const waiting = new Map<number, (text: string) => void>()
-  let questions = 0
+  let requests = 0
   process.on('message', async ({ metricsOf, text }: Partial<Message>) => {
     if (metricsOf === undefined) return
     if (text !== undefined) return waiting.get(metricsOf)?.(text)
     process.send?.({ metricsOf, parts: await parts() })
   })
   return () => {
-    questions += 1
-    const metricsOf = questions
-    const answered = new Promise<string>((resolve, reject) => {
+    requests += 1
+    const metricsOf = requests
+    const response = new Promise<string>((resolve, reject) => {
       waiting.set(metricsOf, resolve)
-      setTimeout(reject, 2 * ANSWER_MS, new Error('the first process does not respond')).unref()
+      setTimeout(reject, 2 * RESPONSE_MS, new Error('the first process does not respond')).unref()
       process.send?.({ metricsOf })
     })
-    return answered.finally(() => waiting.delete(metricsOf))
+    return response.finally(() => waiting.delete(metricsOf))
   }
 }

@@ -45,7 +45,7 @@ export function createFindPlanned({
       const found = await originals.findToRead(client, name, named?.derivative ?? key)
       if (!found) continue
       if (name.format.group !== group) throw fileNotFound()
-      // Only now: the response for a file that does not exist is a 404, whatever the query.
+      // Only now: the response for a file that does not exist is 404, whatever the query.
       if (attempt.plan === undefined) throw attempt.error
       return { found, input, plan: attempt.plan, ...(key ? { key } : {}), ...(named ? { named } : {}) }
     }

@@ -53,7 +53,7 @@ export function createDerivations({
         if (made) return
         const stored = await buckets.of(client).find(key)
         if (stored) return answer(withLastModified(stored, record.storedAt))
-        // Another process had no room to store it; or its original is deleted, which is a 404.
+        // Another process had no room to store it; or its original is deleted, and the response is 404.
         await work(signal)
       },
       {

@@ -5,6 +5,8 @@ import { startProgram } from './program.ts'
 export interface Chromium {
   /** Opens a URL in the page, and resolves when the page has loaded. */
   open(url: string): Promise<void>
+  /** Sets the size of the page in CSS pixels, and its device pixels per CSS pixel. */
+  resize(screen: { width: number; height: number; dpr: number }): Promise<void>
   /** Runs an expression in the page, awaits it if it is a promise, and returns its value, as JSON bears it. */
   evaluate(expression: string): Promise<unknown>
   /** Follows a link to a file that is to be saved, and saves it into this folder. */
@@ -84,6 +86,10 @@ export async function startChromium(): Promise<Chromium> {
       await evaluate(
         `new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', () => done()))`,
       )
+    },
+    async resize({ width, height, dpr }) {
+      const metrics = { width, height, deviceScaleFactor: dpr, mobile: false }
+      await call('Emulation.setDeviceMetricsOverride', metrics, sessionId)
     },
     evaluate,
     async download(url, downloadPath) {

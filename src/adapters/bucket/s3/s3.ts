@@ -21,7 +21,7 @@ export interface S3BucketOptions extends S3ConnectionOptions {
 
 /**
  * Buckets as prefixes of one S3 bucket. Other programs may use the bucket too: objects whose names are not our keys are
- * ignored. The credentials need the rights to list the bucket (without it, a missing object is a 403), to read, put and
+ * ignored. The credentials need the rights to list the bucket (without it, S3 returns 403 for a missing object), to read, put and
  * delete objects, and to list and abort multipart uploads.
  *
  * @throws Error of the SDK when it finds no region, or the name of the bucket is invalid

@@ -79,7 +79,7 @@ export const CLIENT_RULES = {
     docs: {
       example: 'on',
       effect:
-        '`preset` is the only accepted parameter. Any other is a 403 (`presets_only`). `download` and ignored parameters work as before',
+        '`preset` is the only accepted parameter. Requests with any other return 403 (`presets_only`). `download` and ignored parameters work as before',
     },
     shown: 'presets only',
   }),

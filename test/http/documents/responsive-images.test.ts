@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { onOneBackend } from '../../support/backends.ts'
+import { picture } from '../../support/media/images.ts'
+import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { uploadOne } from '../../support/requests/client.ts'
+import { PROJECT } from '../../support/service.ts'
+
+const PAGE = join(PROJECT, 'docs', 'how-to', 'responsive-images.md')
+
+onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start) => {
+  let chromium: Chromium
+  let server: Server
+  let url: string
+  before(async function () {
+    this.timeout(60_000)
+    const service = await start()
+    // Images are not enlarged, so each derivative of this one is rendered at once.
+    const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture({ width: 8, height: 6 }) })
+    const text = await readFile(PAGE, 'utf8')
+    const [list, formats] = [...text.matchAll(/```html\n([\s\S]*?)```/g)].map(([, html = '']) =>
+      html.replaceAll('SRC', src),
+    )
+    server = createServer((req, res) => {
+      res.setHeader('Content-Type', 'text/html')
+      res.end(`<!doctype html><body style="margin:0">${req.url === '/formats' ? formats : list}`)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    chromium = await startChromium()
+  })
+  after(async () => {
+    await chromium?.stop()
+    server?.closeAllConnections()
+    server?.close()
+  })
+
+  /** The query of the image that the page has loaded. */
+  async function loaded(path: string, screen: { width: number; dpr: number }) {
+    await chromium.resize({ height: 900, ...screen })
+    await chromium.open(`${url}${path}`)
+    return chromium.evaluate(`(async () => {
+      const img = document.querySelector('img')
+      await img.decode()
+      return new URL(img.currentSrc).search
+    })()`)
+  }
+
+  // From small to large: the browser prefers a larger image that it already has.
+  for (const [width, dpr, expected] of [
+    [390, 1, '?w=400&f=auto'],
+    [390, 2, '?w=800&f=auto'],
+    [1440, 1, '?w=800&f=auto'],
+    [1440, 2, '?w=1600&f=auto'],
+  ] as const)
+    it(`requests ${expected} on a page of ${width} px with ${dpr} device pixels per pixel`, async function () {
+      this.timeout(60_000)
+      expect(await loaded('/', { width, dpr })).to.equal(expected)
+    })
+
+  for (const [dpr, expected] of [
+    [1, '?w=800&f=avif'],
+    [2, '?w=1600&f=avif'],
+  ] as const)
+    it(`requests ${expected} of a picture element with ${dpr} device pixels per pixel`, async function () {
+      this.timeout(60_000)
+      expect(await loaded('/formats', { width: 1440, dpr })).to.equal(expected)
+    })
+})
