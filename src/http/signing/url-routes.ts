@@ -14,6 +14,7 @@ import { checkedBody } from '../body/parse.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
+import type { SignedUrl } from '../wire/links.ts'
 
 interface Dependencies {
   clients: Clients
@@ -71,10 +72,11 @@ export function signUrlRoutes({
     const expiresAt = endOf(expiresIn, grant)
     const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
     res.setHeader('Cache-Control', 'no-store')
-    res.json({
+    const signed: SignedUrl = {
       url: `${baseUrl}${signUrl(`${target}${ending}`, key)}`,
       ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
-    })
+    }
+    res.json(signed)
   })
   // GET requests a link for the folder "url".
   routes.get('/v1/sign/url', (_req, _res, next) => next('router'))
