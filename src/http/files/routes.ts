@@ -16,6 +16,7 @@ import { ifMatchHolds } from '../delivery/conditional.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone, queryPairs, wildcardPath } from '../request.ts'
 import { fileToWire, type Place } from '../wire/file-details.ts'
+import type { Derivative, FileList, FileWithDerivatives } from '../wire/record.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 import { cursorOf, positionOf } from './cursor.ts'
 import { readListQuery } from './list-query.ts'
@@ -67,11 +68,12 @@ export function filesRoutes({
         : await list({ ...asked, client, folder, after, signal })
     const total = isCounted ? await count({ client, state: asked.state, folder, signal }) : undefined
     res.setHeader('Cache-Control', 'no-store')
-    res.json({
+    const page: FileList = {
       files: files.map((file) => fileToWire(file, { client, baseUrl })),
       cursor: next === undefined ? null : cursorOf(next, place),
       ...(total === undefined ? {} : { total }),
-    })
+    }
+    res.json(page)
   })
   routes.all('/v1/files', methodNotAllowed('GET', 'HEAD'))
 
@@ -123,7 +125,7 @@ function otherVersion(): Problem {
   })
 }
 
-function describedToWire(file: DescribedFile, place: Place) {
+function describedToWire(file: DescribedFile, place: Place): FileWithDerivatives {
   return {
     ...fileToWire(file, place),
     derivatives: file.derivatives.map((one) => derivativeToWire(one, file, place)),
@@ -134,7 +136,7 @@ function derivativeToWire(
   { key, entry }: IndexedFile['derivatives'][number],
   { name }: DescribedFile,
   { client, baseUrl }: Place,
-) {
+): Derivative {
   const { mediaType = null, size = null } = entry.state === 'stored' ? entry.record : {}
   const src = derivativeUrl(key, { baseUrl, token: client.token, group: name.format.group })
   return { key, src, mediaType, size, state: entry.state }

@@ -87,6 +87,9 @@ export const problem = z
     minBytesPerSecond: z.int().describe('Minimum rate of a request body.').optional(),
     maxWaiting: z.int().describe('Maximum number of waiting requests of a connection.').optional(),
     maxRatio: z.int().describe('Maximum ratio of decompressed to compressed bytes.').optional(),
-    partsBytes: z.int().describe('Size of the stored parts in bytes.').optional(),
+    remoteStatus: z.int().describe('Status of the response of the other server.').optional(),
   })
   .describe('A problem document (RFC 9457). Its further members depend on the code.')
+
+export type Health = z.input<typeof health>
+export type Readiness = z.input<typeof readiness>
