@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeVariables } from '../config/load.ts'
+import { shippedParameters } from '../src/assembly/shipped-parameters.ts'
 import { CLIENT_RULES } from '../src/core/clients/rules/table.ts'
 import { endpointErrors } from './readme/endpoint-errors.js'
 import { formats } from './readme/formats.js'
 import { limits } from './readme/limits.js'
-import { shippedParameters } from './readme/shipped-parameters.js'
 import { root } from './ready/run.js'
 
 const HELP = `npm run readme
@@ -27,7 +27,7 @@ const PAGES = {
 
 /** The text of each table, by name. */
 async function tables() {
-  const { image, video, audio } = await shippedParameters()
+  const { image, video, audio } = await shippedParameters(root)
   return {
     variables: variables(),
     parameters: parameters(image),

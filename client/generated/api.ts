@@ -666,7 +666,28 @@ export interface Problem {
   job?: string
   /** Progress of the job, from 0 to 1. */
   progress?: number
-  [member: string]: unknown
+  /** Why a file or a bucket cannot be used, or `busy` when a shared limit is reached. */
+  reason?: string
+  /** Size of the file in bytes. */
+  size?: number
+  /** Index of the invalid item of `transforms`. */
+  transform?: number
+  /** The format whose limit is exceeded. */
+  format?: string
+  /** Longest side of this format in pixels. */
+  maxSide?: number
+  /** What the operator allows. */
+  allowed?: string
+  /** The step at which a bucket could not be used. */
+  step?: string
+  /** Minimum rate of a request body. */
+  minBytesPerSecond?: number
+  /** Maximum number of waiting requests of a connection. */
+  maxWaiting?: number
+  /** Maximum ratio of decompressed to compressed bytes. */
+  maxRatio?: number
+  /** Size of the stored parts in bytes. */
+  partsBytes?: number
 }
 
 /** The result of each check. */

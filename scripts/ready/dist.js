@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 import { root, run, say } from './run.js'
 
@@ -31,6 +41,9 @@ export async function build() {
     // The commands in package.json must be executable.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755)
+    copyReference(join(next, 'api-reference'))
+    if ((await run(process.execPath, [join(root, 'scripts', 'openapi.js'), next])) !== 0)
+      throw new Error('The API document could not be created, see the error above. dist is unchanged.')
     writeFileSync(join(next, '.built-from'), builtFrom)
     if (existsSync(dist)) renameSync(dist, last)
     renameSync(next, dist)
@@ -42,6 +55,14 @@ export async function build() {
 async function compile(project, folder) {
   const code = await run('node_modules/.bin/tsc', ['--project', project, '--outDir', folder])
   if (code !== 0) throw new Error('The build failed, see the errors above. dist is unchanged.')
+}
+
+/** Copies the files of the page `/docs/api`, so that the package is needed for builds only. */
+function copyReference(folder) {
+  const from = join(root, 'node_modules', 'swagger-ui-dist')
+  mkdirSync(folder)
+  for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'])
+    copyFileSync(join(from, file), join(folder, file))
 }
 
 /** A hash of the names and contents of all sources. File times are not reliable. */

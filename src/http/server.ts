@@ -58,6 +58,7 @@ import { homeRoutes } from './system/home.ts'
 import { type MetricsAccess, metricsRoutes } from './system/metrics.ts'
 import { openApiRoutes } from './system/openapi.ts'
 import { parametersRoutes } from './system/parameters.ts'
+import { referenceRoutes } from './system/reference.ts'
 import type { TusOptions } from './tus/protocol.ts'
 import { tusRoutes } from './tus/routes.ts'
 import { signedUploadRoutes } from './upload/link-routes.ts'
@@ -144,6 +145,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(answersAtOnce({ most: options.answersPerAddress, clients: options.clients }))
   app.use(parametersRoutes(options.parameters))
+  app.use(referenceRoutes())
   app.use(openApiRoutes({ ...options, version: options.checks.version }))
   const answerStored = createStoredAnswer(options)
   const receive = createReception({ ...options, answerStored })

@@ -3,12 +3,14 @@ import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
+import { expect } from 'chai'
 import { loadConfig } from '../../config/load.ts'
 import { type App, type AppOptions, createApp, type Storage } from '../../src/app.ts'
 import type { Log } from '../../src/core/log.ts'
 import { createWebServer } from '../../src/process/web/web-server.ts'
 import type { Tokens } from '../../src/service/clients/clients.ts'
 import { type Backend, EMBEDDED } from './backend.ts'
+import { watchResponses } from './openapi/response-check.ts'
 import { expectNoSecrets } from './secrets.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { expectDocumentedProblems } from './texts/documented-problems.ts'
@@ -67,7 +69,11 @@ export async function startService({
   const config = loadConfig(environment)
   const log = keptLog()
   let handle: RequestListener | undefined
-  const server = createWebServer(config, (req, res) => handle?.(req, res))
+  const responses = watchResponses()
+  const server = createWebServer(config, (req, res) => {
+    responses.watch(req, res)
+    handle?.(req, res)
+  })
   const port = await listen(server)
   const url = `http://127.0.0.1:${port}`
   let storage: Storage | undefined
@@ -104,6 +110,7 @@ export async function startService({
       await new Promise((done) => server.close(done))
       await app.close()
       if (!keepData) await rm(folder, { recursive: true, force: true })
+      expect(responses.failures(), 'src/http/documents describes these responses').to.deep.equal([])
       expectDocumentedProblems(log.lines)
       expectNoSecrets(inspect(log.lines, { depth: 20, maxArrayLength: null }), secrets)
     },

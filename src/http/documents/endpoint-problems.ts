@@ -171,5 +171,7 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'DELETE /v1/clients/:id/secrets/:secretId': [...ONE_CLIENT, '404 secret_not_found'],
   'GET /v1/parameters': [],
   'GET /v1/openapi.json': [],
+  'GET /docs/api': [],
+  'GET /docs/api/:file': [],
   'GET /metrics': ['401 unauthorized'],
 }

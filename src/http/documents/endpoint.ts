@@ -63,6 +63,8 @@ export interface Example {
 export interface Endpoint {
   /** Method and route, as the log and `ENDPOINT_PROBLEMS` name them: `GET /v1/files/*path`. */
   route: string
+  /** Further routes of the same path: they only refuse requests. */
+  otherRoutes?: readonly string[]
   /** The path in the document, when it is not the route with `{name}` for each parameter. */
   path?: string
   /** The key in `ENDPOINT_PROBLEMS`. Default: the route. */

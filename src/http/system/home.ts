@@ -35,6 +35,7 @@ const PAGE = `<!doctype html>
   <li><code>POST /v1/zip</code> delivers several files as one ZIP archive.</li>
   <li><code>DELETE /v1/upload/&lt;path&gt;</code> deletes a file and its derivatives.</li>
   <li><a href="v1/parameters"><code>GET /v1/parameters</code></a> lists the parameters of transformations, as JSON.</li>
+  <li><a href="docs/api"><code>GET /docs/api</code></a> shows all endpoints.</li>
   <li><a href="readyz"><code>GET /readyz</code></a> states whether the service can serve requests.</li>
 </ul>
 <p>The README in the source folder has the whole documentation.</p>

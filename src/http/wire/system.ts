@@ -58,7 +58,7 @@ const scalar = z.union([z.string(), z.number()])
 
 /** A problem document. `code` is stable; further members depend on the code. */
 export const problem = z
-  .looseObject({
+  .object({
     type: z.string().describe('URN of the problem: `urn:sluice:problem:<code>`.'),
     title: z.string().describe('Reason phrase of the status.'),
     status: z.int().describe('HTTP status.'),
@@ -74,5 +74,19 @@ export const problem = z
     maxBytes: z.int().describe('The exceeded size limit.').optional(),
     job: z.string().describe('URL of the state of the job.').optional(),
     progress: z.number().describe('Progress of the job, from 0 to 1.').optional(),
+    reason: z
+      .string()
+      .describe('Why a file or a bucket cannot be used, or `busy` when a shared limit is reached.')
+      .optional(),
+    size: z.int().describe('Size of the file in bytes.').optional(),
+    transform: z.int().describe('Index of the invalid item of `transforms`.').optional(),
+    format: z.string().describe('The format whose limit is exceeded.').optional(),
+    maxSide: z.int().describe('Longest side of this format in pixels.').optional(),
+    allowed: z.string().describe('What the operator allows.').optional(),
+    step: z.string().describe('The step at which a bucket could not be used.').optional(),
+    minBytesPerSecond: z.int().describe('Minimum rate of a request body.').optional(),
+    maxWaiting: z.int().describe('Maximum number of waiting requests of a connection.').optional(),
+    maxRatio: z.int().describe('Maximum ratio of decompressed to compressed bytes.').optional(),
+    partsBytes: z.int().describe('Size of the stored parts in bytes.').optional(),
   })
   .describe('A problem document (RFC 9457). Its further members depend on the code.')

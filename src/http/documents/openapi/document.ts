@@ -4,6 +4,7 @@ import { documentedEndpoints } from '../endpoints.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { headerComponents, methodOf, operation, pathOf } from './operation.ts'
 import { componentSchemas } from './schemas.ts'
+import { sharedParts } from './shared.ts'
 
 /** The properties of an installation that its API document depends on. */
 export interface DocumentOptions {
@@ -62,9 +63,10 @@ Every endpoint with GET supports HEAD. Delivery supports OPTIONS, and pages of a
 /** Creates the OpenAPI 3.1 document from the schemas that validate requests and describe responses. */
 export function openApiDocument({ version, baseUrl, parameters }: DocumentOptions): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
+  const shared = { parameters: sharedParts('parameters'), responses: sharedParts('responses') }
   for (const endpoint of documentedEndpoints(parameters)) {
     const path = pathOf(endpoint)
-    paths[path] = { ...paths[path], [methodOf(endpoint)]: operation(endpoint) }
+    paths[path] = { ...paths[path], [methodOf(endpoint)]: operation(endpoint, shared) }
   }
   return {
     openapi: '3.1.1',
@@ -79,6 +81,8 @@ export function openApiDocument({ version, baseUrl, parameters }: DocumentOption
     paths,
     components: {
       securitySchemes: SECURITY_SCHEMES,
+      parameters: shared.parameters.all(),
+      responses: shared.responses.all(),
       headers: headerComponents(),
       schemas: componentSchemas(),
     },

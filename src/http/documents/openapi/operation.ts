@@ -1,9 +1,11 @@
+import { STATUS_CODES } from 'node:http'
 import type { Access, Content, Endpoint, Example, Parameter, Success } from '../endpoint.ts'
 import { HEADERS, type HeaderName } from '../headers.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { PATH_PARAMETERS } from '../parameters.ts'
 import { problemResponses } from './problems.ts'
 import { schemaRef } from './schemas.ts'
+import type { SharedParts } from './shared.ts'
 
 const PROBLEM = 'application/problem+json'
 const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
@@ -39,8 +41,14 @@ function pathParameter(name: string): Parameter {
   return parameter
 }
 
+/** The parts that operations share. */
+export interface Shared {
+  parameters: SharedParts
+  responses: SharedParts
+}
+
 /** The Operation Object of an endpoint. */
-export function operation(endpoint: Endpoint): JsonSchema {
+export function operation(endpoint: Endpoint, shared: Shared): JsonSchema {
   const { id, tag, summary, description, access, body, isBodyOptional = false } = endpoint
   return {
     operationId: id,
@@ -48,26 +56,22 @@ export function operation(endpoint: Endpoint): JsonSchema {
     summary,
     ...(description === undefined ? {} : { description }),
     security: SECURITY[access],
-    parameters: parametersOf(endpoint).map((one) => parameterObject(one, endpoint)),
+    parameters: parametersOf(endpoint).map((one) => parameterObject(one, endpoint, shared)),
     ...(body ? { requestBody: { required: !isBodyOptional, content: requestContent(body, endpoint) } } : {}),
-    responses: responses(endpoint),
+    responses: responses(endpoint, shared),
   }
 }
 
 function parameterObject(
   { name, aliases = [], required = false, ...rest }: Parameter,
   { examples = [] }: Endpoint,
+  shared: Shared,
 ): JsonSchema {
   const shown = examples.filter(({ parameters = {} }) => Object.hasOwn(parameters, name))
-  return {
-    name,
-    ...rest,
-    required,
-    ...(aliases.length > 0 ? { 'x-aliases': aliases } : {}),
-    ...(shown.length > 0
-      ? { examples: byId(shown, ({ parameters = {} }) => typed(parameters[name], rest.schema)) }
-      : {}),
-  }
+  const parameter = { name, ...rest, required, ...(aliases.length > 0 ? { 'x-aliases': aliases } : {}) }
+  if (shown.length === 0) return shared.parameters.ref(`${rest.in}_${name}`, parameter)
+  const valueIn = ({ parameters = {} }: Example) => typed(parameters[name], rest.schema)
+  return { ...parameter, examples: byId(shown, valueIn) }
 }
 
 /** The value of a parameter in the type of its schema: examples have texts, as in a URL. */
@@ -86,7 +90,7 @@ function requestContent(body: Readonly<Record<string, Content>>, { examples = []
   )
 }
 
-function responses(endpoint: Endpoint): JsonSchema {
+function responses(endpoint: Endpoint, shared: Shared): JsonSchema {
   const { examples = [] } = endpoint
   const answers = new Map<number, JsonSchema>()
   for (const [status, success] of Object.entries(endpoint.responses))
@@ -101,13 +105,19 @@ function responses(endpoint: Endpoint): JsonSchema {
     const known = answers.get(status) as
       | { description: string; content?: object; headers?: object }
       | undefined
-    answers.set(status, {
+    const response = {
       description: known ? `${known.description} Or ${description}` : description,
       headers: { ...known?.headers, ...headerObjects(headers) },
       ...(methodOf(endpoint) === 'head' ? {} : { content: { ...known?.content, [PROBLEM]: { schema } } }),
-    })
+    }
+    answers.set(status, known ? response : shared.responses.ref(nameOf(status), response))
   }
   return Object.fromEntries([...answers].sort(([one], [other]) => one - other))
+}
+
+/** A name of a status in camel case: `TooManyRequests`. */
+function nameOf(status: number): string {
+  return (STATUS_CODES[status] ?? `Status ${status}`).replaceAll(/[^A-Za-z0-9]/g, '')
 }
 
 function successObject(

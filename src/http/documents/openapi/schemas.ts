@@ -2,9 +2,20 @@ import { z } from 'zod'
 import type { JsonSchema } from '../json-schema.ts'
 import { REQUESTS, RESPONSES } from './components.ts'
 
-/** All named schemas as JSON Schema, by their names. */
-export function componentSchemas(): Record<string, JsonSchema> {
-  return { ...jsonSchemas(REQUESTS, 'input'), ...jsonSchemas(RESPONSES, 'output') }
+/**
+ * All named schemas as JSON Schema, by their names.
+ *
+ * @param options.members of responses: `open` for clients, which ignore those that a later version adds; `closed` for tests
+ */
+export function componentSchemas({
+  members = 'open',
+}: {
+  members?: 'open' | 'closed'
+} = {}): Record<string, JsonSchema> {
+  return {
+    ...jsonSchemas(REQUESTS, optionsFor('input', members)),
+    ...jsonSchemas(RESPONSES, optionsFor('output', members)),
+  }
 }
 
 /** A reference to a named schema. @throws Error for a schema that `components.ts` does not name */
@@ -22,18 +33,18 @@ function addressOf(name: string): string {
 
 function jsonSchemas(
   named: Readonly<Record<string, z.ZodType>>,
-  io: 'input' | 'output',
+  options: z.core.ToJSONSchemaParams,
 ): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>()
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
-  const { schemas } = z.toJSONSchema(registry, { ...optionsFor(io), uri: addressOf })
+  const { schemas } = z.toJSONSchema(registry, { ...options, uri: addressOf })
   return Object.fromEntries(
     Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema as JsonSchema]),
   )
 }
 
-function optionsFor(io: 'input' | 'output'): z.core.ToJSONSchemaParams {
-  return {
+function optionsFor(io: 'input' | 'output', members: 'open' | 'closed'): z.core.ToJSONSchemaParams {
+  const options: z.core.ToJSONSchemaParams = {
     io,
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
@@ -42,13 +53,14 @@ function optionsFor(io: 'input' | 'output'): z.core.ToJSONSchemaParams {
       if (io === 'input' && def.type === 'pipe') {
         const { in: first, out } = def as z.core.$ZodPipeDef
         if (first._zod.def.type !== 'custom') return
-        const { $schema: _, ...inner } = z.toJSONSchema(out, optionsFor(io))
+        const { $schema: _, ...inner } = z.toJSONSchema(out, options)
         Object.assign(jsonSchema, { ...inner, ...jsonSchema })
       }
-      // A later version may add members to a response, which clients ignore.
-      if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+      if (io === 'output' && members === 'open' && jsonSchema.additionalProperties === false)
+        delete jsonSchema.additionalProperties
       // The format states the same, and the pattern has 300 characters.
       if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern
     },
   }
+  return options
 }

@@ -50,6 +50,7 @@ const STORED: Readonly<Record<number, Success>> = {
   ...SENT,
   302: {
     description: 'The URL of the playlist of a stream.',
+    content: { 'text/plain': { json: { type: 'string' } }, 'text/html': { json: { type: 'string' } } },
     headers: ['Location', 'Cache-Control', 'Vary', 'X-Sluice-Transform'],
   },
 }
@@ -115,6 +116,7 @@ const IMAGE_EXAMPLES = [
 const FETCHED: readonly Endpoint[] = [
   {
     route: 'GET /v1/:group/fetch/:token/:url',
+    otherRoutes: ['GET /v1/:group/fetch/:token/*path'],
     path: '/v1/image/fetch/{token}/{url}',
     id: 'getRemoteImage',
     tag: 'Delivery',

@@ -1,10 +1,20 @@
 import { health, parameterLists, readiness } from '../../wire/system.ts'
-import type { Content, Endpoint } from '../endpoint.ts'
+import type { Content, Endpoint, Parameter } from '../endpoint.ts'
+import { FILE_BYTES } from './uploads.ts'
 
 const HTML: Readonly<Record<string, Content>> = { 'text/html': { json: { type: 'string' } } }
 const READINESS = {
   content: { 'application/json': { schema: readiness } },
 } as const
+
+const SENT = ['Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Content-Range'] as const
+const FILE_NAME: Parameter = {
+  in: 'path',
+  name: 'file',
+  description: 'Name of the file.',
+  schema: { type: 'string', enum: ['swagger-ui-bundle.js', 'swagger-ui.css', 'start.js'] },
+  required: true,
+}
 
 /** The state of the service, and its documents. */
 export const SERVICE: readonly Endpoint[] = [
@@ -38,6 +48,35 @@ export const SERVICE: readonly Endpoint[] = [
       304: { description: 'The document has not changed.', headers: ['ETag', 'Cache-Control'] },
     },
     examples: [{ id: 'document', summary: 'This document', status: 200 }],
+  },
+  {
+    route: 'GET /docs/api',
+    id: 'getReference',
+    tag: 'Service',
+    summary: 'A page that shows this document and sends requests',
+    access: 'public',
+    responses: {
+      200: { description: 'The page.', content: HTML, headers: ['Cache-Control', 'ETag'] },
+      304: { description: 'The page has not changed.', headers: ['Cache-Control', 'ETag'] },
+    },
+    examples: [{ id: 'page', summary: 'The page', status: 200 }],
+  },
+  {
+    route: 'GET /docs/api/:file',
+    id: 'getReferenceFile',
+    tag: 'Service',
+    summary: 'A script or style sheet of this page',
+    access: 'public',
+    parameters: [FILE_NAME],
+    responses: {
+      200: { description: 'The file.', content: { '*/*': FILE_BYTES }, headers: SENT },
+      206: { description: 'The requested byte range.', content: { '*/*': FILE_BYTES }, headers: SENT },
+      304: { description: 'The file has not changed.', headers: SENT },
+    },
+    examples: [
+      { id: 'script', summary: 'A script', parameters: { file: 'start.js' }, status: 200 },
+      { id: 'none', summary: 'A file that does not exist', parameters: { file: 'none.js' }, status: 404 },
+    ],
   },
   {
     route: 'GET /healthz',

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Router } from 'express'
+import helmet from 'helmet'
+import { methodNotAllowed, routeNotFound } from '../problem.ts'
+
+// `npm run build` copies the files of the package into dist. From the sources, the package itself serves.
+const BUILT = join(import.meta.dirname, '..', '..', '..', 'api-reference')
+const FILES: ReadonlySet<string> = new Set(['swagger-ui-bundle.js', 'swagger-ui.css'])
+const START = 'start.js'
+// Browsers revalidate by ETag: after an upgrade, an old script must not meet a new page.
+const CACHE_CONTROL = 'public, max-age=0, must-revalidate'
+
+/**
+ * `GET /docs/api`: a page that shows the API document, and sends requests to this service. It loads nothing from other servers.
+ * All its URLs are relative, so it works below a path of a proxy.
+ */
+export function referenceRoutes(): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const folder = existsSync(BUILT)
+    ? BUILT
+    : dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
+  const headers = helmet({
+    strictTransportSecurity: false,
+    referrerPolicy: { policy: 'no-referrer' },
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        // Swagger UI sets style attributes for sizes and colours. They cannot run code.
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        // Its icons are data URLs. Responses with files are shown from blobs.
+        imgSrc: ["'self'", 'data:', 'blob:'],
+        mediaSrc: ["'self'", 'blob:'],
+        connectSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+  })
+
+  routes.get('/docs/api', headers, (_req, res) => {
+    res.setHeader('Cache-Control', CACHE_CONTROL)
+    res.type('html').send(PAGE)
+  })
+  routes.get('/docs/api/:file', headers, (req, res, next) => {
+    const file = String(req.params.file)
+    res.setHeader('Cache-Control', CACHE_CONTROL)
+    if (file === START) return void res.type('js').send(SCRIPT)
+    if (!FILES.has(file)) throw routeNotFound()
+    res.sendFile(file, { root: folder, cacheControl: false }, (error) => {
+      if (error) next(error)
+    })
+  })
+  for (const path of ['/docs/api', '/docs/api/:file']) routes.all(path, methodNotAllowed('GET', 'HEAD'))
+  return routes
+}
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>Sluice API</title>
+<link rel="stylesheet" href="api/swagger-ui.css">
+<div id="api"><noscript>This page needs JavaScript. The document is at v1/openapi.json.</noscript></div>
+<script src="api/swagger-ui-bundle.js"></script>
+<script src="api/start.js"></script>
+`
+
+// The page is at <base>/docs/api. Requests go to the origin of the page, which the policy above allows.
+const SCRIPT = `const base = new URL('..', document.baseURI)
+const show = (spec) => SwaggerUIBundle({
+  spec: { ...spec, servers: [{ url: base.href.replace(/\\/$/, '') }] },
+  dom_id: '#api',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  filter: true,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+})
+fetch(new URL('v1/openapi.json', base))
+  .then((response) => response.json())
+  .then(show)
+  .catch((error) => document.getElementById('api').append('The API document cannot be loaded: ' + error.message))
+`
