@@ -138,6 +138,19 @@ describe('a request of the client library', () => {
     expect(await outcome).to.equal('in between')
   })
 
+  it('deletes a folder in as many requests as needed, and stops when nothing can be deleted', async () => {
+    const done = { path: 'a', status: 'deleted' }
+    const failure = { path: 'b', status: 'error', code: 'unavailable', detail: '' }
+    const pages = [[done], [done, failure], [failure], [done]]
+    let requests = 0
+    const { files } = answering(() => {
+      requests += 1
+      return Response.json({ results: pages[requests - 1], more: true })
+    })
+    expect(await files.deleteMany({ prefix: 'old' })).to.deep.equal([done, done, failure, failure])
+    expect(requests).to.equal(3)
+  })
+
   it('follows the cursor of a list of folders', async () => {
     const urls: string[] = []
     const { folders } = answering((url, { headers }) => {
