@@ -9,6 +9,7 @@ import { checkedBody } from '../body/parse.ts'
 import { clientIp } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
+import type { AdminSession } from '../wire/clients.ts'
 
 interface Dependencies {
   adminSessions: AdminSessions
@@ -52,7 +53,8 @@ export function signInRoutes({
     const { token, expiresAt } = adminSessions.signIn(password)
     await knownAddresses.remember(address)
     res.setHeader('Cache-Control', 'no-store')
-    res.json({ token, expiresAt: new Date(expiresAt).toISOString() })
+    const session: AdminSession = { token, expiresAt: new Date(expiresAt).toISOString() }
+    res.json(session)
   })
   routes.all('/v1/sign-in', methodNotAllowed('POST'))
   return routes

@@ -14,6 +14,7 @@ import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, flagOf, groupOf, limitedPairs, type QueryPairs } from '../request.ts'
+import type { FileInformation } from '../wire/information.ts'
 import { corsPublicRead } from './cors.ts'
 import { sendAsset } from './send.ts'
 
@@ -91,7 +92,7 @@ function unknownParameter(word: string): Problem {
 export function informationToWire(
   { name, record, image, media, problem }: Information,
   { withLocation }: { withLocation: boolean },
-) {
+): FileInformation {
   const { exif, ...known } = image ?? {}
   return {
     sourceName: name.sourceName,

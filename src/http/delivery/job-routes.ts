@@ -6,6 +6,7 @@ import { clientIp } from '../caller/client-ip.ts'
 import { signedLike } from '../caller/signed-url.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone } from '../request.ts'
+import type { WireJob } from '../wire/links.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 import { corsPublicRead } from './cors.ts'
 import { createFollowerPlaces, type FollowerLimits } from './job-followers.ts'
@@ -103,7 +104,7 @@ function wantsEvents(req: Request): boolean {
 function jobToWire(
   { key, original, status, isPlayable }: MediaJob,
   { baseUrl, token, signed }: { baseUrl: string; token: string; signed: (url: string) => string },
-) {
+): WireJob {
   const { state, progress } = status
   const { group } = original.format
   return {

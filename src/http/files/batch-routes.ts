@@ -6,6 +6,7 @@ import { jsonBody } from '../body/json.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone } from '../request.ts'
+import type { DeletionReport, RestorationReport } from '../wire/outcomes.ts'
 import { readDeletion, readRestoration } from './batch-request.ts'
 
 interface Dependencies {
@@ -37,12 +38,13 @@ export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependenci
         : await many.removeFolder({ ...common, folder: asked.folder, limit: asked.limit })
     const results = outcomes.map((outcome) =>
       toWire(outcome, ({ until }) => ({
-        status: 'deleted',
+        status: 'deleted' as const,
         ...(until === undefined ? {} : { deletedUntil: new Date(until).toISOString() }),
       })),
     )
     res.setHeader('Cache-Control', 'no-store')
-    res.json({ results, more })
+    const report: DeletionReport = { results, more }
+    res.json(report)
   })
 
   routes.post('/v1/files/restore', async (req, res) => {
@@ -50,14 +52,17 @@ export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependenci
     const paths = readRestoration(await jsonBody(req, limits), grant)
     const outcomes = await many.restore({ client: grant.client, paths, signal: clientGone(res) })
     res.setHeader('Cache-Control', 'no-store')
-    res.json({ results: outcomes.map((outcome) => toWire(outcome, () => ({ status: 'restored' }))) })
+    const restored = () => ({ status: 'restored' as const })
+    const report: RestorationReport = { results: outcomes.map((outcome) => toWire(outcome, restored)) }
+    res.json(report)
   })
 
   for (const path of ['/v1/files/delete', '/v1/files/restore']) routes.all(path, methodNotAllowed('POST'))
   return routes
 }
 
-function toWire<T>({ path, done }: Outcome<T>, well: (done: T) => object): object {
-  if (done instanceof Problem) return { path, status: 'error', code: done.code, detail: done.message }
+function toWire<T, W extends object>({ path, done }: Outcome<T>, well: (done: T) => W) {
+  if (done instanceof Problem)
+    return { path, status: 'error' as const, code: done.code, detail: done.message }
   return { path, ...well(done) }
 }

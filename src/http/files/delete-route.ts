@@ -6,6 +6,7 @@ import type { Removals } from '../../service/originals/delete.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { flagOf, queryPairs, wildcardPath } from '../request.ts'
+import type { DeletedFile } from '../wire/outcomes.ts'
 
 /**
  * `DELETE /v1/upload/<key>`: deletes an original with all its derivatives. `?now` deletes permanently, although the
@@ -19,11 +20,12 @@ export function removeRoutes({ clients, removals }: { clients: Clients; removals
     const isPermanent = flagOf(queryPairs(req), 'now')
     const { key, derivatives, until } = await removals.remove(grant.client, meanings, isPermanent)
     res.setHeader('Cache-Control', 'no-store')
-    res.json({
+    const deleted: DeletedFile = {
       s3PathOriginal: key,
       derivatives,
       ...(until === undefined ? {} : { deletedUntil: new Date(until).toISOString() }),
-    })
+    }
+    res.json(deleted)
   })
   routes.all('/v1/upload/:name', methodNotAllowed('PUT', 'DELETE'))
   routes.all('/v1/upload/*path', methodNotAllowed('DELETE'))

@@ -6,6 +6,7 @@ import type { RemoveDerivatives } from '../../service/derivatives/remove.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { wildcardPath } from '../request.ts'
+import type { DeletedDerivatives } from '../wire/outcomes.ts'
 
 /** `DELETE /v1/files/<path>/derivatives`: deletes the derivatives of an original, but not the original. */
 export function fileDerivativesRoutes({
@@ -22,7 +23,8 @@ export function fileDerivativesRoutes({
     const meanings = candidatesInFolder(parsePath(wildcardPath(req)), grant)
     const { key, derivatives, bytes } = await removeDerivatives(grant.client, meanings)
     res.setHeader('Cache-Control', 'no-store')
-    res.json({ s3PathOriginal: key, derivatives, bytes })
+    const deleted: DeletedDerivatives = { s3PathOriginal: key, derivatives, bytes }
+    res.json(deleted)
   })
   routes.all(path, methodNotAllowed('DELETE'))
   return routes

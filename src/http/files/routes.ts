@@ -15,6 +15,7 @@ import { ifMatchHolds } from '../delivery/conditional.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone, queryPairs, wildcardPath } from '../request.ts'
 import { fileToWire, type Place } from '../wire/file-details.ts'
+import type { Derivative, FileList, FileWithDerivatives } from '../wire/record.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 import { cursorOf, positionOf } from './cursor.ts'
 import { readListQuery } from './list-query.ts'
@@ -63,10 +64,11 @@ export function filesRoutes({
         ? { files: [], next: undefined }
         : await list({ ...asked, client, folder, after, signal })
     res.setHeader('Cache-Control', 'no-store')
-    res.json({
+    const page: FileList = {
       files: files.map((file) => fileToWire(file, { client, baseUrl })),
       cursor: next === undefined ? null : cursorOf(next, place),
-    })
+    }
+    res.json(page)
   })
   routes.all('/v1/files', methodNotAllowed('GET', 'HEAD'))
 
@@ -118,7 +120,7 @@ function otherVersion(): Problem {
   })
 }
 
-function describedToWire(file: DescribedFile, place: Place) {
+function describedToWire(file: DescribedFile, place: Place): FileWithDerivatives {
   return {
     ...fileToWire(file, place),
     derivatives: file.derivatives.map((one) => derivativeToWire(one, file, place)),
@@ -129,7 +131,7 @@ function derivativeToWire(
   { key, entry }: IndexedFile['derivatives'][number],
   { name }: DescribedFile,
   { client, baseUrl }: Place,
-) {
+): Derivative {
   const { mediaType = null, size = null } = entry.state === 'stored' ? entry.record : {}
   const src = derivativeUrl(key, { baseUrl, token: client.token, group: name.format.group })
   return { key, src, mediaType, size, state: entry.state }

@@ -8,6 +8,7 @@ import type { Usage } from '../../service/files/usage.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, onlyValue, type QueryPairs, queryPairs } from '../request.ts'
+import type { UsageReport } from '../wire/outcomes.ts'
 
 const DEFAULT_DAYS = 30
 
@@ -19,13 +20,14 @@ export function usageRoutes({ clients, usage }: { clients: Clients; usage: Usage
     checkEverywhere(grant)
     const { stored, days } = await usage.of(grant.client.id, readPeriod(queryPairs(req)))
     res.setHeader('Cache-Control', 'no-store')
-    res.json({
+    const report: UsageReport = {
       files: stored.stored.files,
       storedBytes: stored.stored.bytes,
       deletedFiles: stored.trashed.files,
       deletedBytes: stored.trashed.bytes,
       days,
-    })
+    }
+    res.json(report)
   })
   routes.all('/v1/usage', methodNotAllowed('GET', 'HEAD'))
   return routes

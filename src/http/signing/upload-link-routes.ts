@@ -13,6 +13,7 @@ import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, onlyValue, type QueryPairs, queryPairs, wildcardPath } from '../request.ts'
+import type { UploadLink } from '../wire/links.ts'
 
 interface Dependencies {
   clients: Clients
@@ -77,7 +78,8 @@ export function signRoutes({
     // After all checks: a refused request consumes no points.
     await consumeRateLimit(req, res, { limits, limited: 'sign', client })
     res.setHeader('Cache-Control', 'no-store')
-    res.json({ url, method: 'PUT', expiresAt: new Date(expiresAt).toISOString() })
+    const link: UploadLink = { url, method: 'PUT', expiresAt: new Date(expiresAt).toISOString() }
+    res.json(link)
   }
 
   routes.post('/v1/sign', async (req, res) => {

@@ -14,6 +14,7 @@ import { checkedBody } from '../body/parse.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
+import type { SignedUrl, SignedUrls } from '../wire/links.ts'
 
 interface Dependencies {
   clients: Clients
@@ -82,7 +83,7 @@ export function signUrlRoutes({
     const key = clients.urlKeys.newest(grant.client)
     if (!key) throw noUrlKey()
     const expiresAt = endOf(expiresIn, grant)
-    const signed = (target: string) => {
+    const signed = (target: string): SignedUrl => {
       const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
       return {
         url: `${baseUrl}${signUrl(`${target}${ending}`, key)}`,
@@ -94,11 +95,11 @@ export function signUrlRoutes({
     const target = url === undefined ? undefined : targetOf(url)
     await consumeRateLimit(req, res, { limits, limited: 'sign', client: grant.client })
     res.setHeader('Cache-Control', 'no-store')
-    res.json(
+    const response: SignedUrl | SignedUrls =
       target === undefined
         ? { results: (urls ?? []).map((one) => resultOf(() => signed(targetOf(one)))) }
-        : signed(target),
-    )
+        : signed(target)
+    res.json(response)
   })
   // GET requests a link for the folder "url".
   routes.get('/v1/sign/url', (_req, _res, next) => next('router'))
@@ -107,7 +108,7 @@ export function signUrlRoutes({
 }
 
 /** The result for one URL of a batch: a refused URL does not fail the others. */
-function resultOf(sign: () => object): object {
+function resultOf(sign: () => SignedUrl): SignedUrls['results'][number] {
   try {
     return { status: 'signed', ...sign() }
   } catch (error) {

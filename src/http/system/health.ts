@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Router } from 'express'
 import { methodNotAllowed } from '../problem.ts'
+import type { Readiness } from '../wire/system.ts'
 
 const PATHS = ['/healthz', '/readyz']
 
@@ -44,9 +45,12 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     const status = isStopping ? 'stopping' : ready && isDegraded ? 'degraded' : bucket
     res.setHeader('Cache-Control', 'no-store')
     if (!ready) res.setHeader('Retry-After', '5')
-    res
-      .status(ready ? 200 : 503)
-      .json({ status, version: checks.version, checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) } })
+    const readiness: Readiness = {
+      status,
+      version: checks.version,
+      checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) },
+    }
+    res.status(ready ? 200 : 503).json(readiness)
   })
   for (const path of PATHS) routes.all(path, methodNotAllowed('GET', 'HEAD'))
   return routes

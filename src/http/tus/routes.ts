@@ -12,6 +12,7 @@ import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { stateOf } from '../request-state.ts'
 import { SIGNED_LINK } from '../upload/link-routes.ts'
+import type { UploadProgress } from '../wire/links.ts'
 import { takeBody } from './body.ts'
 import { corsTus, tusOptions } from './headers.ts'
 import type { TusOptions } from './protocol.ts'
@@ -109,7 +110,12 @@ export function tusRoutes({
       return
     }
     res.setHeader('Retry-After', '2')
-    res.status(202).json({ state: offset === size ? 'storing' : 'receiving', offset, size: size ?? null })
+    const progress: UploadProgress = {
+      state: offset === size ? 'storing' : 'receiving',
+      offset,
+      size: size ?? null,
+    }
+    res.status(202).json(progress)
   }
 
   const routes = Router({ strict: true, caseSensitive: true })

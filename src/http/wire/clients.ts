@@ -88,3 +88,5 @@ export const adminSession = z
     expiresAt: instant('When the token expires.'),
   })
   .describe('A session of the operator.')
+
+export type AdminSession = z.input<typeof adminSession>

@@ -2,6 +2,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { Trash } from '../../core/ports/file-index.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { uploadToWire } from './file.ts'
+import type { ListedFile } from './record.ts'
 
 /** The parts of a file's URL that depend on the client and the installation. */
 export interface Place {
@@ -11,10 +12,14 @@ export interface Place {
 }
 
 /** The ten fields of an upload's record, and all other stored properties of the file. */
-export function fileToWire({ trash, ...file }: UploadedFile & { trash?: Trash | undefined }, place: Place) {
+export function fileToWire(
+  { trash, ...file }: UploadedFile & { trash?: Trash | undefined },
+  place: Place,
+): ListedFile {
   const { mediaType, sha256, storedAt, tags = [], metadata = {} } = file.record
   return {
     ...uploadToWire(file, { ...place, options: {} }),
+    options: {},
     mediaType,
     sha256,
     uploadedAt: iso(storedAt),

@@ -3,13 +3,14 @@ import type { EagerTransform } from '../../service/delivery/eager-transforms.ts'
 import type { Information } from '../../service/delivery/file-info.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { informationToWire } from '../delivery/info-routes.ts'
+import type { FileRecord } from './record.ts'
 import { deliveryUrl } from './urls.ts'
 
 /** The ten fields of an upload's record, as documented in docs/reference/http-api.md, and no others. */
 export function uploadToWire(
   { name, record, bucketUrl }: UploadedFile,
-  { client, baseUrl, options }: { client: Client; baseUrl: string; options: object },
-) {
+  { client, baseUrl, options }: { client: Client; baseUrl: string; options: FileRecord['options'] },
+): FileRecord {
   const { key, sourceName, format } = name
   return {
     sourceName,
@@ -39,7 +40,7 @@ export function optionsToWire(
     info: Information | undefined
     transforms: readonly EagerTransform[] | undefined
   },
-): object {
+): FileRecord['options'] {
   const src = deliveryUrl(name, { baseUrl, token: client.token })
   const list = transforms?.map(({ query, key, state }) => ({ key, src: `${src}?${inUrl(query)}`, state }))
   return {

@@ -22,7 +22,7 @@ export const fileInformation = z
     thumbHash: z.string().describe('ThumbHash of an image, in base64.').optional(),
     blurHash: z.string().describe('BlurHash of an image.').optional(),
     exif: z
-      .record(z.string(), z.union([z.string(), z.number(), z.array(z.number())]))
+      .record(z.string(), z.union([z.string(), z.number(), z.array(z.number()).readonly()]))
       .describe('Exif tags by name.')
       .optional(),
     location: z
@@ -44,3 +44,5 @@ export const fileInformation = z
       .optional(),
   })
   .describe('Information about a file. Members that do not apply to its type are absent.')
+
+export type FileInformation = z.input<typeof fileInformation>

@@ -55,6 +55,7 @@ const failure = z
     detail: z.string().describe('Text for a person.'),
     members: z
       .record(z.string(), z.union([z.string(), z.number()]))
+      .readonly()
       .describe('Further members.')
       .optional(),
   })
@@ -69,3 +70,9 @@ export const mediaJob = z
     error: failure.optional(),
   })
   .describe('The state of a video or audio job.')
+
+export type UploadLink = z.input<typeof uploadLink>
+export type SignedUrl = z.input<typeof signedUrl>
+export type SignedUrls = z.input<typeof signedUrls>
+export type UploadProgress = z.input<typeof uploadProgress>
+export type WireJob = z.input<typeof mediaJob>

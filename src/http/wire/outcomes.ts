@@ -78,3 +78,9 @@ export const usageReport = z
     ),
   })
   .describe('Stored files and usage of a client.')
+
+export type DeletionReport = z.input<typeof deletionReport>
+export type RestorationReport = z.input<typeof restorationReport>
+export type DeletedFile = z.input<typeof deletedFile>
+export type DeletedDerivatives = z.input<typeof deletedDerivatives>
+export type UsageReport = z.input<typeof usageReport>

@@ -41,6 +41,8 @@ export const fileRecord = z
   })
   .describe('The record of a stored file.')
 
+export type FileRecord = z.input<typeof fileRecord>
+
 export const fileRecords = z
   .array(fileRecord)
   .describe('A record for each file, in the order of the request.')
@@ -53,15 +55,17 @@ export const file = z
     mediaType: z.string().describe('Media type of responses that deliver the file.'),
     sha256: z.string().describe('SHA-256 of the bytes, in hexadecimal digits.'),
     uploadedAt: instant('When the file was stored.'),
-    tags: z.array(z.string()).describe('Tags that the client has set.'),
-    metadata: z.record(z.string(), z.string()).describe('Metadata that the client has set.'),
+    tags: z.array(z.string()).readonly().describe('Tags that the client has set.'),
+    metadata: z.record(z.string(), z.string()).readonly().describe('Metadata that the client has set.'),
     deletedAt: instant('When the file was deleted. Absent for a file that is not deleted.').optional(),
     deletedUntil: instant('Until when the file can be restored.').optional(),
   })
   .describe('A stored file.')
 
+export type ListedFile = z.input<typeof file>
+
 /** A derivative in the details of a file. */
-const derivative = z
+export const derivative = z
   .object({
     key: z.string().describe('Key of the derivative.'),
     src: z.string().describe('Delivery URL of the derivative.'),
@@ -83,6 +87,10 @@ export const fileList = z
     cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
   })
   .describe('A page of a list of files.')
+
+export type Derivative = z.input<typeof derivative>
+export type FileList = z.input<typeof fileList>
+export type FileWithDerivatives = z.input<typeof fileWithDerivatives>
 
 /** An instant in ISO 8601, in UTC. */
 export function instant(description: string) {

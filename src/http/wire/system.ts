@@ -90,3 +90,6 @@ export const problem = z
     partsBytes: z.int().describe('Size of the stored parts in bytes.').optional(),
   })
   .describe('A problem document (RFC 9457). Its further members depend on the code.')
+
+export type Health = z.input<typeof health>
+export type Readiness = z.input<typeof readiness>

@@ -16,7 +16,7 @@ export function validatorOf(named: z.ZodType | 'problem'): (json: string | undef
   return (json) => {
     const validate = compiled.get(schema) ?? compile(schema)
     compiled.set(schema, validate)
-    if (json === undefined) return 'no JSON body'
+    if (!json) return 'no JSON body'
     return validate(JSON.parse(json)) ? undefined : ajv?.errorsText(validate.errors)
   }
 }

@@ -58,6 +58,8 @@ function optionsFor(io: 'input' | 'output', members: 'open' | 'closed'): z.core.
       }
       if (io === 'output' && members === 'open' && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties
+      // TypeScript's readonly arrays are not the readOnly of JSON Schema.
+      delete jsonSchema.readOnly
       // The format states the same, and the pattern has 300 characters.
       if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern
     },

@@ -106,8 +106,8 @@ const IMAGE_EXAMPLES = [
     status: 200,
   },
   {
-    id: 'unknown',
-    summary: 'A parameter that does not exist',
+    id: 'tooSmall',
+    summary: 'A width that is not allowed',
     parameters: { token: EXAMPLE.token, path: EXAMPLE.sourceName, w: '0' },
     status: 400,
   },

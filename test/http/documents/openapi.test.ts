@@ -1,0 +1,132 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { expect } from 'chai'
+import { type IRoute, Router } from 'express'
+import { shippedParameters } from '../../../src/assembly/shipped-parameters.ts'
+import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
+import { ENDPOINT_PROBLEMS } from '../../../src/http/documents/endpoint-problems.ts'
+import { documentedEndpoints } from '../../../src/http/documents/endpoints.ts'
+import type { OpenApiDocument } from '../../../src/http/documents/openapi/document.ts'
+import { onOneBackend } from '../../support/backends.ts'
+import { pluginFolder } from '../../support/drop-ins.ts'
+import { type ExampleSender, exampleSender } from '../../support/openapi/examples.ts'
+import { validatorOf } from '../../support/openapi/validators.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import { PROJECT, type Service } from '../../support/service.ts'
+
+const PASSWORD = 'of the operator alone'
+const PLUGIN = `export default {
+  name: 'image-stripes',
+  engine: 'sharp',
+  phase: 'effect',
+  params: { stripes: { type: 'integer', min: 3, max: 17, aliases: ['lines'], help: 'Number of stripes.' } },
+  transform: (image) => image,
+}`
+const ENDPOINTS = documentedEndpoints(await shippedParameters(PROJECT))
+
+/** The members of a value, and of the values in it; each item of an array is named by its own shape. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shapeOf(item))))].sort()
+  if (typeof value !== 'object' || value === null) return typeof value
+  const members = Object.entries(value).map(([name, member]) => [name, shapeOf(member)] as const)
+  return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+onOneBackend('the API document', (start) => {
+  let service: Service
+  let document: OpenApiDocument
+  let sender: ExampleSender
+  const routes: IRoute[] = []
+
+  before(async () => {
+    const folder = await pluginFolder({ 'image-stripes.js': PLUGIN })
+    const prototype = Router.prototype as unknown as { route: (path: string) => IRoute }
+    const { route } = prototype
+    prototype.route = function (path) {
+      const made = route.call(this, path)
+      routes.push(made)
+      return made
+    }
+    const env = { PLUGINS_DIR: folder, ADMIN_PASSWORD: PASSWORD, METRICS_TOKEN: 'of-the-metrics-alone' }
+    service = await start({ env }).finally(() => {
+      prototype.route = route
+    })
+    document = jsonOf(await exchange(service, '/v1/openapi.json')) as unknown as OpenApiDocument
+    sender = await exampleSender(service, PASSWORD)
+  })
+
+  it('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document))
+    expect(errors ?? []).to.deep.equal([])
+    expect(valid).to.equal(true)
+    expect(document.openapi).to.match(/^3\.1\./)
+    expect(document.servers).to.deep.equal([{ url: service.url }])
+  })
+
+  it('has a tag, and a unique ID of its own, for each operation', () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+    const ids = operations.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).to.equal(ids.length).and.to.be.above(50)
+    for (const { operationId, tags } of operations) {
+      expect(operationId).to.match(/^[a-z]+([A-Z][a-z]+)*$/)
+      expect(tags).to.have.length(1)
+    }
+  })
+
+  it('describes every route of the service, and no other', () => {
+    const described = new Set(ENDPOINTS.flatMap(({ route, otherRoutes = [] }) => [route, ...otherRoutes]))
+    const served = new Set(
+      routes.flatMap(({ path, stack }) =>
+        stack.flatMap(({ method }) => (method ? [`${method.toUpperCase()} ${path}`] : [])),
+      ),
+    )
+    // Routes for all methods have no method of their own; those for a refusal only answer 405.
+    const REFUSALS = /^(GET|PATCH) \/v1\/upload\/sign\/|^GET \/v1\/sign\/url$|^OPTIONS /
+    expect([...served].filter((name) => !described.has(name) && !REFUSALS.test(name))).to.deep.equal([])
+    const OF_TUS = / \/v1\/tus/
+    expect([...described].filter((name) => !served.has(name) && !OF_TUS.test(name))).to.deep.equal([])
+    expect(Object.keys(ENDPOINT_PROBLEMS).filter((name) => !described.has(name))).to.deep.equal([])
+  })
+
+  it('has the parameters of drop-in plugins, with their bounds', () => {
+    const delivery = document.paths['/v1/image/upload/{token}/{path}']?.get
+    const parameters = delivery?.parameters as Array<{ $ref?: string }>
+    expect(parameters.map(({ $ref }) => $ref)).to.include('#/components/parameters/query_stripes')
+    expect(document.components.parameters)
+      .to.have.property('query_stripes')
+      .that.deep.equals({
+        name: 'stripes',
+        in: 'query',
+        description: 'Number of stripes. Accepts an integer from 3 to 17. Also: `lines`.',
+        schema: { type: 'integer', minimum: 3, maximum: 17 },
+        required: false,
+        'x-aliases': ['lines'],
+      })
+  })
+
+  it('is cached until it changes', async () => {
+    const { headers } = await exchange(service, '/v1/openapi.json')
+    const again = await exchange(service, '/v1/openapi.json', {
+      headers: { 'If-None-Match': String(headers.etag) },
+    })
+    expect([again.status, again.body.length]).to.deep.equal([304, 0])
+    expect(headers['access-control-allow-origin']).to.equal('*')
+    expect((await exchange(service, '/v1/openapi.json', { method: 'PUT' })).status).to.equal(405)
+  })
+
+  const examples = (endpoint: Endpoint) => (endpoint.examples ?? []).map((example) => ({ endpoint, example }))
+  for (const { endpoint, example } of ENDPOINTS.flatMap(examples))
+    it(`has an example ${example.id} of ${endpoint.id} that works`, async () => {
+      const { status, response } = example
+      const answer = await sender.send(endpoint, example)
+      expect(answer.status, answer.body.toString().slice(0, 500)).to.equal(status)
+      if (response === undefined) return
+      const content = endpoint.responses[status]?.content?.['application/json']
+      if (!content || !('schema' in content)) throw new Error('the response has no schema')
+      expect(validatorOf(content.schema)(JSON.stringify(response))).to.equal(undefined)
+      const received = shapeOf(JSON.parse(answer.body.toString()))
+      const shown = shapeOf(response)
+      // Other clients may be in a list too.
+      if (Array.isArray(received) && Array.isArray(shown)) expect(received).to.include.members(shown)
+      else expect(received).to.deep.equal(shown)
+    })
+})

@@ -1,0 +1,137 @@
+import type { Endpoint, Example } from '../../../src/http/documents/endpoint.ts'
+import { EXAMPLE } from '../../../src/http/documents/examples.ts'
+import { methodOf, parametersOf, pathOf } from '../../../src/http/documents/openapi/operation.ts'
+import { picture } from '../media/images.ts'
+import { type Answer, exchange } from '../requests/exchange.ts'
+import type { Service } from '../service.ts'
+
+/** A client with one stored photo, as the examples of the API document have it. */
+interface Shop {
+  id: string
+  token: string
+  secret: string
+  admin: string
+  key: string
+  sourceName: string
+}
+
+/** Sends the examples of the API document. */
+export interface ExampleSender {
+  /** Sends an example for a new client, with the values of that client. */
+  send(endpoint: Endpoint, example: Example): Promise<Answer>
+}
+
+/** @param service has an ADMIN_PASSWORD: `password` */
+export async function exampleSender(service: Service, password: string): Promise<ExampleSender> {
+  const photo = await picture({ width: 600, height: 400, format: 'jpeg' })
+  const form = () => {
+    const made = new FormData()
+    made.append('file', new Blob([photo]), 'photo.jpg')
+    return made
+  }
+  const json = { 'Content-Type': 'application/json' }
+  const signedIn = await fetch(`${service.url}/v1/sign-in`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ password }),
+  })
+  const { token: admin } = (await signedIn.json()) as { token: string }
+
+  async function newShop(): Promise<Shop> {
+    const created = await fetch(`${service.url}/v1/clients`, {
+      method: 'POST',
+      headers: { ...json, Authorization: `Bearer ${admin}` },
+      body: JSON.stringify({ name: 'Shop' }),
+    })
+    const client = (await created.json()) as { id: string; clientToken: string; secretClientToken: string }
+    const body = form()
+    body.append('tags', '["holiday"]')
+    body.append('metadata', '{"album": "Lisbon"}')
+    const headers = { Authorization: client.secretClientToken }
+    const stored = await fetch(`${service.url}/v1/upload`, { method: 'POST', headers, body })
+    const [record] = (await stored.json()) as Array<{ s3PathOriginal: string; sourceName: string }>
+    if (!record) throw new Error('the upload of the photo has failed')
+    const { s3PathOriginal: key, sourceName } = record
+    return {
+      id: client.id,
+      token: client.clientToken,
+      secret: client.secretClientToken,
+      admin,
+      key,
+      sourceName,
+    }
+  }
+
+  return {
+    async send(endpoint, example) {
+      const shop = await newShop()
+      if (endpoint.id === 'signUrl') await service.app.clients.addUrlKey(shop.id)
+      // A client with files is not deleted.
+      if (endpoint.id === 'deleteClient') await deleted(service, shop)
+      const { bytes, headers } = await bodyOf(endpoint, example, { shop, form, photo })
+      return exchange(service, targetOf(endpoint, example, shop), {
+        method: methodOf(endpoint).toUpperCase(),
+        headers: { ...headers, ...authorization(endpoint, shop), ...headersOf(endpoint, example) },
+        ...(bytes === undefined ? {} : { body: bytes }),
+      })
+    },
+  }
+}
+
+async function deleted(service: Service, { key, secret }: Shop): Promise<void> {
+  await exchange(service, `/v1/upload/${key}`, { method: 'DELETE', headers: { Authorization: secret } })
+}
+
+/** The text with the values of a real client instead of those of the examples. */
+function real(text: string, { id, token, key, sourceName }: Shop): string {
+  return text
+    .replaceAll(EXAMPLE.key, key)
+    .replaceAll(EXAMPLE.sourceName, sourceName)
+    .replaceAll(EXAMPLE.token, token)
+    .replaceAll(EXAMPLE.clientId, id)
+}
+
+function targetOf(endpoint: Endpoint, { parameters = {} }: Example, shop: Shop): string {
+  const query = new URLSearchParams()
+  let path = pathOf(endpoint)
+  const unknown = Object.keys(parameters).find(
+    (name) => !parametersOf(endpoint).some((one) => one.name === name),
+  )
+  if (unknown !== undefined) throw new Error(`${endpoint.id} has no parameter ${unknown}`)
+  for (const { in: place, name } of parametersOf(endpoint)) {
+    const value = real(parameters[name] ?? '', shop)
+    // As generated clients do: a slash becomes %2F.
+    if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value))
+    if (place === 'query' && name in parameters) query.set(name, value)
+  }
+  return query.size > 0 ? `${path}?${query}` : path
+}
+
+function headersOf(endpoint: Endpoint, { parameters = {} }: Example): Record<string, string> {
+  const given = parametersOf(endpoint).filter(
+    ({ in: place, name }) => place === 'header' && name in parameters,
+  )
+  return Object.fromEntries(given.map(({ name }) => [name, parameters[name] ?? '']))
+}
+
+function authorization({ access }: Endpoint, { secret, admin }: Shop): Record<string, string> {
+  if (access !== 'secret' && access !== 'admin') return {}
+  return { Authorization: `Bearer ${access === 'secret' ? secret : admin}` }
+}
+
+async function bodyOf(
+  { body: accepted = {} }: Endpoint,
+  { body, mediaType = Object.keys(accepted)[0] }: Example,
+  { shop, form, photo }: { shop: Shop; form: () => FormData; photo: Uint8Array },
+): Promise<{ bytes?: Uint8Array | string; headers: Record<string, string> }> {
+  if (body === undefined || mediaType === undefined) return { headers: {} }
+  if (mediaType === 'multipart/form-data') {
+    const encoded = new Response(form())
+    const bytes = new Uint8Array(await encoded.arrayBuffer())
+    return { bytes, headers: { 'Content-Type': encoded.headers.get('content-type') ?? '' } }
+  }
+  const headers = { 'Content-Type': mediaType }
+  return /json$/.test(mediaType)
+    ? { bytes: real(JSON.stringify(body), shop), headers }
+    : { bytes: photo, headers }
+}
