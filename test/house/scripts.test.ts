@@ -16,14 +16,22 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 
-/** npm that notes each call and "installs" a compiler, which notes each build and "compiles" by copying. */
+/**
+ * npm that notes each call and "installs" a compiler, which notes each build and "compiles" by copying. It "compiles" the client
+ * library to nothing, and the modules that write the API document to empty ones.
+ */
 const NPM = `#!/bin/sh
 echo "npm $*" >> calls
 sleep 0.2
-mkdir -p node_modules/.bin
+mkdir -p node_modules/.bin node_modules/swagger-ui-dist
+(cd node_modules/swagger-ui-dist && touch swagger-ui-bundle.js swagger-ui.css LICENSE NOTICE)
 cat > node_modules/.bin/tsc <<'END'
 #!/bin/sh
+[ "$2" = client ] && exit 0
 echo tsc >> calls
+mkdir -p "$4/src/assembly" "$4/src/http/documents/openapi"
+echo 'export const shippedParameters = () => {}' > "$4/src/assembly/shipped-parameters.js"
+echo 'export const openApiDocument = () => ({})' > "$4/src/http/documents/openapi/document.js"
 mkdir -p "$4/src" && cp src/main.ts "$4/src/main.js" && cp src/main.ts "$4/src/cli.js"
 ! grep -q broken src/main.ts
 END
@@ -80,7 +88,7 @@ describe('scripts', () => {
     const filter = (path: string) => !path.endsWith('node_modules')
     for (const path of ['scripts', 'package.json'])
       cpSync(path, join(folder, path), { recursive: true, filter })
-    for (const name of ['src', 'plugins', 'config', 'bin']) mkdirSync(join(folder, name))
+    for (const name of ['src', 'plugins', 'config', 'client', 'bin']) mkdirSync(join(folder, name))
     for (const name of ['tsconfig.json', 'tsconfig.build.json']) save(name, '{}')
     save('package-lock.json', JSON.stringify(LOCK))
     save('src/main.ts', SERVER)
