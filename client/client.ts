@@ -4,6 +4,7 @@ import { createUrls, type Urls } from './access/urls.ts'
 import { requestUsage, type UsageOptions } from './access/usage.ts'
 import { createJobs, type Jobs } from './delivery/jobs.ts'
 import { createFiles, type Files } from './files/files.ts'
+import { createFolders, type Folders } from './files/folders.ts'
 import type { UsageReport } from './generated/api.ts'
 import { type ApiOptions, createApi } from './http/request.ts'
 import { authorizationOf, type Token } from './http/token.ts'
@@ -19,6 +20,7 @@ export interface ClientOptions extends Omit<ApiOptions, 'authorization'> {
 /** One client of one installation. */
 export interface SluiceClient {
   files: Files
+  folders: Folders
   links: Links
   urls: Urls
   jobs: Jobs
@@ -32,6 +34,7 @@ export function createClient({ secret, adminToken, ...options }: ClientOptions):
   const api = createApi({ ...options, authorization: authorizationOf(secret) })
   return {
     files: createFiles(api),
+    folders: createFolders(api),
     links: createLinks(api),
     urls: createUrls(api),
     jobs: createJobs(api),

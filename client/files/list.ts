@@ -1,5 +1,6 @@
 import type { FileList, File as ListedFile } from '../generated/api.ts'
 import type { Api, CallOptions } from '../http/request.ts'
+import { itemsOf } from './pages.ts'
 
 /** Which files a list has, and in which order. */
 export interface ListOptions extends CallOptions {
@@ -26,11 +27,9 @@ export function listPage(
 }
 
 /** Requests page after page. */
-export async function* listAll(api: Api, options: ListOptions = {}): AsyncGenerator<ListedFile, void> {
-  for (let cursor: string | undefined; ; ) {
+export function listAll(api: Api, options: ListOptions = {}): AsyncGenerator<ListedFile, void> {
+  return itemsOf(async (cursor) => {
     const page = await listPage(api, { ...options, cursor })
-    yield* page.files
-    if (page.cursor === null) return
-    cursor = page.cursor
-  }
+    return { items: page.files, cursor: page.cursor }
+  })
 }

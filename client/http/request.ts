@@ -92,7 +92,6 @@ export function createApi({
       : // Looked up at each call: programs replace the global fetch. Browsers refuse it as a method of another object.
         (givenFetch ?? globalThis.fetch)(url, init)
     ).catch((error: unknown) => {
-      if (signal?.aborted) throw signal.reason
       throw new SluiceError(`Could not reach ${new URL(url).origin}.`, { code: 'network', cause: error })
     })
     if (response.status >= 400) throw await errorOf(response)
@@ -109,7 +108,7 @@ export function createApi({
         limitMs,
         signal: inner,
       }).catch((error: unknown) => {
-        // The body of a response fails with another error when it is aborted.
+        // fetch and the body of a response fail with errors of their own when they are aborted.
         if (inner?.aborted) throw inner.reason
         throw error
       })

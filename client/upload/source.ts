@@ -101,7 +101,7 @@ function streamSource(pieces: AsyncIterator<Uint8Array>, name: string): Source {
         }
       }
       const bytes = new Blob(held as Uint8Array<ArrayBuffer>[]).slice(0, maxBytes)
-      return { bytes, isLast: hasEnded && heldBytes <= maxBytes }
+      return { bytes, isLast: heldBytes <= maxBytes }
     },
     async close() {
       if (!hasEnded) await pieces.return?.()

@@ -125,9 +125,14 @@ onOneBackend('resumable uploads of the client library', (start) => {
     this.timeout(60_000)
     const service = await start()
     let patches = 0
-    // Each second PATCH is broken off, before or after its bytes have arrived, or refused for now.
+    // Each second PATCH is lost before or after its bytes have arrived, or refused for now.
     const faults: RequestListener[] = [
       (_req, res) => void res.destroy(),
+      (req, res) => {
+        const inner = request(new URL(req.url ?? '/', service.url), { method: 'PATCH', headers: req.headers })
+        inner.on('response', () => res.destroy())
+        req.pipe(inner)
+      },
       (_req, res) => void res.writeHead(503, { 'Retry-After': '0' }).end(),
       (_req, res) => void res.writeHead(502).end('<h1>Bad Gateway</h1>'),
     ]

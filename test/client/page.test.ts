@@ -69,12 +69,17 @@ onOneBackend('the client library in Chromium, in a page of another origin', (sta
       const info = await (await fetch(record.src.replace('/upload/', '/info/'))).json()
       return {
         name: record.originalName,
-        sent: [sent[0], sent.at(-1)],
+        sent: [sent[0], sent.at(-1), sent.length > 2],
         small: await size(sluice.url(record).width(30).format('auto')),
         placeholder: await size(sluice.thumbHashToDataUrl(info.thumbHash)),
       }
     })()`)
-    expect(shown).to.deep.equal({ name: 'käse.png', sent: [0, 1], small: [30, 20], placeholder: [32, 23] })
+    expect(shown).to.deep.equal({
+      name: 'käse.png',
+      sent: [0, 1, true],
+      small: [30, 20],
+      placeholder: [32, 23],
+    })
   })
 
   it('resumes a large file after the page was reloaded, without another link', async function () {

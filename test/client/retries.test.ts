@@ -138,6 +138,37 @@ describe('a request of the client library', () => {
     expect(await outcome).to.equal('in between')
   })
 
+  it('deletes a folder in as many requests as needed, and stops when nothing can be deleted', async () => {
+    const done = { path: 'a', status: 'deleted' }
+    const failure = { path: 'b', status: 'error', code: 'unavailable', detail: '' }
+    const pages = [[done], [done, failure], [failure], [done]]
+    let requests = 0
+    const { files } = answering(() => {
+      requests += 1
+      return Response.json({ results: pages[requests - 1], more: true })
+    })
+    expect(await files.deleteMany({ prefix: 'old' })).to.deep.equal([done, done, failure, failure])
+    expect(requests).to.equal(3)
+  })
+
+  it('follows the cursor of a list of folders', async () => {
+    const urls: string[] = []
+    const { folders } = answering((url, { headers }) => {
+      urls.push(url)
+      expect(headers).to.include({ Authorization: 'Bearer sec_x' })
+      const [cursor, name] = url.includes('cursor=') ? [null, 'b'] : ['n&xt', 'a']
+      return Response.json({
+        folders: [{ name, path: `shop/${name}`, files: 2, directFiles: 1, bytes: 9 }],
+        cursor,
+      })
+    })
+    const names: string[] = []
+    for await (const { name } of folders.list({ prefix: 'shop' })) names.push(name)
+    expect(names).to.deep.equal(['a', 'b'])
+    const first = 'http://127.0.0.1:9/v1/folders?prefix=shop'
+    expect(urls).to.deep.equal([first, `${first}&cursor=n%26xt`])
+  })
+
   it('refuses an address that is no URL', () => {
     for (const baseUrl of ['', 'files.example', 'ftp://x'])
       expect(() => createClient({ baseUrl }), baseUrl).to.throw(TypeError, 'expected an http or https URL')

@@ -24,7 +24,8 @@ import { expect } from 'chai'
 const NPM = `#!/bin/sh
 echo "npm $*" >> calls
 sleep 0.2
-mkdir -p node_modules/.bin
+mkdir -p node_modules/.bin node_modules/swagger-ui-dist
+(cd node_modules/swagger-ui-dist && touch swagger-ui-bundle.js swagger-ui.css LICENSE NOTICE)
 cat > node_modules/.bin/tsc <<'END'
 #!/bin/sh
 [ "$2" = client ] && exit 0
@@ -33,8 +34,6 @@ mkdir -p "$4/src" && cp src/main.ts "$4/src/main.js"
 ! grep -q broken src/main.ts
 END
 chmod +x node_modules/.bin/tsc
-mkdir -p node_modules/swagger-ui-dist
-(cd node_modules/swagger-ui-dist && touch swagger-ui-bundle.js swagger-ui.css LICENSE NOTICE)
 cp package-lock.json node_modules/.package-lock.json
 `
 const SERVER = `console.log('arguments', ...process.argv.slice(2)); process.exitCode = 7`

@@ -73,5 +73,6 @@ export const mediaJob = z
 
 export type UploadLink = z.input<typeof uploadLink>
 export type SignedUrl = z.input<typeof signedUrl>
+export type SignedUrls = z.input<typeof signedUrls>
 export type UploadProgress = z.input<typeof uploadProgress>
 export type WireJob = z.input<typeof mediaJob>
