@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
-import { extname, join, resolve } from 'node:path'
+import { extname, join, relative, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
@@ -11,6 +11,7 @@ import { ANSWERS } from './process/cli/answers.ts'
 import { commandLine } from './process/cli/command-line.ts'
 import { checkupText, summaryOf, summaryText } from './process/cli/doctor-output.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
+import { writePlugin } from './process/cli/plugin-template.ts'
 import type { Program } from './process/cli/program-commands.ts'
 import { callControl, controlPath, NotRunning } from './process/control.ts'
 import { projectRoot } from './process/project-root.ts'
@@ -112,6 +113,25 @@ async function become(program: Program, args: readonly string[]): Promise<void> 
   await (program === 'main' ? import('./main.ts') : import('./worker.ts'))
 }
 
+/** Writes a plugin into the clone that contains the working directory, else into PLUGINS_DIR. */
+async function newPlugin(name: string): Promise<void> {
+  const root = projectRoot()
+  const isClone = existsSync(join(root, 'src')) && !relative(root, process.cwd()).startsWith('..')
+  try {
+    const folder = loadConfig().PLUGINS_DIR ?? 'plugins'
+    const { plugin, test } = await writePlugin(name, isClone ? { clone: root } : { folder })
+    const [run, start] = isClone
+      ? [`node_modules/.bin/mocha ${relative('', test)}`, 'npm run dev']
+      : [`node --test ${test}`, `PLUGINS_DIR=${folder} npx sluice start`]
+    toStandardOutput(
+      `${relative('', plugin)}\n${relative('', test)}\n\nTest it:  ${run}\nServe it: ${start}\n`,
+    )
+  } catch (error) {
+    process.stderr.write(`sluice: ${failureText(error as Error)}\n`)
+    process.exitCode = FAILED
+  }
+}
+
 function toStandardOutput(text: string): void {
   process.stdout.write(text)
 }
@@ -129,4 +149,4 @@ function fail(error: Error, output: CommandOutput): void {
   process.stderr.write(`sluice: ${failureText(error)}\n`)
 }
 
-await commandLine({ perform, become, diagnose, storageSecret: storageSecret() }).parseAsync()
+await commandLine({ perform, become, diagnose, newPlugin, storageSecret: storageSecret() }).parseAsync()

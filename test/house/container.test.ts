@@ -39,6 +39,7 @@ const commands = commandLine({
   perform: NOTHING,
   become: NOTHING,
   diagnose: NOTHING,
+  newPlugin: NOTHING,
   storageSecret: undefined,
 }).commands.map((command) => command.name())
 
