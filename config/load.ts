@@ -13,6 +13,7 @@ type Optional =
   | 'SECRET_CLIENT_TOKEN'
   | 'APP_SECRET'
   | 'ADMIN_PASSWORD'
+  | 'PLUGINS'
   | 'PLUGINS_DIR'
   | 'S3_BUCKET'
   | 'S3_PREFIX'

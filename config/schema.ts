@@ -1,6 +1,7 @@
 import { isEndpoint, isPort, isRange, readBaseUrl, readProxies } from './address.ts'
 import { CROSS_ORIGIN_VARIABLES } from './cross-origin.ts'
 import { DERIVATIVE_VARIABLES } from './derivatives.ts'
+import { PLUGIN_VARIABLES } from './plugins.ts'
 import { RATE_VARIABLES } from './rates.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
 import { TRANSFORMATION_VARIABLES } from './transformations.ts'
@@ -175,11 +176,7 @@ export const VARIABLES = {
     separator: /[\s,]+/,
     help: 'Private IP ranges that files may be fetched from. Every caller with the right to fetch can then read files of these servers. Private addresses are refused when unset.',
   }),
-  PLUGINS_DIR: text({
-    pattern: /^[^\0]+$/,
-    expected: 'a path',
-    help: 'Additional folder of plugins (.js).',
-  }),
+  ...PLUGIN_VARIABLES,
   WEBHOOK_URL: listOf({
     item: isEndpoint,
     expected: 'http or https URLs without user name, separated by spaces',

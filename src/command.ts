@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events'
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { CommanderError } from 'commander'
 import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
@@ -12,6 +13,7 @@ import { commandLine, WRONG_USAGE } from './process/cli/command-line.ts'
 import { checkupText, summaryOf, summaryText } from './process/cli/doctor-output.ts'
 import { runOperatorCommand } from './process/cli/operator-command.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
+import { writePlugin } from './process/cli/plugin-template.ts'
 import type { ProgramCommandsOptions } from './process/cli/program-commands.ts'
 import { projectRoot } from './process/project-root.ts'
 
@@ -44,9 +46,12 @@ export async function sluice(args: readonly string[], own: CommandProcess): Prom
   const diagnose = async ({ json }: { json?: boolean }) => {
     code = await printCheckups({ json, own })
   }
+  const newPlugin = async (name: string) => {
+    code = await createPlugin(name, own)
+  }
   try {
     const secret = storageSecret(own.environment)
-    await commandLine({ perform, diagnose, storageSecret: secret, ...own }).parseAsync(args, { from: 'user' })
+    await commandLine({ perform, diagnose, newPlugin, storageSecret: secret, ...own }).parseAsync(args, { from: 'user' })
     return code
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -99,6 +104,24 @@ async function printCheckups({
   const summary = summaryOf(checkups)
   own.write(json ? `${JSON.stringify(summary)}\n` : summaryText(checkups))
   return summary.problems > 0 ? FAILED : 0
+}
+
+/** Writes a plugin into the clone that contains the working directory, else into PLUGINS_DIR. @returns the exit code */
+async function createPlugin(name: string, own: CommandProcess): Promise<number> {
+  const root = projectRoot()
+  const isClone = existsSync(join(root, 'src')) && !relative(root, process.cwd()).startsWith('..')
+  try {
+    const folder = loadConfig(own.environment).PLUGINS_DIR ?? 'plugins'
+    const { plugin, test } = await writePlugin(name, isClone ? { clone: root } : { folder })
+    const [run, start] = isClone
+      ? [`node_modules/.bin/mocha ${relative('', test)}`, 'npm run dev']
+      : [`node --test ${test}`, `PLUGINS_DIR=${folder} npx sluice start`]
+    own.write(`${relative('', plugin)}\n${relative('', test)}\n\nTest it:  ${run}\nServe it: ${start}\n`)
+    return 0
+  } catch (error) {
+    own.writeError(`sluice: ${failureText(error as Error)}\n`)
+    return FAILED
+  }
 }
 
 async function runCommand(

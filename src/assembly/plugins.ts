@@ -12,6 +12,7 @@ import { createSpool } from '../engines/temp/spool.ts'
 import { createFfmpeg } from '../engines/video/ffmpeg.ts'
 import { loadPlugins } from '../pipeline/load/load.ts'
 import type { PluginFolder } from '../pipeline/load/plugin-files.ts'
+import { pluginPackage } from '../pipeline/load/plugin-package.ts'
 import { checkPresets } from '../pipeline/plan/presets.ts'
 
 /**
@@ -31,7 +32,8 @@ export async function loadEverything({ config, root, engines: given, programs }:
   const all: readonly Engine[] = [sharpEngine, ffmpeg, createAudioEngine(media), ...(given ?? [])]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
-  const folders = pluginFolders(root, config.PLUGINS_DIR)
+  const packages = (config.PLUGINS ?? []).map((name) => pluginPackage(name, process.cwd()))
+  const folders = [...pluginFolders(root, config.PLUGINS_DIR), ...(await Promise.all(packages))]
   const plugins = await loadPlugins({ folders, engines, chain })
   const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
   const spool = createSpool(createScratch(media.folder))

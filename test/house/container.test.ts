@@ -42,6 +42,7 @@ const commands = commandLine({
   diagnose: NOTHING,
   write: SILENT,
   writeError: SILENT,
+  newPlugin: NOTHING,
   storageSecret: undefined,
 }).commands.map((command) => command.name())
 

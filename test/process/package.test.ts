@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { dropIn } from '../pipeline/load/drop-ins.ts'
 import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
 import { type Installed, installPackage } from '../support/programs/package.ts'
@@ -115,6 +116,33 @@ describe('the installed npm package', function () {
       .map((line: string) => JSON.parse(line))
     expect(lines[1]).to.include({ name: 'configuration', state: 'problem' })
     expect(lines.at(-1)).to.include({ problems: 1 })
+  })
+
+  it('writes a plugin whose test passes, and which the server loads, after `sluice plugin new`', async () => {
+    const { folder, sluice } = installed
+    const { stdout } = await run(sluice, ['plugin', 'new', 'duo-tone'], { cwd: folder, env: ENV })
+    const [plugin = '', test = ''] = stdout.split('\n')
+    expect([plugin, test]).to.deep.equal(['plugins/image-duo-tone.js', 'plugins/image-duo-tone.test.mjs'])
+    const tested = await run(process.execPath, ['--test', test], { cwd: folder, env: ENV })
+    expect(tested.stdout).to.match(/^. pass 3$/m)
+    const env = { ...ENV, PLUGINS_DIR: 'plugins' }
+    expect((await run(sluice, ['start', '--check'], { cwd: folder, env })).stdout).to.match(
+      /^ +image-duo-tone +duo_tone$/m,
+    )
+    const again = await run(sluice, ['plugin', 'new', 'duo-tone'], { cwd: folder, env: ENV }).catch(
+      (error) => error,
+    )
+    expect(again).to.include({ code: 1, stderr: 'sluice: plugins/image-duo-tone.js exists already\n' })
+  })
+
+  it('loads plugins of PLUGINS from node_modules of the working directory', async () => {
+    const { folder, sluice } = installed
+    const modules = join(folder, 'node_modules', 'sluice-plugin-same')
+    await mkdir(modules)
+    await writeFile(join(modules, 'package.json'), '{"type":"module","version":"1.0.0"}')
+    await writeFile(join(modules, 'index.js'), dropIn('image-same'))
+    const env = { ...ENV, PLUGINS: 'sluice-plugin-same' }
+    expect((await run(sluice, ['start', '--check'], { cwd: folder, env })).stdout).to.include('image-same')
   })
 
   it('has types and a test function for plugins', async () => {

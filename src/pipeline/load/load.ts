@@ -61,7 +61,7 @@ export interface PluginSet {
 /**
  * Loads and checks all plugins of `folders`. A broken plugin stops the start; it is never skipped without an error.
  *
- * @param given plugins that are not in a file, by their names in messages
+ * @param given plugins as objects, by their names. Each replaces a file with a plugin of the same name
  * @throws PluginError, ChainError
  */
 export async function loadPlugins({
@@ -86,6 +86,8 @@ export async function loadPlugins({
   for (const files of sources) {
     for await (const { file, candidate, shipped, release } of files) {
       const name = checkName(file, candidate)
+      // The name of a given plugin takes the place of its path.
+      if (given.has(name) && file !== name) continue
       const earlier = fileOf.get(name)
       if (earlier) throw new PluginError(file, `the name ${name} is taken by ${earlier}`)
       fileOf.set(name, file)

@@ -9,10 +9,15 @@ export interface ProgramCommandsOptions {
   become(program: Program, args: readonly string[]): Promise<void>
   /** Checks the installation, and prints the results. */
   diagnose(options: { json?: boolean }): Promise<void>
+  /** Writes a plugin of this name and its test. */
+  newPlugin(name: string): Promise<void>
 }
 
-/** Adds `start`, `worker` and `doctor`. */
-export function addProgramCommands(sluice: Command, { become, diagnose }: ProgramCommandsOptions): void {
+/** Adds `start`, `worker`, `doctor` and `plugin`. */
+export function addProgramCommands(
+  sluice: Command,
+  { become, diagnose, newPlugin }: ProgramCommandsOptions,
+): void {
   const program = (name: string, description: string, which: Program) =>
     sluice
       .command(name)
@@ -29,4 +34,11 @@ export function addProgramCommands(sluice: Command, { become, diagnose }: Progra
     'doctor',
     'Check configuration, bucket, Redis, ffmpeg, clock, disk and memory, and print what to do. Exit code 1 after a problem.',
   ).action(({ json }) => diagnose({ json }))
+  sluice
+    .command('plugin')
+    .description('Develop plugins.')
+    .command('new')
+    .description('Write an image plugin with one parameter, and its test.')
+    .argument('<name>', 'name of the parameter, such as duotone')
+    .action((name) => newPlugin(name))
 }
