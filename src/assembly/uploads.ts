@@ -4,6 +4,7 @@ import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { AppKeys } from '../core/signing/derive-key.ts'
+import { imageInspector } from '../engines/image/inspector.ts'
 import type { Clients } from '../service/clients/clients.ts'
 import type { Removals } from '../service/originals/delete.ts'
 import type { OriginalEvents } from '../service/originals/original-events.ts'
@@ -16,6 +17,7 @@ import { createResumables } from '../service/upload/resumable.ts'
 import { createSweepResumables } from '../service/upload/sweep-resumables.ts'
 import { createUpload } from '../service/upload/upload.ts'
 import { createSignedLinks } from '../service/upload/upload-links.ts'
+import { createCheckPixels } from '../service/upload/upload-rules.ts'
 import type { Backends } from './backends.ts'
 
 export interface UploadsOptions {
@@ -51,7 +53,16 @@ export function openUploads({
   const { locks } = backends
   const { UPLOAD_MAX_BYTES: maxBytes } = config
   const { admits } = clients
-  const upload = createUpload({ index, buckets, originalEvents, removals, admits, maxBytes })
+  const checkPixels = createCheckPixels({ inspector: imageInspector })
+  const upload = createUpload({
+    index,
+    buckets,
+    originalEvents,
+    removals,
+    admits,
+    checkPixels,
+    maxBytes,
+  })
   const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
   const signedLinks = createSignedLinks({
     keys,

@@ -46,11 +46,11 @@ const EXPECTED_TYPES = 'media types like "image/png" or "image/*"'
  *
  * @throws Problem 400 for an unknown type
  */
-export function linkTypes(types: readonly string[]): string[] {
+export function linkTypes(types: readonly string[], param = 'types'): string[] {
   return types.map((type, i) => {
     const name = BY_MEDIA_TYPE.get(type) ?? type.replace(/\/\*$/, '')
     if (NAMES.has(name) && name !== 'bin') return name
-    throw badParameter({ param: `types[${i}]`, expected: EXPECTED_TYPES, received: type })
+    throw badParameter({ param: `${param}[${i}]`, expected: EXPECTED_TYPES, received: type })
   })
 }
 

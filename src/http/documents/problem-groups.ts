@@ -52,7 +52,13 @@ export const FETCHED: readonly ProblemName[] = [
   '502 remote_status',
   '504 remote_timeout',
 ]
-export const STORED: readonly ProblemName[] = ['413 too_large', '429 rate_limited', '503 storage_full']
+export const STORED: readonly ProblemName[] = [
+  '413 too_large',
+  '415 type_not_allowed',
+  '422 image_size_not_allowed',
+  '429 rate_limited',
+  '503 storage_full',
+]
 export const FORM: readonly ProblemName[] = [
   '400 bad_multipart',
   '400 bad_parameter',

@@ -2,14 +2,12 @@ import { createHmac } from 'node:crypto'
 import { anySignal } from '../../core/async/any-signal.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { fileIdOf, newFileId, type OriginalName, parseFolder } from '../../core/files/object-key.ts'
-import type { Format } from '../../core/media/formats.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import type { AppKeys } from '../../core/signing/derive-key.ts'
 import {
   EXPIRES_MAX_SECONDS,
   LINK_MAX_LENGTH,
   linkEnd,
-  linkMediaTypes,
   linkTarget,
   linkTypes,
   NO_FOLDER,
@@ -20,6 +18,7 @@ import {
 import type { Originals } from '../originals/originals.ts'
 import type { LinkUses } from './link-uses.ts'
 import type { Upload, UploadedFile, UploadRequest } from './upload-request.ts'
+import { checkType } from './upload-rules.ts'
 
 /** The terms of a new link. */
 export interface LinkRequest {
@@ -161,7 +160,7 @@ export function createSignedLinks({
           id: id ?? fileId(link, use.number),
           ...(link.maxBytes === undefined ? {} : { maxBytes: link.maxBytes }),
           check(format) {
-            checkType(link, format)
+            checkType(link.types, format, { owner: 'link' })
             check?.(format)
           },
           async begin(name) {
@@ -196,18 +195,6 @@ function checkedFolder(folder: string | undefined): string {
   if (folder === NO_FOLDER)
     throw badParameter({ param: 'folder', expected: `a folder other than "${NO_FOLDER}"`, received: folder })
   return parseFolder(folder, 'folder')
-}
-
-/** @throws Problem 415 */
-function checkType({ types }: SignedLink, { name, group, mediaType }: Format): void {
-  if (!types || types.includes(name) || types.includes(group)) return
-  const expected = linkMediaTypes(types)
-  throw new Problem({
-    status: 415,
-    code: 'type_not_allowed',
-    detail: `expected a file of type ${expected.join(' or ')} for this link but its bytes are ${mediaType}`,
-    members: { expected: expected.join(', '), received: mediaType },
-  })
 }
 
 function tooLong(url: string): Problem {

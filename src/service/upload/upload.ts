@@ -23,6 +23,7 @@ import { serializeRecord } from '../originals/records.ts'
 import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
 import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
 import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
+import { type CheckPixels, checkType } from './upload-rules.ts'
 
 /** A file on its way into the bucket, with the facts that a rollback needs. */
 interface BegunFile extends FailedUpload {
@@ -45,6 +46,7 @@ export function createUpload({
   originalEvents,
   removals,
   admits,
+  checkPixels,
   maxBytes,
   now = Date.now,
 }: {
@@ -54,6 +56,7 @@ export function createUpload({
   removals: Removals
   /** Whether a client may still store files: it may be removed while it sends. */
   admits: (client: Client) => Promise<boolean>
+  checkPixels: CheckPixels
   /** Limit of each file, unless the client's rules have a lower one. */
   maxBytes: number
   now?: () => number
@@ -74,6 +77,7 @@ export function createUpload({
     const incoming = await takeHead(file.bytes)
     if (incoming.head.length === 0) throw emptyFile(file.name)
     const sniffed = context.sniffed ?? (await sniff(incoming.head, file.name))
+    checkType(client.rules?.uploadTypes, sniffed.format, { owner: 'client' })
     check?.(sniffed.format)
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: id ?? newFileId() })
     await context.begin?.(name)
@@ -89,7 +93,9 @@ export function createUpload({
     const bytes = Readable.from(metered(incoming, { meter, maxBytes: limit, sent }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     begunFile.mayLand = false
-    return describe(file, name, { sniffed, size: meter.size, ...measured(meter), storedAt: now() })
+    const record = describe(file, name, { sniffed, size: meter.size, ...measured(meter), storedAt: now() })
+    await checkPixels({ client, format: sniffed.format, record }, { bucket, signal })
+    return record
   }
 
   /** The commit: a file with a record is stored. Written in turn, so that no record is put after a failure. */

@@ -7,11 +7,14 @@ import { fetchDenyHostsRule, fetchHostsRule } from './hosts.ts'
 import { presetsRule } from './presets.ts'
 import { ratesRule } from './rates.ts'
 import { choice, integerRule, isInteger, type Rule, switchRule } from './rule.ts'
+import { uploadTypesRule } from './upload-types.ts'
 
 // The maximum of the parameter `w`.
 const WIDTH_MAX = 5000
 // Each request looks up its width in the list.
 const WIDTHS_MAX = 100
+// 100,000 × 100,000.
+const PIXELS_MAX = 10_000_000_000
 // 90 days.
 const KEEP_DELETED_MAX_SECONDS = 7_776_000
 
@@ -140,6 +143,30 @@ export const CLIENT_RULES = {
     max: ({ uploadMaxBytes }) => uploadMaxBytes,
     unit: ' bytes (UPLOAD_MAX_BYTES)',
     shown: (bytes) => `uploads of at most ${counted(bytes, 'byte')}`,
+  }),
+  /** Media groups and names of formats that may be uploaded. Absent: all. */
+  uploadTypes: uploadTypesRule,
+  /** The minimum of width × height of an uploaded image. */
+  uploadMinPixels: integerRule({
+    flags: '--upload-min-pixels <pixels|default>',
+    help: 'minimum of width × height of an uploaded image; default: no minimum',
+    docs: {
+      example: '40000',
+      effect:
+        'Uploads of images with fewer pixels are a 422 (`image_size_not_allowed`), and so are images whose size cannot be read',
+    },
+    max: PIXELS_MAX,
+    unit: ' pixels',
+    shown: (pixels) => `images of at least ${counted(pixels, 'pixel')}`,
+  }),
+  /** The maximum of width × height of an uploaded image. */
+  uploadMaxPixels: integerRule({
+    flags: '--upload-max-pixels <pixels|default>',
+    help: 'maximum of width × height of an uploaded image; default: no maximum',
+    docs: { example: '50000000', effect: 'The same for images with more pixels' },
+    max: PIXELS_MAX,
+    unit: ' pixels',
+    shown: (pixels) => `images of at most ${counted(pixels, 'pixel')}`,
   }),
   /** Points by the name of the rate limit. They replace the configured points; 0 means no limit. */
   rates: ratesRule,
