@@ -12,7 +12,7 @@ export { thumbHashToDataUrl } from './delivery/thumb-hash.ts'
 export { type UrlBuilder, url } from './delivery/url.ts'
 export type { FileReport, ManyOptions, Selection } from './files/batch.ts'
 export type { Files } from './files/files.ts'
-export type { Folder, FolderListOptions, Folders } from './files/folders.ts'
+export type { FolderListOptions, Folders } from './files/folders.ts'
 export type { ListOptions } from './files/list.ts'
 export type { ZipEntry, ZipFile, ZipOptions } from './files/zip.ts'
 export type {
@@ -31,6 +31,8 @@ export type {
   FileList,
   FileRecord,
   FileWithDerivatives,
+  Folder,
+  FolderList,
   MediaJob,
   NewClient,
   NewScopedSecret,

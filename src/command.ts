@@ -51,7 +51,9 @@ export async function sluice(args: readonly string[], own: CommandProcess): Prom
   }
   try {
     const secret = storageSecret(own.environment)
-    await commandLine({ perform, diagnose, newPlugin, storageSecret: secret, ...own }).parseAsync(args, { from: 'user' })
+    await commandLine({ perform, diagnose, newPlugin, storageSecret: secret, ...own }).parseAsync(args, {
+      from: 'user',
+    })
     return code
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error

@@ -1,18 +1,6 @@
+import type { Folder, FolderList } from '../generated/api.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 import { itemsOf } from './pages.ts'
-
-/** A folder, with all that is in it or below. */
-export interface Folder {
-  name: string
-  /** All its names, from the top: `shop/2026`. */
-  path: string
-  /** The number of files in it and below. */
-  files: number
-  /** The number of files in the folder itself. */
-  directFiles: number
-  /** The size of all these files. */
-  bytes: number
-}
 
 /** Which folders a list has. */
 export interface FolderListOptions extends CallOptions {
@@ -34,7 +22,7 @@ export function createFolders(api: Api): Folders {
     list: ({ signal, ...options } = {}) =>
       itemsOf(async (cursor) => {
         const request = { path: '/v1/folders', query: { ...options, cursor }, signal }
-        const page = await api.json<{ folders: Folder[]; cursor: string | null }>(request)
+        const page = await api.json<FolderList>(request)
         return { items: page.folders, cursor: page.cursor }
       }),
   }

@@ -2,6 +2,8 @@ import type { FileList, File as ListedFile } from '../generated/api.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 import { itemsOf } from './pages.ts'
 
+type Sort = 'uploaded' | 'key' | 'name' | 'size'
+
 /** Which files a list has, and in which order. */
 export interface ListOptions extends CallOptions {
   /** A folder: only files in it or below. */
@@ -11,7 +13,7 @@ export interface ListOptions extends CallOptions {
   /** A part of the original name. */
   search?: string
   /** Default: `-uploaded`, the newest first. */
-  sort?: 'uploaded' | '-uploaded' | 'key' | '-key'
+  sort?: Sort | `-${Sort}`
   /** Files per page, from 1 to 1000. Default: 100. */
   limit?: number
   /** Deleted files that can be restored, instead of existing ones. */

@@ -22,6 +22,7 @@ export type ProblemCode =
   | 'handed_over'
   | 'headers_too_large'
   | 'held_by_another'
+  | 'image_size_not_allowed'
   | 'information_of_derivative'
   | 'internal'
   | 'key_not_found'
@@ -162,6 +163,12 @@ export interface ClientChange {
     dedupe?: "reuse" | null
     /** maximum size of a file; default: UPLOAD_MAX_BYTES */
     uploadMaxBytes?: number | null
+    /** media types of files that may be uploaded, such as image/* or application/pdf */
+    uploadTypes?: Array<string> | null
+    /** minimum of width × height of an uploaded image; default: no minimum */
+    uploadMinPixels?: number | null
+    /** maximum of width × height of an uploaded image; default: no maximum */
+    uploadMaxPixels?: number | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -191,6 +198,12 @@ export interface ClientRules {
   dedupe?: "reuse"
   /** maximum size of a file; default: UPLOAD_MAX_BYTES */
   uploadMaxBytes?: number
+  /** media types of files that may be uploaded, such as image/* or application/pdf */
+  uploadTypes?: Array<string>
+  /** minimum of width × height of an uploaded image; default: no minimum */
+  uploadMinPixels?: number
+  /** maximum of width × height of an uploaded image; default: no maximum */
+  uploadMaxPixels?: number
   /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
   rates?: Partial<Record<"upload" | "derivative" | "cpu" | "fetch" | "media" | "sign" | "zip", number>>
   /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -427,6 +440,8 @@ export interface FileList {
   files: Array<File>
   /** Cursor of the next page; null on the last page. */
   cursor: string | null
+  /** Number of files in all pages. Only with `count=1`. */
+  total?: number
 }
 
 /** The record of a stored file. */
@@ -516,6 +531,27 @@ export interface FileWithDerivatives {
   }>
 }
 
+/** A folder. */
+export interface Folder {
+  /** Name of the folder, without the folders above it. */
+  name: string
+  /** Path of the folder: `shop/2026`. */
+  path: string
+  /** Number of files in the folder and its subfolders. */
+  files: number
+  /** Number of files in the folder itself. */
+  directFiles: number
+  /** Size of all these files in bytes. */
+  bytes: number
+}
+
+/** A page of a list of folders. */
+export interface FolderList {
+  folders: Array<Folder>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
 /** The process runs. */
 export interface Health {
   status: "ok"
@@ -567,6 +603,12 @@ export interface NewClient {
     dedupe?: "reuse" | null
     /** maximum size of a file; default: UPLOAD_MAX_BYTES */
     uploadMaxBytes?: number | null
+    /** media types of files that may be uploaded, such as image/* or application/pdf */
+    uploadTypes?: Array<string> | null
+    /** minimum of width × height of an uploaded image; default: no minimum */
+    uploadMinPixels?: number | null
+    /** maximum of width × height of an uploaded image; default: no maximum */
+    uploadMaxPixels?: number | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -634,6 +676,23 @@ export type ParameterLists = Partial<Record<"image" | "video" | "audio" | "text"
   atLeast?: number
 }>>>
 
+/** A preset. */
+export interface Preset {
+  /** Value of the parameter `preset`. */
+  name: string
+  /** Types of the files that it applies to. */
+  types: Array<"image" | "video" | "audio" | "text" | "application">
+  /** Its parameters, by canonical name. */
+  parameters: Record<string, string | number | boolean | Array<number>>
+  /** `client` for a preset of the client itself, `shared` for one of all clients. */
+  from: "client" | "shared"
+}
+
+/** The presets of a client. */
+export interface PresetList {
+  presets: Array<Preset>
+}
+
 /** A problem document (RFC 9457). Its further members depend on the code. */
 export interface Problem {
   /** URN of the problem: `urn:sluice:problem:<code>`. */
@@ -686,8 +745,8 @@ export interface Problem {
   maxWaiting?: number
   /** Maximum ratio of decompressed to compressed bytes. */
   maxRatio?: number
-  /** Size of the stored parts in bytes. */
-  partsBytes?: number
+  /** Status of the response of the other server. */
+  remoteStatus?: number
 }
 
 /** The result of each check. */

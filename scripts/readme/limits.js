@@ -48,7 +48,7 @@ export function limits() {
     ['Output', `${WIDTH} px per side where a parameter enlarges it, ${pixels} over all frames`],
     [
       'SVG to transform',
-      `${bytes(svg('MAX_BYTES'))}, ${svg('MAX_TAGS')} tags, ${svg('MAX_TEXT')} characters of text, ${bytes(svg('MAX_STYLE'))} of styles, ${svg('MAX_ESCAPES')} entities and escapes, ${constantOf('engines/image/svg-nesting.ts', 'MAX_LAYERS')} nested layers, ${svg('MAX_PICTURES')} embedded images with ${pixels} together; no SVG and no styles in \`data:\` URIs`,
+      `${bytes(svg('MAX_BYTES'))}, ${svg('MAX_TAGS')} tags, ${svg('MAX_TEXT')} characters of text, ${bytes(svg('MAX_STYLE'))} of styles, ${svg('MAX_ESCAPES')} entities and escapes, ${constantOf('engines/image/svg-nesting.ts', 'MAX_LAYERS')} nested layers, ${svg('MAX_IMAGES')} embedded images with ${pixels} together; no SVG and no styles in \`data:\` URIs`,
     ],
     ['`w` and `h`, multiplied by `dpr`', `${WIDTH} px. The limit also applies to a side that is not given`],
     [

@@ -6,6 +6,7 @@ import type { ListFolders } from '../../service/files/folders.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, clientGone, onlyValue, queryPairs } from '../request.ts'
+import type { FolderList } from '../wire/folders.ts'
 import { cursorOf, positionOf } from './cursor.ts'
 import { folderIn } from './list-query.ts'
 
@@ -41,12 +42,15 @@ export function foldersRoutes({
       signal: clientGone(res),
     })
     res.setHeader('Cache-Control', 'no-store')
-    res.json({
-      folders: folders.map(({ folder, files, directFiles, bytes }) => ({
-        ...{ name: folderName(folder), path: folder, files, directFiles, bytes },
+    const page: FolderList = {
+      folders: folders.map(({ folder, ...counts }) => ({
+        name: folderName(folder),
+        path: folder,
+        ...counts,
       })),
       cursor: next === undefined ? null : cursorOf(next, place),
-    })
+    }
+    res.json(page)
   })
   routes.all('/v1/folders', methodNotAllowed('GET', 'HEAD'))
   return routes

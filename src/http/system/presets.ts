@@ -4,6 +4,7 @@ import type { ListPresets } from '../../service/clients/presets.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, queryPairs } from '../request.ts'
+import type { PresetList } from '../wire/presets.ts'
 
 /** `GET /v1/presets`: the presets that the client may use, its own and shared ones. */
 export function presetsRoutes({
@@ -18,7 +19,8 @@ export function presetsRoutes({
     const { client } = callerBySecret(req, clients, 'read')
     checkNames(queryPairs(req), [])
     res.setHeader('Cache-Control', 'no-store')
-    res.json({ presets: listPresets(client) })
+    const body: PresetList = { presets: listPresets(client) }
+    res.json(body)
   })
   routes.all('/v1/presets', methodNotAllowed('GET', 'HEAD'))
   return routes

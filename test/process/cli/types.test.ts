@@ -50,6 +50,7 @@ declare module 'sluice/client' {
       perform: nothing,
       become: nothing,
       diagnose: nothing,
+      newPlugin: nothing,
       write: silent,
       writeError: silent,
     }

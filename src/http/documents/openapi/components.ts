@@ -8,6 +8,7 @@ import { signRequest } from '../../signing/upload-link-routes.ts'
 import { signUrlRequest } from '../../signing/url-routes.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import * as clients from '../../wire/clients.ts'
+import { folder, folderList } from '../../wire/folders.ts'
 import { fileInformation } from '../../wire/information.ts'
 import {
   mediaJob,
@@ -18,6 +19,7 @@ import {
   urlSignatures,
 } from '../../wire/links.ts'
 import * as outcomes from '../../wire/outcomes.ts'
+import { preset, presetList } from '../../wire/presets.ts'
 import { file, fileList, fileRecord, fileRecords, fileWithDerivatives } from '../../wire/record.ts'
 import { health, parameterLists, problem, readiness } from '../../wire/system.ts'
 
@@ -45,6 +47,10 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   File: file,
   FileList: fileList,
   FileWithDerivatives: fileWithDerivatives,
+  Folder: folder,
+  FolderList: folderList,
+  Preset: preset,
+  PresetList: presetList,
   FileInformation: fileInformation,
   UploadProgress: uploadProgress,
   DeletedFile: outcomes.deletedFile,

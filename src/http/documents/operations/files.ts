@@ -1,5 +1,6 @@
 import { MEDIA_GROUPS } from '../../../core/media/groups.ts'
 import { fileChange } from '../../files/merge-patch.ts'
+import { folderList } from '../../wire/folders.ts'
 import { usageReport } from '../../wire/outcomes.ts'
 import { fileList, fileWithDerivatives } from '../../wire/record.ts'
 import type { Endpoint } from '../endpoint.ts'
@@ -14,6 +15,8 @@ const DETAILS = {
   },
 } as const
 
+const LIMIT = { type: 'integer', minimum: 1, maximum: 1000, default: 100 }
+const SORTS = ['uploaded', 'created', 'key', 'name', 'size'].flatMap((name) => [name, `-${name}`])
 const EXAMPLE_PATH = { path: EXAMPLE.key }
 const DAY = { type: 'string', format: 'date' }
 
@@ -36,16 +39,16 @@ export const FILES: readonly Endpoint[] = [
       query('tag', 'Only files with this tag.', { type: 'string', minLength: 1, maxLength: 255 }),
       query('sort', 'Order of the files.', {
         type: 'string',
-        enum: ['-uploaded', 'uploaded', 'key', '-key'],
+        enum: SORTS,
         default: '-uploaded',
       }),
-      query('limit', 'Maximum number of files on a page.', {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1000,
-        default: 100,
+      query('order', 'Direction of the order, instead of a hyphen in `sort`.', {
+        type: 'string',
+        enum: ['asc', 'desc'],
       }),
+      query('limit', 'Maximum number of files on a page.', LIMIT),
       query('cursor', 'Cursor of the page, from the previous one.'),
+      flag('count', 'The number of files in all pages. Not together with `type`, `tag` or `search`.'),
       flag('deleted', 'Deleted files that can be restored, instead of stored files.'),
     ],
     responses: {
@@ -62,6 +65,34 @@ export const FILES: readonly Endpoint[] = [
         parameters: { type: 'image', limit: '1' },
         status: 200,
         response: { files: [EXAMPLE_FILE], cursor: null },
+      },
+    ],
+  },
+  {
+    route: 'GET /v1/folders',
+    id: 'listFolders',
+    tag: 'Files',
+    summary: 'List the folders directly below a folder',
+    access: 'secret',
+    parameters: [
+      query('prefix', 'The folder above. Default: the top level.'),
+      query('limit', 'Maximum number of folders on a page.', LIMIT),
+      query('cursor', 'Cursor of the page, from the previous one.'),
+    ],
+    responses: {
+      200: {
+        description: 'A page of the list, sorted by name.',
+        content: { 'application/json': { schema: folderList } },
+        headers: ['Cache-Control'],
+      },
+    },
+    examples: [
+      {
+        id: 'empty',
+        summary: 'A folder without subfolders',
+        parameters: { prefix: 'shop/2026' },
+        status: 200,
+        response: { folders: [], cursor: null },
       },
     ],
   },

@@ -1,3 +1,4 @@
+import { presetList } from '../../wire/presets.ts'
 import { health, parameterLists, readiness } from '../../wire/system.ts'
 import type { Content, Endpoint, Parameter } from '../endpoint.ts'
 import { FILE_BYTES } from './uploads.ts'
@@ -32,6 +33,21 @@ export const SERVICE: readonly Endpoint[] = [
       },
     },
     examples: [{ id: 'all', summary: 'All parameters', status: 200 }],
+  },
+  {
+    route: 'GET /v1/presets',
+    id: 'listPresets',
+    tag: 'Service',
+    summary: 'List the presets that the client may use',
+    access: 'secret',
+    responses: {
+      200: {
+        description: 'The presets, sorted by name.',
+        content: { 'application/json': { schema: presetList } },
+        headers: ['Cache-Control'],
+      },
+    },
+    examples: [{ id: 'all', summary: 'All presets', status: 200 }],
   },
   {
     route: 'GET /v1/openapi.json',
