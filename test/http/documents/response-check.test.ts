@@ -54,7 +54,7 @@ describe('the check of responses against the API document', () => {
     ['another status in the body', { ...problem(401, 'unauthorized'), status: 403 }, /status 401/],
     ['a code of a guard', { ...problem(404, 'none'), route: undefined }, /code none/],
     ['a member of a problem', problem(401, 'unauthorized', { secret: 'a' }), /additional properties/],
-    ['a member', { ...LIST, json: JSON.stringify({ files: [], cursor: null, total: 3 }) }, /additional/],
+    ['a member', { ...LIST, json: JSON.stringify({ files: [], cursor: null, found: 3 }) }, /additional/],
     [
       'a member of a file',
       { ...LIST, json: JSON.stringify({ files: [{ ...EXAMPLE_FILE, path: 'a' }], cursor: null }) },
