@@ -60,6 +60,15 @@ describe('the Dockerfile', () => {
     expect(copied.filter((path) => !names.includes(path.split('/')[0]))).to.deep.equal([])
   })
 
+  it('copies all sources of the build', () => {
+    const script = readFileSync('scripts/ready/dist.js', 'utf8')
+    const sources = [...script.matchAll(/^const (?:FOLDERS|FILES) = \[(.+)\]$/gm)].flatMap(([, names = '']) =>
+      [...names.matchAll(/'(.+?)'/g)].map(([, name]) => name),
+    )
+    expect(sources).to.include.members(['src', 'package-lock.json'])
+    expect(sources.filter((name) => !copied.includes(name ?? ''))).to.deep.equal([])
+  })
+
   it('has base images of the recommended version of Node, with a tag', () => {
     const bases = INSTRUCTIONS.filter(({ name }) => name === 'FROM').map(({ rest }) => rest)
     expect(bases).to.have.length(2)
