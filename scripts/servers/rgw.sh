@@ -98,7 +98,7 @@ setting() {
 }
 
 free_port() {
-  node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })'
+  node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(String(s.address().port)); s.close() })'
 }
 
 # No authentication between the three, one copy of all objects, small placement groups. Warnings that would block the cluster

@@ -156,7 +156,10 @@ describe('the installed npm package', function () {
     const bin = join(PROJECT, 'node_modules', '.bin')
     const checked = await run(join(bin, 'tsc'), [], { cwd: folder }).catch((error) => error)
     expect(checked.stdout).to.equal('')
-    const { stdout } = await run(join(bin, 'tsx'), ['rendering.ts', 'picture.png'], { cwd: folder })
+    // console.log colours values if the environment says so.
+    const { FORCE_COLOR: _, ...inherited } = process.env
+    const rendering = { cwd: folder, env: { ...inherited, NO_COLOR: '1' } }
+    const { stdout } = await run(join(bin, 'tsx'), ['rendering.ts', 'picture.png'], rendering)
     expect(stdout).to.equal('image/png true duotone=ff0000&w=10\n')
     await writeFile(join(folder, 'plugin.ts'), PLUGIN.replace('source.width', 'source.wide'))
     const wrong = await run(join(bin, 'tsc'), [], { cwd: folder }).catch((error) => error)

@@ -226,7 +226,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         'a kind in capitals': { kind: 'Make' },
         'a kind with a colon': { kind: 'a:b' },
         'no kind': { kind: '' },
-        'data of more than 64 KiB': { data: 'x'.repeat(65_535) },
+        'data of more than 128 KiB': { data: 'x'.repeat(131_071) },
         'a delay below 0': { delayMs: -1 },
         'a delay that is no number': { delayMs: Number.NaN },
         'a delay without end': { delayMs: Number.POSITIVE_INFINITY },
@@ -237,8 +237,8 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         })
       }
 
-      it('accepts 64 KiB of data', async () => {
-        const data = 'x'.repeat(65_534)
+      it('accepts 128 KiB of data', async () => {
+        const data = 'x'.repeat(131_070)
         work()
         await enqueue('one', { data })
         await until('done')

@@ -160,6 +160,11 @@ onOneBackend('drop-in event handlers', (start) => {
         mediaType: 'image/png',
         size: bytes.length,
         sha256: createHash('sha256').update(bytes).digest('hex'),
+        src: record.src,
+        format: 'png',
+        folder: 'a/b',
+        tags: [],
+        metadata: {},
       },
     ])
     const warning = service.log.lines.find(({ level, fields }) => level === 'warn' && 'event' in fields)
@@ -222,7 +227,16 @@ onOneBackend('drop-in event handlers', (start) => {
     await deleteFile(service, record.s3PathOriginal)
     await deleteFile(service, record.s3PathOriginal)
     expect(await told('original.deleted', 1)).to.deep.equal([
-      { clientId: 'first', key: record.s3PathOriginal, derivatives: [`${record.s3PathOriginal}_w=20`] },
+      {
+        clientId: 'first',
+        key: record.s3PathOriginal,
+        derivatives: [`${record.s3PathOriginal}_w=20`],
+        src: record.src,
+        format: 'png',
+        folder: '',
+        tags: [],
+        metadata: {},
+      },
     ])
   })
 
