@@ -739,6 +739,10 @@ export interface Problem {
   allowed?: string
   /** The step at which a bucket could not be used. */
   step?: string
+  /** Width of the refused image in pixels. */
+  width?: number
+  /** Height of the refused image in pixels. */
+  height?: number
   /** Minimum rate of a request body. */
   minBytesPerSecond?: number
   /** Maximum number of waiting requests of a connection. */

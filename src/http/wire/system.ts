@@ -84,6 +84,8 @@ export const problem = z
     maxSide: z.int().describe('Longest side of this format in pixels.').optional(),
     allowed: z.string().describe('What the operator allows.').optional(),
     step: z.string().describe('The step at which a bucket could not be used.').optional(),
+    width: z.int().describe('Width of the refused image in pixels.').optional(),
+    height: z.int().describe('Height of the refused image in pixels.').optional(),
     minBytesPerSecond: z.int().describe('Minimum rate of a request body.').optional(),
     maxWaiting: z.int().describe('Maximum number of waiting requests of a connection.').optional(),
     maxRatio: z.int().describe('Maximum ratio of decompressed to compressed bytes.').optional(),

@@ -117,10 +117,10 @@ onTwoBackends('the tokens of another client', (start) => {
       ask: (_, own) => call('GET', `/v1/files?prefix=${MARK}`, own),
     },
     'GET /v1/folders': {
-      statuses: [200],
+      statuses: [200, 403],
       ask: (_, own) => call('GET', `/v1/folders?prefix=${MARK}`, own),
     },
-    'GET /v1/presets': { statuses: [200], ask: (_, own) => call('GET', '/v1/presets', own) },
+    'GET /v1/presets': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/presets', own) },
     'GET /v1/files/*path': {
       statuses: [403, 404],
       ask: (_, own) => call('GET', `/v1/files/${key()}`, own),

@@ -95,6 +95,8 @@ export function undocumented(seen: SeenResponse): string | undefined {
 
 /** A guard of several routes may respond with any documented problem. */
 function ofGuard(seen: SeenResponse): string | undefined {
+  // The guard of CORS answers OPTIONS, which browsers send before a request with a secret.
+  if (seen.method === 'OPTIONS' && seen.status === 204 && !seen.hasBody) return undefined
   if (seen.status < 400) return 'no route'
   return wrongProblem(seen, (name) => ALL_CODES.has(name))
 }

@@ -153,7 +153,7 @@ export const CLIENT_RULES = {
     docs: {
       example: '40000',
       effect:
-        'Uploads of images with fewer pixels are a 422 (`image_size_not_allowed`), and so are images whose size cannot be read',
+        'Uploads of images with fewer pixels get a 422 (`image_size_not_allowed`), and so are images whose size cannot be read',
     },
     max: PIXELS_MAX,
     unit: ' pixels',

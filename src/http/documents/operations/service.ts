@@ -31,6 +31,7 @@ export const SERVICE: readonly Endpoint[] = [
         content: { 'application/json': { schema: parameterLists } },
         headers: ['ETag', 'Cache-Control'],
       },
+      304: { description: 'The parameters have not changed.', headers: ['ETag', 'Cache-Control'] },
     },
     examples: [{ id: 'all', summary: 'All parameters', status: 200 }],
   },
