@@ -15,6 +15,8 @@ const LIMIT_BYTES = 250 * MIB
 const GROWTH_BYTES = 20 * MIB
 // Connections that clients and storage keep for their next request; what 125 files leave behind would be more.
 const MORE_FILES = 50
+// On a busy machine, the heap may reach its usual size only after the first half. A leak grows in every round.
+const ROUNDS = 3
 const HALF = sized(2500, 5000)
 
 for (const backend of sized([EMBEDDED], [EMBEDDED, S3_REDIS]))
@@ -35,10 +37,15 @@ for (const backend of sized([EMBEDDED], [EMBEDDED, S3_REDIS]))
 
     it(`is not higher after ${2 * HALF} mixed requests than after ${HALF}, and no more files are open`, async () => {
       await mixedRequests(server, HALF / REQUESTS_PER_FILE)
-      const half = { bytes: await residentBytes(server), files: await openFiles(server) }
-      await mixedRequests(server, HALF / REQUESTS_PER_FILE)
-      expect((await residentBytes(server)) - half.bytes).to.be.below(GROWTH_BYTES)
-      await eventually(async () => expect(await openFiles(server)).to.be.below(half.files + MORE_FILES))
+      const files = await openFiles(server)
+      let grown = Number.POSITIVE_INFINITY
+      for (let round = 0; round < ROUNDS && grown >= GROWTH_BYTES; round += 1) {
+        const bytes = await residentBytes(server)
+        await mixedRequests(server, HALF / REQUESTS_PER_FILE)
+        grown = (await residentBytes(server)) - bytes
+      }
+      expect(grown).to.be.below(GROWTH_BYTES)
+      await eventually(async () => expect(await openFiles(server)).to.be.below(files + MORE_FILES))
       expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
       // Refusals and clients that leave are no fault of the service.
       expect(server.output()).to.not.include('"level":50')

