@@ -2,6 +2,10 @@
 
 /** The stable codes of problems. */
 export type ProblemCode =
+  | 'alias_not_found'
+  | 'alias_of_other_type'
+  | 'alias_target_missing'
+  | 'alias_version_not_found'
   | 'asset_not_found'
   | 'bad_json'
   | 'bad_multipart'
@@ -97,6 +101,50 @@ export interface AdminSession {
   token: string
   /** When the token expires. */
   expiresAt: string
+}
+
+/** An alias with its last versions. */
+export interface Alias {
+  /** Name of the alias: `products/chair.jpg`. */
+  name: string
+  /** Delivery URL. Append parameters as a query string. */
+  src: string
+  /** Number of the version. Each change of the file has the next number. */
+  version: number
+  /** Key of the original. */
+  file: string
+  /** When the alias was set to this file. */
+  setAt: string
+  /** Whether the file was deleted. Deliveries of the alias then return 404. */
+  missing: boolean
+  /** The last 20 versions, the newest first. The first one is the current version. */
+  versions: Array<{
+    /** Number of the version. Each change of the file has the next number. */
+    version: number
+    /** Key of the original. */
+    file: string
+    /** When the alias was set to this file. */
+    setAt: string
+    /** Whether the file was deleted. Deliveries of the alias then return 404. */
+    missing: boolean
+  }>
+}
+
+/** A page of a list of aliases. */
+export interface AliasList {
+  aliases: Array<ListedAlias>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
+export interface AliasRollback {
+  /** Number of the version to restore. Default: the previous one. */
+  version?: number
+}
+
+export interface AliasTarget {
+  /** Path of an original: its key, or `[folder/]<sourceName>`, not percent-encoded. */
+  file: string
 }
 
 export interface BatchDeletion {
@@ -555,6 +603,22 @@ export interface FolderList {
 /** The process runs. */
 export interface Health {
   status: "ok"
+}
+
+/** An alias with its current version. */
+export interface ListedAlias {
+  /** Name of the alias: `products/chair.jpg`. */
+  name: string
+  /** Delivery URL. Append parameters as a query string. */
+  src: string
+  /** Number of the version. Each change of the file has the next number. */
+  version: number
+  /** Key of the original. */
+  file: string
+  /** When the alias was set to this file. */
+  setAt: string
+  /** Whether the file was deleted. Deliveries of the alias then return 404. */
+  missing: boolean
 }
 
 /** The state of a video or audio job. */

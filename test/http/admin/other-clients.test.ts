@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
 import { onTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
-import { setAlias } from '../../support/requests/aliases.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { setAlias } from '../../support/stored/aliases.ts'
 
 /** Asks for what is the other's, with all tokens of one's own. */
 type Trespass = (file: WireRecord, own: Caller) => Promise<Answer>

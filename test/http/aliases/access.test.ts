@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
-import { askAlias, outcomeOf, setAlias, type WireAliasList } from '../../support/requests/aliases.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { askAlias, outcomeOf, setAlias, type WireAliasList } from '../../support/stored/aliases.ts'
 
 onOneBackend('access to aliases', (start) => {
   let service: Service

@@ -5,11 +5,11 @@ import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { film } from '../../support/media/videos.ts'
-import { askAlias, outcomeOf, setAlias, type WireAlias } from '../../support/requests/aliases.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { askAlias, outcomeOf, setAlias, type WireAlias } from '../../support/stored/aliases.ts'
 
 const SHORT = 'public, max-age=60, stale-while-revalidate=60'
 

@@ -4,17 +4,17 @@ import { aliasRecordKey } from '../../../src/core/aliases/name.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
+import { ask } from '../../support/requests/ask.ts'
+import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
+import type { Service } from '../../support/service.ts'
 import {
   askAlias,
   outcomeOf,
   setAlias,
   type WireAlias,
   type WireAliasList,
-} from '../../support/requests/aliases.ts'
-import { ask } from '../../support/requests/ask.ts'
-import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
-import { exchange } from '../../support/requests/exchange.ts'
-import type { Service } from '../../support/service.ts'
+} from '../../support/stored/aliases.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoBackends('aliases', (start, backend) => {

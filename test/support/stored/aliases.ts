@@ -1,5 +1,5 @@
-import { ask } from './ask.ts'
-import type { Caller } from './client.ts'
+import { ask } from '../requests/ask.ts'
+import type { Caller } from '../requests/client.ts'
 
 /** A version of an alias, as responses have it. */
 export interface WireVersion {
