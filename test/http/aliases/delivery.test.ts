@@ -158,7 +158,7 @@ onOneBackend('a signed alias', (start) => {
       expect(await codeOf(`${signed(target)}&h=1`)).to.equal('403 url_invalid')
       expect(await codeOf(signed(target).replace('/shop/', '/shop/b/'))).to.equal('403 url_invalid')
     }
-    // Without a signature, nobody learns which aliases exist.
+    // Without a signature, a caller does not learn which aliases exist.
     expect(await codeOf(path.replace('/shop/', '/other/'))).to.equal('403 url_unsigned')
   })
 

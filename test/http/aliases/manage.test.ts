@@ -137,7 +137,7 @@ onTwoBackends('aliases', (start, backend) => {
     expect(outcomeOf(await askAlias(other, 'worn'))).to.equal('404 alias_not_found')
   })
 
-  it('are changed with If-Match only when nobody else has changed them', async () => {
+  it('are changed with If-Match only when no other request has changed them', async () => {
     const name = 'matched'
     const etagOf = async () => String((await askAlias(service, name)).headers.get('etag'))
     const put = (file: string, match: string) =>
