@@ -47,7 +47,7 @@ export function storedFiles({
     const { download, wait, query } = deliveryQuery(pairs)
     const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
-    const asked = deliveries.deliver({
+    const delivering = deliveries.deliver({
       client,
       caller: anonymousCallerOf(req),
       group,
@@ -61,7 +61,7 @@ export function storedFiles({
       isSigned: isSigned(req),
       signal,
     })
-    const delivery = await asked.catch((error) => {
+    const delivery = await delivering.catch((error) => {
       throw withJob(error, (url) => signedLike(req, url, client, clients))
     })
     if (delivery.mustRedirect) {
