@@ -199,7 +199,7 @@ async function openApp(
     fullContentRange: config.FULL_CONTENT_RANGE,
     maxFiles: config.UPLOAD_MAX_FILES,
     minBytesPerSecond: config.UPLOAD_MIN_BYTES_PER_SECOND,
-    answersPerAddress: config.CONNECTIONS_PER_ADDRESS,
+    responsesPerAddress: config.CONNECTIONS_PER_ADDRESS,
     minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
     corsOrigins: config.CORS_ORIGINS ?? [],

@@ -46,7 +46,7 @@ const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as con
 
 /** Opens the services that find and render derivatives. Web processes and workers share them. */
 export function openTransformations(
-  { backends, buckets, index, events, evict, answered, presentClient, originals, records }: Services,
+  { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records }: Services,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
   const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
@@ -82,7 +82,7 @@ export function openTransformations(
   const assets = createAssets({ originals, buckets })
   const limits = limitsOf(config)
   const derivations = createDerivations({
-    answered,
+    pendingStores,
     index,
     buckets,
     assets,

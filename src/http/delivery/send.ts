@@ -4,7 +4,7 @@ import { parseRange } from '../../core/bytes/byte-range.ts'
 import { isActiveContent } from '../../core/media/formats.ts'
 import { Problem } from '../../core/problem.ts'
 import { cacheControl } from '../caller/signed-url.ts'
-import { holdAnswer } from '../readers/held-answer.ts'
+import { holdResponse } from '../readers/held-response.ts'
 import { openPieces } from '../readers/open-pieces.ts'
 import type { Readers } from '../readers/readers.ts'
 import { sendPieces, sendWhole } from '../readers/send-pieces.ts'
@@ -75,7 +75,7 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     sendWhole(res, await payload.read(signal), readers)
     return
   }
-  const end = holdAnswer(res, { asset, isHeld, readers })
+  const end = holdResponse(res, { asset, isHeld, readers })
   await sendPieces(res, payload.open, { readers, signal }).finally(end)
 }
 

@@ -55,7 +55,7 @@ export function storedFiles({
     const { download, wait, query } = deliveryQuery(pairs)
     const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
-    const asked = deliveries.deliver({
+    const delivering = deliveries.deliver({
       client,
       caller: anonymousCallerOf(req),
       group,
@@ -69,7 +69,7 @@ export function storedFiles({
       isSigned: isSigned(req),
       signal,
     })
-    const found = await asked.catch((error) => {
+    const found = await delivering.catch((error) => {
       throw withJob(error, (url) => signedLike(req, url, client, clients))
     })
     const delivery = replaceable ? changedAt(found, replaceable.since) : found

@@ -161,8 +161,9 @@ const DELIVERY_PARAMS: ReadonlySet<string> = new Set([DOWNLOAD_WORD, WAIT_WORD])
 
 /** The expiry in seconds since 1970. A URL never outlives the secret that requested it. */
 function endOf(expiresIn: number | undefined, { until }: Grant): number | undefined {
-  const asked = expiresIn === undefined ? Number.POSITIVE_INFINITY : Math.floor(Date.now() / 1000) + expiresIn
-  const end = Math.min(asked, until === undefined ? Number.POSITIVE_INFINITY : Math.ceil(until / 1000))
+  const requestedEnd =
+    expiresIn === undefined ? Number.POSITIVE_INFINITY : Math.floor(Date.now() / 1000) + expiresIn
+  const end = Math.min(requestedEnd, until === undefined ? Number.POSITIVE_INFINITY : Math.ceil(until / 1000))
   return Number.isFinite(end) ? end : undefined
 }
 

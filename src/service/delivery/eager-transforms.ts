@@ -131,8 +131,8 @@ export function createEagerTransforms({
     check({ client, folder }, format, queries) {
       for (const [i, query] of queries.entries()) {
         try {
-          const asked = { client, folder, format, query: pairsOf(query), accept: '' }
-          const { steps, variesByAccept } = deliveries.plan(asked)
+          const requested = { client, folder, format, query: pairsOf(query), accept: '' }
+          const { steps, variesByAccept } = deliveries.plan(requested)
           if (steps.length === 0) throw nothingToDo(i, query)
           if (variesByAccept) throw unknownFormat(i, query)
         } catch (error) {
@@ -144,8 +144,8 @@ export function createEagerTransforms({
     async begin(client, original, queries) {
       const transforms: EagerTransform[] = []
       for (const query of queries) {
-        const asked = { client, format: original.format, query: pairsOf(query), accept: '' }
-        const key = derivativeKey(original.key, deliveries.plan(asked).variant)
+        const requested = { client, format: original.format, query: pairsOf(query), accept: '' }
+        const key = derivativeKey(original.key, deliveries.plan(requested).variant)
         transforms.push({ query, key, state: await queued(client, original, query, key) })
       }
       return transforms

@@ -91,7 +91,7 @@ export function createCheck({
   async function lookAtAlias(client: Client, key: ObjectKey): Promise<Seen> {
     const wrong = await wrongAlias(buckets.of(client), {
       key,
-      isKnown: async (target) => isKept((await index.find({ clientId: client.id, key: target })).original),
+      isKnown: async (target) => isStored((await index.find({ clientId: client.id, key: target })).original),
     })
     return wrong ? { clientId: client.id, key, ...wrong } : 'record'
   }
@@ -111,7 +111,7 @@ export function createCheck({
     const known = await index.find(ref, key)
     const now = entry.kind === 'original' ? known.original : known.derivative
     // Since it was listed, it may have been deleted or created again.
-    if (!isKept(known.original) || !isKept(now)) return 'entry'
+    if (!isStored(known.original) || !isStored(now)) return 'entry'
     if (!isDeepStrictEqual(now.record, entry.record)) return 'entry'
     return wrong.kind === 'record differs'
       ? compareLocked(client, ref)
@@ -122,7 +122,7 @@ export function createCheck({
   function compareLocked(client: Client, ref: FileRef): Promise<Seen> {
     return records.withLock(client, ref.key, async () => {
       const { original } = await index.find(ref)
-      const wrong = isKept(original) && (await wrongOriginal(buckets.of(client), original))
+      const wrong = isStored(original) && (await wrongOriginal(buckets.of(client), original))
       return wrong ? { clientId: client.id, key: ref.key, ...wrong } : 'entry'
     })
   }
@@ -134,8 +134,8 @@ export function createCheck({
 
   async function* entries(clientId: string | undefined): AsyncGenerator<{ ref: FileRef; entry?: Entry }> {
     for await (const { ref, original, derivatives } of index.list(clientId)) {
-      yield isKept(original) ? { ref, entry: { ...original, kind: 'original' } } : { ref }
-      for (const { entry } of isKept(original) ? derivatives : [])
+      yield isStored(original) ? { ref, entry: { ...original, kind: 'original' } } : { ref }
+      for (const { entry } of isStored(original) ? derivatives : [])
         yield entry.state === 'stored'
           ? { ref, entry: { kind: 'derivative', record: entry.record } }
           : { ref }
@@ -199,7 +199,7 @@ export function createCheck({
 const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
 
 /** Whether the bucket must have the file. */
-function isKept<T extends { state: string }>(
+function isStored<T extends { state: string }>(
   entry: T | undefined,
 ): entry is Extract<T, { state: 'stored' | 'trashed' }> {
   return entry?.state === 'stored' || entry?.state === 'trashed'
