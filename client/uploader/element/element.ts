@@ -1,9 +1,15 @@
 import type { FileRecord } from '../../generated/api.ts'
+import type { UploadLink } from '../../upload/link.ts'
 import { browserMemory } from '../queue/browser-memory.ts'
 import type { QueueState, UploadItem } from '../queue/item.ts'
-import { createUploadQueue, type QueueOptions, type UploadQueue } from '../queue/queue.ts'
+import { linkFromUrl } from '../queue/link-url.ts'
+import {
+  createUploadQueue,
+  type QueuedLinkFile,
+  type QueueOptions,
+  type UploadQueue,
+} from '../queue/queue.ts'
 import { bytesOf } from './format.ts'
-import { linkFrom } from './link-url.ts'
 import type { Settings } from './settings.ts'
 import { TEXTS, type Texts } from './texts.ts'
 import { createView, type View } from './view.ts'
@@ -38,6 +44,7 @@ export class SluiceUploaderElement extends Base {
   #transfer: Pick<QueueOptions, 'resumableFromBytes' | 'chunkBytes'> = {}
   #isFormDisabled = false
   #isShowing = false
+  #shown: QueueState | undefined
   #isRestored = false
   #records: readonly FileRecord[] = []
   #stopListening = () => {}
@@ -47,7 +54,7 @@ export class SluiceUploaderElement extends Base {
     super()
     const root = this.attachShadow({ mode: 'open', delegatesFocus: true })
     this.#queue = createUploadQueue({
-      link: (file) => linkFrom(this, this.#link, file),
+      link: (file) => this.#linkFor(file),
       onUploaded: (item) => {
         if (item.record) this.#dispatch('sluice-uploaded', { item, record: item.record })
       },
@@ -56,7 +63,8 @@ export class SluiceUploaderElement extends Base {
     this.#view = createView(root, this.#queue)
     this.#queue.subscribe(() => this.#showSoon())
     this.#configure()
-    this.#show()
+    this.#shown = this.#queue.getState()
+    this.#view.show(this.#shown)
   }
 
   /** All files, and the methods that pause, resume, retry and remove them. */
@@ -100,8 +108,13 @@ export class SluiceUploaderElement extends Base {
     this.#configure()
   }
 
+  /** The name of its value in a form. */
   get name(): string {
     return this.getAttribute('name') ?? ''
+  }
+
+  set name(name: string) {
+    this.setAttribute('name', name)
   }
 
   get form(): HTMLFormElement | null {
@@ -151,6 +164,14 @@ export class SluiceUploaderElement extends Base {
     this.#queue.clear()
   }
 
+  async #linkFor(file: QueuedLinkFile): Promise<UploadLink> {
+    const { link } = this
+    if (link !== undefined) return typeof link === 'function' ? link(file) : link
+    const url = this.getAttribute('link-url')
+    if (url === null) throw new TypeError('The uploader needs the attribute link-url or link.')
+    return linkFromUrl(url, file)
+  }
+
   #configure(): void {
     const accept = this.getAttribute('accept') ?? ''
     const maxBytes = bytesOf(this.getAttribute('max-size'))
@@ -180,7 +201,9 @@ export class SluiceUploaderElement extends Base {
     queueMicrotask(() => {
       this.#isShowing = false
       this.#show()
-      this.#dispatch('sluice-change', this.#queue.getState())
+      const state = this.#queue.getState()
+      if (state !== this.#shown) this.#dispatch('sluice-change', state)
+      this.#shown = state
     })
   }
 
