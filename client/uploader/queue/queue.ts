@@ -1,9 +1,10 @@
 import type { SluiceError } from '../../http/problem.ts'
 import { createUploader, type LinkFile, type UploadLink } from '../../upload/link.ts'
 import type { TransferOptions } from '../../upload/options.ts'
-import { errorFrom, retryAtOf } from './failure.ts'
+import { errorFrom, isRetryable, retryAtOf } from './failure.ts'
 import { type FolderFile, isSameFile, newItem, type QueueState, stateOf, type UploadItem } from './item.ts'
 import { restored, storedOf, type UploadMemory } from './memory.ts'
+import { whenOnline } from './online.ts'
 import { refusal, type UploadRules } from './rules.ts'
 
 /** The file for which a queue requests a link. */
@@ -69,6 +70,7 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
   const listeners = new Set<() => void>()
   const runs = new Map<string, AbortController>()
   let state = stateOf([])
+  let stopWatching = () => {}
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const find = (id: string) => state.items.find((item) => item.id === id)
@@ -157,9 +159,10 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     runs.delete(id)
   }
 
-  const whenOnline = () => {
+  const retryLost = () => {
     for (const { id, error } of state.items) if (error?.code === 'network') queue.retry(id)
   }
+
   const queue: UploadQueue = {
     add(files) {
       const added: UploadItem[] = []
@@ -202,9 +205,8 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     },
     retry(id) {
       for (const item of chosen(id)) {
-        if (!item.file || (item.status !== 'failed' && item.retryAt === undefined)) continue
-        const error = refusal(item.file, options)
-        change(item.id, { status: error ? 'failed' : 'waiting', error, retryAt: undefined })
+        if (isRetryable(item) || item.retryAt !== undefined)
+          change(item.id, { status: 'waiting', error: undefined, retryAt: undefined })
       }
       pump()
     },
@@ -230,11 +232,11 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     },
     getState: () => state,
     subscribe(listener) {
-      if (listeners.size === 0) globalThis.addEventListener?.('online', whenOnline)
+      if (listeners.size === 0) stopWatching = whenOnline(retryLost)
       listeners.add(listener)
       return () => {
         listeners.delete(listener)
-        if (listeners.size === 0) globalThis.removeEventListener?.('online', whenOnline)
+        if (listeners.size === 0) stopWatching()
       }
     },
     close() {

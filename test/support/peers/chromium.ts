@@ -9,6 +9,8 @@ export interface Chromium {
   resize(screen: { width: number; height: number; dpr: number }): Promise<void>
   /** Runs an expression in the page, awaits it if it is a promise, and returns its value, as JSON bears it. */
   evaluate(expression: string): Promise<unknown>
+  /** Sends a command of the DevTools protocol to the page, and returns its result. */
+  send(method: string, params?: object): Promise<Record<string, unknown>>
   /** Follows a link to a file that is to be saved, and saves it into this folder. */
   download(url: string, folder: string): Promise<void>
   stop(): Promise<void>
@@ -92,6 +94,7 @@ export async function startChromium(): Promise<Chromium> {
       await call('Emulation.setDeviceMetricsOverride', metrics, sessionId)
     },
     evaluate,
+    send: (method, params = {}) => call(method, params, sessionId),
     async download(url, downloadPath) {
       await call('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath, eventsEnabled: true })
       const done = once(downloads, 'completed', { signal: AbortSignal.timeout(10_000) })
