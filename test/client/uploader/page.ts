@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { type BuildOptions, build } from 'esbuild'
-import type { QueuedLinkFile } from '../../../client/uploader/queue/queue.ts'
+import type { QueuedLinkFile } from '../../../client/uploader/queue/options.ts'
 import { PROJECT } from '../../support/service.ts'
 
 /** A site of its own origin, with pages that upload. */
