@@ -167,12 +167,17 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
       for (const item of chosen(id)) {
         if (item.status !== 'uploading' && item.status !== 'waiting') continue
         stop(item.id)
+        options.memory?.setPaused(item.id, true)
         change(item.id, { status: 'paused', error: undefined, retryAt: undefined })
       }
       pump()
     },
     resume(id) {
-      for (const item of chosen(id)) if (item.status === 'paused') change(item.id, { status: 'waiting' })
+      for (const item of chosen(id)) {
+        if (item.status !== 'paused') continue
+        options.memory?.setPaused(item.id, false)
+        change(item.id, { status: 'waiting' })
+      }
       pump()
     },
     retry(id) {

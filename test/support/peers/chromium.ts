@@ -38,11 +38,15 @@ const ARGS = [
   '--remote-debugging-pipe',
 ]
 
-/** Starts Chromium and speaks the DevTools protocol to it over its pipe: JSON with a NUL after each message. */
-export async function startChromium(): Promise<Chromium> {
+/**
+ * Starts Chromium and speaks the DevTools protocol to it over its pipe: JSON with a NUL after each message.
+ *
+ * @param more further arguments of its command line
+ */
+export async function startChromium(more: readonly string[] = []): Promise<Chromium> {
   const { input, output, stop } = await startProgram({
     name: 'chromium',
-    args: (folder) => [...ARGS, `--user-data-dir=${folder}/profile`],
+    args: (folder) => [...ARGS, ...more, `--user-data-dir=${folder}/profile`],
   })
   const waiting = new Map<number, (message: Message) => void>()
   const downloads = new EventEmitter()
