@@ -8,6 +8,8 @@ import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { ManagedClients } from '../service/admin/clients.ts'
 import type { KnownAddresses } from '../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../service/admin/sessions.ts'
+import type { Aliases } from '../service/aliases/aliases.ts'
+import type { ListAliases } from '../service/aliases/list.ts'
 import type { Archive } from '../service/archive/archive.ts'
 import type { Clients } from '../service/clients/clients.ts'
 import type { ListPresets } from '../service/clients/presets.ts'
@@ -31,6 +33,8 @@ import type { SignedLinks } from '../service/upload/upload-links.ts'
 import type { Upload } from '../service/upload/upload-request.ts'
 import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
+import { deliverAliasRoutes } from './aliases/delivery-route.ts'
+import { aliasesRoutes } from './aliases/routes.ts'
 import { zipRoutes } from './archive/routes.ts'
 import { crossOrigin } from './caller/cross-origin.ts'
 import { drainAfterResponse } from './connection/drain.ts'
@@ -98,6 +102,8 @@ export interface HttpOptions {
   list: List
   count: CountFiles
   listFolders: ListFolders
+  aliases: Aliases
+  listAliases: ListAliases
   listPresets: ListPresets
   describe: Describe
   annotate: Annotate
@@ -173,10 +179,12 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(fileDerivativesRoutes(options))
   app.use(filesRoutes(options))
   app.use(foldersRoutes(options))
+  app.use(aliasesRoutes(options))
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))
   app.use(clientsRoutes(options))
   app.use(deliverRoutes(options))
+  app.use(deliverAliasRoutes(options))
   app.use(fetchRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))

@@ -63,13 +63,21 @@ export function isSigned(req: Request): boolean {
 /**
  * `Cache-Control` of a response that may be cached for `maxAgeSeconds`: by shared caches, or for a signed URL only by the
  * caller, until the URL expires.
+ *
+ * @param lifetime.staleSeconds how much longer caches may deliver it while they request it again
+ * @see RFC 5861 section 3
  */
-export function cacheControl(req: Request, maxAgeSeconds: number): string {
+export function cacheControl(
+  req: Request,
+  { maxAgeSeconds, staleSeconds = 0 }: { maxAgeSeconds: number; staleSeconds?: number | undefined },
+): string {
   const { signature } = stateOf(req)
-  if (!signature) return `public, max-age=${maxAgeSeconds}`
-  const { until = Number.POSITIVE_INFINITY } = signature
+  const { until = Number.POSITIVE_INFINITY } = signature ?? {}
   const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
-  return `private, max-age=${Math.min(maxAgeSeconds, left)}`
+  const maxAge = Math.min(maxAgeSeconds, left)
+  const stale = Math.min(staleSeconds, left - maxAge)
+  const revalidate = stale > 0 ? `, stale-while-revalidate=${stale}` : ''
+  return `${signature ? 'private' : 'public'}, max-age=${maxAge}${revalidate}`
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import type { Endpoint } from './endpoint.ts'
+import { ALIASES } from './operations/aliases.ts'
 import { CLIENTS } from './operations/clients.ts'
 import { DELETION } from './operations/deletion.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
@@ -16,6 +17,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...RESUMABLE,
     ...deliveryEndpoints(parameters),
     ...FILES,
+    ...ALIASES,
     ...DELETION,
     ...LINKS,
     ...CLIENTS,

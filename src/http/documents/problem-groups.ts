@@ -11,6 +11,7 @@ export const JSON_BODY: readonly ProblemName[] = [
 export const SECRET: readonly ProblemName[] = ['401 unauthorized', '403 out_of_scope']
 export const SIGNATURE: readonly ProblemName[] = ['403 url_unsigned', '403 url_invalid', '403 url_expired']
 export const FILE: readonly ProblemName[] = ['400 bad_path', '404 client_not_found', '404 file_not_found']
+export const ALIAS: readonly ProblemName[] = ['400 bad_path', '404 alias_not_found']
 export const SENT: readonly ProblemName[] = [
   '412 precondition_failed',
   '416 range_not_satisfiable',

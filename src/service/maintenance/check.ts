@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { aliasRecordPrefix } from '../../core/aliases/name.ts'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
@@ -15,6 +16,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { DerivativeRecord, FileLists, FileLookup } from '../../core/ports/file-index.ts'
 import type { Records } from '../originals/records.ts'
 import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './compare.ts'
+import { wrongAlias } from './compare-alias.ts'
 import { createDigestCheck, type DigestCheck } from './digest-check.ts'
 import { withEachClient } from './each-client.ts'
 import { CONCURRENCY, type Walk } from './scan.ts'
@@ -60,6 +62,7 @@ export function createCheck({
   /** Checks one object of the bucket against the index. */
   async function lookAtObject(client: Client, key: ObjectKey): Promise<Seen> {
     const meaning = classifyKey(key)
+    if (key.startsWith(aliasRecordPrefix)) return lookAtAlias(client, key)
     if (!meaning) return RECORD_PREFIXES.some((prefix) => key.startsWith(prefix)) ? 'record' : 'other'
     const { kind, original } = meaning
     const ref = { clientId: client.id, key: original.key }
@@ -83,6 +86,14 @@ export function createCheck({
     )
       return kind
     return { kind: suspect, clientId: client.id, key }
+  }
+
+  async function lookAtAlias(client: Client, key: ObjectKey): Promise<Seen> {
+    const wrong = await wrongAlias(buckets.of(client), {
+      key,
+      isKnown: async (target) => isKept((await index.find({ clientId: client.id, key: target })).original),
+    })
+    return wrong ? { clientId: client.id, key, ...wrong } : 'record'
   }
 
   /** Checks one original or derivative, which is stored by the index, against the bucket. */
