@@ -91,7 +91,7 @@ export function createCheck({
   async function lookAtAlias(client: Client, key: ObjectKey): Promise<Seen> {
     const wrong = await wrongAlias(buckets.of(client), {
       key,
-      isKnown: async (target) => isKept((await index.find({ clientId: client.id, key: target })).original),
+      isKnown: async (target) => isStored((await index.find({ clientId: client.id, key: target })).original),
     })
     return wrong ? { clientId: client.id, key, ...wrong } : 'record'
   }
