@@ -1,4 +1,4 @@
-import { type ForeignOption, ignored, type Mapped, same } from './foreign-url.ts'
+import { type ForeignOption, ignored, type Mapped, mappedWord, same, words } from './foreign-url.ts'
 
 const INTEGER = /^\d{1,9}$/
 const NUMBER = /^\d{1,9}(\.\d{1,9})?$/
@@ -7,7 +7,7 @@ type Options = ReadonlyMap<string, string>
 
 // Without `enlarge`, our images never become larger than their source. Theirs do, except in the modes with "l".
 const ENLARGED = { enlarge: '1' }
-const CROPS: Readonly<Record<string, Mapped>> = {
+const CROPS = words<Mapped>({
   scale: { fit: 'fill', ...ENLARGED },
   fill: { fit: 'cover', ...ENLARGED },
   lfill: { fit: 'cover' },
@@ -17,9 +17,9 @@ const CROPS: Readonly<Record<string, Mapped>> = {
   pad: { fit: 'contain', ...ENLARGED },
   lpad: { fit: 'contain' },
   thumb: { fit: 'cover', ...ENLARGED },
-}
+})
 
-const GRAVITIES: Readonly<Record<string, string>> = {
+const GRAVITIES = words<string>({
   center: 'center',
   north: 'north',
   north_east: 'northeast',
@@ -35,18 +35,18 @@ const GRAVITIES: Readonly<Record<string, string>> = {
   faces: 'face',
   'auto:face': 'face',
   'auto:faces': 'face',
-}
+})
 
-const QUALITIES: Readonly<Record<string, Mapped>> = {
+const QUALITIES = words<Mapped>({
   auto: {},
   'auto:good': {},
   'auto:best': { q: '85' },
   'auto:eco': { q: '60' },
   'auto:low': { q: '45' },
-}
+})
 
 /** Formats of images and videos by the word of the URL. */
-export const FORMATS: Readonly<Record<string, string>> = {
+export const FORMATS = words<string>({
   jpg: 'jpeg',
   jpeg: 'jpeg',
   png: 'png',
@@ -63,7 +63,7 @@ export const FORMATS: Readonly<Record<string, string>> = {
   ogg: 'ogg',
   wav: 'wav',
   flac: 'flac',
-}
+})
 
 const factor = (parameter: string): ForeignOption['map'] => {
   return (value) =>
@@ -71,7 +71,7 @@ const factor = (parameter: string): ForeignOption['map'] => {
 }
 
 /** Effects, `e_<name>:<value>`. */
-const EFFECTS: Readonly<Record<string, ForeignOption['map']>> = {
+const EFFECTS = words<ForeignOption['map']>({
   grayscale: () => ({ greyscale: '1' }),
   negate: () => ({ negate: '1' }),
   improve: () => ({ normalize_lower: '1' }),
@@ -80,7 +80,7 @@ const EFFECTS: Readonly<Record<string, ForeignOption['map']>> = {
   saturation: factor('saturation'),
   brightness: factor('brightness'),
   hue: (value) => (/^\d{1,3}$/.test(value) ? { hue: value } : undefined),
-}
+})
 
 /**
  * The options of Cloudinary's URLs, by their prefix.
@@ -93,7 +93,7 @@ export const CLOUDINARY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
   c: { equivalent: '`fit`, `enlarge`, `crop`', map: cropOf },
   g: {
     equivalent: '`func`',
-    map: (value) => (GRAVITIES[value] === undefined ? undefined : { func: GRAVITIES[value] }),
+    map: (value) => mappedWord('func', GRAVITIES.get(value)),
   },
   x: { equivalent: 'with `c_crop`: `crop`', map: ofCrop },
   y: { equivalent: 'with `c_crop`: `crop`', map: ofCrop },
@@ -104,11 +104,11 @@ export const CLOUDINARY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
   },
   q: {
     equivalent: '`q`; `auto` is the default quality',
-    map: (value) => QUALITIES[value] ?? (INTEGER.test(value) ? { q: value } : undefined),
+    map: (value) => QUALITIES.get(value) ?? (INTEGER.test(value) ? { q: value } : undefined),
   },
   f: {
     equivalent: '`f`',
-    map: (value) => (value === 'auto' ? { f: 'auto' } : FORMATS[value] ? { f: FORMATS[value] } : undefined),
+    map: (value) => mappedWord('f', value === 'auto' ? value : FORMATS.get(value)),
   },
   dpr: {
     equivalent: '`dpr`; `auto` is 1',
@@ -118,7 +118,7 @@ export const CLOUDINARY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
   r: { equivalent: '`radius`', map: radiusOf },
   b: { equivalent: '`bg`', map: (value) => colourOf(value, 'bg') },
   pg: same('page', INTEGER),
-  e: { equivalent: 'see below', map: effectOf },
+  e: { equivalent: 'parameters of the effects below', map: effectOf },
   t: same('preset', /^[\w-]+$/),
   so: same('start', NUMBER),
   eo: same('end', NUMBER),
@@ -132,11 +132,8 @@ export const CLOUDINARY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
   fl: { equivalent: '`attachment` is `download`', map: flagsOf },
 }
 
-/** The effects that have an equivalent. */
-export const CLOUDINARY_EFFECTS = Object.keys(EFFECTS)
-
 function cropOf(value: string, options: Options): Mapped | undefined {
-  if (value !== 'crop') return CROPS[value]
+  if (value !== 'crop') return CROPS.get(value)
   const [x, y, w, h] = ['x', 'y', 'w', 'h'].map((name) => options.get(name) ?? '')
   // Without both, the part depends on the size of the source, which a URL does not state.
   return [x, y, w, h].every((one) => INTEGER.test(one ?? '')) ? { crop: `${x},${y},${w},${h}` } : undefined
@@ -171,7 +168,7 @@ export function colourOf(value: string, parameter: string): Mapped | undefined {
 
 function effectOf(value: string, options: Options): Mapped | undefined {
   const [, name = '', amount = ''] = /^([a-z_]+)(?::(.*))?$/.exec(value) ?? []
-  return Object.hasOwn(EFFECTS, name) ? EFFECTS[name]?.(amount, options) : undefined
+  return EFFECTS.get(name)?.(amount, options)
 }
 
 function flagsOf(value: string): Mapped | undefined {

@@ -3,12 +3,12 @@ import { timingSafeEqualText } from '../../core/bytes/timing-safe-equal.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { routeNotFound } from '../problem.ts'
 import { CLOUDINARY_OPTIONS, FORMATS } from './cloudinary-options.ts'
-import { type ForeignName, type ForeignUrl, mapOptions, noEquivalent } from './foreign-url.ts'
+import { type ForeignName, type ForeignUrl, mapOptions, noEquivalent, words } from './foreign-url.ts'
 import { invalidSignature } from './signature.ts'
 
 const SERVICE = 'Cloudinary'
 
-const GROUPS: Readonly<Record<string, MediaGroup>> = { image: 'image', video: 'video', raw: 'application' }
+const GROUPS = words<MediaGroup>({ image: 'image', video: 'video', raw: 'application' })
 
 /**
  * Reads `<type>/<upload|fetch>/[s--<signature>--/][<transformations>/][v<version>/]<public id>[.<extension>]`.
@@ -24,7 +24,7 @@ export function readCloudinaryUrl(
   { secret }: { secret?: string | undefined } = {},
 ): ForeignUrl {
   const [type = '', delivery = '', ...rest] = segments
-  const group = GROUPS[type]
+  const group = GROUPS.get(type)
   if (!group || rest.length === 0) throw routeNotFound()
   if (!['upload', 'private', 'authenticated', 'fetch'].includes(delivery))
     throw noEquivalent(SERVICE, delivery)
@@ -100,7 +100,7 @@ function withPartOnly(options: ReadonlyMap<string, string>, query: Map<string, s
 /** The file with its extension, or else the file without it in the format of the extension. */
 export function namesOf(name: string, query: ReadonlyMap<string, string>): ForeignName[] {
   const [, stem, extension = ''] = /^(.+)\.(\w{1,5})$/.exec(name) ?? []
-  const format = FORMATS[extension.toLowerCase()]
+  const format = FORMATS.get(extension.toLowerCase())
   if (stem === undefined || !format) return [{ name }]
   return [{ name }, query.has('f') ? { name: stem } : { name: stem, format }]
 }
@@ -123,7 +123,7 @@ function videoOf(
   query.set('thumbnail', '1')
   query.set('duration', String(Math.round(Number(query.get('start') ?? 0) * 10)))
   query.delete('start')
-  if (!query.has('f')) query.set('f', FORMATS[picture] ?? 'jpeg')
+  if (!query.has('f')) query.set('f', FORMATS.get(picture) ?? 'jpeg')
   const stem = name.replace(PICTURE, '')
   const names = [stem, ...['mp4', 'mov', 'webm'].map((extension) => `${stem}.${extension}`)]
   return { group: 'video', source: { names: names.map((one) => ({ name: one })) }, query }

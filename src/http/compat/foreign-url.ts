@@ -22,6 +22,11 @@ export interface ForeignUrl {
 /** Our parameters for one option of another service. */
 export type Mapped = Readonly<Record<string, string>>
 
+/** Words of another service, with ours. Names of Object.prototype are no words. */
+export function words<T>(table: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
+  return new Map(Object.entries(table))
+}
+
 /** An option of another service. */
 export interface ForeignOption {
   /** Our equivalent, for the documentation: `w`. */
@@ -38,7 +43,7 @@ export function noEquivalent(service: string, option: string, instead?: string):
     status: 400,
     code: 'no_equivalent',
     detail: `Sluice has no equivalent of ${JSON.stringify(name)} in URLs of ${service}.${hint}`,
-    members: { option: name },
+    members: { received: name },
   })
 }
 
@@ -72,6 +77,11 @@ export function same(parameter: string, pattern: RegExp): ForeignOption {
     equivalent: `\`${parameter}\``,
     map: (value) => (pattern.test(value) ? { [parameter]: value } : undefined),
   }
+}
+
+/** Our parameter for a word; undefined for an unknown word. */
+export function mappedWord(parameter: string, word: string | undefined): Mapped | undefined {
+  return word === undefined ? undefined : { [parameter]: word }
 }
 
 /** An option that has no effect here. @param reason for the documentation, as a noun phrase or sentence without full stop */

@@ -1,17 +1,17 @@
-import { type ForeignOption, ignored, type Mapped, same } from './foreign-url.ts'
+import { type ForeignOption, ignored, type Mapped, mappedWord, same, words } from './foreign-url.ts'
 
 const INTEGER = /^\d{1,9}$/
 const NUMBER = /^\d{1,9}(\.\d{1,9})?$/
 const TRUE = /^(1|t|true)$/
 
-const FITS: Readonly<Record<string, string>> = {
+const FITS = words({
   fit: 'inside',
   fill: 'cover',
   'fill-down': 'cover',
   force: 'fill',
-}
+})
 
-const GRAVITIES: Readonly<Record<string, string>> = {
+const GRAVITIES = words({
   no: 'north',
   so: 'south',
   ea: 'east',
@@ -22,10 +22,10 @@ const GRAVITIES: Readonly<Record<string, string>> = {
   sowe: 'southwest',
   ce: 'center',
   sm: 'auto',
-}
+})
 
 /** Formats by the extension of the URL. */
-const IMGPROXY_FORMATS: Readonly<Record<string, string>> = {
+const FORMATS = words({
   jpg: 'jpeg',
   jpeg: 'jpeg',
   png: 'png',
@@ -35,7 +35,7 @@ const IMGPROXY_FORMATS: Readonly<Record<string, string>> = {
   tiff: 'tiff',
   svg: 'svg',
   best: 'auto',
-}
+})
 
 const SIZE: ForeignOption = { equivalent: '`w`, `h`, `enlarge`', map: sizeOf }
 const RESIZE: ForeignOption = { equivalent: '`fit`, `w`, `h`, `enlarge`', map: resizeOf }
@@ -66,7 +66,7 @@ const MAX_BYTES: ForeignOption = { equivalent: '`maxbytes`', map: (value) => unl
 const SATURATION: ForeignOption = same('saturation', NUMBER)
 const FORMAT: ForeignOption = {
   equivalent: '`f`',
-  map: (value) => (IMGPROXY_FORMATS[value] === undefined ? undefined : { f: IMGPROXY_FORMATS[value] }),
+  map: (value) => mappedWord('f', FORMATS.get(value)),
 }
 const PAGE: ForeignOption = {
   equivalent: '`page`, which counts from 1',
@@ -85,7 +85,7 @@ const ROTATED = ignored('images are always rotated upright', TRUE)
 const STRIPPED = ignored('metadata is always removed', TRUE)
 const EXPIRES: ForeignOption = {
   equivalent: 'checked',
-  map: (value) => (INTEGER.test(value) ? {} : undefined),
+  map: (value) => (/^\d{1,12}$/.test(value) ? {} : undefined),
 }
 
 /**
@@ -157,7 +157,7 @@ export const IMGPROXY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
 }
 
 function fitOf(type: string): Mapped | undefined {
-  return FITS[type] === undefined ? undefined : { fit: FITS[type] }
+  return mappedWord('fit', FITS.get(type))
 }
 
 /** 0 or nothing: the side follows from the other one. */
@@ -215,8 +215,7 @@ function gravityOf(value: string): Mapped | undefined {
   if (type === 'fp' && more.length === 0)
     return NUMBER.test(x) && NUMBER.test(y) ? { fx: x, fy: y } : undefined
   if (type === 'obj' && x === 'face') return { func: 'face' }
-  if (GRAVITIES[type] === undefined || Number(x) !== 0 || Number(y) !== 0) return undefined
-  return { func: GRAVITIES[type] }
+  return Number(x) === 0 && Number(y) === 0 ? mappedWord('func', GRAVITIES.get(type)) : undefined
 }
 
 function cropOf(value: string): Mapped | undefined {

@@ -3,7 +3,7 @@ import { timingSafeEqualText } from '../../core/bytes/timing-safe-equal.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { routeNotFound } from '../problem.ts'
 import { CLOUDINARY_OPTIONS } from './cloudinary-options.ts'
-import { type ForeignOption, type ForeignUrl, mapOptions } from './foreign-url.ts'
+import { type ForeignOption, type ForeignUrl, mapOptions, words } from './foreign-url.ts'
 import { invalidSignature } from './signature.ts'
 
 const SERVICE = 'openinary'
@@ -13,13 +13,13 @@ const COLOUR: ForeignOption = {
   equivalent: '`bg`',
   map: (value, options) => CLOUDINARY_OPTIONS.b?.map(value, options),
 }
-const FITS: Readonly<Record<string, string>> = {
+const FITS = words({
   fill: 'cover',
   crop: 'cover',
   fit: 'inside',
   scale: 'fill',
   pad: 'contain',
-}
+})
 const GRAVITIES = ['center', 'north', 'south', 'east', 'west', 'auto', 'face']
 
 /**
@@ -32,7 +32,10 @@ export const OPENINARY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
   h: h as ForeignOption,
   c: {
     equivalent: '`fit` with `enlarge`',
-    map: (value) => (FITS[value] === undefined ? undefined : { fit: FITS[value], enlarge: '1' }),
+    map: (value) => {
+      const fit = FITS.get(value)
+      return fit === undefined ? undefined : { fit, enlarge: '1' }
+    },
   },
   ar: ar as ForeignOption,
   a: a as ForeignOption,

@@ -32,7 +32,8 @@ export function remotePicture({
 }): (req: Request, res: Response, picture: RemotePicture) => Promise<void> {
   return async (req, res, { client, url, query: pairs }) => {
     const { download, query } = deliveryQuery(pairs)
-    const beforeFetching = () => consumeRateLimit(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
+    const beforeFetching = () =>
+      consumeRateLimit(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
     const signal = clientGone(res)
     const accept = req.headers.accept ?? ''
     const picture = { client, caller: anonymousCallerOf(req), url, query, accept, beforeFetching, signal }
