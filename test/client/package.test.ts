@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { build } from 'esbuild'
+import { installClient } from '../support/programs/client-package.ts'
 import { PROJECT } from '../support/service.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // The whole library in one file, as a page loads it.
 const MAX_GZIP_BYTES = 11_000
@@ -15,21 +15,11 @@ describe('the package sluice/client', () => {
     spawnSync(process.execPath, [join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc'), ...args], {
       encoding: 'utf8',
     })
-  /** A project of a user, with the package as npm installs it. */
+  /** A project of a user. */
   let desk: string
   before(async function () {
     this.timeout(120_000)
-    desk = await temporaryFolder()
-    const installed = join(desk, 'node_modules', 'sluice')
-    await mkdir(join(installed, 'dist'), { recursive: true })
-    await symlink(join(PROJECT, 'package.json'), join(installed, 'package.json'))
-    const { status, stdout } = tsc(
-      '--project',
-      join(PROJECT, 'client'),
-      '--outDir',
-      join(installed, 'dist', 'client'),
-    )
-    expect(status, stdout).to.equal(0)
+    desk = await installClient()
   })
   after(() => rm(desk, { recursive: true }))
 
