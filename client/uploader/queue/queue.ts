@@ -1,0 +1,249 @@
+import type { SluiceError } from '../../http/problem.ts'
+import { createUploader, type LinkFile, type UploadLink } from '../../upload/link.ts'
+import type { TransferOptions } from '../../upload/options.ts'
+import { errorFrom, retryAtOf } from './failure.ts'
+import { type FolderFile, isSameFile, newItem, type QueueState, stateOf, type UploadItem } from './item.ts'
+import { restored, storedOf, type UploadMemory } from './memory.ts'
+import { refusal, type UploadRules } from './rules.ts'
+
+/** The file for which a queue requests a link. */
+export interface QueuedLinkFile extends LinkFile {
+  /** The folder within a dropped folder. Empty for a single file. Your server decides whether it is used. */
+  folder: string
+}
+
+/** How a queue uploads. */
+export interface QueueOptions
+  extends UploadRules,
+    Pick<TransferOptions, 'resumableFromBytes' | 'chunkBytes' | 'resume'> {
+  /** A link, or a function that requests one from your server for each new upload. */
+  link: UploadLink | ((file: QueuedLinkFile) => UploadLink | Promise<UploadLink>)
+  /** Whether several files are accepted. False: a new file replaces the previous one. Default: true. */
+  multiple?: boolean | undefined
+  /** Number of files that are sent at the same time. Default: 3. */
+  concurrency?: number | undefined
+  /** Names unfinished uploads, for example with the id of a user. Default: one name for all. */
+  resumeScope?: string | undefined
+  /** Where unfinished uploads are stored, so that they continue after a reload of the page. Default: not at all. */
+  memory?: UploadMemory | undefined
+  /** Replaces the global fetch. Then progress is reported only after each chunk. */
+  fetch?: typeof globalThis.fetch | undefined
+  /** Called when a file is stored. */
+  onUploaded?: ((item: UploadItem) => void) | undefined
+  /** Called when a file is refused, or its upload fails. */
+  onError?: ((item: UploadItem) => void) | undefined
+}
+
+/** Uploads several files, and has a state for a user interface. */
+export interface UploadQueue {
+  /** Adds files and starts their uploads. A file that already waits or is sent is ignored. */
+  add(files: Iterable<File | FolderFile>): void
+  /** Pauses a file, or all. A large file continues later with the missing bytes, a small one begins again. */
+  pause(id?: string): void
+  /** Continues a paused file, or all. */
+  resume(id?: string): void
+  /** Retries a failed file, or all. A file that waits for `retryAt` is sent at once. */
+  retry(id?: string): void
+  /** Stops the upload of a file and forgets it. A stored file stays stored. */
+  remove(id: string): void
+  /** Removes all files. */
+  clear(): void
+  /** Continues what a previous page has left in `memory`. */
+  restore(): Promise<void>
+  /** Replaces options. Uploads in progress are not affected. */
+  configure(changes: Partial<QueueOptions>): void
+  /** The same object until the next change. */
+  getState(): QueueState
+  /** Calls a function after each change. @returns a function that ends it */
+  subscribe(listener: () => void): () => void
+  /** Stops all uploads without forgetting them: the next page can continue them. */
+  close(): void
+}
+
+// Browsers limit connections to a server of HTTP/1.1 to six.
+const CONCURRENCY = 3
+
+/** Creates a queue. It sends nothing until files are added. */
+export function createUploadQueue(given: QueueOptions): UploadQueue {
+  const options: QueueOptions = { ...given }
+  const listeners = new Set<() => void>()
+  const runs = new Map<string, AbortController>()
+  let state = stateOf([])
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const find = (id: string) => state.items.find((item) => item.id === id)
+  const chosen = (id: string | undefined) => state.items.filter((item) => id === undefined || item.id === id)
+  const setItems = (items: readonly UploadItem[]) => {
+    state = stateOf(items)
+    for (const listener of listeners) listener()
+  }
+  function change(id: string, changes: Partial<UploadItem>): UploadItem | undefined {
+    let changed: UploadItem | undefined
+    const items = state.items.map((item) => {
+      if (item.id !== id) return item
+      changed = { ...item, ...changes }
+      return changed
+    })
+    if (changed) setItems(items)
+    return changed
+  }
+
+  /** Starts the next uploads, and comes back when the first retry is due. */
+  function pump(): void {
+    clearTimeout(timer)
+    const now = Date.now()
+    const waiting = state.items.filter(({ status }) => status === 'waiting')
+    for (const item of waiting.filter(({ retryAt = 0 }) => retryAt <= now)) {
+      if (runs.size >= (options.concurrency ?? CONCURRENCY)) return
+      void run(item)
+    }
+    const next = Math.min(
+      ...waiting.map(({ retryAt = 0 }) => (retryAt > now ? retryAt : Number.POSITIVE_INFINITY)),
+    )
+    if (Number.isFinite(next)) timer = setTimeout(pump, next - now)
+  }
+
+  async function run({ id, file, folder }: UploadItem): Promise<void> {
+    if (!file) return
+    const controller = new AbortController()
+    const { signal } = controller
+    runs.set(id, controller)
+    change(id, { status: 'uploading', error: undefined, retryAt: undefined })
+    const { link, resumeScope = '', resumableFromBytes, chunkBytes, resume, fetch } = options
+    try {
+      const uploader = createUploader({
+        link: typeof link === 'function' ? (wanted) => link({ ...wanted, folder }) : link,
+        // Equal files of two folders are two uploads.
+        resumeScope: `${resumeScope} ${folder}`.trim(),
+        ...(fetch ? { fetch } : {}),
+      })
+      const record = await uploader.upload(file, {
+        ...(resumableFromBytes === undefined ? {} : { resumableFromBytes }),
+        ...(chunkBytes === undefined ? {} : { chunkBytes }),
+        ...(resume === undefined ? {} : { resume }),
+        // The queue waits by itself, so that the user sees why.
+        retries: false,
+        signal,
+        onProgress: ({ sentBytes }) => {
+          if (!signal.aborted) change(id, { sentBytes })
+        },
+      })
+      if (signal.aborted) return
+      void options.memory?.delete(id)
+      const done = change(id, { status: 'done', sentBytes: file.size, record })
+      if (done) options.onUploaded?.(done)
+    } catch (cause) {
+      if (!signal.aborted) fail(id, errorFrom(cause))
+    } finally {
+      if (runs.get(id) === controller) runs.delete(id)
+      pump()
+    }
+  }
+
+  function fail(id: string, error: SluiceError): void {
+    const retryAt = retryAtOf(error)
+    if (retryAt !== undefined) {
+      change(id, { status: 'waiting', error, retryAt })
+      return
+    }
+    // A refused file would be refused again after a reload.
+    if (error.status >= 400 && error.status < 500) void options.memory?.delete(id)
+    const failed = change(id, { status: 'failed', error })
+    if (failed) options.onError?.(failed)
+  }
+
+  function stop(id: string): void {
+    runs.get(id)?.abort('stopped')
+    runs.delete(id)
+  }
+
+  const whenOnline = () => {
+    for (const { id, error } of state.items) if (error?.code === 'network') queue.retry(id)
+  }
+  const queue: UploadQueue = {
+    add(files) {
+      const added: UploadItem[] = []
+      const isMultiple = options.multiple !== false
+      for (const one of isMultiple ? files : [...files].slice(0, 1)) {
+        const { file, folder } = one instanceof File ? { file: one, folder: '' } : one
+        const interrupted = state.items.find(
+          (item) => item.status === 'interrupted' && isSameFile(item, file),
+        )
+        if (interrupted) {
+          change(interrupted.id, { file, status: 'waiting' })
+          void options.memory?.put(storedOf(interrupted, file))
+          continue
+        }
+        const isKnown = [...state.items, ...added].some(
+          (item) => item.status !== 'failed' && item.folder === folder && isSameFile(item, file),
+        )
+        if (isKnown) continue
+        added.push(newItem({ file, folder, error: refusal(file, options) }))
+      }
+      if (!isMultiple && added.length > 0) for (const { id } of state.items) queue.remove(id)
+      if (added.length > 0) setItems([...state.items, ...added])
+      for (const item of added) {
+        if (item.error) options.onError?.(item)
+        else if (item.file) void options.memory?.put(storedOf(item, item.file))
+      }
+      pump()
+    },
+    pause(id) {
+      for (const item of chosen(id)) {
+        if (item.status !== 'uploading' && item.status !== 'waiting') continue
+        stop(item.id)
+        change(item.id, { status: 'paused', error: undefined, retryAt: undefined })
+      }
+      pump()
+    },
+    resume(id) {
+      for (const item of chosen(id)) if (item.status === 'paused') change(item.id, { status: 'waiting' })
+      pump()
+    },
+    retry(id) {
+      for (const item of chosen(id)) {
+        if (!item.file || (item.status !== 'failed' && item.retryAt === undefined)) continue
+        const error = refusal(item.file, options)
+        change(item.id, { status: error ? 'failed' : 'waiting', error, retryAt: undefined })
+      }
+      pump()
+    },
+    remove(id) {
+      if (!find(id)) return
+      stop(id)
+      void options.memory?.delete(id)
+      setItems(state.items.filter((item) => item.id !== id))
+      pump()
+    },
+    clear() {
+      for (const { id } of state.items) queue.remove(id)
+    },
+    async restore() {
+      const found = (await options.memory?.list()) ?? []
+      const items = found.filter(({ id }) => !find(id)).map(restored)
+      if (items.length > 0) setItems([...state.items, ...items])
+      pump()
+    },
+    configure(changes) {
+      Object.assign(options, changes)
+      pump()
+    },
+    getState: () => state,
+    subscribe(listener) {
+      if (listeners.size === 0) globalThis.addEventListener?.('online', whenOnline)
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) globalThis.removeEventListener?.('online', whenOnline)
+      }
+    },
+    close() {
+      clearTimeout(timer)
+      for (const id of [...runs.keys()]) {
+        stop(id)
+        change(id, { status: 'paused' })
+      }
+    },
+  }
+  return queue
+}
