@@ -103,7 +103,8 @@ export async function startChromium(): Promise<Chromium> {
       })()`
       const place = (await evaluate(middle)) as { x: number; y: number }
       const data = { items: [], files, dragOperationsMask: 1 }
-      for (const type of ['dragEnter', 'dragOver', 'drop'])
+      // As by hand, with several moves: after the first one, a page may show something else under the pointer.
+      for (const type of ['dragEnter', 'dragOver', 'dragOver', 'drop'])
         await call('Input.dispatchDragEvent', { type, ...place, data }, sessionId)
     },
     async download(url, downloadPath) {
