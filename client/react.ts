@@ -4,4 +4,5 @@ export { type UseUploadOptions, type UseUploadResult, useUpload } from './react/
 export type { SluiceUploaderElement } from './uploader/element/element.ts'
 export type { Texts } from './uploader/element/texts.ts'
 export type { FolderFile, QueueState, UploadItem, UploadStatus } from './uploader/queue/item.ts'
-export type { QueuedLinkFile, UploadQueue } from './uploader/queue/queue.ts'
+export type { QueuedLinkFile } from './uploader/queue/options.ts'
+export type { UploadQueue } from './uploader/queue/queue.ts'

@@ -8,12 +8,8 @@ export { TEXTS, type Texts } from './uploader/element/texts.ts'
 export { browserMemory } from './uploader/queue/browser-memory.ts'
 export type { FolderFile, QueueState, UploadItem, UploadStatus } from './uploader/queue/item.ts'
 export type { StoredUpload, UploadMemory } from './uploader/queue/memory.ts'
-export {
-  createUploadQueue,
-  type QueuedLinkFile,
-  type QueueOptions,
-  type UploadQueue,
-} from './uploader/queue/queue.ts'
+export type { QueuedLinkFile, QueueOptions } from './uploader/queue/options.ts'
+export { createUploadQueue, type UploadQueue } from './uploader/queue/queue.ts'
 
 declare global {
   interface HTMLElementTagNameMap {

@@ -5,7 +5,7 @@ import type { FileRecord } from '../generated/api.ts'
 import type { SluiceUploaderElement, SluiceUploaderEvents } from '../uploader/element/element.ts'
 import type { Texts } from '../uploader/element/texts.ts'
 import type { QueueState, UploadItem } from '../uploader/queue/item.ts'
-import type { QueueOptions } from '../uploader/queue/queue.ts'
+import type { QueueOptions } from '../uploader/queue/options.ts'
 // Registers the element.
 import '../uploader.ts'
 

@@ -13,7 +13,8 @@ import { chosenFiles, droppedFiles } from '../uploader/element/dropped.ts'
 import { browserMemory } from '../uploader/queue/browser-memory.ts'
 import type { QueueState } from '../uploader/queue/item.ts'
 import { linkFromUrl } from '../uploader/queue/link-url.ts'
-import { createUploadQueue, type QueueOptions, type UploadQueue } from '../uploader/queue/queue.ts'
+import type { QueueOptions } from '../uploader/queue/options.ts'
+import { createUploadQueue, type UploadQueue } from '../uploader/queue/queue.ts'
 
 /** Options of {@link useUpload}. They can change at each render. */
 export interface UseUploadOptions extends Omit<QueueOptions, 'link'> {

@@ -3,12 +3,8 @@ import type { UploadLink } from '../../upload/link.ts'
 import { browserMemory } from '../queue/browser-memory.ts'
 import type { QueueState, UploadItem } from '../queue/item.ts'
 import { linkFromUrl } from '../queue/link-url.ts'
-import {
-  createUploadQueue,
-  type QueuedLinkFile,
-  type QueueOptions,
-  type UploadQueue,
-} from '../queue/queue.ts'
+import type { QueuedLinkFile, QueueOptions } from '../queue/options.ts'
+import { createUploadQueue, type UploadQueue } from '../queue/queue.ts'
 import { bytesOf } from './format.ts'
 import type { Settings } from './settings.ts'
 import { TEXTS, type Texts } from './texts.ts'

@@ -1,3 +1,4 @@
+import { isRetryable } from '../queue/failure.ts'
 import type { UploadItem } from '../queue/item.ts'
 import type { UploadQueue } from '../queue/queue.ts'
 import { h, setLabel, setText } from './dom.ts'
@@ -33,11 +34,10 @@ export function createRow({ id, file, name, type, folder }: UploadItem, queue: U
   const mark = h('span', { class: 'mark' })
   thumb.append(mark)
   // The end of a long name stays visible: it distinguishes the files of a camera.
-  const end = Math.max(0, name.length - 12)
+  const end = Math.max(0, name.length - 8)
   const title = h(
     'span',
     { class: 'name', part: 'name', title: folder === '' ? name : `${folder}/${name}` },
-    folder === '' ? undefined : h('span', { class: 'folder' }, `${folder}/`),
     h('span', {}, name.slice(0, end)),
     h('span', { class: 'end' }, name.slice(end)),
   )
@@ -105,21 +105,21 @@ export function createRow({ id, file, name, type, folder }: UploadItem, queue: U
 
 /** What the first button of a row does. */
 function actionOf(
-  { id, status, file, retryAt }: UploadItem,
+  item: UploadItem,
   queue: UploadQueue,
 ): { name: 'pause' | 'resume' | 'retry'; act: () => void } | undefined {
-  if (retryAt !== undefined || (status === 'failed' && file))
-    return { name: 'retry', act: () => queue.retry(id) }
+  const { id, status, retryAt } = item
+  if (retryAt !== undefined || isRetryable(item)) return { name: 'retry', act: () => queue.retry(id) }
   if (status === 'paused') return { name: 'resume', act: () => queue.resume(id) }
   if (status === 'uploading' || status === 'waiting') return { name: 'pause', act: () => queue.pause(id) }
   return undefined
 }
 
-function statusText({ status, size, sentBytes, error, retryAt }: UploadItem, texts: Texts): string {
+function statusText({ status, folder, size, sentBytes, error, retryAt }: UploadItem, texts: Texts): string {
   if (error && retryAt !== undefined) return retryMessage(error, { retryAt, texts })
   if (status === 'failed' && error) return messageOf(error, texts)
-  const whole = sizeText(size)
-  if (status === 'uploading') return fill(texts.sending, { sent: sizeText(sentBytes), size: whole })
+  const whole = folder === '' ? sizeText(size) : `${folder} · ${sizeText(size)}`
+  if (status === 'uploading') return fill(texts.sending, { sent: sizeText(sentBytes), size: sizeText(size) })
   if (status === 'interrupted') return texts.interrupted
   return `${whole} · ${status === 'done' ? texts.done : status === 'paused' ? texts.paused : texts.waiting}`
 }

@@ -24,7 +24,7 @@ p, ul { margin: 0; padding: 0; list-style: none; }
 svg { width: 20px; height: 20px; flex: none; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
 .box { position: relative; background: var(--background); border: 1px solid var(--border); border-radius: var(--radius); }
 .zone { display: flex; flex-direction: column; align-items: center; gap: 6px; margin: 8px; padding: 32px 20px; text-align: center;
-  border: 1.5px dashed var(--border); border-radius: calc(var(--radius) - 6px); transition: background .15s, border-color .15s; }
+  border: 1.5px dashed color-mix(in srgb, var(--muted) 50%, transparent); border-radius: calc(var(--radius) - 6px); transition: background .15s, border-color .15s; }
 .badge { display: grid; place-items: center; width: 48px; height: 48px; margin-bottom: 8px; border-radius: 50%; color: var(--accent);
   background: color-mix(in srgb, var(--accent) 12%, transparent); transition: transform .15s; }
 .badge svg { width: 24px; height: 24px; }
@@ -48,21 +48,20 @@ button.link:hover { background: color-mix(in srgb, var(--accent) 10%, transparen
 button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 button:disabled { opacity: .5; cursor: not-allowed; }
 :host([disabled]) .zone { opacity: .6; }
-.list { max-height: var(--sluice-list-height, 420px); overflow-y: auto; border-top: 1px solid var(--border); }
+.list { max-height: var(--sluice-list-height, 420px); overflow-y: auto; scrollbar-width: thin; scrollbar-color: var(--border) transparent; border-top: 1px solid var(--border); }
 .row { display: grid; grid-template-columns: 44px minmax(0, 1fr) auto; align-items: center; gap: 12px; padding: 10px 10px 10px 14px; }
 .row + .row { border-top: 1px solid color-mix(in srgb, var(--border) 60%, transparent); }
 .thumb { position: relative; display: grid; place-items: center; width: 44px; height: 44px; border-radius: 9px; color: var(--muted);
   background: var(--surface) center / cover; font-size: 10.5px; font-weight: 700; letter-spacing: .02em; text-transform: uppercase; }
-.thumb img { width: 100%; height: 100%; object-fit: cover; border-radius: inherit; }
+.thumb img { position: absolute; width: 100%; height: 100%; object-fit: cover; border-radius: inherit; }
 .mark { position: absolute; right: -5px; bottom: -5px; display: none; place-items: center; width: 20px; height: 20px; border-radius: 50%;
   color: var(--background); border: 2px solid var(--background); }
 .mark svg { width: 12px; height: 12px; stroke-width: 3.5; }
 [data-status=done] .mark { display: grid; background: var(--success); }
 [data-status=failed] .mark { display: grid; background: var(--error); }
 .name { display: flex; min-width: 0; font-weight: 550; }
-.name span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.name .end { flex: none; max-width: 50%; }
-.folder { flex: 0 100000 auto; min-width: 0; color: var(--muted); font-weight: 400; }
+.name span { overflow: hidden; text-overflow: ellipsis; white-space: pre; }
+.name .end { flex: none; }
 .status { color: var(--muted); font-size: .87em; font-variant-numeric: tabular-nums; }
 [data-status=failed] .status { color: var(--error); }
 [data-status=done] .status { color: var(--success); }
@@ -79,6 +78,8 @@ dialog { width: min(720px, calc(100vw - 32px)); padding: 12px; color: var(--text
 dialog::backdrop { background: rgb(0 0 0 / .6); }
 video { display: block; width: 100%; aspect-ratio: 4 / 3; margin-bottom: 12px; object-fit: contain; background: #000; border-radius: calc(var(--radius) - 6px); }
 dialog p { padding: 8px 4px 16px; }
+.has-files .more { width: 40px; padding: 0; gap: 0; }
+.has-files .more span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @container (min-width: 560px) {
   .has-files .zone { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: 0 14px; padding: 14px 16px; text-align: start; }
   .has-files .badge { grid-row: 1 / 3; width: 40px; height: 40px; margin: 0; }
@@ -90,10 +91,11 @@ dialog p { padding: 8px 4px 16px; }
 @container (max-width: 559px) {
   .has-files .zone { padding: 14px; }
   .has-files .badge { display: none; }
-  .has-files .zone .buttons { margin-top: 8px; }
+  .has-files .zone .buttons { flex-wrap: nowrap; align-self: stretch; margin-top: 8px; }
+  .has-files .primary { flex: 1; }
 }
 @container (max-width: 400px) {
-  .zone .buttons { align-self: stretch; flex-direction: column; }
+  .box:not(.has-files) .zone .buttons { align-self: stretch; flex-direction: column; }
 }
 @media (pointer: coarse) {
   button { min-height: 44px; }

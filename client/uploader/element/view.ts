@@ -1,3 +1,4 @@
+import { isRetryable } from '../queue/failure.ts'
 import type { FolderFile, QueueState, UploadItem } from '../queue/item.ts'
 import type { UploadQueue } from '../queue/queue.ts'
 import { h, setText } from './dom.ts'
@@ -112,7 +113,7 @@ export function createView(root: ShadowRoot, queue: UploadQueue): View {
     foot.hidden = items.length < 2
     toggleAll.hidden = !isUploading && !items.some(({ status }) => status === 'paused')
     setText(toggleAll, isUploading ? texts.pauseAll : texts.resumeAll)
-    retryAll.hidden = !items.some(({ status, file }) => status === 'failed' && file)
+    retryAll.hidden = !items.some(isRetryable)
     setText(retryAll, texts.retryAll)
     setText(clear, texts.clear)
   }

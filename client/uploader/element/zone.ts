@@ -53,7 +53,7 @@ export function createZone(root: ShadowRoot, add: (files: readonly FolderFile[])
       {
         type: 'button',
         part: name === 'upload' ? 'button choose-button' : `button ${name}-button`,
-        class: name === 'upload' ? 'primary' : undefined,
+        class: name === 'upload' ? 'primary' : 'more',
         click: (event: Event) => {
           event.stopPropagation()
           press()
@@ -109,6 +109,9 @@ export function createZone(root: ShadowRoot, add: (files: readonly FolderFile[])
       setText(chooseLabel, multiple ? texts.chooseMany : texts.chooseOne)
       setText(folderLabel, texts.chooseFolder)
       setText(cameraLabel, texts.camera)
+      // With files in the list, these buttons only have icons.
+      folderButton.title = texts.chooseFolder
+      cameraButton.title = texts.camera
       const limits = [
         accept === '' ? [] : fill(texts.limitTypes, { types: typesText(accept, texts) }),
         maxBytes === undefined ? [] : fill(texts.limitSize, { size: sizeText(maxBytes) }),

@@ -2,6 +2,8 @@ import type { StoredUpload, UploadMemory } from './memory.ts'
 
 const DATABASE = 'sluice-uploads'
 const STORE = 'unfinished'
+// The names of paused uploads in localStorage begin with it.
+const PAUSED = 'sluice-paused:'
 // The browser copies a stored file.
 const FILE_MAX_BYTES = 256 * 1024 * 1024
 // The service deletes unfinished uploads after a day (RESUMABLE_UPLOAD_TTL_SECONDS).
@@ -24,7 +26,8 @@ export function browserMemory(scope = ''): UploadMemory {
         if (upload.storedAt < Date.now() - LIFETIME_MS)
           await inStore('readwrite', (store) => store.delete(String(keys[i])), undefined)
         // A page that is still open uploads it.
-        else if (keys[i] === keyOf(upload.id) && (await isOwned(upload.id))) own.push(upload)
+        else if (keys[i] === keyOf(upload.id) && (await isOwned(upload.id)))
+          own.push({ ...upload, isPaused: localStorage.getItem(PAUSED + upload.id) !== null })
       }
       return own.sort((one, other) => one.storedAt - other.storedAt)
     },
@@ -36,7 +39,15 @@ export function browserMemory(scope = ''): UploadMemory {
       // A full disk, or a file that cannot be copied.
       if ((await put({ ...upload, file })) === 'failed') await put({ ...upload, file: undefined })
     },
+    setPaused(id, isPaused) {
+      try {
+        // IndexedDB would copy the file again.
+        if (isPaused) localStorage.setItem(PAUSED + id, '')
+        else localStorage.removeItem(PAUSED + id)
+      } catch {}
+    },
     async delete(id) {
+      this.setPaused(id, false)
       await inStore('readwrite', (store) => store.delete(keyOf(id)), undefined)
     },
   }

@@ -1,7 +1,16 @@
 import { SluiceError } from '../../http/problem.ts'
+import type { UploadItem } from './item.ts'
 
 // A longer wait is an error, which the user can retry.
 const RETRY_MAX_SECONDS = 600
+
+// The same file would be refused again.
+const FINAL_CODES = ['empty_file', 'too_large', 'type_not_allowed', 'image_size_not_allowed']
+
+/** Whether the upload of a failed file can succeed later. */
+export function isRetryable({ status, file, error }: UploadItem): boolean {
+  return status === 'failed' && file !== undefined && !FINAL_CODES.includes(error?.code ?? '')
+}
 
 /** When a queue retries by itself, in milliseconds since 1970. Undefined: the user decides. */
 export function retryAtOf({ retryAfter, status, code }: SluiceError, now = Date.now()): number | undefined {

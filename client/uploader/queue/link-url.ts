@@ -1,6 +1,6 @@
 import { errorOf, SluiceError } from '../../http/problem.ts'
 import type { UploadLink } from '../../upload/link.ts'
-import type { QueuedLinkFile } from './queue.ts'
+import type { QueuedLinkFile } from './options.ts'
 
 /**
  * Requests the link for a file from your server, which receives the file as JSON: `{ name, size, type, folder }`.

@@ -5,6 +5,7 @@ export interface StoredUpload
   extends Pick<UploadItem, 'id' | 'name' | 'size' | 'type' | 'lastModified' | 'folder'> {
   /** Undefined for a file that is too large to be stored. */
   file: File | undefined
+  isPaused: boolean
   /** Milliseconds since 1970. */
   storedAt: number
 }
@@ -14,6 +15,8 @@ export interface UploadMemory {
   /** The uploads of pages that are closed. */
   list(): Promise<StoredUpload[]>
   put(upload: StoredUpload): Promise<void>
+  /** Whether it begins by itself after a reload. Ignored for an upload that is not stored. */
+  setPaused(id: string, isPaused: boolean): void
   delete(id: string): Promise<void>
 }
 
@@ -22,14 +25,14 @@ export function storedOf(
   { id, name, size, type, lastModified, folder }: UploadItem,
   file: File,
 ): StoredUpload {
-  return { id, name, size, type, lastModified, folder, file, storedAt: Date.now() }
+  return { id, name, size, type, lastModified, folder, file, isPaused: false, storedAt: Date.now() }
 }
 
 /** The file of an earlier page. Without its bytes it is `interrupted`. */
-export function restored({ storedAt: _, ...upload }: StoredUpload): UploadItem {
+export function restored({ storedAt: _, isPaused, ...upload }: StoredUpload): UploadItem {
   return {
     ...upload,
-    status: upload.file ? 'waiting' : 'interrupted',
+    status: upload.file ? (isPaused ? 'paused' : 'waiting') : 'interrupted',
     sentBytes: 0,
     record: undefined,
     error: undefined,

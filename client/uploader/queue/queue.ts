@@ -1,38 +1,11 @@
 import type { SluiceError } from '../../http/problem.ts'
-import { createUploader, type LinkFile, type UploadLink } from '../../upload/link.ts'
-import type { TransferOptions } from '../../upload/options.ts'
-import { errorFrom, retryAtOf } from './failure.ts'
+import { createUploader } from '../../upload/link.ts'
+import { errorFrom, isRetryable, retryAtOf } from './failure.ts'
 import { type FolderFile, isSameFile, newItem, type QueueState, stateOf, type UploadItem } from './item.ts'
-import { restored, storedOf, type UploadMemory } from './memory.ts'
-import { refusal, type UploadRules } from './rules.ts'
-
-/** The file for which a queue requests a link. */
-export interface QueuedLinkFile extends LinkFile {
-  /** The folder within a dropped folder. Empty for a single file. Your server decides whether it is used. */
-  folder: string
-}
-
-/** How a queue uploads. */
-export interface QueueOptions
-  extends UploadRules,
-    Pick<TransferOptions, 'resumableFromBytes' | 'chunkBytes' | 'resume'> {
-  /** A link, or a function that requests one from your server for each new upload. */
-  link: UploadLink | ((file: QueuedLinkFile) => UploadLink | Promise<UploadLink>)
-  /** Whether several files are accepted. False: a new file replaces the previous one. Default: true. */
-  multiple?: boolean | undefined
-  /** Number of files that are sent at the same time. Default: 3. */
-  concurrency?: number | undefined
-  /** Names unfinished uploads, for example with the id of a user. Default: one name for all. */
-  resumeScope?: string | undefined
-  /** Where unfinished uploads are stored, so that they continue after a reload of the page. Default: not at all. */
-  memory?: UploadMemory | undefined
-  /** Replaces the global fetch. Then progress is reported only after each chunk. */
-  fetch?: typeof globalThis.fetch | undefined
-  /** Called when a file is stored. */
-  onUploaded?: ((item: UploadItem) => void) | undefined
-  /** Called when a file is refused, or its upload fails. */
-  onError?: ((item: UploadItem) => void) | undefined
-}
+import { restored, storedOf } from './memory.ts'
+import { whenOnline } from './online.ts'
+import type { QueueOptions } from './options.ts'
+import { refusal } from './rules.ts'
 
 /** Uploads several files, and has a state for a user interface. */
 export interface UploadQueue {
@@ -69,6 +42,7 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
   const listeners = new Set<() => void>()
   const runs = new Map<string, AbortController>()
   let state = stateOf([])
+  let stopWatching = () => {}
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const find = (id: string) => state.items.find((item) => item.id === id)
@@ -157,9 +131,10 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     runs.delete(id)
   }
 
-  const whenOnline = () => {
+  const retryLost = () => {
     for (const { id, error } of state.items) if (error?.code === 'network') queue.retry(id)
   }
+
   const queue: UploadQueue = {
     add(files) {
       const added: UploadItem[] = []
@@ -192,19 +167,23 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
       for (const item of chosen(id)) {
         if (item.status !== 'uploading' && item.status !== 'waiting') continue
         stop(item.id)
+        options.memory?.setPaused(item.id, true)
         change(item.id, { status: 'paused', error: undefined, retryAt: undefined })
       }
       pump()
     },
     resume(id) {
-      for (const item of chosen(id)) if (item.status === 'paused') change(item.id, { status: 'waiting' })
+      for (const item of chosen(id)) {
+        if (item.status !== 'paused') continue
+        options.memory?.setPaused(item.id, false)
+        change(item.id, { status: 'waiting' })
+      }
       pump()
     },
     retry(id) {
       for (const item of chosen(id)) {
-        if (!item.file || (item.status !== 'failed' && item.retryAt === undefined)) continue
-        const error = refusal(item.file, options)
-        change(item.id, { status: error ? 'failed' : 'waiting', error, retryAt: undefined })
+        if (isRetryable(item) || item.retryAt !== undefined)
+          change(item.id, { status: 'waiting', error: undefined, retryAt: undefined })
       }
       pump()
     },
@@ -230,11 +209,11 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     },
     getState: () => state,
     subscribe(listener) {
-      if (listeners.size === 0) globalThis.addEventListener?.('online', whenOnline)
+      if (listeners.size === 0) stopWatching = whenOnline(retryLost)
       listeners.add(listener)
       return () => {
         listeners.delete(listener)
-        if (listeners.size === 0) globalThis.removeEventListener?.('online', whenOnline)
+        if (listeners.size === 0) stopWatching()
       }
     },
     close() {

@@ -5,5 +5,7 @@ import { SluiceUploader } from 'sluice/react'
 
 export function Upload() {
   const router = useRouter()
-  return <SluiceUploader linkUrl="/upload-link" accept="image/*" multiple onUploaded={() => router.refresh()} />
+  return (
+    <SluiceUploader linkUrl="/upload-link" accept="image/*" multiple onUploaded={() => router.refresh()} />
+  )
 }
