@@ -351,6 +351,11 @@ export interface File {
   tags: Array<string>
   /** Metadata that the client has set. */
   metadata: Record<string, string>
+  /** Default focus of crops, as fractions of the sides. Absent when it is not set. */
+  focalPoint?: {
+    x: number
+    y: number
+  }
   /** When the file was deleted. Absent for a file that is not deleted. */
   deletedAt?: string
   /** Until when the file can be restored. */
@@ -364,6 +369,13 @@ export interface FileChange {
   tags?: Array<string> | null
   /** Metadata to change. `null` as a value removes the name, `null` as a whole removes all. */
   metadata?: Record<string, string | null> | null
+  /** Default focus of crops, as a whole: x and y, each from 0 to 1. `null` removes it. */
+  focalPoint?: {
+    /** 0: the left edge. 1: the right edge. From 0 to 1. */
+    x: number
+    /** 0: the top edge. 1: the bottom edge. From 0 to 1. */
+    y: number
+  } | null
 }
 
 /** Information about a file. Members that do not apply to its type are absent. */
@@ -513,6 +525,11 @@ export interface FileWithDerivatives {
   tags: Array<string>
   /** Metadata that the client has set. */
   metadata: Record<string, string>
+  /** Default focus of crops, as fractions of the sides. Absent when it is not set. */
+  focalPoint?: {
+    x: number
+    y: number
+  }
   /** When the file was deleted. Absent for a file that is not deleted. */
   deletedAt?: string
   /** Until when the file can be restored. */
@@ -782,6 +799,13 @@ export interface RemoteUpload {
   tags?: Array<string>
   /** Texts by name, together at most 16384 bytes. */
   metadata?: Record<string, string>
+  /** The point of the upright image that crops are centred on by default. */
+  focalPoint?: {
+    /** 0: the left edge. 1: the right edge. From 0 to 1. */
+    x: number
+    /** 0: the top edge. 1: the bottom edge. From 0 to 1. */
+    y: number
+  }
 }
 
 /** The deleted client. */
