@@ -17,6 +17,7 @@ export type ProblemCode =
   | 'expectation_failed'
   | 'fetch_not_allowed'
   | 'file_damaged'
+  | 'file_not_decodable'
   | 'file_not_found'
   | 'format_too_small'
   | 'handed_over'
@@ -169,6 +170,8 @@ export interface ClientChange {
     uploadMinPixels?: number | null
     /** maximum of width × height of an uploaded image; default: no maximum */
     uploadMaxPixels?: number | null
+    /** accept only images that can be decoded, and video and audio whose headers can be read */
+    uploadDecodable?: boolean | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -204,6 +207,8 @@ export interface ClientRules {
   uploadMinPixels?: number
   /** maximum of width × height of an uploaded image; default: no maximum */
   uploadMaxPixels?: number
+  /** accept only images that can be decoded, and video and audio whose headers can be read */
+  uploadDecodable?: true
   /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
   rates?: Partial<Record<"upload" | "derivative" | "cpu" | "fetch" | "media" | "sign" | "zip", number>>
   /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -626,6 +631,8 @@ export interface NewClient {
     uploadMinPixels?: number | null
     /** maximum of width × height of an uploaded image; default: no maximum */
     uploadMaxPixels?: number | null
+    /** accept only images that can be decoded, and video and audio whose headers can be read */
+    uploadDecodable?: boolean | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -910,6 +917,12 @@ export interface UploadLinkRequest {
   maxBytes?: number
   /** Accepted media types, such as `image/*`. At most 50 items. */
   types?: Array<string>
+  /** Minimum of width × height of an image. From 1 to 10000000000. */
+  minPixels?: number
+  /** Maximum of width × height of an image. From 1 to 10000000000. */
+  maxPixels?: number
+  /** Accepts only images that can be decoded, and video and audio whose headers can be read. */
+  decodable?: boolean
   /** How often the link can be used. From 1 to 100. */
   uses?: number
 }
