@@ -57,6 +57,7 @@ export const STORED: readonly ProblemName[] = [
   '413 too_large',
   '415 type_not_allowed',
   '422 image_size_not_allowed',
+  '422 file_not_decodable',
   '429 rate_limited',
   '503 storage_full',
 ]
