@@ -15,6 +15,7 @@ import { runOperatorCommand } from './process/cli/operator-command.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
 import { writePlugin } from './process/cli/plugin-template.ts'
 import type { ProgramCommandsOptions } from './process/cli/program-commands.ts'
+import { hasFailedTest } from './process/cli/webhook-commands.ts'
 import { projectRoot } from './process/project-root.ts'
 
 const FAILED = 1
@@ -80,8 +81,9 @@ async function print(
     })
   try {
     const tell = async (item: unknown) => output.report(item)
-    output.answer(await runCommand(command, args, { run: { signal: interrupt.signal, tell }, own }))
-    return output.findings > 0 ? FAILED : 0
+    const result = await runCommand(command, args, { run: { signal: interrupt.signal, tell }, own })
+    output.answer(result)
+    return output.findings > 0 || hasFailedTest(command, result) ? FAILED : 0
   } catch (error) {
     output.clear()
     writeError(`sluice: ${failureText(error as Error)}\n`)
