@@ -1,6 +1,7 @@
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import type { Endpoint } from './endpoint.ts'
 import { CLIENTS } from './operations/clients.ts'
+import { COPIES } from './operations/copies.ts'
 import { DELETION } from './operations/deletion.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
 import { FILES } from './operations/files.ts'
@@ -17,6 +18,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...deliveryEndpoints(parameters),
     ...FILES,
     ...DELETION,
+    ...COPIES,
     ...LINKS,
     ...CLIENTS,
     ...SERVICE,

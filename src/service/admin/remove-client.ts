@@ -7,6 +7,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileLists, FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
+import { redirectPrefix } from '../../core/storage/redirect-key.ts'
 import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
 import { CONCURRENCY } from '../maintenance/scan.ts'
 import type { Removals } from '../originals/delete.ts'
@@ -127,7 +128,8 @@ export function createRemoveClient({
     const remove = async (key: ObjectKey): Promise<'gone' | 'left'> => {
       const meaning = classifyKey(key)
       if (!meaning) {
-        if (key.startsWith(remoteRecordPrefix)) await deleteAll(bucket, [key])
+        if (key.startsWith(remoteRecordPrefix) || key.startsWith(redirectPrefix))
+          await deleteAll(bucket, [key])
         return 'gone'
       }
       try {

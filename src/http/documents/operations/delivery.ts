@@ -46,6 +46,12 @@ const SENT: Readonly<Record<number, Success>> = {
     headers: [...VALIDATORS, 'X-Sluice-Transform'],
   },
 }
+const MOVED: Readonly<Record<number, Success>> = {
+  308: {
+    description: 'The new URL of a file that was moved with `redirect`.',
+    headers: ['Location', 'Cache-Control'],
+  },
+}
 const STORED: Readonly<Record<number, Success>> = {
   ...SENT,
   302: {
@@ -80,7 +86,7 @@ function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoin
     summary: `Deliver ${NOUNS[group]}, transformed by the parameters`,
     access: 'signature',
     parameters,
-    responses: STORED,
+    responses: { ...STORED, ...MOVED },
     ...(group === 'image' ? { examples: IMAGE_EXAMPLES } : {}),
   }
 }
@@ -134,7 +140,7 @@ const OTHERS: readonly Endpoint[] = [
     summary: 'Deliver an object of the bucket, unchanged',
     access: 'signature',
     parameters: [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
-    responses: SENT,
+    responses: { ...SENT, ...MOVED },
     examples: [
       {
         id: 'original',
@@ -163,6 +169,7 @@ const OTHERS: readonly Endpoint[] = [
         headers: [...VALIDATORS, 'Content-Range'],
       },
       304: { description: 'The information has not changed.', headers: [...VALIDATORS] },
+      ...MOVED,
     },
     examples: [
       {
