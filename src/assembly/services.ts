@@ -218,6 +218,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
       return store.find(id)
     },
     originals,
+    originalEvents,
     complete: createCompletion({ index, locks, reindex, log }),
     records,
     removals,
