@@ -18,6 +18,7 @@ export const FINDINGS = {
     'the SHA-256 of the bytes in the bucket differs from the upload: restore them from a backup',
   'folder count differs':
     'the counters of the folder do not agree with the files of the index; reindex counts them again',
+  'search incomplete': 'the file is missing in the search by name and tag; reindex adds it',
   'client unknown':
     'the index has an original of a client that does not exist; delete it with client remove <id> --files',
   failed: 'could not be read or added',
