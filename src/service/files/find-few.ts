@@ -1,4 +1,4 @@
-import { type ObjectKey, parseKey } from '../../core/files/object-key.ts'
+import { parseKey } from '../../core/files/object-key.ts'
 import type { FileLists, ListedFile } from '../../core/ports/file-index.ts'
 import type { SearchTerm } from '../../core/ports/index/file-search.ts'
 import { folded } from '../../core/text/folded.ts'
@@ -21,31 +21,28 @@ const CHUNK = 250
 
 export function createFindFew({ index }: { index: FileLists }): FindFew {
   /** The keys of all files that match, and perhaps of others. Undefined when there are too many. */
-  async function candidates({ client, ...request }: ListRequest): Promise<readonly ObjectKey[] | undefined> {
-    const terms = termsOf(request)
+  async function candidates({ client, state, limit, ...filters }: ListRequest) {
+    const terms = termsOf(filters)
     if (terms.length === 0 || !(await index.canSearch())) return undefined
-    const found = await Promise.all(terms.map((term) => index.search(client.id, term, { most: MATCHES_MAX })))
-    const [fewest] = found.flatMap((keys) => (keys ? [keys] : [])).sort((a, b) => a.length - b.length)
-    return fewest?.filter((key) => {
-      const name = parseKey(key)
-      return name && matchesKey(name, request)
-    })
-  }
-
-  /**
-   * Reading the list finds a match in each `all / count` files, until it has as many as a page. So it reads more files than
-   * there are matches when the square of their count is below `limit * all`.
-   */
-  async function areFew(count: number, { client, state, limit }: ListRequest): Promise<boolean> {
-    if (count <= limit) return true
     const { files } = await index.folderCount(client.id, state, '')
-    return count ** 2 < limit * files
+    // Reading the list finds a match in each `files / matches` files, until it has `limit` of them. So it reads more files than
+    // there are matches when these are fewer than this.
+    const few = Math.min(MATCHES_MAX, Math.ceil(Math.sqrt(limit * files)))
+    // Of many matches, the folder and the type may leave few.
+    const most = filters.folder === '' && filters.group === undefined ? Math.max(few, 1) : MATCHES_MAX
+    const found = await Promise.all(terms.map((term) => index.search(client.id, term, { most })))
+    const [fewest] = found.flatMap((keys) => (keys ? [keys] : [])).sort((a, b) => a.length - b.length)
+    const keys = fewest?.filter((key) => {
+      const name = parseKey(key)
+      return name && matchesKey(name, filters)
+    })
+    return keys && keys.length <= few ? keys : undefined
   }
 
   return async (request) => {
     const { client, state, by, direction, limit, after, signal } = request
     const keys = await candidates(request)
-    if (!keys || !(await areFew(keys.length, request))) return undefined
+    if (!keys) return undefined
     const order = inBytes(direction)
     const start = after === undefined ? undefined : Buffer.from(after)
     let first: Placed[] = []
