@@ -1,11 +1,11 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
-import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
+import type { ObjectKey } from '../../../core/files/object-key.ts'
 import type { FileLists, OriginalEntry } from '../../../core/ports/file-index.ts'
 import type { FileSearch, Findable } from '../../../core/ports/index/file-search.ts'
 import type { ResilientLevel, Row } from '../../level/resilient-level.ts'
 import { listed, positionOf } from '../positions.ts'
 import { row, under } from '../rows.ts'
-import { searched, searchTerms } from '../search-terms.ts'
+import { searchedKeys, searchTerms } from '../search-terms.ts'
 
 const SEARCHABLE = 'searchable'
 // Sorts after all characters of names.
@@ -25,17 +25,19 @@ export function embeddedSearch(
   entriesOf: (refs: readonly FileRef[]) => Promise<Array<OriginalEntry | undefined>>,
 ): FileSearch & Pick<FileLists, 'pick'> {
   return {
-    async search(clientId, term, { most }) {
-      const part = searched(term)
-      const range =
-        'whole' in part
-          ? under(row('s', clientId, part.whole))
-          : { gt: row('s', clientId, part.beginning), lt: `${row('s', clientId, part.beginning)}${LAST}` }
-      const names = await level.names({ ...range, limit: most + 1 })
-      if (names.length > most) return undefined
-      // A name may have the text more than once.
-      return [...new Set(names.map((name) => name.slice(name.lastIndexOf('\0') + 1)))].map(storedKey)
-    },
+    search: (clientId, term, { most }) =>
+      searchedKeys(term, {
+        most,
+        async read(one) {
+          const from = row('s', clientId, 'whole' in one ? one.whole : one.beginning)
+          const range = 'whole' in one ? under(from) : { gt: from, lt: `${from}${LAST}` }
+          const names = await level.names({ ...range, limit: most + 1 })
+          return names.map((name) => {
+            const end = name.lastIndexOf('\0')
+            return [name.slice(0, end), name.slice(end + 1)]
+          })
+        },
+      }),
     async pick(clientId, { state, by, keys }) {
       const entries = await entriesOf(keys.map((key: ObjectKey) => ({ clientId, key })))
       return entries.flatMap((entry) =>

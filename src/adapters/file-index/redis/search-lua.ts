@@ -24,8 +24,10 @@ local function scored_terms(key, texts)
     scored[#scored + 1] = 0
     scored[#scored + 1] = term .. '\\n' .. key
   end
-  for i, from in ipairs(starts) do
-    add('n' .. string.sub(name, from, (starts[i + ${TERM_CHARACTERS}] or #name + 1) - 1))
+  for i = 1, #starts, 2 do
+    local from = starts[i]
+    local term = string.sub(name, from, (starts[i + ${TERM_CHARACTERS}] or #name + 1) - 1)
+    add('n' .. term .. '\\n' .. string.sub(name, starts[i - 1] or from, from - 1))
   end
   for tag in string.gmatch(tags, '\\n([^\\n]*)') do add('t' .. tag) end
   return scored

@@ -1,9 +1,8 @@
-import { storedKey } from '../../../core/files/object-key.ts'
 import type { FileLists } from '../../../core/ports/file-index.ts'
 import type { FileSearch, Findable } from '../../../core/ports/index/file-search.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { listed, positionOf } from '../positions.ts'
-import { searched, searchTexts } from '../search-terms.ts'
+import { searchedKeys, searchTexts } from '../search-terms.ts'
 import { originalEntry } from './entries.ts'
 import { nameOf, ownerOf } from './names.ts'
 
@@ -29,19 +28,23 @@ export function redisSearch(
   { keyPrefix }: { keyPrefix: string },
 ): FileSearch & Pick<FileLists, 'pick'> {
   return {
-    async search(clientId, term, { most }) {
-      const [, terms] = searchKeys(keyPrefix, clientId)
-      const part = searched(term)
-      const beginning = 'whole' in part ? `${part.whole}\n` : part.beginning
-      // No text in UTF-8 has this byte.
-      const end = Buffer.concat([Buffer.from(`(${beginning}`), Buffer.from([0xff])])
-      const members = await redis.send((client) =>
-        client.zrangebylex(terms, `[${beginning}`, end, 'LIMIT', 0, most + 1),
-      )
-      if (members.length > most) return undefined
-      // A name may have the text more than once.
-      return [...new Set(members.map((member) => member.slice(member.lastIndexOf('\n') + 1)))].map(storedKey)
-    },
+    search: (clientId, term, { most }) =>
+      searchedKeys(term, {
+        most,
+        async read(one) {
+          const [, terms] = searchKeys(keyPrefix, clientId)
+          const from = 'whole' in one ? `${one.whole}\n` : one.beginning
+          // No text in UTF-8 has this byte.
+          const end = Buffer.concat([Buffer.from(`(${from}`), Buffer.from([0xff])])
+          const members = await redis.send((client) =>
+            client.zrangebylex(terms, `[${from}`, end, 'LIMIT', 0, most + 1),
+          )
+          return members.map((member) => {
+            const last = member.lastIndexOf('\n')
+            return [member.slice(0, last), member.slice(last + 1)]
+          })
+        },
+      }),
     async pick(clientId, { state, by, keys }) {
       const texts = await redis.send((client) =>
         Promise.all(keys.map((key) => client.hget(`${keyPrefix}file:${nameOf({ clientId, key })}`, ''))),

@@ -17,8 +17,8 @@ export interface Findable {
 export interface FileSearch {
   /**
    * Finds originals by a term, in no order. The result has all that match. It may have others, so compare their records.
-   * @param options.most at least 1
-   * @returns undefined when more than `most` places in names match, or more than `most` tags
+   * @param options.most the number of terms to compare at most, at least 1. These may be twice as many as match
+   * @returns undefined when there are more to compare, and for a name of one character: read a list instead
    */
   search(
     clientId: string,

@@ -237,7 +237,7 @@ describe('embedded: the index after a restart', () => {
       ...[`size ${'0'.repeat(15)}1 ${REF.key}`, `storedAt 00${NOW} ${REF.key}`],
     ]
     const folders = ['f first stored  ', 'f first stored  a']
-    const terms = ['n.png', 'na.png', 'ng', 'nng', 'npng'].map((term) => `s first ${term} ${REF.key}`)
+    const terms = ['na.png\n', 'ng\nn', 'npng\n.'].map((term) => `s first ${term} ${REF.key}`)
     const settled = [
       `d first ${REF.key} ${W100}`,
       ...folders,
