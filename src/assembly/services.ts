@@ -208,6 +208,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     delivery,
     clients,
     managedClients,
+    store,
     findClient: (id: string) => store.find(id),
     async presentClient(id: string) {
       await store.refresh()
