@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { exportEntry } from '../../core/imports/export-entry.ts'
-import type { ImportItem, ImportSource, RefusedItem } from '../../core/ports/import-source.ts'
+import type { ImportItem, ImportSource, RefusedItem } from '../../core/imports/source.ts'
 import { csvRows } from '../../core/text/csv.ts'
 
 // Parsed as a whole, which takes about ten times the memory. Larger exports are JSON lines or CSV, which are read in turn.

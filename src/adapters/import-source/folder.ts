@@ -2,7 +2,7 @@ import { constants, type Dirent } from 'node:fs'
 import { type FileHandle, open, opendir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { ImportItem, ImportSource, RefusedItem } from '../../core/ports/import-source.ts'
+import type { ImportItem, ImportSource, RefusedItem } from '../../core/imports/source.ts'
 
 /**
  * All files below a folder. Hidden files and folders are ignored. A symbolic link to a file within the folder is

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { OpenImportSource } from '../../core/ports/import-source.ts'
+import type { OpenImportSource } from '../../core/imports/source.ts'
 import { exportSource } from './export-file.ts'
 import { folderSource } from './folder.ts'
 

@@ -1,6 +1,6 @@
 import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandInput } from '@aws-sdk/client-s3'
 import { isMetadataAddress } from '../../core/net/ip-ranges.ts'
-import type { ImportItem, ImportSource, RefusedItem, S3Origin } from '../../core/ports/import-source.ts'
+import type { ImportItem, ImportSource, RefusedItem, S3Origin } from '../../core/imports/source.ts'
 import { type S3Clients, s3Clients } from '../bucket/s3/client.ts'
 import { download } from '../bucket/s3/download.ts'
 
@@ -63,7 +63,7 @@ function itemOf(
   const path = name.slice(folder.length)
   const segments = path.split('/')
   // Hidden files, as in a folder. A name that ends with "/" is a folder.
-  if (path.endsWith('/') || segments.some((segment) => segment.startsWith('.'))) return undefined
+  if (name.endsWith('/') || segments.some((segment) => segment.startsWith('.'))) return undefined
   const version = ETag ?? `${LastModified?.getTime()}`
   return {
     from: `s3://${bucket}/${name}`,

@@ -3,7 +3,7 @@ import { type Annotations, checkMetadata, checkTags } from '../../core/files/ann
 import { type ObjectKey, type OriginalName, parseFolder, parseKey } from '../../core/files/object-key.ts'
 import { sniff } from '../../core/media/sniff/sniff.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
-import type { ImportItem } from '../../core/ports/import-source.ts'
+import type { ImportItem } from '../../core/imports/source.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { tooLarge } from '../../core/problem.ts'
 import type { RemoteUpload } from '../remote/upload.ts'

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { FIRST_CLIENT_ID } from '../../../core/clients/client.ts'
 import { listed } from '../../../core/imports/export-entry.ts'
-import type { ImportOrigin, S3Origin } from '../../../core/ports/import-source.ts'
+import type { ImportOrigin, S3Origin } from '../../../core/imports/source.ts'
 import { type Perform, subcommand } from '../leaf-command.ts'
 
 export interface ImportCommandOptions {
