@@ -1,15 +1,15 @@
 import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
 import { type Annotations, checkMetadata, checkTags } from '../../core/files/annotations.ts'
 import { type ObjectKey, type OriginalName, parseFolder, parseKey } from '../../core/files/object-key.ts'
+import type { ImportItem } from '../../core/imports/source.ts'
 import { sniff } from '../../core/media/sniff/sniff.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
-import type { ImportItem } from '../../core/imports/source.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { tooLarge } from '../../core/problem.ts'
 import type { RemoteUpload } from '../remote/upload.ts'
 import { takeHead } from '../upload/incoming-bytes.ts'
-import type { Upload, UploadedFile } from '../upload/upload-request.ts'
 import { checkType } from '../upload/rules/upload-rules.ts'
+import type { Upload, UploadedFile } from '../upload/upload-request.ts'
 import { type ImportNotes, noteDigest } from './notes.ts'
 
 /** How the files of an import are stored. */
