@@ -1,3 +1,6 @@
+import { createAliasRecords } from '../service/aliases/alias-records.ts'
+import { createAliases, createDescribeAlias } from '../service/aliases/aliases.ts'
+import { createListAliases } from '../service/aliases/list.ts'
 import { createAnnotate } from '../service/files/annotate.ts'
 import { createManyFiles } from '../service/files/batch.ts'
 import { createCountFiles } from '../service/files/count.ts'
@@ -8,11 +11,13 @@ import { createCopies } from '../service/moves/copies.ts'
 import { createRedirects } from '../service/moves/redirects.ts'
 import type { Services } from './services.ts'
 
-/** Lists, changes and batches of stored files. */
+/** Lists, changes and batches of stored files, and aliases of them. */
 export function openFileManagement(services: Services) {
-  const { index, buckets, originals, records, removals, trash, originalEvents, clients } = services
+  const { backends, index, buckets, originals, records, removals, trash, originalEvents, clients } = services
   const { admits } = clients
   const list = createList({ index, buckets })
+  const aliasRecords = createAliasRecords({ buckets, locks: backends.locks })
+  const describeAlias = createDescribeAlias(originals)
   const redirects = createRedirects({ buckets, originals })
   const storage = { index, buckets, originals, records, removals }
   return {
@@ -22,6 +27,8 @@ export function openFileManagement(services: Services) {
     many: createManyFiles({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),
     annotate: createAnnotate({ index, originals, records }),
+    aliases: createAliases({ records: aliasRecords, originals, describe: describeAlias }),
+    listAliases: createListAliases({ buckets, records: aliasRecords, describe: describeAlias }),
     redirects,
     copies: createCopies({ ...storage, redirects, originalEvents, admits }),
   }

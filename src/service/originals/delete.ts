@@ -19,7 +19,7 @@ import type {
   RemovalCause,
 } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
-import type { Answered } from '../derivatives/answered.ts'
+import type { PendingStores } from '../derivatives/pending-stores.ts'
 import type { Agree } from './agree.ts'
 import { deleteAll } from './delete-objects.ts'
 import type { OriginalEvents } from './original-events.ts'
@@ -84,7 +84,7 @@ export function createRemovals({
   originals,
   trash,
   agree,
-  answered,
+  pendingStores,
   originalEvents,
   log,
   now = Date.now,
@@ -94,7 +94,7 @@ export function createRemovals({
   originals: Originals
   trash: SoftDeletes
   agree: Agree
-  answered: Answered
+  pendingStores: PendingStores
   originalEvents: OriginalEvents
   log: Log
   now?: () => number
@@ -144,12 +144,12 @@ export function createRemovals({
     const isUnknown = original === undefined || original.state === 'pending'
     const found = isUnknown ? await originals.resolve(client, { full: name }) : undefined
     const record = found?.record ?? recordOf(original)
-    await answered.ended(ref)
+    await pendingStores.ended(ref)
     if (keepSeconds !== undefined) {
-      const kept = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
+      const trashed = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
       // A restore may follow at any time. A delete that continued here would then be permanent.
-      if (kept === 'already') return undefined
-      if (kept) return kept
+      if (trashed === 'already') return undefined
+      if (trashed) return trashed
     }
     const taken = await take(client, ref, { cause })
     if (!taken) return undefined

@@ -49,7 +49,7 @@ export async function copyObject(
   const find = new HeadObjectCommand({ Bucket: bucket, Key: from })
   const head = await unlessStatus(
     404,
-    patience.answered((abortSignal) => calls.send(find, { abortSignal }), { signal }),
+    patience.responseOf((abortSignal) => calls.send(find, { abortSignal }), { signal }),
   )
   if (!head) return false
   const target = { Bucket: bucket, Key: to, ...propertiesOf(mediaType) }
@@ -75,7 +75,7 @@ async function copyAtOnce(
   // Replaced by the same properties, as for an upload: the source may be from an earlier version.
   const command = new CopyObjectCommand({ ...input, MetadataDirective: 'REPLACE' })
   const send = (abortSignal: AbortSignal) => calls.send(command, { abortSignal })
-  const { CopyObjectResult } = await patience.answered(send, { withinMs: COPY_MS, signal })
+  const { CopyObjectResult } = await patience.responseOf(send, { withinMs: COPY_MS, signal })
   confirmed(CopyObjectResult ?? {})
 }
 
@@ -95,7 +95,7 @@ async function copyParts(
 ): Promise<void> {
   const { Bucket, Key } = target
   const create = new CreateMultipartUploadCommand(target)
-  const { UploadId } = await patience.answered((abortSignal) => calls.send(create, { abortSignal }), {
+  const { UploadId } = await patience.responseOf((abortSignal) => calls.send(create, { abortSignal }), {
     signal,
   })
   const upload = { Bucket, Key, UploadId }
@@ -103,7 +103,7 @@ async function copyParts(
     const copyPart = async ({ range, number }: { range: string; number: number }) => {
       const part = { ...upload, ...source, PartNumber: number, CopySourceRange: range }
       const send = (abortSignal: AbortSignal) => calls.send(new UploadPartCopyCommand(part), { abortSignal })
-      const { CopyPartResult } = await patience.answered(send, { withinMs: COPY_MS, signal })
+      const { CopyPartResult } = await patience.responseOf(send, { withinMs: COPY_MS, signal })
       return { PartNumber: number, ETag: confirmed(CopyPartResult ?? {}).ETag }
     }
     const Parts: Array<{ PartNumber: number; ETag: string | undefined }> = []
@@ -114,11 +114,11 @@ async function copyParts(
     const withinMs = SILENCE_MS + COMPLETE_MS_PER_PART * Parts.length
     // Without the signal: an interrupted request would leave it unknown whether the object exists.
     const send = (abortSignal: AbortSignal) => calls.send(complete, { abortSignal })
-    confirmed(await patience.answered(send, { withinMs }))
+    confirmed(await patience.responseOf(send, { withinMs }))
   } catch (error) {
     // A failure is left to the sweep of old uploads.
     const abort = new AbortMultipartUploadCommand(upload)
-    await patience.answered((abortSignal) => calls.send(abort, { abortSignal })).catch(() => {})
+    await patience.responseOf((abortSignal) => calls.send(abort, { abortSignal })).catch(() => {})
     throw error
   }
 }
