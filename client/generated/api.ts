@@ -146,6 +146,8 @@ export interface ClientChange {
   rules?: {
     /** deliver files only by signed URLs */
     signedUrls?: boolean | null
+    /** deliver the files in these folders and their subfolders only by signed URLs */
+    privateFolders?: Array<string> | null
     /** accept no parameter except preset */
     presetsOnly?: boolean | null
     /** allowed widths; other widths are rounded up to the next one */
@@ -183,6 +185,8 @@ export interface ClientChange {
 export interface ClientRules {
   /** deliver files only by signed URLs */
   signedUrls?: true
+  /** deliver the files in these folders and their subfolders only by signed URLs */
+  privateFolders?: Array<string>
   /** accept no parameter except preset */
   presetsOnly?: true
   /** allowed widths; other widths are rounded up to the next one */
@@ -330,6 +334,8 @@ export interface File {
   sourceName: string
   /** Delivery URL. Append parameters as a query string. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -467,6 +473,8 @@ export interface FileRecord {
   sourceName: string
   /** Delivery URL. Append parameters as a query string. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -504,6 +512,8 @@ export interface FileWithDerivatives {
   sourceName: string
   /** Delivery URL. Append parameters as a query string. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -607,6 +617,8 @@ export interface NewClient {
   rules?: {
     /** deliver files only by signed URLs */
     signedUrls?: boolean | null
+    /** deliver the files in these folders and their subfolders only by signed URLs */
+    privateFolders?: Array<string> | null
     /** accept no parameter except preset */
     presetsOnly?: boolean | null
     /** allowed widths; other widths are rounded up to the next one */

@@ -10,6 +10,7 @@ import type { RemotePictures } from '../../service/remote/transform.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf, clientIp } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { isSigned } from '../caller/signed-url.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, groupOf } from '../request.ts'
@@ -81,7 +82,9 @@ export function fetchRoutes({
     const beforeFetching = () => consumePublicRateLimit(req, res, client)
     const signal = clientGone(res)
     const accept = req.headers.accept ?? ''
-    const picture = { client, caller: anonymousCallerOf(req), url, query, accept, beforeFetching, signal }
+    const caller = anonymousCallerOf(req)
+    const asked = { client, caller, url, query, accept, isSigned: isSigned(req) }
+    const picture = { ...asked, beforeFetching, signal }
     const { value: delivery, release } = await remotePictures.deliver(picture)
     try {
       await sendDelivery(req, res, {

@@ -77,7 +77,7 @@ export function uploadRoutes({
       annotations,
       signal,
     })
-    await answerStored(res, { client, caller: trustedCallerOf(req), stored: [stored], asked, signal })
+    await answerStored(res, { grant, caller: trustedCallerOf(req), stored: [stored], asked, signal })
   }
 
   routes.post('/v1/upload', async (req, res) => {
