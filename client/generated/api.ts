@@ -332,7 +332,7 @@ export interface DeletionReport {
 export interface File {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
   /** When the signature of `src` expires. Absent when `src` is not signed. */
   srcExpires?: string
@@ -471,7 +471,7 @@ export interface FileList {
 export interface FileRecord {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
   /** When the signature of `src` expires. Absent when `src` is not signed. */
   srcExpires?: string
@@ -510,7 +510,7 @@ export type FileRecords = Array<FileRecord>
 export interface FileWithDerivatives {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
   /** When the signature of `src` expires. Absent when `src` is not signed. */
   srcExpires?: string
