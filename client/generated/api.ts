@@ -2,6 +2,10 @@
 
 /** The stable codes of problems. */
 export type ProblemCode =
+  | 'alias_not_found'
+  | 'alias_of_other_type'
+  | 'alias_target_missing'
+  | 'alias_version_not_found'
   | 'asset_not_found'
   | 'bad_json'
   | 'bad_multipart'
@@ -13,6 +17,7 @@ export type ProblemCode =
   | 'client_conflict'
   | 'client_not_found'
   | 'cross_site'
+  | 'delivery_not_found'
   | 'empty_file'
   | 'expectation_failed'
   | 'fetch_not_allowed'
@@ -34,7 +39,9 @@ export type ProblemCode =
   | 'link_used'
   | 'media_jobs_not_allowed'
   | 'method_not_allowed'
+  | 'no_equivalent'
   | 'no_progress'
+  | 'no_webhook_receiver'
   | 'not_deleted'
   | 'not_installed'
   | 'not_offered'
@@ -50,6 +57,7 @@ export type ProblemCode =
   | 'presets_only'
   | 'range_not_satisfiable'
   | 'rate_limited'
+  | 'receiver_removed'
   | 'remote_failed'
   | 'remote_not_found'
   | 'remote_status'
@@ -69,6 +77,7 @@ export type ProblemCode =
   | 'too_many_parameters'
   | 'too_many_slow_readers'
   | 'too_many_waiting'
+  | 'too_many_webhook_tests'
   | 'too_much_memory'
   | 'transform_of_derivative'
   | 'truncated_image'
@@ -98,6 +107,50 @@ export interface AdminSession {
   token: string
   /** When the token expires. */
   expiresAt: string
+}
+
+/** An alias with its last versions. */
+export interface Alias {
+  /** Name of the alias: `products/chair.jpg`. */
+  name: string
+  /** Delivery URL. Append parameters as a query string. */
+  src: string
+  /** Number of the version. Each change of the file has the next number. */
+  version: number
+  /** Key of the original. */
+  file: string
+  /** When the alias was set to this file. */
+  setAt: string
+  /** Whether the file was deleted. Deliveries of the alias then return 404. */
+  missing: boolean
+  /** The last 20 versions, the newest first. The first one is the current version. */
+  versions: Array<{
+    /** Number of the version. Each change of the file has the next number. */
+    version: number
+    /** Key of the original. */
+    file: string
+    /** When the alias was set to this file. */
+    setAt: string
+    /** Whether the file was deleted. Deliveries of the alias then return 404. */
+    missing: boolean
+  }>
+}
+
+/** A page of a list of aliases. */
+export interface AliasList {
+  aliases: Array<ListedAlias>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
+export interface AliasRollback {
+  /** Number of the version to restore. Default: the previous one. */
+  version?: number
+}
+
+export interface AliasTarget {
+  /** Path of an original: its key, or `[folder/]<sourceName>`, not percent-encoded. */
+  file: string
 }
 
 export interface BatchDeletion {
@@ -326,6 +379,18 @@ export interface DeletionReport {
   }>
   /** Whether the folder has further files: repeat the request. */
   more: boolean
+}
+
+/** One attempt to deliver an event. */
+export interface DeliveryAttempt {
+  /** When the request began. */
+  at: string
+  /** Duration in milliseconds. */
+  ms: number
+  /** HTTP status of the response. Absent without a response. */
+  status?: number
+  /** Why the attempt has failed. Absent when the event was delivered. */
+  error?: string
 }
 
 /** A stored file. */
@@ -587,6 +652,22 @@ export interface FolderList {
 /** The process runs. */
 export interface Health {
   status: "ok"
+}
+
+/** An alias with its current version. */
+export interface ListedAlias {
+  /** Name of the alias: `products/chair.jpg`. */
+  name: string
+  /** Delivery URL. Append parameters as a query string. */
+  src: string
+  /** Number of the version. Each change of the file has the next number. */
+  version: number
+  /** Key of the original. */
+  file: string
+  /** When the alias was set to this file. */
+  setAt: string
+  /** Whether the file was deleted. Deliveries of the alias then return 404. */
+  missing: boolean
 }
 
 /** The state of a video or audio job. */
@@ -984,6 +1065,115 @@ export interface UsageReport {
     deliveredBytes: number
     /** A number of events, or of bytes. */
     transformations: number
+  }>
+}
+
+/** The delivery of an event to a receiver. */
+export interface WebhookDelivery {
+  /** ID of the delivery. */
+  id: string
+  /** Type of the event: `original.stored`. */
+  event: string
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  /** ID of the client of the event. */
+  clientId: string
+  /** A receiver of webhooks. */
+  receiver: {
+    /** ID of the receiver. */
+    id: string
+    /** Host of the receiver. Only for the operator and the first client. */
+    name?: string
+  }
+  /** `failed`: no further attempt follows. */
+  status: "pending" | "delivered" | "failed"
+  /** When the event happened. */
+  occurredAt: string
+  /** The latest 33 attempts, oldest first. */
+  attempts: Array<DeliveryAttempt>
+  /** Earliest time of the next attempt, if one follows. */
+  nextAttemptAt?: string
+}
+
+/** A page of deliveries, the latest events first. */
+export interface WebhookDeliveryList {
+  deliveries: Array<WebhookDelivery>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
+/** A delivery and its payload. */
+export interface WebhookDeliveryWithPayload {
+  /** ID of the delivery. */
+  id: string
+  /** Type of the event: `original.stored`. */
+  event: string
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  /** ID of the client of the event. */
+  clientId: string
+  /** A receiver of webhooks. */
+  receiver: {
+    /** ID of the receiver. */
+    id: string
+    /** Host of the receiver. Only for the operator and the first client. */
+    name?: string
+  }
+  /** `failed`: no further attempt follows. */
+  status: "pending" | "delivered" | "failed"
+  /** When the event happened. */
+  occurredAt: string
+  /** The latest 33 attempts, oldest first. */
+  attempts: Array<DeliveryAttempt>
+  /** Earliest time of the next attempt, if one follows. */
+  nextAttemptAt?: string
+  /** JSON that the receiver gets. */
+  payload: {
+    type: string
+    /** When the event happened. */
+    timestamp: string
+    /** Fields of the event. */
+    data: Record<string, unknown>
+  }
+}
+
+export interface WebhookReplay {
+  /** Only deliveries of events that happened at this time or later, in ISO 8601. */
+  since: string
+  /** Default: `failed`. */
+  status?: "pending" | "delivered" | "failed"
+}
+
+/** The number of replayed deliveries. */
+export interface WebhookReplayReport {
+  /** Number of deliveries that are sent again. */
+  replayed: number
+  /** Number of deliveries whose receiver is no longer configured. */
+  skipped: number
+}
+
+/** The response of each receiver to a test event. */
+export interface WebhookTest {
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  receivers: Array<{
+    /** A receiver of webhooks. */
+    receiver: {
+      /** ID of the receiver. */
+      id: string
+      /** Host of the receiver. Only for the operator and the first client. */
+      name?: string
+    }
+    /** Whether the receiver has responded with a 2xx status. */
+    delivered: boolean
+    /** Duration of the request in milliseconds. */
+    ms: number
+    /** HTTP status of the response. Absent without a response. */
+    status?: number
+    /** First 1024 bytes of the response body. Only for the operator and the first client. */
+    body?: string
+    /** Why the event was not delivered. */
+    error?: string
   }>
 }
 

@@ -13,6 +13,8 @@ export interface TransferOptions extends CallOptions {
   resumableFromBytes?: number
   /** The size of one request of a resumable upload, in bytes. Default: 8 MiB. */
   chunkBytes?: number
+  /** Whether a 429 or 503 before the first byte is retried after its `Retry-After`. Default: true. Only for uploads by link. */
+  retries?: boolean
   /**
    * Where to store the URLs of unfinished uploads, so that the same file resumes after a reload of the page. Default: localStorage
    * in pages, nothing elsewhere. False: not at all.

@@ -36,6 +36,9 @@ interface OriginalEvent extends OriginalPlace, KnownAnnotations {
   sha256: string
 }
 
+/** The event that tests a receiver. It is not one of {@link EVENT_NAMES}, since nothing has happened. */
+export const TEST_EVENT = 'webhook.test'
+
 /** Every event and its data. */
 export interface Events {
   'original.stored': OriginalEvent
@@ -48,6 +51,8 @@ export interface Events {
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }
   'archive.sent': { clientId: string; archiveName: string; entries: number; errors: number; bytes: number }
   'client.changed': { clientId: string }
+  /** Tests a receiver: it is never emitted. `clientId` is empty when the operator has requested the test. */
+  'webhook.test': { clientId: string }
 }
 
 export type EventName = keyof Events

@@ -24,8 +24,8 @@ export interface AdmittedUrl {
 }
 
 /**
- * Verifies the signature of a delivery URL. The client's rules require it for all files or for some folders. Where it is optional, a signature
- * that is present has to be valid.
+ * Verifies the signature of a delivery URL. The client's rules require it for all files or for some folders. Where it is
+ * optional, a signature that is present has to be valid.
  *
  * @throws Problem 403
  */
@@ -48,6 +48,41 @@ export function admitUrl(req: Request, client: Client, clients: Clients): Admitt
   return { path, query: namedPairs(pairs) }
 }
 
+/**
+ * Checks that the URL is signed, if the file needs it. For a file that another path than that of the URL names, such as the file
+ * of an alias.
+ *
+ * @param path the key of the file, or its path
+ * @throws Problem 403
+ */
+export function checkSigned(req: Request, client: Client, path: string): void {
+  if (!isSigned(req) && needsSignedUrl(client, path)) throw REFUSALS.unsigned()
+}
+
+/**
+ * Admits a URL in the format of another service, whose signature was verified by the rules of that service. URLs in its response
+ * are signed with the newest key of the client.
+ *
+ * @param names of the file in the URL: paths or aliases
+ * @throws Problem 403 for an unsigned URL, if the client requires signatures
+ */
+export function admitForeignUrl(
+  req: Request,
+  {
+    client,
+    clients,
+    names,
+    isSigned,
+  }: { client: Client; clients: Clients; names: readonly string[]; isSigned: boolean },
+): void {
+  if (!isSigned) {
+    if (['', ...names].some((name) => needsSignedUrl(client, name))) throw REFUSALS.unsigned()
+    return
+  }
+  const version = clients.urlKeys.newest(client)?.version
+  if (version !== undefined) stateOf(req).signature = { version }
+}
+
 /** Verifies the signature of a bundle's folder, for a file in it. */
 function readFolder(segment: string, path: string, keys: { findKey: FindUrlKey; now: number }): SignedUrl {
   const folder = bundleFolder(path)
@@ -62,13 +97,21 @@ export function isSigned(req: Request): boolean {
 /**
  * `Cache-Control` of a response that may be cached for `maxAgeSeconds`: by shared caches, or for a signed URL only by the
  * caller, until the URL expires.
+ *
+ * @param lifetime.staleSeconds how much longer caches may deliver it while they request it again
+ * @see RFC 5861 section 3
  */
-export function cacheControl(req: Request, maxAgeSeconds: number): string {
+export function cacheControl(
+  req: Request,
+  { maxAgeSeconds, staleSeconds = 0 }: { maxAgeSeconds: number; staleSeconds?: number | undefined },
+): string {
   const { signature } = stateOf(req)
-  if (!signature) return `public, max-age=${maxAgeSeconds}`
-  const { until = Number.POSITIVE_INFINITY } = signature
+  const { until = Number.POSITIVE_INFINITY } = signature ?? {}
   const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
-  return `private, max-age=${Math.min(maxAgeSeconds, left)}`
+  const maxAge = Math.min(maxAgeSeconds, left)
+  const stale = Math.min(staleSeconds, left - maxAge)
+  const revalidate = stale > 0 ? `, stale-while-revalidate=${stale}` : ''
+  return `${signature ? 'private' : 'public'}, max-age=${maxAge}${revalidate}`
 }
 
 /**

@@ -64,16 +64,16 @@ export function filesRoutes({
   routes.get('/v1/files', async (req, res) => {
     const grant = callerBySecret(req, clients, 'read')
     const { client } = grant
-    const { sort, cursor, isCounted, ...asked } = readListQuery(queryPairs(req))
+    const { sort, cursor, isCounted, ...requested } = readListQuery(queryPairs(req))
     const place = { ...grant, sort, key: cursorKey }
     const after = cursor === undefined ? undefined : positionOf(cursor, place)
-    const folder = commonFolder(asked.folder, grant.folder ?? '')
+    const folder = commonFolder(requested.folder, grant.folder ?? '')
     const signal = clientGone(res)
     const { files, next } =
       folder === undefined
         ? { files: [], next: undefined }
-        : await list({ ...asked, client, folder, after, signal })
-    const total = isCounted ? await count({ client, state: asked.state, folder, signal }) : undefined
+        : await list({ ...requested, client, folder, after, signal })
+    const total = isCounted ? await count({ client, state: requested.state, folder, signal }) : undefined
     res.setHeader('Cache-Control', 'no-store')
     const page: FileList = {
       files: files.map((file) => fileToWire(file, placeOf(grant))),

@@ -83,7 +83,7 @@ export function signRoutes({
   minBytesPerSecond,
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  const answerLink = async (req: Request, res: Response, { grant, ...request }: AskedLink) => {
+  const respondLink = async (req: Request, res: Response, { grant, ...request }: GrantedLink) => {
     const { client, until } = grant
     const folder = folderWithin(request.folder, grant)
     const { url, expiresAt } = signedLinks.sign(client, { ...request, folder, until }, baseUrl)
@@ -98,7 +98,7 @@ export function signRoutes({
     const grant = callerBySecret(req, clients, 'upload')
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
     const { expiresIn, folder, ...link } = checkedBody(signRequest, body)
-    await answerLink(req, res, { grant, ...link, folder, expiresInSeconds: expiresIn })
+    await respondLink(req, res, { grant, ...link, folder, expiresInSeconds: expiresIn })
   })
   routes.all('/v1/sign', methodNotAllowed('POST'))
 
@@ -106,13 +106,13 @@ export function signRoutes({
     const grant = callerBySecret(req, clients, 'upload')
     const path = wildcardPath(req)
     const folder = path === '_' ? undefined : path
-    await answerLink(req, res, { grant, folder, expiresInSeconds: expirationOf(queryPairs(req)) })
+    await respondLink(req, res, { grant, folder, expiresInSeconds: expirationOf(queryPairs(req)) })
   })
   routes.all('/v1/sign/*path', methodNotAllowed('GET', 'HEAD'))
   return routes
 }
 
-type AskedLink = Omit<LinkRequest, 'until'> & { grant: Grant }
+type GrantedLink = Omit<LinkRequest, 'until'> & { grant: Grant }
 
 /** The expiry in seconds. Its bounds are checked where links are created. @throws Problem 400 */
 function expirationOf(query: QueryPairs): number {

@@ -5,7 +5,7 @@ import { checkFocalPoint, FOCAL_POINT_JSON } from '../../core/geometry/focal-poi
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
 import { badParameter } from '../../core/problem.ts'
 import { checkedBody } from '../body/parse.ts'
-import { type AskedOfUpload, readTransforms, TRANSFORMS_JSON } from './form-fields.ts'
+import { readTransforms, TRANSFORMS_JSON, type UploadOptions } from './form-fields.ts'
 
 const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} characters`
 
@@ -35,7 +35,7 @@ export interface RemoteUploadBody {
   /** Replaces the name from the remote server. */
   name: string | undefined
   path: string | undefined
-  asked: AskedOfUpload
+  requested: UploadOptions
 }
 
 /** Validates a request to store a file of another server. @param queryPath the folder in the query @throws Problem 400 */
@@ -47,7 +47,7 @@ export function readRemoteUpload(body: unknown, queryPath: string | undefined): 
     url: parseRemoteUrl(url),
     name,
     path: path ?? queryPath,
-    asked: {
+    requested: {
       info,
       transforms: transforms === undefined ? undefined : readTransforms(transforms),
       annotations: {

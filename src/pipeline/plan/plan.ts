@@ -80,10 +80,10 @@ export function createPlanner(
    * Returns the plugins of a plan. A plugin whose output is in another group comes first, whatever the order, and the
    * plugins for that group follow.
    */
-  const chainFor = (plugins: readonly LoadedPlugin[], asked: ReadonlyMap<string, unknown>) => {
+  const chainFor = (plugins: readonly LoadedPlugin[], requested: ReadonlyMap<string, unknown>) => {
     const maker = plugins.find(
       ({ plugin }) =>
-        plugin.makes !== undefined && Object.keys(plugin.params).some((name) => asked.has(name)),
+        plugin.makes !== undefined && Object.keys(plugin.params).some((name) => requested.has(name)),
     )
     if (maker?.plugin.makes === undefined) return plugins
     const { group } = knownFormat(maker.plugin.makes)
@@ -107,7 +107,7 @@ export function createPlanner(
   return ({ query, format, accept, tooSmall = [], focalPoint, rules = {} }) => {
     const { plugins, known } = groups.get(format.group) ?? forGroup(format.group)
     const presets = presetsFor(format.group, rules)
-    const asked = readQuery(query, { known, presets, ignored, rules })
+    const requested = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false
     let detects = false
     let dependsOnFocalPoint = false
@@ -119,7 +119,7 @@ export function createPlanner(
         return accept
       },
       tooSmall,
-      named: new Set(asked.keys()),
+      named: new Set(requested.keys()),
       detects() {
         detects = detector !== undefined
         return detects
@@ -132,12 +132,12 @@ export function createPlanner(
     }
     const named = new Map<string, string | undefined>()
     const steps: Step[] = []
-    const chain = asked.size === 0 ? [] : chainFor(plugins, asked)
+    const chain = requested.size === 0 ? [] : chainFor(plugins, requested)
     for (const loaded of chain) {
       const { plugin, options } = loaded
       const names = Object.keys(plugin.params)
-      if (!plugin.always && !names.some((name) => asked.has(name))) continue
-      const given = withDefaults(plugin.params, Object.fromEntries(asked))
+      if (!plugin.always && !names.some((name) => requested.has(name))) continue
+      const given = withDefaults(plugin.params, Object.fromEntries(requested))
       const resolved = plugin.resolve
         ? plugin.resolve(given as never, { ...request, options, format: formatBefore(loaded, chain, format) })
         : given

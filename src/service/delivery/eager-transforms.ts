@@ -132,8 +132,8 @@ export function createEagerTransforms({
     check({ client, folder }, format, queries) {
       for (const [i, query] of queries.entries()) {
         try {
-          const asked = { client, folder, format, query: pairsOf(query), accept: '' }
-          const { steps, variesByAccept } = deliveries.plan(asked)
+          const requested = { client, folder, format, query: pairsOf(query), accept: '' }
+          const { steps, variesByAccept } = deliveries.plan(requested)
           if (steps.length === 0) throw nothingToDo(i, query)
           if (variesByAccept) throw unknownFormat(i, query)
         } catch (error) {
@@ -145,8 +145,8 @@ export function createEagerTransforms({
     async begin(client, { name, record }, queries) {
       const transforms: EagerTransform[] = []
       for (const query of queries) {
-        const asked = { client, format: name.format, record, query: pairsOf(query), accept: '' }
-        const key = derivativeKey(name.key, deliveries.plan(asked).variant)
+        const requested = { client, format: name.format, record, query: pairsOf(query), accept: '' }
+        const key = derivativeKey(name.key, deliveries.plan(requested).variant)
         transforms.push({ query, key, state: await queued(client, name, query, key) })
       }
       return transforms

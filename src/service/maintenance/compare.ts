@@ -32,7 +32,8 @@ export async function suspicion(
   }
 }
 
-type Wrong = Pick<Finding, 'kind' | 'detail'>
+/** A finding about a known object. */
+export type Wrong = Pick<Finding, 'kind' | 'detail'>
 
 /** How an original in the bucket differs from its index entry. Undefined when they agree. */
 export async function wrongOriginal(

@@ -10,7 +10,7 @@ import { notTransformable } from '../../../src/core/transform-problems.ts'
 import type { Deliveries } from '../../../src/service/delivery/deliveries.ts'
 import { createEagerTransforms } from '../../../src/service/delivery/eager-transforms.ts'
 import { rejection } from '../../support/rejection.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 
 const client: Client = { id: 'first', token: 'pub_first', secrets: [], createdAt: 0 }
 const original = newOriginal({ folder: '', format: knownFormat('png'), id: newFileId() })
@@ -25,7 +25,7 @@ describe('eager transforms', () => {
     const state = { now: 1_000_000, busy: false, known: true, delivered: 0 }
     const queued: JobRequest[] = []
     let handler: JobHandler<never> | undefined
-    const log = keptLog()
+    const log = recordLog()
     const transforms = createEagerTransforms({
       deliveries: {
         plan: () => ({ variant: 'w=1', steps: [{}], variesByAccept: false, notes: [] }) as never,
@@ -72,7 +72,7 @@ describe('eager transforms', () => {
       /** Does the last job that was queued. */
       async work(signal = new AbortController().signal) {
         const job = { ...queued.at(-1), attempt: 1 } as Job<never>
-        await handler?.(job, { signal, progress: () => {} })
+        await handler?.(job, { signal, progress: () => {}, retryInMs: undefined })
       },
     }
   }

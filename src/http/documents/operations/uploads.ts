@@ -7,6 +7,18 @@ import type { Content, Endpoint } from '../endpoint.ts'
 import { EXAMPLE_RECORD } from '../examples.ts'
 import { header, query } from '../parameters.ts'
 
+/** The headers of the response that creates a resumable upload. */
+export const CREATED_HEADERS = [
+  'Location',
+  'Tus-Resumable',
+  'Cache-Control',
+  'Upload-Offset',
+  'Upload-Expires',
+  'Upload-Record',
+  'RateLimit',
+  'RateLimit-Policy',
+] as const
+
 /** The bytes of a file. */
 export const FILE_BYTES: Content = {
   json: { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' },
@@ -149,16 +161,7 @@ export const UPLOADS: readonly Endpoint[] = [
       ...RECORDS,
       201: {
         description: 'The resumable upload was created.',
-        headers: [
-          'Location',
-          'Tus-Resumable',
-          'Cache-Control',
-          'Upload-Offset',
-          'Upload-Expires',
-          'Upload-Record',
-          'RateLimit',
-          'RateLimit-Policy',
-        ],
+        headers: CREATED_HEADERS,
       },
     },
     isRateLimited: true,
