@@ -123,7 +123,7 @@ export function createCheck({
     if (!(await index.canSearch()) || (await index.isSearchable(ref.clientId, record))) return 'entry'
     const { original } = await index.find(ref)
     // Since it was listed, it may have been changed or deleted.
-    if (!isKept(original) || !isDeepStrictEqual(original.record, record)) return 'entry'
+    if (!isStored(original) || !isDeepStrictEqual(original.record, record)) return 'entry'
     if (await index.isSearchable(ref.clientId, record)) return 'entry'
     return { kind: 'search incomplete', clientId: ref.clientId, key: ref.key }
   }
