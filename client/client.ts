@@ -4,6 +4,7 @@ import { createUrls, type Urls } from './access/urls.ts'
 import { requestUsage, type UsageOptions } from './access/usage.ts'
 import { createWebhooks, type Webhooks } from './access/webhooks.ts'
 import { createJobs, type Jobs } from './delivery/jobs.ts'
+import { type Aliases, createAliases } from './files/aliases.ts'
 import { createFiles, type Files } from './files/files.ts'
 import { createFolders, type Folders } from './files/folders.ts'
 import type { UsageReport } from './generated/api.ts'
@@ -22,6 +23,7 @@ export interface ClientOptions extends Omit<ApiOptions, 'authorization'> {
 export interface SluiceClient {
   files: Files
   folders: Folders
+  aliases: Aliases
   links: Links
   urls: Urls
   jobs: Jobs
@@ -39,6 +41,7 @@ export function createClient({ secret, adminToken, ...options }: ClientOptions):
   return {
     files: createFiles(api),
     folders: createFolders(api),
+    aliases: createAliases(api),
     links: createLinks(api),
     urls: createUrls(api),
     jobs: createJobs(api),

@@ -72,8 +72,8 @@ export const WEBHOOK_ANSWERS = {
 }
 
 /** Whether a receiver has not accepted the test event. */
-export function hasFailedTest(command: string, answer: unknown): boolean {
-  return command === 'webhook test' && (answer as ShownTests).receivers.some(({ delivered }) => !delivered)
+export function hasFailedTest(command: string, result: unknown): boolean {
+  return command === 'webhook test' && (result as ShownTests).receivers.some(({ delivered }) => !delivered)
 }
 
 interface ShownTests {

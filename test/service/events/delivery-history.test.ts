@@ -16,7 +16,7 @@ import { createTestReceivers } from '../../../src/service/events/test-receivers.
 import { createWebhooks, type Webhooks } from '../../../src/service/events/webhooks.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
-import { type KeptLog, keptLog } from '../../support/service.ts'
+import { type RecordedLog, recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const PLAN: DeliveryPlan = {
@@ -36,7 +36,7 @@ const fetcher: Fetcher = {
 
 describe('delivery history', () => {
   let folder: string
-  let log: KeptLog
+  let log: RecordedLog
   let bus: EventBus
   let jobs: Jobs
   let deliveries: DeliveryLog & { close(): Promise<void> }
@@ -46,7 +46,7 @@ describe('delivery history', () => {
 
   beforeEach(async () => {
     folder = await temporaryFolder()
-    log = keptLog()
+    log = recordLog()
     bus = inProcessEventBus(log, { limitMs: 300 })
     jobs = await embeddedJobs({ folder: join(folder, 'jobs'), log })
     const limits = { maxPerReceiver: 100, retentionMs: 600_000 }
