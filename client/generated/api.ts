@@ -39,6 +39,7 @@ export type ProblemCode =
   | 'link_used'
   | 'media_jobs_not_allowed'
   | 'method_not_allowed'
+  | 'no_equivalent'
   | 'no_progress'
   | 'no_webhook_receiver'
   | 'not_deleted'
