@@ -9,6 +9,8 @@ export interface Chromium {
   resize(screen: { width: number; height: number; dpr: number }): Promise<void>
   /** Runs an expression in the page, awaits it if it is a promise, and returns its value, as JSON bears it. */
   evaluate(expression: string): Promise<unknown>
+  /** Drags files onto the middle of the first element that matches, and drops them there. */
+  drop(selector: string, files: readonly string[]): Promise<void>
   /** Sends a command of the DevTools protocol to the page, and returns its result. */
   send(method: string, params?: object): Promise<Record<string, unknown>>
   /** Follows a link to a file that is to be saved, and saves it into this folder. */
@@ -98,6 +100,19 @@ export async function startChromium(more: readonly string[] = []): Promise<Chrom
       await call('Emulation.setDeviceMetricsOverride', metrics, sessionId)
     },
     evaluate,
+    async drop(selector, files) {
+      const middle = `(() => {
+        const element = document.querySelector(${JSON.stringify(selector)})
+        element.scrollIntoView({ block: 'center', behavior: 'instant' })
+        const { left, top, width, height } = element.getBoundingClientRect()
+        return { x: left + width / 2, y: top + height / 2 }
+      })()`
+      const place = (await evaluate(middle)) as { x: number; y: number }
+      const data = { items: [], files, dragOperationsMask: 1 }
+      // As by hand, with several moves: after the first one, a page may show something else under the pointer.
+      for (const type of ['dragEnter', 'dragOver', 'dragOver', 'drop'])
+        await call('Input.dispatchDragEvent', { type, ...place, data }, sessionId)
+    },
     send: (method, params = {}) => call(method, params, sessionId),
     async download(url, downloadPath) {
       await call('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath, eventsEnabled: true })
