@@ -3,6 +3,7 @@ import { createLinks, type Links } from './access/links.ts'
 import { createUrls, type Urls } from './access/urls.ts'
 import { requestUsage, type UsageOptions } from './access/usage.ts'
 import { createJobs, type Jobs } from './delivery/jobs.ts'
+import { type Aliases, createAliases } from './files/aliases.ts'
 import { createFiles, type Files } from './files/files.ts'
 import { createFolders, type Folders } from './files/folders.ts'
 import type { UsageReport } from './generated/api.ts'
@@ -21,6 +22,7 @@ export interface ClientOptions extends Omit<ApiOptions, 'authorization'> {
 export interface SluiceClient {
   files: Files
   folders: Folders
+  aliases: Aliases
   links: Links
   urls: Urls
   jobs: Jobs
@@ -35,6 +37,7 @@ export function createClient({ secret, adminToken, ...options }: ClientOptions):
   return {
     files: createFiles(api),
     folders: createFolders(api),
+    aliases: createAliases(api),
     links: createLinks(api),
     urls: createUrls(api),
     jobs: createJobs(api),

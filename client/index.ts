@@ -10,6 +10,7 @@ export * from './delivery/parameters.ts'
 export { srcset } from './delivery/srcset.ts'
 export { thumbHashToDataUrl } from './delivery/thumb-hash.ts'
 export { type UrlBuilder, url } from './delivery/url.ts'
+export { type Aliases, type AliasListOptions, type AliasPlace, aliasUrl } from './files/aliases.ts'
 export type { FileReport, ManyOptions, Selection } from './files/batch.ts'
 export type { Files } from './files/files.ts'
 export type { FolderListOptions, Folders } from './files/folders.ts'
@@ -17,6 +18,7 @@ export type { ListOptions } from './files/list.ts'
 export type { ZipEntry, ZipFile, ZipOptions } from './files/zip.ts'
 export type {
   AdminSession,
+  Alias,
   Client,
   ClientChange,
   ClientRules,
@@ -33,6 +35,7 @@ export type {
   FileWithDerivatives,
   Folder,
   FolderList,
+  ListedAlias,
   MediaJob,
   NewClient,
   NewScopedSecret,

@@ -9,7 +9,7 @@ import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
 import { openServices, type Services, type ServicesOptions } from './assembly/services.ts'
-import { isWatched, secretsOf } from './assembly/settings.ts'
+import { compatOptions, isWatched, secretsOf } from './assembly/settings.ts'
 import { isLeftToWorkers, openTransformations } from './assembly/transforms.ts'
 import { FIRST_CLIENT_ID } from './core/clients/client.ts'
 import type { Commands } from './core/command.ts'
@@ -199,9 +199,10 @@ async function openApp(
     fullContentRange: config.FULL_CONTENT_RANGE,
     maxFiles: config.UPLOAD_MAX_FILES,
     minBytesPerSecond: config.UPLOAD_MIN_BYTES_PER_SECOND,
-    answersPerAddress: config.CONNECTIONS_PER_ADDRESS,
+    responsesPerAddress: config.CONNECTIONS_PER_ADDRESS,
     minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
+    compat: compatOptions(config),
     corsOrigins: config.CORS_ORIGINS ?? [],
     parameters: describeParameters(plugins.transforms),
     listPresets: createListPresets({ shared: loaded.presets, transforms: plugins.transforms }),

@@ -8,13 +8,13 @@ import { storageSecret } from '../config/storage-secret.ts'
 import type { Environment } from '../config/variable.ts'
 import type { Checkup } from './core/checkup.ts'
 import type { CommandRun } from './core/command.ts'
-import { ANSWERS } from './process/cli/answers.ts'
 import { commandLine, WRONG_USAGE } from './process/cli/command-line.ts'
 import { checkupText, summaryOf, summaryText } from './process/cli/doctor-output.ts'
 import { runOperatorCommand } from './process/cli/operator-command.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
 import { writePlugin } from './process/cli/plugin-template.ts'
 import type { ProgramCommandsOptions } from './process/cli/program-commands.ts'
+import { RESULT_TEXTS } from './process/cli/results.ts'
 import { projectRoot } from './process/project-root.ts'
 
 const FAILED = 1
@@ -68,7 +68,7 @@ async function print(
   { json, own }: { json?: boolean; own: CommandProcess },
 ): Promise<number> {
   const { write, writeError, isTerminal, signals } = own
-  const show = ANSWERS[command] as (answer: unknown) => string
+  const show = RESULT_TEXTS[command] as (result: unknown) => string
   const status = isTerminal ? writeError : undefined
   const output: CommandOutput = json ? jsonOutput(write) : humanOutput({ write, status, show })
   const interrupt = new AbortController()
@@ -79,8 +79,8 @@ async function print(
       interrupt.abort(new Error(`stopped by ${signal}; completed changes are not rolled back`))
     })
   try {
-    const tell = async (item: unknown) => output.report(item)
-    output.answer(await runCommand(command, args, { run: { signal: interrupt.signal, tell }, own }))
+    const report = async (item: unknown) => output.report(item)
+    output.result(await runCommand(command, args, { run: { signal: interrupt.signal, report }, own }))
     return output.findings > 0 ? FAILED : 0
   } catch (error) {
     output.clear()

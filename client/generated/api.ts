@@ -2,6 +2,10 @@
 
 /** The stable codes of problems. */
 export type ProblemCode =
+  | 'alias_not_found'
+  | 'alias_of_other_type'
+  | 'alias_target_missing'
+  | 'alias_version_not_found'
   | 'asset_not_found'
   | 'bad_json'
   | 'bad_multipart'
@@ -17,6 +21,7 @@ export type ProblemCode =
   | 'expectation_failed'
   | 'fetch_not_allowed'
   | 'file_damaged'
+  | 'file_not_decodable'
   | 'file_not_found'
   | 'format_too_small'
   | 'handed_over'
@@ -99,6 +104,50 @@ export interface AdminSession {
   expiresAt: string
 }
 
+/** An alias with its last versions. */
+export interface Alias {
+  /** Name of the alias: `products/chair.jpg`. */
+  name: string
+  /** Delivery URL. Append parameters as a query string. */
+  src: string
+  /** Number of the version. Each change of the file has the next number. */
+  version: number
+  /** Key of the original. */
+  file: string
+  /** When the alias was set to this file. */
+  setAt: string
+  /** Whether the file was deleted. Deliveries of the alias then return 404. */
+  missing: boolean
+  /** The last 20 versions, the newest first. The first one is the current version. */
+  versions: Array<{
+    /** Number of the version. Each change of the file has the next number. */
+    version: number
+    /** Key of the original. */
+    file: string
+    /** When the alias was set to this file. */
+    setAt: string
+    /** Whether the file was deleted. Deliveries of the alias then return 404. */
+    missing: boolean
+  }>
+}
+
+/** A page of a list of aliases. */
+export interface AliasList {
+  aliases: Array<ListedAlias>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
+export interface AliasRollback {
+  /** Number of the version to restore. Default: the previous one. */
+  version?: number
+}
+
+export interface AliasTarget {
+  /** Path of an original: its key, or `[folder/]<sourceName>`, not percent-encoded. */
+  file: string
+}
+
 export interface BatchDeletion {
   /** Paths as uploads return them in `s3PathOriginal`, not percent-encoded. At most 1000 items. */
   paths?: Array<string>
@@ -169,6 +218,8 @@ export interface ClientChange {
     uploadMinPixels?: number | null
     /** maximum of width × height of an uploaded image; default: no maximum */
     uploadMaxPixels?: number | null
+    /** accept only images that can be decoded, and video and audio whose headers can be read */
+    uploadDecodable?: boolean | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -204,6 +255,8 @@ export interface ClientRules {
   uploadMinPixels?: number
   /** maximum of width × height of an uploaded image; default: no maximum */
   uploadMaxPixels?: number
+  /** accept only images that can be decoded, and video and audio whose headers can be read */
+  uploadDecodable?: true
   /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
   rates?: Partial<Record<"upload" | "derivative" | "cpu" | "fetch" | "media" | "sign" | "zip", number>>
   /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -351,6 +404,11 @@ export interface File {
   tags: Array<string>
   /** Metadata that the client has set. */
   metadata: Record<string, string>
+  /** Default focus of crops, as fractions of the sides. Absent when it is not set. */
+  focalPoint?: {
+    x: number
+    y: number
+  }
   /** When the file was deleted. Absent for a file that is not deleted. */
   deletedAt?: string
   /** Until when the file can be restored. */
@@ -364,6 +422,13 @@ export interface FileChange {
   tags?: Array<string> | null
   /** Metadata to change. `null` as a value removes the name, `null` as a whole removes all. */
   metadata?: Record<string, string | null> | null
+  /** Default focus of crops, as a whole: x and y, each from 0 to 1. `null` removes it. */
+  focalPoint?: {
+    /** 0: the left edge. 1: the right edge. From 0 to 1. */
+    x: number
+    /** 0: the top edge. 1: the bottom edge. From 0 to 1. */
+    y: number
+  } | null
 }
 
 /** Information about a file. Members that do not apply to its type are absent. */
@@ -513,6 +578,11 @@ export interface FileWithDerivatives {
   tags: Array<string>
   /** Metadata that the client has set. */
   metadata: Record<string, string>
+  /** Default focus of crops, as fractions of the sides. Absent when it is not set. */
+  focalPoint?: {
+    x: number
+    y: number
+  }
   /** When the file was deleted. Absent for a file that is not deleted. */
   deletedAt?: string
   /** Until when the file can be restored. */
@@ -555,6 +625,22 @@ export interface FolderList {
 /** The process runs. */
 export interface Health {
   status: "ok"
+}
+
+/** An alias with its current version. */
+export interface ListedAlias {
+  /** Name of the alias: `products/chair.jpg`. */
+  name: string
+  /** Delivery URL. Append parameters as a query string. */
+  src: string
+  /** Number of the version. Each change of the file has the next number. */
+  version: number
+  /** Key of the original. */
+  file: string
+  /** When the alias was set to this file. */
+  setAt: string
+  /** Whether the file was deleted. Deliveries of the alias then return 404. */
+  missing: boolean
 }
 
 /** The state of a video or audio job. */
@@ -609,6 +695,8 @@ export interface NewClient {
     uploadMinPixels?: number | null
     /** maximum of width × height of an uploaded image; default: no maximum */
     uploadMaxPixels?: number | null
+    /** accept only images that can be decoded, and video and audio whose headers can be read */
+    uploadDecodable?: boolean | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -782,6 +870,13 @@ export interface RemoteUpload {
   tags?: Array<string>
   /** Texts by name, together at most 16384 bytes. */
   metadata?: Record<string, string>
+  /** The point of the upright image that crops are centred on by default. */
+  focalPoint?: {
+    /** 0: the left edge. 1: the right edge. From 0 to 1. */
+    x: number
+    /** 0: the top edge. 1: the bottom edge. From 0 to 1. */
+    y: number
+  }
 }
 
 /** The deleted client. */
@@ -886,6 +981,12 @@ export interface UploadLinkRequest {
   maxBytes?: number
   /** Accepted media types, such as `image/*`. At most 50 items. */
   types?: Array<string>
+  /** Minimum of width × height of an image. From 1 to 10000000000. */
+  minPixels?: number
+  /** Maximum of width × height of an image. From 1 to 10000000000. */
+  maxPixels?: number
+  /** Accepts only images that can be decoded, and video and audio whose headers can be read. */
+  decodable?: boolean
   /** How often the link can be used. From 1 to 100. */
   uses?: number
 }

@@ -30,6 +30,8 @@ export interface UploadOptions extends TransferOptions {
   tags?: readonly string[]
   /** Up to 50 names with texts. */
   metadata?: Readonly<Record<string, string>>
+  /** The default focus of crops: fractions of the sides, each from 0 to 1. */
+  focalPoint?: { x: number; y: number }
   /** Derivatives to render in advance, up to 20: query strings or parameters. */
   transforms?: ReadonlyArray<string | TransformParameters>
   /** Whether the record has `options.info`. */

@@ -1,3 +1,6 @@
+import { createAliasRecords } from '../service/aliases/alias-records.ts'
+import { createAliases, createDescribeAlias } from '../service/aliases/aliases.ts'
+import { createListAliases } from '../service/aliases/list.ts'
 import { createAnnotate } from '../service/files/annotate.ts'
 import { createManyFiles } from '../service/files/batch.ts'
 import { createCountFiles } from '../service/files/count.ts'
@@ -6,10 +9,12 @@ import { createListFolders } from '../service/files/folders.ts'
 import { createList } from '../service/files/list.ts'
 import type { Services } from './services.ts'
 
-/** Lists, changes and batches of stored files. */
+/** Lists, changes and batches of stored files, and aliases of them. */
 export function openFileManagement(services: Services) {
-  const { index, buckets, originals, records, removals, trash } = services
+  const { backends, index, buckets, originals, records, removals, trash } = services
   const list = createList({ index, buckets })
+  const aliasRecords = createAliasRecords({ buckets, locks: backends.locks })
+  const describeAlias = createDescribeAlias(originals)
   return {
     list,
     count: createCountFiles({ index }),
@@ -17,5 +22,7 @@ export function openFileManagement(services: Services) {
     many: createManyFiles({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),
     annotate: createAnnotate({ index, originals, records }),
+    aliases: createAliases({ records: aliasRecords, originals, describe: describeAlias }),
+    listAliases: createListAliases({ buckets, records: aliasRecords, describe: describeAlias }),
   }
 }

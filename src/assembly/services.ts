@@ -24,9 +24,9 @@ import { createRemoveClient } from '../service/admin/remove-client.ts'
 import { createChangeKnown } from '../service/clients/change-existing.ts'
 import { createClients } from '../service/clients/clients.ts'
 import { createUrlKeys } from '../service/clients/url-keys.ts'
-import { createAnswered } from '../service/derivatives/answered.ts'
 import { createDeleteDerivatives } from '../service/derivatives/command.ts'
 import { createEvict } from '../service/derivatives/evict.ts'
+import { createPendingStores } from '../service/derivatives/pending-stores.ts'
 import { createRemoveDerivatives } from '../service/derivatives/remove.ts'
 import { createEventDelivery } from '../service/events/delivery.ts'
 import { createUsage } from '../service/files/usage.ts'
@@ -135,14 +135,14 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const records = createRecords({ index, buckets, locks })
   const agree = createAgree({ index, originals, records })
   const trash = createSoftDeletes({ index, originals, records, originalEvents })
-  const answered = createAnswered()
-  const removing = { index, buckets, originals, originalEvents, trash, agree, answered, log }
+  const pendingStores = createPendingStores()
+  const removing = { index, buckets, originals, originalEvents, trash, agree, pendingStores, log }
   const removals = createRemovals(removing)
   const evict = createEvict({ index, buckets })
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
-  const { upload, signedLinks, resumables, sweepResumables } = openUploads({
+  const { decodable, upload, signedLinks, resumables, sweepResumables } = openUploads({
     backends,
     config,
     buckets,
@@ -217,13 +217,15 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     complete: createCompletion({ index, locks, reindex, log }),
     records,
     removals,
-    answered,
+    pendingStores,
     evict,
     removeDerivatives,
     usage,
     trash,
     sweep,
     sweepPuts,
+    /** Filled by the process that transforms files. */
+    decodable,
     upload,
     signedLinks,
     resumables,

@@ -8,5 +8,5 @@ export interface CommandRun {
   /** Aborts when the operator disconnects. */
   signal: AbortSignal
   /** Sends a part of the result, or the progress, as JSON. Resolves when there is room for more. */
-  tell(item: unknown): Promise<void>
+  report(item: unknown): Promise<void>
 }

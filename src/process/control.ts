@@ -19,9 +19,9 @@ const REQUEST_MAX_BYTES = 64 * 1024
 // 108 on Linux, 104 elsewhere. Longer names are silently truncated.
 const PATH_MAX_BYTES = process.platform === 'linux' ? 107 : 103
 
-/** A request is one line. The reply is any number of lines with `told`, then one with `answer` or `problem`. */
+/** A request is one line. The reply is any number of lines with `item`, then one with `result` or `problem`. */
 type Request = { command: string; args: unknown }
-type Reply = { told: unknown } | { answer: unknown } | { problem: ProblemJson }
+type Reply = { item: unknown } | { result: unknown } | { problem: ProblemJson }
 
 /** The path of the socket of the process that uses the data folder. */
 export function controlPath(dataDir: string): string {
@@ -98,8 +98,8 @@ async function serve(
         `This server does not know the command "${command}". Check that server and command have the same version.`,
       )
     log.info({ command }, 'command received')
-    const answer = await work(args, { signal, tell: (item) => send(socket, { told: item }, signal) })
-    await send(socket, { answer: answer ?? null }, signal)
+    const result = await work(args, { signal, report: (item) => send(socket, { item }, signal) })
+    await send(socket, { result: result ?? null }, signal)
   } catch (error) {
     if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'command failed')
     if (!left.signal.aborted) socket.write(line({ problem: publicFace(error) }))
@@ -159,7 +159,7 @@ export async function callControl({
   path,
   command,
   args,
-  run: { signal, tell },
+  run: { signal, report },
 }: {
   path: string
   command: string
@@ -175,8 +175,8 @@ export async function callControl({
     socket.write(`${JSON.stringify({ command, args } satisfies Request)}\n`)
     for await (const text of lines(socket)) {
       const reply = JSON.parse(text) as Reply
-      if ('told' in reply) await tell(reply.told)
-      else if ('answer' in reply) return reply.answer
+      if ('item' in reply) await report(reply.item)
+      else if ('result' in reply) return reply.result
       else throw Problem.fromJSON(reply.problem)
     }
     throw new Error('the server exited during the command')

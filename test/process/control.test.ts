@@ -10,7 +10,7 @@ import { Problem } from '../../src/core/problem.ts'
 import { type Control, callControl, NotRunning, openControl } from '../../src/process/control.ts'
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
-import { type KeptLog, keptLog } from '../support/service.ts'
+import { type RecordedLog, recordLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { failOnUnhandledRejection } from '../support/unhandled.ts'
 
@@ -18,7 +18,7 @@ describe('the control socket', () => {
   failOnUnhandledRejection()
   let folder: string
   let path: string
-  let log: KeptLog
+  let log: RecordedLog
   let control: Control | undefined
   /** Of the command `hang`: the signal that it was given. */
   let hanging: AbortSignal | undefined
@@ -28,10 +28,10 @@ describe('the control socket', () => {
   const commands: Commands = {
     echo: async (args) => args,
     nothing: async () => undefined,
-    count: async (args, { tell }) => {
+    count: async (args, { report }) => {
       for (let i = 0; i < Number(args); i += 1) {
         counted = i + 1
-        await tell({ i, filler: 'x'.repeat(1000) })
+        await report({ i, filler: 'x'.repeat(1000) })
       }
       return 'done'
     },
@@ -41,9 +41,9 @@ describe('the control socket', () => {
     fail: async () => {
       throw new TypeError('broken')
     },
-    hang: async (_args, { signal, tell }) => {
+    hang: async (_args, { signal, report }) => {
       hanging = signal
-      await tell('begun')
+      await report('begun')
       await once(signal, 'abort')
       signal.throwIfAborted()
     },
@@ -52,7 +52,7 @@ describe('the control socket', () => {
   beforeEach(async () => {
     folder = await temporaryFolder()
     path = join(folder, 'control.sock')
-    log = keptLog()
+    log = recordLog()
     hanging = undefined
     control = await openControl({ path, commands, log })
   })
@@ -62,8 +62,8 @@ describe('the control socket', () => {
   })
 
   function call(command: string, args: unknown = {}, run: Partial<CommandRun> = {}): Promise<unknown> {
-    const { signal = new AbortController().signal, tell = async () => {} } = run
-    return callControl({ path, command, args, run: { signal, tell } })
+    const { signal = new AbortController().signal, report = async () => {} } = run
+    return callControl({ path, command, args, run: { signal, report } })
   }
 
   it('passes arguments to the command and returns its answer', async () => {
@@ -74,11 +74,11 @@ describe('the control socket', () => {
 
   it('passes on all intermediate results, in order, at the pace of the reader', async () => {
     const told: unknown[] = []
-    const tell = async (item: unknown) => {
+    const report = async (item: unknown) => {
       told.push((item as { i: number }).i)
       if (told.length % 500 === 0) await pause(5)
     }
-    expect(await call('count', 3000, { tell })).to.equal('done')
+    expect(await call('count', 3000, { report })).to.equal('done')
     expect(told).to.deep.equal(Array.from({ length: 3000 }, (_, i) => i))
   })
 
@@ -137,7 +137,7 @@ describe('the control socket', () => {
   it('aborts a command when its operator disconnects', async () => {
     const abort = new AbortController()
     const reason = new Error('Ctrl-C')
-    const left = call('hang', {}, { signal: abort.signal, tell: async () => abort.abort(reason) })
+    const left = call('hang', {}, { signal: abort.signal, report: async () => abort.abort(reason) })
     expect(await rejection(left)).to.equal(reason)
     await eventually(() => expect(hanging?.aborted).to.equal(true))
     expect(await call('echo', 1)).to.equal(1)
@@ -147,13 +147,13 @@ describe('the control socket', () => {
   it('aborts all commands when it closes, informs their operators, and leaves no file', async () => {
     const begun: Array<Promise<unknown>> = []
     const hung = Array.from({ length: 3 }, () => {
-      let tell: CommandRun['tell'] = async () => {}
+      let report: CommandRun['report'] = async () => {}
       begun.push(
         new Promise((resolve) => {
-          tell = async () => resolve(undefined)
+          report = async () => resolve(undefined)
         }),
       )
-      return rejection(call('hang', {}, { tell }))
+      return rejection(call('hang', {}, { report }))
     })
     await Promise.all(begun)
     await control?.close()
@@ -196,7 +196,7 @@ describe('the control socket', () => {
     expect(await openControl({ path: long, commands, log })).to.equal(undefined)
     expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn'])
     expect(await readdir(deep)).to.deep.equal([])
-    const run = { signal: new AbortController().signal, tell: async () => {} }
+    const run = { signal: new AbortController().signal, report: async () => {} }
     expect(await rejection(callControl({ path: long, command: 'echo', args: 1, run }))).to.be.instanceOf(
       NotRunning,
     )
@@ -205,7 +205,7 @@ describe('the control socket', () => {
   it('is accessible to its user only, when the folder is not', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
-    const run = { signal: new AbortController().signal, tell: async () => {} }
+    const run = { signal: new AbortController().signal, report: async () => {} }
     const work = callControl({ path: join(file, 'control.sock'), command: 'echo', args: 1, run })
     expect(await rejection(work)).to.be.instanceOf(NotRunning)
   })
@@ -221,7 +221,7 @@ describe('the control socket', () => {
     const other = join(folder, 'dying.sock')
     dying.listen(other)
     await once(dying, 'listening')
-    const run = { signal: new AbortController().signal, tell: async () => {} }
+    const run = { signal: new AbortController().signal, report: async () => {} }
     const error = await rejection(callControl({ path: other, command: 'echo', args: 1, run }))
     expect(error).to.have.property('message', 'the server exited during the command')
     dying.close()

@@ -34,7 +34,6 @@ svg { width: 20px; height: 20px; flex: none; fill: none; stroke: currentColor; s
 .zone .buttons { margin-top: 14px; }
 .over .zone { border-color: var(--accent); background: color-mix(in srgb, var(--accent) 8%, transparent); }
 .over .badge { transform: translateY(-3px); }
-.over .zone * { pointer-events: none; }
 button { display: inline-flex; align-items: center; justify-content: center; gap: 8px; min-height: 40px; padding: 0 16px; font: inherit;
   font-weight: 550; color: var(--text); background: var(--background); border: 1px solid var(--border); border-radius: 10px; cursor: pointer;
   transition: background .15s, border-color .15s; }

@@ -1,5 +1,7 @@
 import {
   ADMIN,
+  ALIAS,
+  COMPAT,
   FETCHED,
   FILE,
   FORM,
@@ -88,6 +90,20 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'DELETE /v1/tus/:id': [...SECRET, ...LINK, ...TUS, '409 upload_incomplete'],
 
   'GET /v1/:group/upload/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, ...SENT, ...TRANSFORMED, ...MEDIA],
+  'GET /v1/:group/alias/:token/*path': [
+    ...SIGNATURE,
+    ...QUERY,
+    ...ALIAS,
+    '404 alias_of_other_type',
+    '404 alias_target_missing',
+    '404 client_not_found',
+    ...SENT,
+    ...TRANSFORMED,
+    ...MEDIA,
+  ],
+  'GET /compat/cloudinary/:token/*path': COMPAT,
+  'GET /compat/imgproxy/:token/*path': COMPAT,
+  'GET /compat/openinary/:token/*path': COMPAT,
   'GET /v1/bucket/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, ...SENT],
   'GET /v1/:group/fetch/:token/:url': [
     ...SIGNATURE,
@@ -139,6 +155,26 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'POST /v1/files/delete': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path'],
   'POST /v1/files/restore': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path', '409 not_deleted'],
   'GET /v1/folders': [...SECRET, ...QUERY, '400 bad_path'],
+  'GET /v1/aliases': [...SECRET, ...QUERY, '400 bad_path'],
+  'GET /v1/aliases/*path': [...SECRET, ...ALIAS],
+  'PUT /v1/aliases/*path': [
+    ...SECRET,
+    ...JSON_BODY,
+    '400 bad_path',
+    '404 file_not_found',
+    '412 precondition_failed',
+    '503 storage_full',
+  ],
+  'POST /v1/aliases/*path/rollback': [
+    ...SECRET,
+    ...JSON_BODY,
+    ...ALIAS,
+    '404 alias_target_missing',
+    '404 alias_version_not_found',
+    '412 precondition_failed',
+    '503 storage_full',
+  ],
+  'DELETE /v1/aliases/*path': [...SECRET, ...ALIAS, '412 precondition_failed'],
   'GET /v1/presets': [...SECRET, ...QUERY],
   'GET /v1/usage': [...SECRET, ...QUERY],
   'POST /v1/zip': [
@@ -150,7 +186,15 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     '500 file_damaged',
     '503 too_many_slow_readers',
   ],
-  'POST /v1/sign/url': [...SECRET, ...JSON_BODY, ...FILE, ...FETCHED, ...TRANSFORMED, '409 client_conflict'],
+  'POST /v1/sign/url': [
+    ...SECRET,
+    ...JSON_BODY,
+    ...FILE,
+    '404 alias_not_found',
+    ...FETCHED,
+    ...TRANSFORMED,
+    '409 client_conflict',
+  ],
 
   'POST /v1/sign-in': [
     ...JSON_BODY,

@@ -45,8 +45,8 @@ export function readDeletion(body: unknown, grant: Grant): Deletion {
   const read = checkedBody(deletion, body)
   const { now, paths, prefix, all, limit } = read
   const isPermanent = now ?? false
-  const asked = [paths, prefix, all].filter((member) => member !== undefined)
-  if (asked.length !== 1 || (paths && limit !== undefined))
+  const given = [paths, prefix, all].filter((member) => member !== undefined)
+  if (given.length !== 1 || (paths && limit !== undefined))
     throw badParameter({
       param: 'the body',
       expected: 'exactly one of paths, prefix or all (limit only with prefix or all)',

@@ -19,7 +19,7 @@ import type { SweepResumables } from '../upload/sweep-resumables.ts'
 import type { ManagedClients } from './clients.ts'
 
 /** Output of a command before its answer. */
-export type Told = { finding: Finding } | { progress: object }
+export type CommandItem = { finding: Finding } | { progress: object }
 
 // A terminal shows no more updates, and the socket need not carry more.
 const PROGRESS_EVERY_MS = 200
@@ -98,8 +98,8 @@ export function createCommands({
     ),
     'client remove': command(
       z.strictObject({ id: z.string(), files: z.boolean() }),
-      async ({ id, files }, { signal, tell }) => {
-        const progress = throttledProgress(tell)
+      async ({ id, files }, { signal, report }) => {
+        const progress = throttledProgress(report)
         return clients.remove(id, { files, signal, progress: (originals) => progress({ originals }) })
       },
     ),
@@ -147,22 +147,22 @@ function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Prom
   }
 }
 
-function walk(clientId: string | undefined, { signal, tell }: CommandRun): Walk {
+function walk(clientId: string | undefined, { signal, report }: CommandRun): Walk {
   return {
     clientId,
     signal,
-    found: (finding) => tell({ finding } satisfies Told),
-    progress: throttledProgress(tell),
+    found: (finding) => report({ finding } satisfies CommandItem),
+    progress: throttledProgress(report),
   }
 }
 
 /** Reports progress at once, and then at most every {@link PROGRESS_EVERY_MS}. */
-function throttledProgress(tell: CommandRun['tell']) {
+function throttledProgress(report: CommandRun['report']) {
   let last = Number.NEGATIVE_INFINITY
   return async (progress: object): Promise<void> => {
     const at = performance.now()
     if (at < last + PROGRESS_EVERY_MS) return
     last = at
-    await tell({ progress } satisfies Told)
+    await report({ progress } satisfies CommandItem)
   }
 }

@@ -73,7 +73,7 @@ export function createUsage({
 
   /** One client at a time: scanning a large list is expensive. */
   function totalsOf(clientId: string): Promise<Totals> {
-    const answer = counting.then(async () => {
+    const counted = counting.then(async () => {
       const known = totals.get(clientId)
       if (known && performance.now() < known.validUntil) return known.value
       const startedAt = performance.now()
@@ -82,8 +82,8 @@ export function createUsage({
       totals.set(clientId, { value, validUntil: endedAt + CACHE_FACTOR * (endedAt - startedAt) })
       return value
     })
-    counting = answer.catch(() => {})
-    return answer
+    counting = counted.catch(() => {})
+    return counted
   }
 
   return {
@@ -104,9 +104,9 @@ export function createUsage({
       // First wait for a flush in progress, which does not include the latest counts.
       await flushing?.catch(() => {})
       await flush()
-      const asked = daysBetween(from, to)
-      const known = new Map((await store.read(clientId, asked)).map(({ day, counts }) => [day, counts]))
-      return { stored, days: asked.map((day) => ({ day, ...all(known.get(day)) })) }
+      const days = daysBetween(from, to)
+      const known = new Map((await store.read(clientId, days)).map(({ day, counts }) => [day, counts]))
+      return { stored, days: days.map((day) => ({ day, ...all(known.get(day)) })) }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { aliasRecordPrefix } from '../../core/aliases/name.ts'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
@@ -15,6 +16,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { DerivativeRecord, FileLists, FileLookup } from '../../core/ports/file-index.ts'
 import type { Records } from '../originals/records.ts'
 import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './compare.ts'
+import { wrongAlias } from './compare-alias.ts'
 import { createDigestCheck, type DigestCheck } from './digest-check.ts'
 import { withEachClient } from './each-client.ts'
 import { CONCURRENCY, type Walk } from './scan.ts'
@@ -60,6 +62,7 @@ export function createCheck({
   /** Checks one object of the bucket against the index. */
   async function lookAtObject(client: Client, key: ObjectKey): Promise<Seen> {
     const meaning = classifyKey(key)
+    if (key.startsWith(aliasRecordPrefix)) return lookAtAlias(client, key)
     if (!meaning) return RECORD_PREFIXES.some((prefix) => key.startsWith(prefix)) ? 'record' : 'other'
     const { kind, original } = meaning
     const ref = { clientId: client.id, key: original.key }
@@ -85,6 +88,14 @@ export function createCheck({
     return { kind: suspect, clientId: client.id, key }
   }
 
+  async function lookAtAlias(client: Client, key: ObjectKey): Promise<Seen> {
+    const wrong = await wrongAlias(buckets.of(client), {
+      key,
+      isKnown: async (target) => isStored((await index.find({ clientId: client.id, key: target })).original),
+    })
+    return wrong ? { clientId: client.id, key, ...wrong } : 'record'
+  }
+
   /** Checks one original or derivative, which is stored by the index, against the bucket. */
   async function lookAtEntry(
     client: Client,
@@ -100,7 +111,7 @@ export function createCheck({
     const known = await index.find(ref, key)
     const now = entry.kind === 'original' ? known.original : known.derivative
     // Since it was listed, it may have been deleted or created again.
-    if (!isKept(known.original) || !isKept(now)) return 'entry'
+    if (!isStored(known.original) || !isStored(now)) return 'entry'
     if (!isDeepStrictEqual(now.record, entry.record)) return 'entry'
     return wrong.kind === 'record differs'
       ? compareLocked(client, ref)
@@ -111,7 +122,7 @@ export function createCheck({
   function compareLocked(client: Client, ref: FileRef): Promise<Seen> {
     return records.withLock(client, ref.key, async () => {
       const { original } = await index.find(ref)
-      const wrong = isKept(original) && (await wrongOriginal(buckets.of(client), original))
+      const wrong = isStored(original) && (await wrongOriginal(buckets.of(client), original))
       return wrong ? { clientId: client.id, key: ref.key, ...wrong } : 'entry'
     })
   }
@@ -123,8 +134,8 @@ export function createCheck({
 
   async function* entries(clientId: string | undefined): AsyncGenerator<{ ref: FileRef; entry?: Entry }> {
     for await (const { ref, original, derivatives } of index.list(clientId)) {
-      yield isKept(original) ? { ref, entry: { ...original, kind: 'original' } } : { ref }
-      for (const { entry } of isKept(original) ? derivatives : [])
+      yield isStored(original) ? { ref, entry: { ...original, kind: 'original' } } : { ref }
+      for (const { entry } of isStored(original) ? derivatives : [])
         yield entry.state === 'stored'
           ? { ref, entry: { kind: 'derivative', record: entry.record } }
           : { ref }
@@ -188,7 +199,7 @@ export function createCheck({
 const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
 
 /** Whether the bucket must have the file. */
-function isKept<T extends { state: string }>(
+function isStored<T extends { state: string }>(
   entry: T | undefined,
 ): entry is Extract<T, { state: 'stored' | 'trashed' }> {
   return entry?.state === 'stored' || entry?.state === 'trashed'

@@ -18,7 +18,7 @@ import type {
   RemovalCause,
 } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
-import type { Answered } from '../derivatives/answered.ts'
+import type { PendingStores } from '../derivatives/pending-stores.ts'
 import type { Agree } from './agree.ts'
 import { deleteAll } from './delete-objects.ts'
 import type { OriginalEvents } from './original-events.ts'
@@ -81,7 +81,7 @@ export function createRemovals({
   originals,
   trash,
   agree,
-  answered,
+  pendingStores,
   originalEvents,
   log,
   now = Date.now,
@@ -91,7 +91,7 @@ export function createRemovals({
   originals: Originals
   trash: SoftDeletes
   agree: Agree
-  answered: Answered
+  pendingStores: PendingStores
   originalEvents: OriginalEvents
   log: Log
   now?: () => number
@@ -139,12 +139,12 @@ export function createRemovals({
         const isUnknown = original === undefined || original.state === 'pending'
         const found = isUnknown ? await originals.resolve(client, { full: name }) : undefined
         const record = found?.record ?? recordOf(original)
-        await answered.ended(ref)
+        await pendingStores.ended(ref)
         if (keepSeconds !== undefined) {
-          const kept = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
+          const trashed = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
           // A restore may follow at any time. A delete that continued here would then be permanent.
-          if (kept === 'already') continue
-          if (kept) return kept
+          if (trashed === 'already') continue
+          if (trashed) return trashed
         }
         const taken = await take(client, ref, { cause: isPermanent ? 'purge' : 'delete' })
         if (!taken) continue

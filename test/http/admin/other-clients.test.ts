@@ -5,6 +5,7 @@ import { picture } from '../../support/media/images.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { setAlias } from '../../support/stored/aliases.ts'
 
 /** Asks for what is the other's, with all tokens of one's own. */
 type Trespass = (file: WireRecord, own: Caller) => Promise<Answer>
@@ -49,6 +50,7 @@ onTwoBackends('the tokens of another client', (start) => {
     ]
     file = await uploadOne(owner, { name: `${MARK}.png`, bytes: await picture() }, { path: MARK })
     await exchange(service, `${file.src}?w=20`)
+    await setAlias(owner, `${MARK}/a`, file.s3PathOriginal)
   })
 
   const call = (
@@ -119,6 +121,30 @@ onTwoBackends('the tokens of another client', (start) => {
     'GET /v1/folders': {
       statuses: [200, 403],
       ask: (_, own) => call('GET', `/v1/folders?prefix=${MARK}`, own),
+    },
+    'GET /v1/:group/alias/:token/*path': {
+      statuses: [404],
+      ask: (_, own) => call('GET', `/v1/image/alias/${own.tokens.clientToken}/${MARK}/a?w=20`, own),
+    },
+    'GET /v1/aliases': {
+      statuses: [200, 403],
+      ask: (_, own) => call('GET', `/v1/aliases?prefix=${MARK}`, own),
+    },
+    'GET /v1/aliases/*path': {
+      statuses: [403, 404],
+      ask: (_, own) => call('GET', `/v1/aliases/${MARK}/a`, own),
+    },
+    'PUT /v1/aliases/*path': {
+      statuses: [403, 404],
+      ask: (_, own) => call('PUT', `/v1/aliases/${MARK}/a`, own, { body: { file: key() } }),
+    },
+    'POST /v1/aliases/*path/rollback': {
+      statuses: [403, 404],
+      ask: (_, own) => call('POST', `/v1/aliases/${MARK}/a/rollback`, own),
+    },
+    'DELETE /v1/aliases/*path': {
+      statuses: [403, 404],
+      ask: (_, own) => call('DELETE', `/v1/aliases/${MARK}/a`, own),
     },
     'GET /v1/presets': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/presets', own) },
     'GET /v1/files/*path': {
@@ -253,6 +279,8 @@ onTwoBackends('the tokens of another client', (start) => {
       ['GET', '/v1/files'],
       ['GET', `/v1/files/${key()}`],
       ['GET', '/v1/usage'],
+      ['GET', '/v1/aliases'],
+      ['DELETE', `/v1/aliases/${MARK}/a`],
       ['GET', '/v1/clients'],
       ['GET', `/v1/clients/${owner.id}`],
       ['DELETE', `/v1/upload/${key()}`],

@@ -61,6 +61,7 @@ export function endingAt(at: string, end: () => void): (storage: Storage) => Sto
 
 function kindOf(key: ObjectKey | undefined): string {
   if (key?.startsWith('.sluice/clients/')) return 'client'
+  if (key?.startsWith('.sluice/aliases/')) return 'alias'
   if (key?.startsWith('.sluice/remote/')) return 'note'
   if (key?.startsWith('.sluice/tus/')) return key.includes('/pieces/') ? 'piece' : 'resumable'
   if (key?.startsWith('.sluice/')) return 'record'

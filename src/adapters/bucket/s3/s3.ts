@@ -38,7 +38,7 @@ export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
     async ping() {
       // Not HeadBucket: its response has no body that would name the error.
       const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
-      await clients.patience.answered((abortSignal) => clients.calls.send(command, { abortSignal }))
+      await clients.patience.responseOf((abortSignal) => clients.calls.send(command, { abortSignal }))
     },
 
     sweep: (olderThanMs) => abortUploads(clients, { bucket, prefix, olderThanMs }),
@@ -58,7 +58,7 @@ function s3Bucket(
       const command = new HeadObjectCommand({ Bucket: bucket, Key: name })
       const head = await unlessStatus(
         404,
-        patience.answered((abortSignal) => calls.send(command, { abortSignal })),
+        patience.responseOf((abortSignal) => calls.send(command, { abortSignal })),
       )
       if (!head) return undefined
       return {

@@ -1,12 +1,14 @@
 import type { z } from 'zod'
 import { changes, newClient, newSecret, rotation, storage } from '../../admin/client-request.ts'
 import { signIn } from '../../admin/sign-in.ts'
+import { aliasRollback, aliasTarget } from '../../aliases/request.ts'
 import { zipRequest } from '../../archive/request.ts'
 import { deletion, restoration } from '../../files/batch-request.ts'
 import { fileChange } from '../../files/merge-patch.ts'
 import { signRequest } from '../../signing/upload-link-routes.ts'
 import { signUrlRequest } from '../../signing/url-routes.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
+import { alias, aliasList, listedAlias } from '../../wire/aliases.ts'
 import * as clients from '../../wire/clients.ts'
 import { folder, folderList } from '../../wire/folders.ts'
 import { fileInformation } from '../../wire/information.ts'
@@ -27,6 +29,8 @@ import { health, parameterLists, problem, readiness } from '../../wire/system.ts
 export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   RemoteUpload: remoteUpload,
   FileChange: fileChange,
+  AliasTarget: aliasTarget,
+  AliasRollback: aliasRollback,
   BatchDeletion: deletion,
   BatchRestoration: restoration,
   ZipRequest: zipRequest,
@@ -49,6 +53,9 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   FileWithDerivatives: fileWithDerivatives,
   Folder: folder,
   FolderList: folderList,
+  Alias: alias,
+  ListedAlias: listedAlias,
+  AliasList: aliasList,
   Preset: preset,
   PresetList: presetList,
   FileInformation: fileInformation,

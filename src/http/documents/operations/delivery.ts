@@ -4,13 +4,14 @@ import { fileInformation } from '../../wire/information.ts'
 import { mediaJob } from '../../wire/links.ts'
 import type { Content, Endpoint, Parameter, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
-import { flag, header, query } from '../parameters.ts'
+import { ALIAS_NAME, flag, header, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
 import { FILE_BYTES } from './uploads.ts'
 
 /** A file of any type. */
 const FILE: Readonly<Record<string, Content>> = { '*/*': FILE_BYTES }
-const CONDITIONS = [
+/** The headers of conditional and range requests. */
+export const CONDITIONS = [
   header('Range', 'Up to 8 byte ranges.'),
   header('If-None-Match', 'Returns 304 if one of these is the `ETag` of the file.'),
   header('If-Modified-Since', 'Returns 304 if the file was not stored later.'),
@@ -46,7 +47,8 @@ const SENT: Readonly<Record<number, Success>> = {
     headers: [...VALIDATORS, 'X-Sluice-Transform'],
   },
 }
-const STORED: Readonly<Record<number, Success>> = {
+/** The responses with a stored file. */
+export const STORED: Readonly<Record<number, Success>> = {
   ...SENT,
   302: {
     description: 'The URL of the playlist of a stream.',
@@ -65,6 +67,7 @@ export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {
   ]
   return [
     ...MEDIA_GROUPS.map((group) => delivered(group, of(group))),
+    ...MEDIA_GROUPS.map((group) => byAlias(group, of(group))),
     ...FETCHED.map((endpoint) => ({ ...endpoint, parameters: of('image') })),
     ...MEDIA_GROUPS.map((group) => mirrored(group, of(group))),
     ...OTHERS,
@@ -82,6 +85,20 @@ function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoin
     parameters,
     responses: STORED,
     ...(group === 'image' ? { examples: IMAGE_EXAMPLES } : {}),
+  }
+}
+
+function byAlias(group: MediaGroup, parameters: readonly Parameter[]): Endpoint {
+  return {
+    route: 'GET /v1/:group/alias/:token/*path',
+    path: `/v1/${group}/alias/{token}/{path}`,
+    id: `get${wordOf(group)}ByAlias`,
+    tag: 'Delivery',
+    summary: `Deliver ${NOUNS[group]} by the name of an alias, transformed by the parameters`,
+    access: 'signature',
+    parameters: [ALIAS_NAME, ...parameters],
+    responses: STORED,
+    ...(group === 'image' ? { examples: ALIAS_EXAMPLES } : {}),
   }
 }
 
@@ -110,6 +127,15 @@ const IMAGE_EXAMPLES = [
     summary: 'A width that is not allowed',
     parameters: { token: EXAMPLE.token, path: EXAMPLE.sourceName, w: '0' },
     status: 400,
+  },
+]
+
+const ALIAS_EXAMPLES = [
+  {
+    id: 'small',
+    summary: '300 px wide, as WebP',
+    parameters: { token: EXAMPLE.token, path: EXAMPLE.alias, w: '300', f: 'webp' },
+    status: 200,
   },
 ]
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Storage } from '../../../src/app.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
-import { createAnswered } from '../../../src/service/derivatives/answered.ts'
+import { createPendingStores } from '../../../src/service/derivatives/pending-stores.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
@@ -63,12 +63,12 @@ describe('a delete while a derivative in a response is being stored', () => {
   })
 
   it('does not wait for long, nor for another original', async () => {
-    const answered = createAnswered({ waitMs: 20 })
+    const answered = createPendingStores({ waitMs: 20 })
     const ref = { clientId: 'first', key: storedKey('image/png/a.png') }
     const end = answered.begin(ref)
     await answered.ended(ref)
     let isOver = false
-    const long = createAnswered({ waitMs: 60_000 })
+    const long = createPendingStores({ waitMs: 60_000 })
     const ends = [long.begin(ref), long.begin(ref)]
     await long.ended({ ...ref, clientId: 'other' })
     const waiting = long.ended(ref).then(() => {

@@ -1,12 +1,12 @@
 import type { Log } from '../../../src/core/log.ts'
 
 /** A log that keeps its lines, as pino would write them. */
-export interface KeptLog extends Log {
+export interface RecordedLog extends Log {
   readonly lines: Array<{ level: string; message: string; fields: Record<string, unknown> }>
 }
 
-export function keptLog(): KeptLog {
-  const lines: KeptLog['lines'] = []
+export function recordLog(): RecordedLog {
+  const lines: RecordedLog['lines'] = []
   const at = (level: string) => (fields: object, message: string) => {
     lines.push({ level, message, fields: { ...fields } })
   }

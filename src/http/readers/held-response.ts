@@ -12,7 +12,7 @@ import type { Readers } from './readers.ts'
  * @returns a function that ends the count
  * @throws Problem 503 when all such responses together exceed the limit
  */
-export function holdAnswer(
+export function holdResponse(
   res: Response,
   { asset, isHeld = false, readers }: { asset: Asset; isHeld?: boolean | undefined; readers: Readers },
 ): () => void {

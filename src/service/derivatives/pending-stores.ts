@@ -2,7 +2,7 @@ import { deferred } from '../../core/async/deferred.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 
 /** Derivatives of this process that were sent to their callers and are still being stored. */
-export interface Answered {
+export interface PendingStores {
   /** Registers a derivative of this original. @returns a function to call when it is stored, or has failed to be stored */
   begin(original: FileRef): () => void
   /**
@@ -15,7 +15,7 @@ export interface Answered {
 // Storing takes milliseconds on a disk, and less than this on S3. A delete does not wait longer for slow storage.
 const WAIT_MS = 1000
 
-export function createAnswered({ waitMs = WAIT_MS }: { waitMs?: number } = {}): Answered {
+export function createPendingStores({ waitMs = WAIT_MS }: { waitMs?: number } = {}): PendingStores {
   const underWay = new Map<string, Set<Promise<void>>>()
   const nameOf = ({ clientId, key }: FileRef) => `${clientId} ${key}`
   return {

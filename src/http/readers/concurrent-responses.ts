@@ -13,7 +13,7 @@ import { clientIp } from '../caller/client-ip.ts'
  * @param options `most` is the limit per address in each of the two counts; 0: no limit
  * @throws Problem 429, which closes the connection
  */
-export function answersAtOnce({
+export function limitConcurrentResponses({
   most,
   clients,
 }: {

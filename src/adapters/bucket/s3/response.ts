@@ -23,7 +23,7 @@ const WITH_ETAG: ReadonlySet<string> = new Set([HeadObjectCommand.name, GetObjec
 const MAX_BYTES = 8 * 1024 * 1024
 const ROOT = /^\ufeff?\s*(?:<\?[^>]*\?>\s*)?<(?:\w+:)?(\w+)[\s/>]/
 
-interface Answer {
+interface RawResponse {
   statusCode: number
   headers: Record<string, string>
   body: Readable
@@ -39,20 +39,20 @@ export function refusePages(client: S3Client): void {
     (next, { commandName = '' }) =>
       async (args) => {
         const result = await next(args)
-        const answer = result.response as Answer
+        const response = result.response as RawResponse
         // Error responses have other elements. The SDK reads them.
-        if (answer.statusCode >= 300) return result
-        if (WITH_ETAG.has(commandName) && answer.headers.etag === undefined) {
-          answer.body.destroy()
+        if (response.statusCode >= 300) return result
+        if (WITH_ETAG.has(commandName) && response.headers.etag === undefined) {
+          response.body.destroy()
           throw notS3('without an ETag')
         }
         const root = ROOTS.get(commandName)
         if (root === undefined) return result
-        const bytes = await bytesOf(answer.body)
+        const bytes = await bytesOf(response.body)
         const found = ROOT.exec(bytes.toString('utf8', 0, 1024))?.[1]
         // An error with status 200 is passed to the SDK, which knows which errors to retry.
         if (found !== root && found !== 'Error') throw notS3(`without ${root}`)
-        return { ...result, response: Object.assign(answer, { body: Readable.from([bytes]) }) }
+        return { ...result, response: Object.assign(response, { body: Readable.from([bytes]) }) }
       },
     // This runs before the SDK parses the response.
     { step: 'deserialize', priority: 'low', name: 'refusePages' },

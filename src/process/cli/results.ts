@@ -14,7 +14,7 @@ import {
 import { columns } from './output.ts'
 
 /** The text of each command's result. */
-export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
+export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> = {
   'client create': (client: WithSecret) => shownTokens(client),
   'client rotate': (client: WithSecret) => shownTokens(client),
   'client set': ({ id, rules }: ShownClient) =>
@@ -74,7 +74,7 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
     `, ${counted(report.others, 'other object')}, ${report.inProgress} in progress\n` +
     (report.bytesRead === undefined ? '' : `compared the SHA-256 of ${counted(report.bytesRead, 'byte')}\n`) +
     (Object.keys(report.findings).length === 0 ? 'bucket and index agree\n' : ''),
-  reindex: (report: ReindexAnswer) =>
+  reindex: (report: ReindexResult) =>
     columns([
       [counted(report.clients, 'client'), 'KNOWN', 'ADDED', 'SKIPPED'],
       ...(['originals', 'derivatives'] as const).map((name) => {
@@ -105,7 +105,7 @@ interface ShownUsage extends Totals {
   counts: Record<UsageName, number>
 }
 
-interface ReindexAnswer {
+interface ReindexResult {
   clients: number
   originals: Filled & { removed: number }
   derivatives: Filled

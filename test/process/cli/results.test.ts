@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { ANSWERS } from '../../../src/process/cli/answers.ts'
+import { RESULT_TEXTS } from '../../../src/process/cli/results.ts'
 
 describe('the output of a command for a person', () => {
   const shown = (command: string, answer: unknown) =>
-    (ANSWERS[command] as (answer: unknown) => string)(answer)
+    (RESULT_TEXTS[command] as (answer: unknown) => string)(answer)
   const CLIENT = { id: 'a', clientToken: 'pub_a', createdAt: '2026-01-01T12:00:00.000Z', state: 'active' }
 
   it('is a client with its keys and its rules, with times in the format of the options', () => {

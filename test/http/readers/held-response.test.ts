@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Response } from 'express'
 import { type Asset, assetFromBytes } from '../../../src/core/bytes/asset.ts'
-import { holdAnswer } from '../../../src/http/readers/held-answer.ts'
+import { holdResponse } from '../../../src/http/readers/held-response.ts'
 import type { Readers } from '../../../src/http/readers/readers.ts'
 
 describe('a response whose bytes are not stored', () => {
@@ -23,14 +23,14 @@ describe('a response whose bytes are not stored', () => {
   })
 
   it('counts all bytes that it holds in memory, until it ends', () => {
-    const end = holdAnswer({} as Response, { asset, isHeld: true, readers })
+    const end = holdResponse({} as Response, { asset, isHeld: true, readers })
     expect(held).to.equal(1000)
     end()
     expect(held).to.equal(0)
   })
 
   it('counts nothing while its bytes are being stored', () => {
-    holdAnswer({} as Response, { asset, readers })
+    holdResponse({} as Response, { asset, readers })
     expect(held).to.equal(0)
   })
 
@@ -43,7 +43,7 @@ describe('a response whose bytes are not stored', () => {
         return () => {}
       },
     }
-    const end = holdAnswer({} as Response, { asset: failing, readers })
+    const end = holdResponse({} as Response, { asset: failing, readers })
     fail()
     expect(held).to.equal(1000)
     end()
