@@ -23,6 +23,8 @@ import type { Describe } from '../service/files/describe.ts'
 import type { ListFolders } from '../service/files/folders.ts'
 import type { List } from '../service/files/list.ts'
 import type { Usage } from '../service/files/usage.ts'
+import type { DeliverForeign } from '../service/foreign/deliver.ts'
+import type { ListForeign } from '../service/foreign/list.ts'
 import type { Removals } from '../service/originals/delete.ts'
 import type { RemoteMirror } from '../service/remote/keep.ts'
 import type { RemotePictures } from '../service/remote/transform.ts'
@@ -52,6 +54,7 @@ import { fileDerivativesRoutes } from './files/derivatives-route.ts'
 import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
+import { foreignRoutes } from './foreign/routes.ts'
 import { requestLog } from './log/request-log.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { answersAtOnce } from './readers/answers-at-once.ts'
@@ -90,6 +93,8 @@ export interface HttpOptions {
   signedLinks: SignedLinks
   findClient: (id: string) => Client | undefined
   deliveries: Deliveries
+  deliverForeign: DeliverForeign
+  listForeign: ListForeign
   informations: FileInfos
   media: MediaJobs
   eager: EagerTransforms
@@ -178,6 +183,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(clientsRoutes(options))
   app.use(deliverRoutes(options))
   app.use(fetchRoutes(options))
+  app.use(foreignRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))
   app.use(notFound)

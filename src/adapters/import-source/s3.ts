@@ -1,6 +1,6 @@
 import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandInput } from '@aws-sdk/client-s3'
-import { isMetadataAddress } from '../../core/net/ip-ranges.ts'
 import type { ImportItem, ImportSource, RefusedItem, S3Origin } from '../../core/imports/source.ts'
+import { isMetadataAddress } from '../../core/net/ip-ranges.ts'
 import { type S3Clients, s3Clients } from '../bucket/s3/client.ts'
 import { download } from '../bucket/s3/download.ts'
 

@@ -89,6 +89,15 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
 
   'GET /v1/:group/upload/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, ...SENT, ...TRANSFORMED, ...MEDIA],
   'GET /v1/bucket/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, ...SENT],
+  'GET /v1/:group/foreign/:token/*path': [
+    ...SIGNATURE,
+    ...QUERY,
+    ...FILE,
+    ...SENT,
+    ...TRANSFORMED,
+    '400 only_pictures',
+  ],
+  'GET /v1/foreign': [...SECRET, ...QUERY, '400 bad_path', '400 unknown_parameter'],
   'GET /v1/:group/fetch/:token/:url': [
     ...SIGNATURE,
     ...QUERY,

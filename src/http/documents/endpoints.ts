@@ -4,6 +4,7 @@ import { CLIENTS } from './operations/clients.ts'
 import { DELETION } from './operations/deletion.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
 import { FILES } from './operations/files.ts'
+import { FOREIGN } from './operations/foreign.ts'
 import { LINKS } from './operations/links.ts'
 import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
@@ -16,6 +17,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...RESUMABLE,
     ...deliveryEndpoints(parameters),
     ...FILES,
+    ...FOREIGN,
     ...DELETION,
     ...LINKS,
     ...CLIENTS,

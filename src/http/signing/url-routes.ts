@@ -60,7 +60,7 @@ export const signUrlRequest = z.strictObject(
 )
 // The route, the client's token and the path of a delivery URL.
 const OWN_TARGET =
-  /^\/v1\/(?:\w+\/(?:(?<isTransformed>upload)|info|(?<fetch>fetch(?:\/keep)?))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
+  /^\/v1\/(?:\w+\/(?:(?<isTransformed>upload)|info|(?<other>fetch(?:\/keep)?|foreign))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
 
 /**
  * `POST /v1/sign/url`: signs a delivery URL of the client; with `urls`, up to 1000 of them. The response then has the result or the
@@ -123,13 +123,13 @@ function ownTarget(
   { grant, baseUrl, deliveries }: { grant: Grant; baseUrl: string; deliveries: Pick<Deliveries, 'plan'> },
 ): string {
   const target = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
-  const { token, path = '', query = '', fetch, isTransformed } = OWN_TARGET.exec(target)?.groups ?? {}
+  const { token, path = '', query = '', other, isTransformed } = OWN_TARGET.exec(target)?.groups ?? {}
   if (token !== grant.client.token)
     throw badParameter({ param: 'url', expected: "a delivery URL with this client's token", received: url })
   if (['s', 'exp'].some((name) => new URLSearchParams(query).has(name)))
     throw badParameter({ param: 'url', expected: 'a URL without s and exp', received: url })
-  if (fetch !== undefined) {
-    // A remote file is in no folder, and where it will be stored is not known yet.
+  if (other !== undefined) {
+    // A remote file and an object of another system are in no folder of uploads.
     if (grant.folder !== undefined) throw fileNotFound()
     return target
   }

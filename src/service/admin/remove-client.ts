@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type Client, FIRST_CLIENT_ID, isClientId } from '../../core/clients/client.ts'
 import { classifyKey, type ObjectKey, remoteRecordPrefix } from '../../core/files/object-key.ts'
+import { foreignDerivatives } from '../../core/foreign/foreign-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
@@ -37,6 +38,8 @@ export interface RemoveClientOptions {
 // How long a transformation that began earlier may take to end: its deadline, plus the grace period of a sweep.
 const WAIT_MS = 150_000
 const LOOK_AGAIN_MS = 500
+// Objects that belong to no original.
+const LEFT_RECORDS = [remoteRecordPrefix, foreignDerivatives]
 
 export function createRemoveClient({
   clients,
@@ -127,7 +130,7 @@ export function createRemoveClient({
     const remove = async (key: ObjectKey): Promise<'gone' | 'left'> => {
       const meaning = classifyKey(key)
       if (!meaning) {
-        if (key.startsWith(remoteRecordPrefix)) await deleteAll(bucket, [key])
+        if (LEFT_RECORDS.some((prefix) => key.startsWith(prefix))) await deleteAll(bucket, [key])
         return 'gone'
       }
       try {

@@ -1,8 +1,8 @@
 import { deliveryUrl } from '../../core/files/delivery-url.ts'
 import type { OriginalName } from '../../core/files/object-key.ts'
 import type { ImportCounts, ImportOutcome, ImportProgress, ImportReport } from '../../core/imports/outcome.ts'
-import { joinedMessages } from '../../core/log-reason.ts'
 import type { ImportItem, ImportSource } from '../../core/imports/source.ts'
+import { joinedMessages } from '../../core/log-reason.ts'
 import type { FileImport, ImportOptions } from './import-file.ts'
 
 export interface ImportRequest extends ImportOptions {

@@ -10,6 +10,7 @@ import {
   type ObjectKey,
   remoteRecordPrefix,
 } from '../../core/files/object-key.ts'
+import { foreignDerivatives } from '../../core/foreign/foreign-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { DerivativeRecord, FileLists, FileLookup } from '../../core/ports/file-index.ts'
@@ -184,8 +185,8 @@ export function createCheck({
   }
 }
 
-// The records of clients and of mirrored remote files.
-const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
+// The records of clients and of mirrored remote files, and derivatives of other systems' objects.
+const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix, foreignDerivatives]
 
 /** Whether the bucket must have the file. */
 function isKept<T extends { state: string }>(

@@ -120,6 +120,7 @@ onTwoBackends('the tokens of another client', (start) => {
       statuses: [200, 403],
       ask: (_, own) => call('GET', `/v1/folders?prefix=${MARK}`, own),
     },
+    'GET /v1/foreign': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/foreign', own) },
     'GET /v1/presets': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/presets', own) },
     'GET /v1/files/*path': {
       statuses: [403, 404],

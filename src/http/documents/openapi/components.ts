@@ -9,6 +9,7 @@ import { signUrlRequest } from '../../signing/url-routes.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import * as clients from '../../wire/clients.ts'
 import { folder, folderList } from '../../wire/folders.ts'
+import { foreignList, foreignObject } from '../../wire/foreign.ts'
 import { fileInformation } from '../../wire/information.ts'
 import {
   mediaJob,
@@ -49,6 +50,8 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   FileWithDerivatives: fileWithDerivatives,
   Folder: folder,
   FolderList: folderList,
+  ForeignObject: foreignObject,
+  ForeignObjectList: foreignList,
   Preset: preset,
   PresetList: presetList,
   FileInformation: fileInformation,
