@@ -2,6 +2,7 @@ export type { Clients } from './access/clients.ts'
 export type { LinkOptions, Links } from './access/links.ts'
 export type { SignOptions, Urls } from './access/urls.ts'
 export type { UsageOptions } from './access/usage.ts'
+export type { DeliveryListOptions, Webhooks } from './access/webhooks.ts'
 export { type ClientOptions, createClient, type SluiceClient } from './client.ts'
 export { buildUrl, type DeliverySource } from './delivery/build-url.ts'
 export type { Jobs, JobWaitOptions } from './delivery/jobs.ts'
@@ -10,6 +11,7 @@ export * from './delivery/parameters.ts'
 export { srcset } from './delivery/srcset.ts'
 export { thumbHashToDataUrl } from './delivery/thumb-hash.ts'
 export { type UrlBuilder, url } from './delivery/url.ts'
+export { type Aliases, type AliasListOptions, type AliasPlace, aliasUrl } from './files/aliases.ts'
 export type { FileReport, ManyOptions, Selection } from './files/batch.ts'
 export type { Files } from './files/files.ts'
 export type { FolderListOptions, Folders } from './files/folders.ts'
@@ -17,6 +19,7 @@ export type { ListOptions } from './files/list.ts'
 export type { ZipEntry, ZipFile, ZipOptions } from './files/zip.ts'
 export type {
   AdminSession,
+  Alias,
   Client,
   ClientChange,
   ClientRules,
@@ -33,6 +36,7 @@ export type {
   FileWithDerivatives,
   Folder,
   FolderList,
+  ListedAlias,
   MediaJob,
   NewClient,
   NewScopedSecret,
@@ -44,6 +48,12 @@ export type {
   StorageSettings,
   UploadLink as SignedLink,
   UsageReport,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryWithPayload,
+  WebhookReplay,
+  WebhookReplayReport,
+  WebhookTest,
 } from './generated/api.ts'
 export { type ErrorCode, SluiceError } from './http/problem.ts'
 export type { UploadProgress } from './http/progress.ts'

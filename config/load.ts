@@ -23,7 +23,8 @@ type Optional =
   | 'METRICS_PORT'
   | 'FETCH_PORTS'
   | 'FETCH_ALLOW_ADDRESSES'
-  | Extract<VariableName, `AWS_${string}` | `WEBHOOK_${string}`>
+  | Extract<VariableName, `AWS_${string}`>
+  | Exclude<Extract<VariableName, `WEBHOOK_${string}`>, `WEBHOOK_LOG_${string}`>
 
 /** The value of every variable by its name. Frozen. */
 export type Config = Readonly<
@@ -94,6 +95,7 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
   for (const pair of [
     ['CLIENT_TOKEN', 'SECRET_CLIENT_TOKEN'],
     ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+    ['COMPAT_IMGPROXY_KEY', 'COMPAT_IMGPROXY_SALT'],
   ]) {
     if (pair.filter((name) => given[name]).length === 1)
       lines.push(`${pair.join(' and ')}: set both or neither of them`)

@@ -11,7 +11,7 @@ import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
 import { openServices, type Services, type ServicesOptions } from './assembly/services.ts'
-import { isWatched, secretsOf } from './assembly/settings.ts'
+import { compatOptions, isWatched, secretsOf } from './assembly/settings.ts'
 import { isLeftToWorkers, openTransformations } from './assembly/transforms.ts'
 import { FIRST_CLIENT_ID } from './core/clients/client.ts'
 import type { Commands } from './core/command.ts'
@@ -127,6 +127,7 @@ async function openApp(
     sweep,
     upload,
     signedLinks,
+    webhooks,
     resumables,
   } = services
   const commands = operatorCommands(services, { config, baseUrl })
@@ -186,6 +187,7 @@ async function openApp(
       expireMs: config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000,
     },
     signedLinks,
+    webhooks,
     findClient,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
@@ -202,9 +204,10 @@ async function openApp(
     fullContentRange: config.FULL_CONTENT_RANGE,
     maxFiles: config.UPLOAD_MAX_FILES,
     minBytesPerSecond: config.UPLOAD_MIN_BYTES_PER_SECOND,
-    answersPerAddress: config.CONNECTIONS_PER_ADDRESS,
+    responsesPerAddress: config.CONNECTIONS_PER_ADDRESS,
     minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
+    compat: compatOptions(config),
     corsOrigins: config.CORS_ORIGINS ?? [],
     parameters: describeParameters(plugins.transforms),
     listPresets: createListPresets({ shared: loaded.presets, transforms: plugins.transforms }),

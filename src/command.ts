@@ -9,7 +9,6 @@ import { storageSecret } from '../config/storage-secret.ts'
 import type { Environment } from '../config/variable.ts'
 import type { Checkup } from './core/checkup.ts'
 import type { CommandRun } from './core/command.ts'
-import { ANSWERS } from './process/cli/answers.ts'
 import { commandLine, WRONG_USAGE } from './process/cli/command-line.ts'
 import { checkupText, summaryOf, summaryText } from './process/cli/doctor-output.ts'
 import { importOutput } from './process/cli/import/import-output.ts'
@@ -19,6 +18,8 @@ import { runOperatorCommand } from './process/cli/operator-command.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
 import { writePlugin } from './process/cli/plugin-template.ts'
 import type { ProgramCommandsOptions } from './process/cli/program-commands.ts'
+import { RESULT_TEXTS } from './process/cli/results.ts'
+import { hasFailedTest } from './process/cli/webhook-commands.ts'
 import { projectRoot } from './process/project-root.ts'
 
 const FAILED = 1
@@ -93,13 +94,13 @@ async function print(
     })
   }
   try {
-    const tell = async (item: unknown) => output.report(item)
-    const run: CommandRun = { signal: interrupt.signal, stop: stop.signal, tell }
-    const answer = await runCommand(command, args, { run, own })
+    const report = async (item: unknown) => output.report(item)
+    const run: CommandRun = { signal: interrupt.signal, stop: stop.signal, report }
+    const result = await runCommand(command, args, { run, own })
     await map?.close()
-    output.answer(answer)
+    output.result(result)
     if (ended !== undefined && stop.signal.aborted) return ended
-    return output.findings > 0 ? FAILED : 0
+    return output.findings > 0 || hasFailedTest(command, result) ? FAILED : 0
   } catch (error) {
     output.clear()
     await map?.close().catch(() => {})
@@ -115,7 +116,7 @@ function outputOf(
   const { write, writeError, isTerminal } = own
   if (command === 'import') return importOutput({ json: json ?? false, map, write, writeError, isTerminal })
   if (json) return jsonOutput(write)
-  const show = ANSWERS[command] as (answer: unknown) => string
+  const show = RESULT_TEXTS[command] as (result: unknown) => string
   return humanOutput({ write, status: isTerminal ? writeError : undefined, show })
 }
 

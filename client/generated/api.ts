@@ -2,6 +2,10 @@
 
 /** The stable codes of problems. */
 export type ProblemCode =
+  | 'alias_not_found'
+  | 'alias_of_other_type'
+  | 'alias_target_missing'
+  | 'alias_version_not_found'
   | 'asset_not_found'
   | 'bad_json'
   | 'bad_multipart'
@@ -13,10 +17,13 @@ export type ProblemCode =
   | 'client_conflict'
   | 'client_not_found'
   | 'cross_site'
+  | 'delivery_not_found'
   | 'empty_file'
   | 'expectation_failed'
   | 'fetch_not_allowed'
   | 'file_damaged'
+  | 'file_exists'
+  | 'file_not_decodable'
   | 'file_not_found'
   | 'format_too_small'
   | 'handed_over'
@@ -33,7 +40,9 @@ export type ProblemCode =
   | 'link_used'
   | 'media_jobs_not_allowed'
   | 'method_not_allowed'
+  | 'no_equivalent'
   | 'no_progress'
+  | 'no_webhook_receiver'
   | 'not_deleted'
   | 'not_installed'
   | 'not_offered'
@@ -49,6 +58,7 @@ export type ProblemCode =
   | 'presets_only'
   | 'range_not_satisfiable'
   | 'rate_limited'
+  | 'receiver_removed'
   | 'remote_failed'
   | 'remote_not_found'
   | 'remote_status'
@@ -68,6 +78,7 @@ export type ProblemCode =
   | 'too_many_parameters'
   | 'too_many_slow_readers'
   | 'too_many_waiting'
+  | 'too_many_webhook_tests'
   | 'too_much_memory'
   | 'transform_of_derivative'
   | 'truncated_image'
@@ -99,6 +110,60 @@ export interface AdminSession {
   expiresAt: string
 }
 
+/** An alias with its last versions. */
+export interface Alias {
+  /** Name of the alias: `products/chair.jpg`. */
+  name: string
+  /** Delivery URL. Append parameters as a query string. */
+  src: string
+  /** Number of the version. Each change of the file has the next number. */
+  version: number
+  /** Key of the original. */
+  file: string
+  /** When the alias was set to this file. */
+  setAt: string
+  /** Whether the file was deleted. Deliveries of the alias then return 404. */
+  missing: boolean
+  /** The last 20 versions, the newest first. The first one is the current version. */
+  versions: Array<{
+    /** Number of the version. Each change of the file has the next number. */
+    version: number
+    /** Key of the original. */
+    file: string
+    /** When the alias was set to this file. */
+    setAt: string
+    /** Whether the file was deleted. Deliveries of the alias then return 404. */
+    missing: boolean
+  }>
+}
+
+/** A page of a list of aliases. */
+export interface AliasList {
+  aliases: Array<ListedAlias>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
+export interface AliasRollback {
+  /** Number of the version to restore. Default: the previous one. */
+  version?: number
+}
+
+export interface AliasTarget {
+  /** Path of an original: its key, or `[folder/]<sourceName>`, not percent-encoded. */
+  file: string
+}
+
+export interface BatchCopy {
+  /** At most 100 items. */
+  files: Array<{
+    /** Path of the file, as uploads return it in `s3PathOriginal`. */
+    from: string
+    /** A folder, empty for the top level: the file gets a new id. Or a path that ends with the `sourceName` of the file: it retains its id. */
+    to: string
+  }>
+}
+
 export interface BatchDeletion {
   /** Paths as uploads return them in `s3PathOriginal`, not percent-encoded. At most 1000 items. */
   paths?: Array<string>
@@ -110,6 +175,18 @@ export interface BatchDeletion {
   limit?: number
   /** Deletes permanently, also with soft delete. */
   now?: boolean
+}
+
+export interface BatchMove {
+  /** At most 100 items. */
+  files: Array<{
+    /** Path of the file, as uploads return it in `s3PathOriginal`. */
+    from: string
+    /** A folder, empty for the top level: the file gets a new id. Or a path that ends with the `sourceName` of the file: it retains its id. */
+    to: string
+    /** How long the former URLs redirect to the new ones: `90m`, `24h`, `7d`; at most `365d`. */
+    redirect?: string
+  }>
 }
 
 export interface BatchRestoration {
@@ -169,6 +246,8 @@ export interface ClientChange {
     uploadMinPixels?: number | null
     /** maximum of width × height of an uploaded image; default: no maximum */
     uploadMaxPixels?: number | null
+    /** accept only images that can be decoded, and video and audio whose headers can be read */
+    uploadDecodable?: boolean | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -204,6 +283,8 @@ export interface ClientRules {
   uploadMinPixels?: number
   /** maximum of width × height of an uploaded image; default: no maximum */
   uploadMaxPixels?: number
+  /** accept only images that can be decoded, and video and audio whose headers can be read */
+  uploadDecodable?: true
   /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
   rates?: Partial<Record<"upload" | "derivative" | "cpu" | "fetch" | "media" | "sign" | "zip", number>>
   /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -278,6 +359,25 @@ export interface ClientWithUrlKey {
 /** The first client, then the others by age. */
 export type Clients = Array<Client>
 
+/** The outcome for each file. */
+export interface CopyReport {
+  results: Array<{
+    /** As received in `from`. */
+    path: string
+    status: "copied"
+    /** The copy, or an identical file of the folder that is used instead. */
+    file: File
+  } | {
+    /** As received. */
+    path: string
+    status: "error"
+    /** Code of the problem. */
+    code: string
+    /** Text for a person. */
+    detail: string
+  }>
+}
+
 /** The deleted derivatives. */
 export interface DeletedDerivatives {
   /** Key of the original, which is not deleted. */
@@ -319,6 +419,18 @@ export interface DeletionReport {
   more: boolean
 }
 
+/** One attempt to deliver an event. */
+export interface DeliveryAttempt {
+  /** When the request began. */
+  at: string
+  /** Duration in milliseconds. */
+  ms: number
+  /** HTTP status of the response. Absent without a response. */
+  status?: number
+  /** Why the attempt has failed. Absent when the event was delivered. */
+  error?: string
+}
+
 /** A stored file. */
 export interface File {
   /** Name of the file in the bucket: a random ID and the usual extension. */
@@ -351,6 +463,11 @@ export interface File {
   tags: Array<string>
   /** Metadata that the client has set. */
   metadata: Record<string, string>
+  /** Default focus of crops, as fractions of the sides. Absent when it is not set. */
+  focalPoint?: {
+    x: number
+    y: number
+  }
   /** When the file was deleted. Absent for a file that is not deleted. */
   deletedAt?: string
   /** Until when the file can be restored. */
@@ -364,6 +481,13 @@ export interface FileChange {
   tags?: Array<string> | null
   /** Metadata to change. `null` as a value removes the name, `null` as a whole removes all. */
   metadata?: Record<string, string | null> | null
+  /** Default focus of crops, as a whole: x and y, each from 0 to 1. `null` removes it. */
+  focalPoint?: {
+    /** 0: the left edge. 1: the right edge. From 0 to 1. */
+    x: number
+    /** 0: the top edge. 1: the bottom edge. From 0 to 1. */
+    y: number
+  } | null
 }
 
 /** Information about a file. Members that do not apply to its type are absent. */
@@ -513,6 +637,11 @@ export interface FileWithDerivatives {
   tags: Array<string>
   /** Metadata that the client has set. */
   metadata: Record<string, string>
+  /** Default focus of crops, as fractions of the sides. Absent when it is not set. */
+  focalPoint?: {
+    x: number
+    y: number
+  }
   /** When the file was deleted. Absent for a file that is not deleted. */
   deletedAt?: string
   /** Until when the file can be restored. */
@@ -576,6 +705,22 @@ export interface Health {
   status: "ok"
 }
 
+/** An alias with its current version. */
+export interface ListedAlias {
+  /** Name of the alias: `products/chair.jpg`. */
+  name: string
+  /** Delivery URL. Append parameters as a query string. */
+  src: string
+  /** Number of the version. Each change of the file has the next number. */
+  version: number
+  /** Key of the original. */
+  file: string
+  /** When the alias was set to this file. */
+  setAt: string
+  /** Whether the file was deleted. Deliveries of the alias then return 404. */
+  missing: boolean
+}
+
 /** The state of a video or audio job. */
 export interface MediaJob {
   /** State of the job. */
@@ -595,6 +740,27 @@ export interface MediaJob {
     /** Further members. */
     members?: Record<string, string | number>
   }
+}
+
+/** The outcome for each file. */
+export interface MoveReport {
+  results: Array<{
+    /** As received in `from`. */
+    path: string
+    status: "moved"
+    /** The file at its new path. */
+    file: File
+    /** Until when the former URLs redirect. Only with `redirect`. */
+    redirectUntil?: string
+  } | {
+    /** As received. */
+    path: string
+    status: "error"
+    /** Code of the problem. */
+    code: string
+    /** Text for a person. */
+    detail: string
+  }>
 }
 
 export interface NewClient {
@@ -628,6 +794,8 @@ export interface NewClient {
     uploadMinPixels?: number | null
     /** maximum of width × height of an uploaded image; default: no maximum */
     uploadMaxPixels?: number | null
+    /** accept only images that can be decoded, and video and audio whose headers can be read */
+    uploadDecodable?: boolean | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -801,6 +969,13 @@ export interface RemoteUpload {
   tags?: Array<string>
   /** Texts by name, together at most 16384 bytes. */
   metadata?: Record<string, string>
+  /** The point of the upright image that crops are centred on by default. */
+  focalPoint?: {
+    /** 0: the left edge. 1: the right edge. From 0 to 1. */
+    x: number
+    /** 0: the top edge. 1: the bottom edge. From 0 to 1. */
+    y: number
+  }
 }
 
 /** The deleted client. */
@@ -905,6 +1080,12 @@ export interface UploadLinkRequest {
   maxBytes?: number
   /** Accepted media types, such as `image/*`. At most 50 items. */
   types?: Array<string>
+  /** Minimum of width × height of an image. From 1 to 10000000000. */
+  minPixels?: number
+  /** Maximum of width × height of an image. From 1 to 10000000000. */
+  maxPixels?: number
+  /** Accepts only images that can be decoded, and video and audio whose headers can be read. */
+  decodable?: boolean
   /** How often the link can be used. From 1 to 100. */
   uses?: number
 }
@@ -954,6 +1135,115 @@ export interface UsageReport {
     deliveredBytes: number
     /** A number of events, or of bytes. */
     transformations: number
+  }>
+}
+
+/** The delivery of an event to a receiver. */
+export interface WebhookDelivery {
+  /** ID of the delivery. */
+  id: string
+  /** Type of the event: `original.stored`. */
+  event: string
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  /** ID of the client of the event. */
+  clientId: string
+  /** A receiver of webhooks. */
+  receiver: {
+    /** ID of the receiver. */
+    id: string
+    /** Host of the receiver. Only for the operator and the first client. */
+    name?: string
+  }
+  /** `failed`: no further attempt follows. */
+  status: "pending" | "delivered" | "failed"
+  /** When the event happened. */
+  occurredAt: string
+  /** The latest 33 attempts, oldest first. */
+  attempts: Array<DeliveryAttempt>
+  /** Earliest time of the next attempt, if one follows. */
+  nextAttemptAt?: string
+}
+
+/** A page of deliveries, the latest events first. */
+export interface WebhookDeliveryList {
+  deliveries: Array<WebhookDelivery>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
+/** A delivery and its payload. */
+export interface WebhookDeliveryWithPayload {
+  /** ID of the delivery. */
+  id: string
+  /** Type of the event: `original.stored`. */
+  event: string
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  /** ID of the client of the event. */
+  clientId: string
+  /** A receiver of webhooks. */
+  receiver: {
+    /** ID of the receiver. */
+    id: string
+    /** Host of the receiver. Only for the operator and the first client. */
+    name?: string
+  }
+  /** `failed`: no further attempt follows. */
+  status: "pending" | "delivered" | "failed"
+  /** When the event happened. */
+  occurredAt: string
+  /** The latest 33 attempts, oldest first. */
+  attempts: Array<DeliveryAttempt>
+  /** Earliest time of the next attempt, if one follows. */
+  nextAttemptAt?: string
+  /** JSON that the receiver gets. */
+  payload: {
+    type: string
+    /** When the event happened. */
+    timestamp: string
+    /** Fields of the event. */
+    data: Record<string, unknown>
+  }
+}
+
+export interface WebhookReplay {
+  /** Only deliveries of events that happened at this time or later, in ISO 8601. */
+  since: string
+  /** Default: `failed`. */
+  status?: "pending" | "delivered" | "failed"
+}
+
+/** The number of replayed deliveries. */
+export interface WebhookReplayReport {
+  /** Number of deliveries that are sent again. */
+  replayed: number
+  /** Number of deliveries whose receiver is no longer configured. */
+  skipped: number
+}
+
+/** The response of each receiver to a test event. */
+export interface WebhookTest {
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  receivers: Array<{
+    /** A receiver of webhooks. */
+    receiver: {
+      /** ID of the receiver. */
+      id: string
+      /** Host of the receiver. Only for the operator and the first client. */
+      name?: string
+    }
+    /** Whether the receiver has responded with a 2xx status. */
+    delivered: boolean
+    /** Duration of the request in milliseconds. */
+    ms: number
+    /** HTTP status of the response. Absent without a response. */
+    status?: number
+    /** First 1024 bytes of the response body. Only for the operator and the first client. */
+    body?: string
+    /** Why the event was not delivered. */
+    error?: string
   }>
 }
 

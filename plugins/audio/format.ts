@@ -1,7 +1,7 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
-const SOUNDS = ['mp3', 'm4a', 'ogg', 'opus', 'wav', 'flac'] as const
+const AUDIO_FORMATS = ['mp3', 'm4a', 'ogg', 'opus', 'wav', 'flac'] as const
 const WAVEFORMS = ['json', 'png'] as const
 const LOSSLESS: readonly string[] = ['wav', 'flac']
 
@@ -14,7 +14,7 @@ export default definePlugin({
   params: {
     f: {
       type: 'enum',
-      values: [...SOUNDS, ...WAVEFORMS],
+      values: [...AUDIO_FORMATS, ...WAVEFORMS],
       aliases: ['format'],
       help: 'Output format. m4a is AAC, ogg is Vorbis. Default: mp3. For a waveform: json (default) or png.',
     },
@@ -29,7 +29,7 @@ export default definePlugin({
   },
   resolve({ f, br }, { named }) {
     const ofWaveform = named.has('waveform')
-    const values: readonly string[] = ofWaveform ? WAVEFORMS : SOUNDS
+    const values: readonly string[] = ofWaveform ? WAVEFORMS : AUDIO_FORMATS
     const [usual = ''] = values
     const format = f ?? usual
     if (!values.includes(format)) {
@@ -47,7 +47,7 @@ export default definePlugin({
       sound.waveform = { ...sound.waveform, format: f === 'png' ? 'png' : 'json' }
       return sound
     }
-    sound.format = SOUNDS.find((format) => format === f) ?? 'mp3'
+    sound.format = AUDIO_FORMATS.find((format) => format === f) ?? 'mp3'
     if (br !== undefined) sound.kilobits = br
     return sound
   },

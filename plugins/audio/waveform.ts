@@ -30,13 +30,13 @@ export default definePlugin({
       help: 'Height of the waveform image.',
     },
   },
-  resolve(asked, { named }) {
-    if (!asked.waveform) throw badParameter({ param: 'waveform', expected: '1 with w or h' })
+  resolve(requested, { named }) {
+    if (!requested.waveform) throw badParameter({ param: 'waveform', expected: '1 with w or h' })
     if (named.has('br')) {
       const expected = 'no such parameter with waveform'
       throw badParameter({ param: 'br', expected, received: 'br' })
     }
-    return asked
+    return requested
   },
   transform(sound, { w, h }) {
     sound.waveform = { format: 'json', width: w, height: h }

@@ -2,7 +2,8 @@ import type { Sharp } from 'sharp'
 import { accepts } from '../../src/core/media/accept.ts'
 import { isAnimated } from '../../src/core/media/formats.ts'
 import { searchQuality } from '../../src/core/media/quality-search.ts'
-import { definePlugin, type PlanRequest } from '../../src/core/plugin-api/plugin.ts'
+import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter, type Problem } from '../../src/core/problem.ts'
 import { notTransformable } from '../../src/core/transform-problems.ts'
 
@@ -80,16 +81,16 @@ export default definePlugin({
     const expected = `an object of ${WITH_QUALITY.join(', ')} (each an integer from 1 to 100)`
     throw new Error(`expected ${expected} for its option quality but received ${JSON.stringify(quality)}`)
   },
-  resolve({ f: asked, q, lossless, maxbytes, a, page, icc }, request) {
+  resolve({ f: requested, q, lossless, maxbytes, a, page, icc }, request) {
     const { format, options } = request
-    if (asked === 'svg') return uploadedSvg(request)
+    if (requested === 'svg') return uploadedSvg(request)
     const moving = isAnimated(format.name) && a === '1' && page === undefined
-    const f = asked === 'auto' ? bestAccepted(request, { moving, lossless }) : asked
+    const f = requested === 'auto' ? bestAccepted(request, { moving, lossless }) : requested
     const outputs = outputsOf(f, format.name)
     const [output] = outputs
     if (lossless && output === 'jpeg') {
       const expected = `one of ${FORMATS.filter((each) => each !== 'jpeg').join(', ')}, auto with lossless`
-      throw badParameter({ param: 'f', expected, received: asked ?? 'jpeg' })
+      throw badParameter({ param: 'f', expected, received: requested ?? 'jpeg' })
     }
     if (page !== undefined && page > 1 && !PAGED.includes(format.name)) {
       throw badParameter({ param: 'page', expected: `1 (a ${format.name} has one page)`, received: page })

@@ -36,8 +36,8 @@ export default definePlugin({
       help: 'Rotation of every hue on the colour wheel.',
     },
   },
-  resolve({ saturation, brightness, lightness, hue: asked }) {
-    const hue = asked === 360 ? undefined : asked
+  resolve({ saturation, brightness, lightness, hue: requested }) {
+    const hue = requested === 360 ? undefined : requested
     const changes = saturation !== 1 || brightness !== 1 || lightness !== undefined || hue !== undefined
     return changes ? { saturation, brightness, lightness, hue } : undefined
   },

@@ -32,8 +32,8 @@ export async function laidOver(
 
 function placed(frame: Size, layer: Size, { place, margin }: { place: CompassWord; margin: number }) {
   const offset = (room: number, at: number) => {
-    const kept = Math.min(margin, Math.floor(room / 2))
-    return kept + Math.floor((room - 2 * kept) * at)
+    const gap = Math.min(margin, Math.floor(room / 2))
+    return gap + Math.floor((room - 2 * gap) * at)
   }
   const { x, y } = COMPASS[place]
   return { left: offset(frame.width - layer.width, x), top: offset(frame.height - layer.height, y) }

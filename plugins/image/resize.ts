@@ -1,7 +1,7 @@
 import type { ResizeOptions } from 'sharp'
 import { boxAround, isWhole, type Size } from '../../src/core/geometry/box.ts'
 import { largestDrawing } from '../../src/core/geometry/drawing.ts'
-import { COMPASS_SYNONYMS, COMPASS_WORDS, focusAsked } from '../../src/core/geometry/focus.ts'
+import { COMPASS_SYNONYMS, COMPASS_WORDS, requestedFocus } from '../../src/core/geometry/focus.ts'
 import { cutAfterResizing, cutBeforeResizing, type Fit, framing } from '../../src/core/geometry/framing.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { ratioOf, withRatio } from '../../src/core/geometry/ratio.ts'
@@ -45,7 +45,7 @@ export default definePlugin({
       values: ['auto', 'face', ...COMPASS_WORDS],
       synonyms: { ...COMPASS_SYNONYMS, attention: 'auto', smart: 'auto', faces: 'face' },
       default: 'center',
-      help: 'Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction.',
+      help: 'Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction. Replaces the focal point of the file.',
     },
     fx: {
       type: 'number',
@@ -71,15 +71,18 @@ export default definePlugin({
     },
   },
 
-  resolve(asked, { format, detects, note }) {
-    const { dpr, zoom } = asked
-    const { w, h, ar } = withRatio(asked, MAX_SIDE)
+  resolve(requested, { format, named, detects, focalPoint, note }) {
+    const { dpr, zoom } = requested
+    const { w, h, ar } = withRatio(requested, MAX_SIDE)
     if (w === undefined && h === undefined && ar === undefined && zoom === 1) return undefined
     const scales = w !== undefined || h !== undefined
-    const fit = w !== undefined && h !== undefined ? asked.fit : 'cover'
+    const fit = w !== undefined && h !== undefined ? requested.fit : 'cover'
     const isVector = format.name === 'svg'
     const cuts = zoom > 1 || ar !== undefined || (w !== undefined && h !== undefined && fit === 'cover')
-    const { func, fx, fy } = focusAsked(cuts ? asked : {})
+    // The owner's focal point is a point of the whole image, which an earlier crop or trim has changed.
+    const isDefault = cuts && !['func', 'fx', 'fy', 'crop', 'trim'].some((name) => named.has(name))
+    const point = isDefault ? focalPoint() : undefined
+    const { func, fx, fy } = requestedFocus(cuts ? (point ? { fx: point.x, fy: point.y } : requested) : {})
     const seen = func === 'face' && !detects() ? 'auto' : func
     if (seen !== func) note('func=auto for face: no plugin detects faces')
     return {
@@ -87,7 +90,7 @@ export default definePlugin({
       h,
       fit,
       dpr: scales ? dpr : 1,
-      enlarge: scales && !isVector ? asked.enlarge : undefined,
+      enlarge: scales && !isVector ? requested.enlarge : undefined,
       ar,
       func: seen,
       fx,

@@ -93,8 +93,8 @@ const MAX_LETTER_PIXELS = 4_000_000
 /**
  * Returns the requested size, or a smaller one for many letters, which would cover too much before the fit is known.
  */
-function sizeOf(asked: number, text: string): number {
-  return Math.floor(Math.min(asked, Math.sqrt(MAX_LETTER_PIXELS / [...text].length)))
+function sizeOf(requested: number, text: string): number {
+  return Math.floor(Math.min(requested, Math.sqrt(MAX_LETTER_PIXELS / [...text].length)))
 }
 
 function alignment(place: CompassWord): 'left' | 'centre' | 'right' {

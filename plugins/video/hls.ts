@@ -19,11 +19,11 @@ export default definePlugin({
       help: 'HTTP Live Streaming: redirects to a playlist with up to 1080p, 720p, 480p and 360p. Can be combined with start, end, mute and vt.',
     },
   },
-  resolve(asked, { named }) {
+  resolve(requested, { named }) {
     const other = LADDERS_OWN.find((name) => named.has(name))
     if (other !== undefined)
       throw badParameter({ param: other, expected: 'no such parameter with hls', received: other })
-    return asked
+    return requested
   },
   transform(video) {
     video.ladder = 'hls'

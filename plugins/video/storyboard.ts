@@ -19,11 +19,11 @@ export default definePlugin({
       help: 'Previews for a seek bar: redirects to WebVTT with one sprite of up to 100 tiles. Can be combined with start, end and vt.',
     },
   },
-  resolve(asked, { named }) {
+  resolve(requested, { named }) {
     const other = ITS_OWN.find((name) => named.has(name))
     if (other !== undefined)
       throw badParameter({ param: other, expected: 'no such parameter with storyboard', received: other })
-    return asked
+    return requested
   },
   transform(video) {
     video.isStoryboard = true

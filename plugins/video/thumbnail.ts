@@ -27,9 +27,9 @@ export default definePlugin({
       help: 'Time of the thumbnail from the start. 15 means 1.5 s.',
     },
   },
-  resolve(asked) {
-    if (!asked.thumbnail) throw badParameter({ param: 'thumbnail', expected: '1 with duration' })
-    return asked
+  resolve(requested) {
+    if (!requested.thumbnail) throw badParameter({ param: 'thumbnail', expected: '1 with duration' })
+    return requested
   },
   transform(video, { duration }, { source: { durationSeconds } }) {
     if (durationSeconds !== undefined && duration / STEPS_PER_SECOND >= durationSeconds) {

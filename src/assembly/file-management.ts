@@ -1,15 +1,25 @@
+import { createAliasRecords } from '../service/aliases/alias-records.ts'
+import { createAliases, createDescribeAlias } from '../service/aliases/aliases.ts'
+import { createListAliases } from '../service/aliases/list.ts'
 import { createAnnotate } from '../service/files/annotate.ts'
 import { createManyFiles } from '../service/files/batch.ts'
 import { createCountFiles } from '../service/files/count.ts'
 import { createDescribe } from '../service/files/describe.ts'
 import { createListFolders } from '../service/files/folders.ts'
 import { createList } from '../service/files/list.ts'
+import { createCopies } from '../service/moves/copies.ts'
+import { createRedirects } from '../service/moves/redirects.ts'
 import type { Services } from './services.ts'
 
-/** Lists, changes and batches of stored files. */
+/** Lists, changes and batches of stored files, and aliases of them. */
 export function openFileManagement(services: Services) {
-  const { index, buckets, originals, records, removals, trash } = services
+  const { backends, index, buckets, originals, records, removals, trash, originalEvents, clients } = services
+  const { admits } = clients
   const list = createList({ index, buckets })
+  const aliasRecords = createAliasRecords({ buckets, locks: backends.locks })
+  const describeAlias = createDescribeAlias(originals)
+  const redirects = createRedirects({ buckets, originals })
+  const storage = { index, buckets, originals, records, removals }
   return {
     list,
     count: createCountFiles({ index }),
@@ -17,5 +27,9 @@ export function openFileManagement(services: Services) {
     many: createManyFiles({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),
     annotate: createAnnotate({ index, originals, records }),
+    aliases: createAliases({ records: aliasRecords, originals, describe: describeAlias }),
+    listAliases: createListAliases({ buckets, records: aliasRecords, describe: describeAlias }),
+    redirects,
+    copies: createCopies({ ...storage, redirects, originalEvents, admits }),
   }
 }

@@ -84,13 +84,13 @@ export async function firstCredentials({
   const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken } = config
   if (clientToken && secretClientToken) return { clientToken, secretClientToken }
   const file = credentialsFile(config)
-  const kept = await readCredentials(file)
-  if (!known) return kept ?? makeCredentials(file)
-  if (kept?.clientToken === known.token) return kept
+  const stored = await readCredentials(file)
+  if (!known) return stored ?? makeCredentials(file)
+  if (stored?.clientToken === known.token) return stored
   const recovered = known.recovery === undefined ? undefined : recovery.unseal(known.recovery)
   if (recovered === undefined)
     throw new Error(
-      `${file} ${kept ? 'holds other tokens than the bucket' : 'is missing'}, and the first client's secret token cannot be read from the bucket. Restore the file, or set CLIENT_TOKEN=${known.token}, with which public URLs keep working, and SECRET_CLIENT_TOKEN`,
+      `${file} ${stored ? 'holds other tokens than the bucket' : 'is missing'}, and the first client's secret token cannot be read from the bucket. Restore the file, or set CLIENT_TOKEN=${known.token}, with which public URLs keep working, and SECRET_CLIENT_TOKEN`,
     )
   const credentials = { clientToken: known.token, secretClientToken: recovered }
   await saveCredentials(file, credentials)

@@ -10,5 +10,5 @@ export interface CommandRun {
   /** Aborts when the operator wants the command to finish the work in progress, and to begin no more. */
   stop?: AbortSignal
   /** Sends a part of the result, or the progress, as JSON. Resolves when there is room for more. */
-  tell(item: unknown): Promise<void>
+  report(item: unknown): Promise<void>
 }

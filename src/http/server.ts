@@ -8,6 +8,8 @@ import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { ManagedClients } from '../service/admin/clients.ts'
 import type { KnownAddresses } from '../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../service/admin/sessions.ts'
+import type { Aliases } from '../service/aliases/aliases.ts'
+import type { ListAliases } from '../service/aliases/list.ts'
 import type { Archive } from '../service/archive/archive.ts'
 import type { Clients } from '../service/clients/clients.ts'
 import type { ListPresets } from '../service/clients/presets.ts'
@@ -16,6 +18,7 @@ import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../service/delivery/file-info.ts'
 import type { MediaJobs } from '../service/delivery/media-job.ts'
 import type { RemoveDerivatives } from '../service/derivatives/remove.ts'
+import type { Webhooks } from '../service/events/webhooks.ts'
 import type { Annotate } from '../service/files/annotate.ts'
 import type { ManyFiles } from '../service/files/batch.ts'
 import type { CountFiles } from '../service/files/count.ts'
@@ -25,6 +28,8 @@ import type { List } from '../service/files/list.ts'
 import type { Usage } from '../service/files/usage.ts'
 import type { DeliverForeign } from '../service/foreign/deliver.ts'
 import type { ListForeign } from '../service/foreign/list.ts'
+import type { Copies } from '../service/moves/copies.ts'
+import type { Redirects } from '../service/moves/redirects.ts'
 import type { Removals } from '../service/originals/delete.ts'
 import type { RemoteMirror } from '../service/remote/keep.ts'
 import type { RemotePictures } from '../service/remote/transform.ts'
@@ -33,9 +38,12 @@ import type { SignedLinks } from '../service/upload/upload-links.ts'
 import type { Upload } from '../service/upload/upload-request.ts'
 import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
+import { deliverAliasRoutes } from './aliases/delivery-route.ts'
+import { aliasesRoutes } from './aliases/routes.ts'
 import { zipRoutes } from './archive/routes.ts'
 import { crossOrigin } from './caller/cross-origin.ts'
-import { drainAfterAnswer } from './connection/drain.ts'
+import { type CompatOptions, compatRoutes } from './compat/routes.ts'
+import { drainAfterResponse } from './connection/drain.ts'
 import { rejectUnknownExpect } from './connection/expect-header.ts'
 import { requireSingleHost } from './connection/host-header.ts'
 import { limitPipelining, serializePipelined } from './connection/pipelining.ts'
@@ -56,8 +64,9 @@ import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { foreignRoutes } from './foreign/routes.ts'
 import { requestLog } from './log/request-log.ts'
+import { copiesRoutes } from './moves/routes.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
-import { answersAtOnce } from './readers/answers-at-once.ts'
+import { limitConcurrentResponses } from './readers/concurrent-responses.ts'
 import { createReaders } from './readers/readers.ts'
 import { signRoutes } from './signing/upload-link-routes.ts'
 import { signUrlRoutes } from './signing/url-routes.ts'
@@ -71,8 +80,9 @@ import { referenceRoutes } from './system/reference.ts'
 import type { TusOptions } from './tus/protocol.ts'
 import { tusRoutes } from './tus/routes.ts'
 import { signedUploadRoutes } from './upload/link-routes.ts'
-import { createReception, createStoredAnswer } from './upload/receive.ts'
+import { createReception, createUploadResponder } from './upload/receive.ts'
 import { uploadRoutes } from './upload/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 /** The dependencies and settings of the HTTP layer. */
 export interface HttpOptions {
@@ -103,12 +113,17 @@ export interface HttpOptions {
   list: List
   count: CountFiles
   listFolders: ListFolders
+  aliases: Aliases
+  listAliases: ListAliases
   listPresets: ListPresets
   describe: Describe
   annotate: Annotate
   many: ManyFiles
+  copies: Copies
+  redirects: Redirects
   usage: Usage
   archive: Archive
+  webhooks: Webhooks
   limits: Limits
   /** The proxies whose `X-Forwarded-For` is trusted: their number, or their IP ranges. */
   trustProxy: number | readonly string[]
@@ -121,11 +136,13 @@ export interface HttpOptions {
   /** Minimum rate of a request body; 0: no minimum. */
   minBytesPerSecond: number
   /** Maximum of concurrent requests per IP address; 0: no limit. */
-  answersPerAddress: number
+  responsesPerAddress: number
   /** Minimum rate of a client that reads a response, see {@link createReaders}; 0: no minimum. */
   minReadBytesPerSecond: number
   /** Names of query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
+  /** Other services whose URLs are delivered. */
+  compat: CompatOptions
   /** The origins whose pages may use a secret. */
   corsOrigins: readonly string[]
   /** The parameters of delivery URLs. */
@@ -150,7 +167,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(inPortions({ isUrgent: isHealthCheck }))
   app.use(requestLog(options))
   app.use(unnamedProxy(options))
-  app.use(drainAfterAnswer)
+  app.use(drainAfterResponse)
   app.use(limitPipelining)
   app.use(rejectBadTarget)
   app.use(requireSingleHost)
@@ -160,30 +177,35 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(crossOrigin(options.corsOrigins))
-  app.use(answersAtOnce({ most: options.answersPerAddress, clients: options.clients }))
+  app.use(limitConcurrentResponses({ most: options.responsesPerAddress, clients: options.clients }))
   app.use(parametersRoutes(options.parameters))
   app.use(referenceRoutes())
   app.use(openApiRoutes({ ...options, version: options.checks.version }))
   app.use(presetsRoutes(options))
-  const answerStored = createStoredAnswer(options)
-  const receive = createReception({ ...options, answerStored })
+  const respondStored = createUploadResponder(options)
+  const receive = createReception({ ...options, respondStored })
   app.use(signUrlRoutes(options))
   app.use(signRoutes(options))
   app.use(signedUploadRoutes({ ...options, receive }))
   app.use(tusRoutes({ ...options, ...options.tus }))
-  app.use(uploadRoutes({ ...options, receive, answerStored }))
+  app.use(uploadRoutes({ ...options, receive, respondStored }))
   app.use(removeRoutes(options))
   app.use(usageRoutes(options))
   app.use(filesManyRoutes(options))
+  app.use(copiesRoutes(options))
   app.use(fileDerivativesRoutes(options))
   app.use(filesRoutes(options))
   app.use(foldersRoutes(options))
+  app.use(aliasesRoutes(options))
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))
   app.use(clientsRoutes(options))
+  app.use(webhookRoutes(options))
   app.use(deliverRoutes(options))
+  app.use(deliverAliasRoutes(options))
   app.use(fetchRoutes(options))
   app.use(foreignRoutes(options))
+  app.use(compatRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))
   app.use(notFound)

@@ -20,11 +20,11 @@ const REQUEST_MAX_BYTES = 64 * 1024
 const PATH_MAX_BYTES = process.platform === 'linux' ? 107 : 103
 
 /**
- * A request is one line. The reply is any number of lines with `told`, then one with `answer` or `problem`. Any byte after the
+ * A request is one line. The reply is any number of lines with `item`, then one with `result` or `problem`. Any byte after the
  * request means that the command is to finish its work in progress and to begin no more.
  */
 type Request = { command: string; args: unknown }
-type Reply = { told: unknown } | { answer: unknown } | { problem: ProblemJson }
+type Reply = { item: unknown } | { result: unknown } | { problem: ProblemJson }
 
 /** The path of the socket of the process that uses the data folder. */
 export function controlPath(dataDir: string): string {
@@ -103,12 +103,12 @@ async function serve(
         `This server does not know the command "${command}". Check that server and command have the same version.`,
       )
     log.info({ command }, 'command received')
-    const answer = await work(args, {
+    const result = await work(args, {
       signal,
       stop: stopping.signal,
-      tell: (item) => send(socket, { told: item }, signal),
+      report: (item) => send(socket, { item }, signal),
     })
-    await send(socket, { answer: answer ?? null }, signal)
+    await send(socket, { result: result ?? null }, signal)
   } catch (error) {
     if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'command failed')
     if (!left.signal.aborted) socket.write(line({ problem: publicFace(error) }))
@@ -168,7 +168,7 @@ export async function callControl({
   path,
   command,
   args,
-  run: { signal, stop, tell },
+  run: { signal, stop, report },
 }: {
   path: string
   command: string
@@ -187,8 +187,8 @@ export async function callControl({
     stop?.addEventListener('abort', sendStop, { once: true })
     for await (const text of lines(socket)) {
       const reply = JSON.parse(text) as Reply
-      if ('told' in reply) await tell(reply.told)
-      else if ('answer' in reply) return reply.answer
+      if ('item' in reply) await report(reply.item)
+      else if ('result' in reply) return reply.result
       else throw Problem.fromJSON(reply.problem)
     }
     throw new Error('the server exited during the command')

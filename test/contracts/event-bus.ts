@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { EVENT_NAMES } from '../../src/core/events.ts'
 import type { EventBus } from '../../src/core/ports/event-bus.ts'
 import { eventually } from '../support/eventually.ts'
-import { type KeptLog, keptLog } from '../support/service.ts'
+import { type RecordedLog, recordLog } from '../support/service.ts'
 
 export interface OpenedEventBus {
   bus: EventBus
@@ -13,16 +13,16 @@ export interface OpenedEventBus {
 /** What every {@link EventBus} has to do, seen through the port alone. `limitMs`: what one listener may take. */
 export function eventBusContract(
   name: string,
-  open: (options: { log: KeptLog; limitMs: number }) => Promise<OpenedEventBus>,
+  open: (options: { log: RecordedLog; limitMs: number }) => Promise<OpenedEventBus>,
 ): void {
   describe(`${name}: the contract of EventBus`, () => {
     const limitMs = 120
     let opened: OpenedEventBus
     let bus: EventBus
-    let log: KeptLog
+    let log: RecordedLog
 
     beforeEach(async () => {
-      log = keptLog()
+      log = recordLog()
       opened = await open({ log, limitMs })
       bus = opened.bus
     })

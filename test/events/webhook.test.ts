@@ -21,7 +21,7 @@ import { createEventDelivery, RETRY_PLAN } from '../../src/service/events/delive
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
 import { rawRemote } from '../support/requests/remote.ts'
-import { type KeptLog, keptLog, PROJECT } from '../support/service.ts'
+import { PROJECT, type RecordedLog, recordLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
@@ -29,7 +29,7 @@ const OLD_SECRET = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
 
 describe('webhook', () => {
   let folder: string
-  let log: KeptLog
+  let log: RecordedLog
   let bus: EventBus
   let jobs: Jobs
   let target: Receiver
@@ -37,7 +37,7 @@ describe('webhook', () => {
 
   beforeEach(async () => {
     folder = await temporaryFolder()
-    log = keptLog()
+    log = recordLog()
     target = await receiver()
   })
   afterEach(async () => {
@@ -280,7 +280,8 @@ describe('webhook', () => {
       const options = { ...webhook.options, url: target.url(), secret: SECRET }
       const stamp = { id: 'evt_x', occurredAt: new Date(), target: target.url() }
       const { signal } = new AbortController()
-      const context = { ...stamp, options, fetch, stop: () => expect.fail(), signal, log }
+      const report = async () => {}
+      const context = { ...stamp, options, fetch, report, stop: () => expect.fail(), signal, log }
       await webhook.on['client.changed']?.({ clientId: 'x' }, context)
       expect(asked).to.have.length(1)
       expect(asked[0]).to.include({ timeoutMs: 10_000, maxBytes: Number.MAX_SAFE_INTEGER, signal })

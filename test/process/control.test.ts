@@ -10,7 +10,7 @@ import { Problem } from '../../src/core/problem.ts'
 import { type Control, callControl, NotRunning, openControl } from '../../src/process/control.ts'
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
-import { type KeptLog, keptLog } from '../support/service.ts'
+import { type RecordedLog, recordLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { failOnUnhandledRejection } from '../support/unhandled.ts'
 
@@ -18,7 +18,7 @@ describe('the control socket', () => {
   failOnUnhandledRejection()
   let folder: string
   let path: string
-  let log: KeptLog
+  let log: RecordedLog
   let control: Control | undefined
   /** Of the command `hang`: the signal that it was given. */
   let hanging: AbortSignal | undefined
@@ -28,10 +28,10 @@ describe('the control socket', () => {
   const commands: Commands = {
     echo: async (args) => args,
     nothing: async () => undefined,
-    count: async (args, { tell }) => {
+    count: async (args, { report }) => {
       for (let i = 0; i < Number(args); i += 1) {
         counted = i + 1
-        await tell({ i, filler: 'x'.repeat(1000) })
+        await report({ i, filler: 'x'.repeat(1000) })
       }
       return 'done'
     },
@@ -41,14 +41,14 @@ describe('the control socket', () => {
     fail: async () => {
       throw new TypeError('broken')
     },
-    finish: async (_args, { stop, tell }) => {
-      await tell('begun')
+    finish: async (_args, { stop, report }) => {
+      await report('begun')
       if (stop && !stop.aborted) await once(stop, 'abort')
       return 'finished'
     },
-    hang: async (_args, { signal, tell }) => {
+    hang: async (_args, { signal, report }) => {
       hanging = signal
-      await tell('begun')
+      await report('begun')
       await once(signal, 'abort')
       signal.throwIfAborted()
     },
@@ -57,7 +57,7 @@ describe('the control socket', () => {
   beforeEach(async () => {
     folder = await temporaryFolder()
     path = join(folder, 'control.sock')
-    log = keptLog()
+    log = recordLog()
     hanging = undefined
     control = await openControl({ path, commands, log })
   })
@@ -67,8 +67,8 @@ describe('the control socket', () => {
   })
 
   function call(command: string, args: unknown = {}, run: Partial<CommandRun> = {}): Promise<unknown> {
-    const { signal = new AbortController().signal, tell = async () => {} } = run
-    return callControl({ path, command, args, run: { signal, tell } })
+    const { signal = new AbortController().signal, report = async () => {} } = run
+    return callControl({ path, command, args, run: { signal, report } })
   }
 
   it('passes arguments to the command and returns its answer', async () => {
@@ -80,18 +80,18 @@ describe('the control socket', () => {
   it('passes on that the operator wants the command to finish, without aborting it', async () => {
     const stop = new AbortController()
     const { signal } = new AbortController()
-    const tell = async () => stop.abort()
-    const run = { signal, stop: stop.signal, tell }
+    const report = async () => stop.abort()
+    const run = { signal, stop: stop.signal, report }
     expect(await callControl({ path, command: 'finish', args: {}, run })).to.equal('finished')
   })
 
   it('passes on all intermediate results, in order, at the pace of the reader', async () => {
     const told: unknown[] = []
-    const tell = async (item: unknown) => {
+    const report = async (item: unknown) => {
       told.push((item as { i: number }).i)
       if (told.length % 500 === 0) await pause(5)
     }
-    expect(await call('count', 3000, { tell })).to.equal('done')
+    expect(await call('count', 3000, { report })).to.equal('done')
     expect(told).to.deep.equal(Array.from({ length: 3000 }, (_, i) => i))
   })
 
@@ -150,7 +150,7 @@ describe('the control socket', () => {
   it('aborts a command when its operator disconnects', async () => {
     const abort = new AbortController()
     const reason = new Error('Ctrl-C')
-    const left = call('hang', {}, { signal: abort.signal, tell: async () => abort.abort(reason) })
+    const left = call('hang', {}, { signal: abort.signal, report: async () => abort.abort(reason) })
     expect(await rejection(left)).to.equal(reason)
     await eventually(() => expect(hanging?.aborted).to.equal(true))
     expect(await call('echo', 1)).to.equal(1)
@@ -160,13 +160,13 @@ describe('the control socket', () => {
   it('aborts all commands when it closes, informs their operators, and leaves no file', async () => {
     const begun: Array<Promise<unknown>> = []
     const hung = Array.from({ length: 3 }, () => {
-      let tell: CommandRun['tell'] = async () => {}
+      let report: CommandRun['report'] = async () => {}
       begun.push(
         new Promise((resolve) => {
-          tell = async () => resolve(undefined)
+          report = async () => resolve(undefined)
         }),
       )
-      return rejection(call('hang', {}, { tell }))
+      return rejection(call('hang', {}, { report }))
     })
     await Promise.all(begun)
     await control?.close()
@@ -209,7 +209,7 @@ describe('the control socket', () => {
     expect(await openControl({ path: long, commands, log })).to.equal(undefined)
     expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn'])
     expect(await readdir(deep)).to.deep.equal([])
-    const run = { signal: new AbortController().signal, tell: async () => {} }
+    const run = { signal: new AbortController().signal, report: async () => {} }
     expect(await rejection(callControl({ path: long, command: 'echo', args: 1, run }))).to.be.instanceOf(
       NotRunning,
     )
@@ -218,7 +218,7 @@ describe('the control socket', () => {
   it('is accessible to its user only, when the folder is not', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
-    const run = { signal: new AbortController().signal, tell: async () => {} }
+    const run = { signal: new AbortController().signal, report: async () => {} }
     const work = callControl({ path: join(file, 'control.sock'), command: 'echo', args: 1, run })
     expect(await rejection(work)).to.be.instanceOf(NotRunning)
   })
@@ -234,7 +234,7 @@ describe('the control socket', () => {
     const other = join(folder, 'dying.sock')
     dying.listen(other)
     await once(dying, 'listening')
-    const run = { signal: new AbortController().signal, tell: async () => {} }
+    const run = { signal: new AbortController().signal, report: async () => {} }
     const error = await rejection(callControl({ path: other, command: 'echo', args: 1, run }))
     expect(error).to.have.property('message', 'the server exited during the command')
     dying.close()

@@ -14,10 +14,10 @@ import { watchResponses } from './openapi/response-check.ts'
 import { expectNoSecrets } from './secrets.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { expectDocumentedProblems } from './texts/documented-problems.ts'
-import { type KeptLog, keptLog } from './texts/kept-log.ts'
+import { type RecordedLog, recordLog } from './texts/recorded-log.ts'
 
 // Programs of tests import it from there: this file loads the whole service.
-export { type KeptLog, keptLog } from './texts/kept-log.ts'
+export { type RecordedLog, recordLog } from './texts/recorded-log.ts'
 
 /** The real service on a real socket, with its own data folder. */
 export interface Service {
@@ -26,7 +26,7 @@ export interface Service {
   dataDir: string
   /** The first client's. */
   tokens: Tokens
-  log: KeptLog
+  log: RecordedLog
   /** The storage of the services, so that tests can read it, and change it without the services' knowledge. */
   storage: Storage
   /** What its backend's bucket holds, see {@link Backend}. */
@@ -58,7 +58,7 @@ export async function startService({
   const folder = dataDir ?? (await temporaryFolder())
   const environment = { ...(await backend.env(folder)), ...env, DATA_DIR: folder }
   const config = loadConfig(environment)
-  const log = keptLog()
+  const log = recordLog()
   let handle: RequestListener | undefined
   const responses = watchResponses()
   const server = createWebServer(config, (req, res) => {

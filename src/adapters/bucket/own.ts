@@ -27,9 +27,9 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
     try {
       return unseal(storage.sealedSecret, { key, place: sealedPlace(id) })
     } catch (cause) {
-      const tell = warnings.get(id) ?? throttled((err) => log.error({ err, client: id }, UNREADABLE))
-      warnings.set(id, tell)
-      tell(cause as Error)
+      const warn = warnings.get(id) ?? throttled((err) => log.error({ err, client: id }, UNREADABLE))
+      warnings.set(id, warn)
+      warn(cause as Error)
       throw unavailable(
         "The credentials of this client's bucket cannot be decrypted. The operator must set them again.",
         {
@@ -111,6 +111,7 @@ function lazyBucket({ address, publicUrl, prefix }: ClientStorage, open: () => P
       })
       await bucket.put(key, bytes, options)
     },
+    copy: async (from, to, options) => (await open()).copy(from, to, options),
     async delete(keys) {
       return (await open()).delete(keys)
     },

@@ -130,10 +130,10 @@ export async function bucketClientStore(
       const digest = digestSecret(secret)
       const client = known.bySecretDigest.get(digest)
       // The lookup uses a digest, which a caller cannot choose. The final comparison takes constant time.
-      const kept = client?.secrets.find(
+      const stored = client?.secrets.find(
         (one) => timingSafeEqual(Buffer.from(one.digest), Buffer.from(digest)) && isValid(one, now()),
       )
-      return client && kept && { client, kept }
+      return client && stored && { client, stored }
     },
     list: () => [...known.clients.values()],
     change,

@@ -8,7 +8,7 @@ import {
 } from 'node:zlib'
 import { tooLarge } from '../../core/problem.ts'
 import { limitedExpansion } from './decompression-limit.ts'
-import type { Answer } from './exchange.ts'
+import type { ReceivedResponse } from './exchange.ts'
 import { remoteFailed } from './refusals.ts'
 
 type Decoder = Gunzip | BrotliDecompress
@@ -28,7 +28,7 @@ const DECODERS: ReadonlyMap<string, () => Decoder> = new Map([
  * @throws Problem 413 when `Content-Length` exceeds `maxBytes`, 502 for an unknown encoding
  */
 export function guardedBody(
-  { status, headers, body }: Answer,
+  { status, headers, body }: ReceivedResponse,
   { method, maxBytes, failure }: { method: string; maxBytes: number; failure: (error: unknown) => Error },
 ): Readable {
   // RFC 9110 section 6.4.1: these have no body, though their headers may describe one.

@@ -34,7 +34,7 @@ export interface Exchange {
 }
 
 /** A response whose headers were received. `body` is not decoded. */
-export interface Answer {
+export interface ReceivedResponse {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>
   body: Readable
@@ -54,26 +54,26 @@ export async function exchange({
   signal,
   limits,
   ca,
-}: Exchange): Promise<Answer> {
+}: Exchange): Promise<ReceivedResponse> {
   const request = (url.protocol === 'https:' ? requestSecure : requestPlain)(url, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) },
     // A new agent, which reuses no connection. It tries all addresses of a name, as Node does by default.
     agent: false,
     // Called for names. A literal address was checked directly and needs no lookup.
-    lookup: answering(addresses),
+    lookup: lookupOf(addresses),
     maxHeaderSize: limits.headerBytes,
     ...(ca === undefined ? {} : { ca }),
   })
   // Not Node's own `signal`: it closes the connection, which looks like the normal end of a body without a length.
-  let answered: IncomingMessage | undefined
-  const leave = () => (answered ?? request).destroy(asError(signal.reason))
+  let received: IncomingMessage | undefined
+  const leave = () => (received ?? request).destroy(asError(signal.reason))
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   request.once('close', () => signal.removeEventListener('abort', leave))
   limitInterim(request, limits.headerBytes)
   const response = await responseOf(request, body, limits)
-  answered = response
+  received = response
   const { socket } = request
   if (socket) watchIdle(response, { socket, idleMs: limits.bodyIdleMs })
   // A body may fail before anything listens to it. That must not end the process.
@@ -134,16 +134,16 @@ function watchIdle(response: IncomingMessage, { socket, idleMs }: { socket: Sock
   })
 }
 
-function answering(addresses: readonly string[]): LookupFunction {
-  const answers = addresses.map((address) => ({ address, family: isIP(address) }))
+function lookupOf(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_hostname, options, callback) => {
-    if (options.all) callback(null, answers)
-    else callback(null, answers[0]?.address ?? '', answers[0]?.family ?? 0)
+    if (options.all) callback(null, found)
+    else callback(null, found[0]?.address ?? '', found[0]?.family ?? 0)
   }
 }
 
 /** Includes all values of repeated headers: Node would silently drop all but the first of some. */
-function headersOf({ headersDistinct }: IncomingMessage): Answer['headers'] {
+function headersOf({ headersDistinct }: IncomingMessage): ReceivedResponse['headers'] {
   return Object.fromEntries(
     Object.entries(headersDistinct).map(([name, values = []]) => {
       const texts = values.map(headerText)

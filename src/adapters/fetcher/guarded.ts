@@ -1,7 +1,7 @@
 import type { FetchAccess, Fetcher, FetchRequest } from '../../core/ports/fetcher.ts'
 import { guardedBody } from './body.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
-import { type Answer, type ExchangeLimits, exchange } from './exchange.ts'
+import { type ExchangeLimits, exchange, type ReceivedResponse } from './exchange.ts'
 import { createGuard, type Resolve } from './guard.ts'
 import { createNames } from './names.ts'
 import { notAllowed, remoteFailed } from './refusals.ts'
@@ -37,7 +37,10 @@ export function guardedFetcher({
   const limits = { ...LIMITS, ...given }
 
   /** Sends the request and follows redirects. Each hop is checked like the first request. */
-  async function follow(request: FetchRequest, deadline: Deadline): Promise<{ answer: Answer; url: URL }> {
+  async function follow(
+    request: FetchRequest,
+    deadline: Deadline,
+  ): Promise<{ response: ReceivedResponse; url: URL }> {
     const { method = 'GET', maxRedirects = MAX_REDIRECTS, body } = request
     const guard = createGuard([access, request.access ?? {}], resolve)
     const { signal } = deadline
@@ -47,10 +50,10 @@ export function guardedFetcher({
       const redirected = redirects > 0
       const addresses = await deadline.within(limits.connectMs, guard.addressesOf(url, { redirected }))
       const sent = { url, addresses, method, headers: sentHeaders(headers), body }
-      const answer = await exchange({ ...sent, signal, limits, ca })
-      const next = redirection(answer, method, url)
-      if (!next) return { answer, url }
-      answer.body.destroy()
+      const response = await exchange({ ...sent, signal, limits, ca })
+      const next = redirection(response, method, url)
+      if (!next) return { response, url }
+      response.body.destroy()
       if (redirects === maxRedirects) throw remoteFailed('redirects too many times')
       if (next.origin !== url.origin) headers = {}
       url = next
@@ -64,11 +67,11 @@ export function guardedFetcher({
     async fetch(request) {
       const deadline = startDeadline(request)
       try {
-        const { answer, url } = await follow(request, deadline)
+        const { response, url } = await follow(request, deadline)
         const { method = 'GET', maxBytes } = request
-        const body = guardedBody(answer, { method, maxBytes, failure: deadline.failure })
+        const body = guardedBody(response, { method, maxBytes, failure: deadline.failure })
         body.once('close', deadline.over)
-        return { status: answer.status, headers: receivedHeaders(answer.headers), body, url: url.href }
+        return { status: response.status, headers: receivedHeaders(response.headers), body, url: url.href }
       } catch (error) {
         const failure = deadline.failure(error)
         deadline.abort(failure)
@@ -85,7 +88,7 @@ function absolute(text: string): URL {
 }
 
 /** The target of a redirect; undefined when the response is not a redirect to follow. */
-function redirection({ status, headers }: Answer, method: string, from: URL): URL | undefined {
+function redirection({ status, headers }: ReceivedResponse, method: string, from: URL): URL | undefined {
   const { location } = headers
   if (!REDIRECTS.has(status) || location === undefined || !['GET', 'HEAD'].includes(method)) return undefined
   if (Array.isArray(location) || !URL.canParse(location, from.href))
@@ -107,9 +110,11 @@ function sentHeaders(given: Readonly<Record<string, string>>): Record<string, st
 }
 
 /** Without cookies. For a decoded body, also without the headers that describe the encoded one. */
-function receivedHeaders(received: Answer['headers']): Record<string, string> {
+function receivedHeaders(received: ReceivedResponse['headers']): Record<string, string> {
   const entries = Object.entries(received).filter(([name]) => name !== 'set-cookie')
   const decoded = received['content-encoding'] !== undefined
-  const kept = entries.filter(([name]) => !decoded || !['content-encoding', 'content-length'].includes(name))
-  return Object.fromEntries(kept.map(([name, value]) => [name, [value].flat().join(', ')]))
+  const remaining = entries.filter(
+    ([name]) => !decoded || !['content-encoding', 'content-length'].includes(name),
+  )
+  return Object.fromEntries(remaining.map(([name, value]) => [name, [value].flat().join(', ')]))
 }

@@ -34,7 +34,7 @@ export function redisHandover(
       const look = async () => {
         const from = performance.now()
         const state = await run(renew).catch(() => 'unknown')
-        if (state === 'kept' || state === 'wanted') leasedFrom = from
+        if (state === 'renewed' || state === 'wanted') leasedFrom = from
         const isLost = state === 'lost' || performance.now() - leasedFrom > leaseMs
         if (state === 'wanted' || isLost) wanted()
         if (isLost) clearInterval(looking)
@@ -69,7 +69,7 @@ return 1
 const renew = redisScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 'lost' end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return redis.call('EXISTS', KEYS[2]) == 1 and 'wanted' or 'kept'
+return redis.call('EXISTS', KEYS[2]) == 1 and 'wanted' or 'renewed'
 `)
 
 const release = redisScript(`

@@ -46,7 +46,7 @@ async function* objects(
       EncodingType: 'url',
       ...from,
     })
-    const page = await patience.answered((abortSignal) => calls.send(command, { abortSignal }))
+    const page = await patience.responseOf((abortSignal) => calls.send(command, { abortSignal }))
     from = page.IsTruncated ? { ContinuationToken: page.NextContinuationToken } : undefined
     for (const object of page.Contents ?? []) {
       const name = object.Key ?? ''

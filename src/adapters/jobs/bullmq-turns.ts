@@ -30,7 +30,7 @@ export const UNORDERED_PRIORITY = 2
 const ORDERED_FROM = 2 ** 32
 
 // Longer than any job waits. After this, the data of clients that add no more jobs expires.
-const KEPT_MS = 7 * 24 * 3_600_000
+const RETENTION_MS = 7 * 24 * 3_600_000
 
 /** Returns the number of this call, the waiting jobs in their order, the name of each, and who was served. */
 const LOOK = `
@@ -94,7 +94,7 @@ export function bullTurns(queue: Queue, redis: RedisConnection): BullTurns {
     async added(jobId, owner) {
       const open = openKey(owner)
       await redis.send((client) =>
-        Promise.all([client.hset(open, jobId, owner.stranger ?? ''), client.pexpire(open, KEPT_MS)]),
+        Promise.all([client.hset(open, jobId, owner.stranger ?? ''), client.pexpire(open, RETENTION_MS)]),
       )
       await order()
     },
@@ -107,7 +107,9 @@ export function bullTurns(queue: Queue, redis: RedisConnection): BullTurns {
         servedFields.trustedInARow(owner),
         address,
       ]
-      await redis.send((client) => client.eval(NOTE_SERVED, 2, served, look, SERVED_MOST, KEPT_MS, ...fields))
+      await redis.send((client) =>
+        client.eval(NOTE_SERVED, 2, served, look, SERVED_MOST, RETENTION_MS, ...fields),
+      )
       await order()
     },
 

@@ -116,7 +116,7 @@ export function startWorker<T>(
     // The lease expires before the lock, so that the handler has stopped when another worker may begin.
     const lease = createLease(lockDuration * 0.8)
     leases.set(id, lease)
-    const tell = (fraction: number) => {
+    const onProgress = (fraction: number) => {
       const progress: BullProgress = { run: bull.attemptsStarted, fraction }
       void bull.updateProgress(progress).catch(report)
     }
@@ -126,7 +126,7 @@ export function startWorker<T>(
     const job = { kind, id: bull.data.id, data: bull.data.data, attempt } as Job<T>
     // A worker that is paused while it waits for a job still takes one more.
     if (paused) lease.lose('the process is stopping')
-    const outcome = await runAttempt(job, handler, { work, stop: lease.signal, onProgress: tell, log })
+    const outcome = await runAttempt(job, handler, { work, stop: lease.signal, onProgress, log })
     lease.end()
     // When this worker lost the job and then took it again, the entry belongs to the new lease.
     if (leases.get(id) === lease) leases.delete(id)

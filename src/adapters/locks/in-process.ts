@@ -11,7 +11,7 @@ export function inProcessLocks(): Locks {
       { signal, limitMs }: ShareOptions,
     ) {
       const start = (): SingleFlight<T> =>
-        singleFlight<T>(async (aborted, answer) => answer(await work(aborted)), { limitMs })
+        singleFlight<T>(async (aborted, respond) => respond(await work(aborted)), { limitMs })
       return (await held.join(name, start, signal)) as T
     },
   }

@@ -9,24 +9,24 @@ export interface Claim {
    * Requests the lock. Returns the outcome of the `awaited` holder when that is available. Otherwise the process joins the
    * waiters. Repeated calls keep its place among them. A holder whose earlier response was lost gets `held` again.
    */
-  ask(awaited: string): Promise<ClaimAnswer>
+  ask(awaited: string): Promise<ClaimReply>
   /** Removes the process from the waiters. */
   leave(): Promise<void>
   /**
    * Renews the holder's lease. `alone` means that no caller in the holder's process waits any more. When no other
    * process waits either, the lock becomes `abandoned`: later callers wait for its end and get no outcome.
    */
-  renew(options: { alone: boolean }): Promise<'kept' | 'abandoned' | 'lost'>
+  renew(options: { alone: boolean }): Promise<'renewed' | 'abandoned' | 'lost'>
   /** Publishes an outcome for the current waiters while the work still runs. Later callers get no outcome. */
   giveUp(outcome: string): Promise<void>
   /** Releases the holder's lock, and publishes an outcome for the waiters. */
   finish(outcome?: string): Promise<void>
 }
 
-/** `held`: the caller has the lock. `told`: the outcome of the awaited holder. Otherwise the caller waits. */
-export type ClaimAnswer =
+/** `held`: the caller has the lock. `outcome`: the outcome of the awaited holder. Otherwise the caller waits. */
+export type ClaimReply =
   | 'held'
-  | { told: string }
+  | { outcome: string }
   /**
    * `awaited`: the token of the holder whose outcome will be published; empty when there will be none. `restMs`: rest
    * of the holder's lease.
@@ -57,18 +57,18 @@ export function claimOn(name: string, { redis, keyPrefix, channel, leaseMs }: Lo
     leaseMs,
     async ask(awaited) {
       const [kind, text, restMs] = (await run(ask, awaited, awaited)) as [
-        'held' | 'told' | 'wait',
+        'held' | 'outcome' | 'wait',
         string,
         number,
       ]
       if (kind === 'held') return 'held'
-      return kind === 'told' ? { told: text } : { awaited: text, restMs }
+      return kind === 'outcome' ? { outcome: text } : { awaited: text, restMs }
     },
     async leave() {
       await run(leave, '')
     },
     async renew({ alone }) {
-      return (await run(renew, alone ? 'alone' : '')) as 'kept' | 'abandoned' | 'lost'
+      return (await run(renew, alone ? 'alone' : '')) as 'renewed' | 'abandoned' | 'lost'
     },
     async giveUp(outcome) {
       await run(giveUp, outcome)
@@ -111,7 +111,7 @@ local function nobody_waits()
 end
 
 -- Redis may refuse PUBLISH by its ACL. Then the waiters poll.
-local function tell()
+local function publish()
   redis.pcall('PUBLISH', channel, name)
 end
 `
@@ -120,10 +120,10 @@ const step = (lua: string) => redisScript(COMMON + lua)
 
 const ask = step(`
 local awaited = last
-local told = awaited ~= '' and redis.call('GET', outcome)
-if told then
+local published = awaited ~= '' and redis.call('GET', outcome)
+if published then
   redis.call('ZREM', waiters, me)
-  return {'told', told}
+  return {'outcome', published}
 end
 local holder = redis.call('HGET', lock, 'holder')
 if not holder or holder == me then
@@ -140,14 +140,14 @@ return {'wait', abandoned and '' or holder, redis.call('PTTL', lock)}
 
 const leave = step(`
 redis.call('ZREM', waiters, me)
-if nobody_waits() then tell() end
+if nobody_waits() then publish() end
 `)
 
 const renew = step(`
 if not holds() then return 'lost' end
 redis.call('PEXPIRE', lock, lease)
 local alone = last == 'alone'
-if not alone or not nobody_waits() then return 'kept' end
+if not alone or not nobody_waits() then return 'renewed' end
 redis.call('HSET', lock, 'abandoned', '1')
 return 'abandoned'
 `)
@@ -156,7 +156,7 @@ const giveUp = step(`
 if not holds() then return end
 redis.call('HSET', lock, 'abandoned', '1')
 redis.call('SET', outcome, last, 'PX', lease)
-tell()
+publish()
 `)
 
 const finish = step(`
@@ -164,5 +164,5 @@ if not holds() then return end
 local awaited = not nobody_waits()
 if awaited and last ~= '' then redis.call('SET', outcome, last, 'PX', lease) end
 redis.call('DEL', lock, waiters)
-if awaited then tell() end
+if awaited then publish() end
 `)

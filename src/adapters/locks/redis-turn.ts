@@ -28,7 +28,7 @@ export function takeTurn<T>({
 }): Turn<T> {
   const controller = new AbortController()
   const { signal: aborted } = controller
-  const { promise: answer, resolve, reject } = deferred<T>()
+  const { promise: reply, resolve, reject } = deferred<T>()
   let callers = 0
   let state: 'waiting' | 'working' | 'ended' = 'waiting'
   /** Called when the lock or the number of callers has changed. */
@@ -52,12 +52,12 @@ export function takeTurn<T>({
       const changed = deferred<void>()
       look = changed.resolve
       const heldSince = performance.now()
-      const answer = await claim.ask(awaited)
-      if (answer === 'held') return { heldSince }
-      if ('told' in answer) return outcomeOf(answer.told) as Outcome<T>
-      awaited = answer.awaited
+      const reply = await claim.ask(awaited)
+      if (reply === 'held') return { heldSince }
+      if ('outcome' in reply) return outcomeOf(reply.outcome) as Outcome<T>
+      awaited = reply.awaited
       // The lease of a dead holder expires without a message.
-      const timer = setTimeout(look, Math.min(LOOK_EVERY_MS, claim.leaseMs / 3, answer.restMs + 1))
+      const timer = setTimeout(look, Math.min(LOOK_EVERY_MS, claim.leaseMs / 3, reply.restMs + 1))
       if (!aborted.aborted) await changed.promise
       clearTimeout(timer)
       if (aborted.aborted) await claim.leave()
@@ -141,7 +141,7 @@ export function takeTurn<T>({
       const leave = () => left.reject(signal?.reason)
       signal?.addEventListener('abort', leave, { once: true })
       try {
-        return await Promise.race([answer, left.promise])
+        return await Promise.race([reply, left.promise])
       } finally {
         signal?.removeEventListener('abort', leave)
         callers -= 1

@@ -44,14 +44,14 @@ function measured<T extends object>(inner: T, measure: Measure): T {
 function measureTo(metrics: Metrics, store: 'bucket' | 'index'): Measure {
   return async (operation, result) => {
     const startedAt = performance.now()
-    const tell = (failed: boolean) =>
+    const count = (failed: boolean) =>
       metrics.storageCalled({ store, operation, failed, seconds: (performance.now() - startedAt) / 1000 })
     try {
       const value = await result
-      tell(false)
+      count(false)
       return value
     } catch (error) {
-      tell(isFailure(error))
+      count(isFailure(error))
       throw error
     }
   }

@@ -32,7 +32,7 @@ export interface RedisAddress {
 
 // A healthy Redis responds within a millisecond. A blocked event loop or a fork may take a few hundred. After this time,
 // the connection counts as dead and is opened again.
-const ANSWER_MS = 1500
+const RESPONSE_MS = 1500
 const READY_MS = 2000
 const RETRY_MAX_MS = 1000
 
@@ -79,10 +79,10 @@ const BEHAVIOUR = {
   replyMapping: 'legacy',
   Connector: RedisConnector,
   connectionName: 'sluice',
-  connectTimeout: ANSWER_MS,
-  commandTimeout: ANSWER_MS,
+  connectTimeout: RESPONSE_MS,
+  commandTimeout: RESPONSE_MS,
   // Closes the connection, not only the command, so that the next commands do not wait as long.
-  socketTimeout: ANSWER_MS,
+  socketTimeout: RESPONSE_MS,
   disconnectTimeout: 300,
   maxLoadingRetryTime: 500,
   enableOfflineQueue: false,

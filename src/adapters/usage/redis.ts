@@ -1,7 +1,7 @@
 import { USAGE_RETENTION_DAYS, type UsageStore } from '../../core/ports/usage.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 
-const KEPT_SECONDS = USAGE_RETENTION_DAYS * 86_400
+const RETENTION_SECONDS = USAGE_RETENTION_DAYS * 86_400
 
 /** Counts in Redis, for any number of processes: one hash per client and day. */
 export function redisUsage(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): UsageStore {
@@ -14,7 +14,7 @@ export function redisUsage(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
         for (const { clientId, day, counts } of usage) {
           const name = nameOf(clientId, day)
           for (const [count, by] of Object.entries(counts)) steps.hincrby(name, count, by)
-          steps.expire(name, KEPT_SECONDS)
+          steps.expire(name, RETENTION_SECONDS)
         }
         return steps.exec()
       })

@@ -58,27 +58,27 @@ export function createSingleFlights<T>(): SingleFlights<T> {
 }
 
 /**
- * Starts `work` at once. It must call `answer` before it returns. An error before `answer` is thrown to all callers;
+ * Starts `work` at once. It must call `respond` before it returns. An error before `respond` is thrown to all callers;
  * an error after it goes to `onLateFailure`.
  *
  * @param limitMs aborts the work after this time, with Problem 503
  */
 export function singleFlight<T>(
-  work: (signal: AbortSignal, answer: (value: T) => void) => Promise<void>,
+  work: (signal: AbortSignal, respond: (value: T) => void) => Promise<void>,
   { limitMs, onLateFailure }: { limitMs: number; onLateFailure?: (error: unknown) => void },
 ): SingleFlight<T> {
   const controller = new AbortController()
   let waiters = 0
-  let answered = false
+  let settled = false
   const timer = setTimeout(() => controller.abort(unavailable('The work timed out.')), limitMs)
 
   let end: Promise<void> = Promise.resolve()
-  const answer = new Promise<T>((resolve, reject) => {
+  const result = new Promise<T>((resolve, reject) => {
     const settle = (value: T) => {
       // After an abort this result is too late: the callers have received the abort, and later callers would receive
       // it too.
       if (controller.signal.aborted) return
-      answered = true
+      settled = true
       resolve(value)
     }
     // Some work cannot be stopped at once (an encoder). Its callers must not wait for it after an abort.
@@ -90,9 +90,9 @@ export function singleFlight<T>(
       await null
       try {
         await work(controller.signal, settle)
-        if (!answered) reject(new Error('the work ended without a result'))
+        if (!settled) reject(new Error('the work ended without a result'))
       } catch (error) {
-        if (answered) onLateFailure?.(error)
+        if (settled) onLateFailure?.(error)
         else reject(error)
       } finally {
         clearTimeout(timer)
@@ -100,23 +100,23 @@ export function singleFlight<T>(
     })()
   })
   // Callers that joined receive the error. Without callers it must not count as unhandled.
-  answer.catch(() => {})
+  result.catch(() => {})
 
   return {
     ended: end,
     get abandoned() {
-      return controller.signal.aborted && !answered
+      return controller.signal.aborted && !settled
     },
     async join(signal) {
       signal?.throwIfAborted()
       waiters += 1
       const left = rejectOnAbort(signal)
       try {
-        return await Promise.race([answer, left.promise])
+        return await Promise.race([result, left.promise])
       } finally {
         left.stop()
         waiters -= 1
-        if (waiters === 0 && !answered)
+        if (waiters === 0 && !settled)
           controller.abort(new DOMException('no caller waits any more', 'AbortError'))
       }
     },

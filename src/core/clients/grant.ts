@@ -18,11 +18,11 @@ export interface Grant {
  * @throws Problem 403 for a folder outside of the secret's folder
  */
 export function folderWithin(
-  asked: string | undefined,
+  requested: string | undefined,
   { folder }: Pick<Grant, 'folder'>,
 ): string | undefined {
-  if (folder === undefined || asked === undefined) return asked ?? folder
-  if (isWithin(asked, folder)) return asked
+  if (folder === undefined || requested === undefined) return requested ?? folder
+  if (isWithin(requested, folder)) return requested
   throw outOfFolder(folder)
 }
 

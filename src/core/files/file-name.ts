@@ -31,13 +31,13 @@ export function splitName(name: string): { stem: string; ending: string } {
 /** Returns a name of at most 255 bytes: the stem is cut, between characters, so that there is room for the ending. */
 export function fittedName(stem: string, ending: string): string {
   let bytes = Buffer.byteLength(ending)
-  let kept = ''
+  let name = ''
   for (const character of stem) {
     bytes += Buffer.byteLength(character)
     if (bytes > NAME_MAX_BYTES) break
-    kept += character
+    name += character
   }
-  return kept + ending
+  return name + ending
 }
 
 /**

@@ -64,7 +64,7 @@ export interface Focus {
 }
 
 /** Normalizes a focus: a point replaces the word, and a direction becomes a point. */
-export function focusAsked({ func = 'center', fx = 0.5, fy = 0.5 }: Partial<Focus>): Focus {
+export function requestedFocus({ func = 'center', fx = 0.5, fy = 0.5 }: Partial<Focus>): Focus {
   if (fx !== 0.5 || fy !== 0.5) return { func: 'center', fx, fy }
   if (func === 'auto' || func === 'face') return { func, fx, fy }
   const { x, y } = COMPASS[func]

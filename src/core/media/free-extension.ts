@@ -37,7 +37,7 @@ export function freeFormat(extension: string): Format {
  *
  * @param extension in lower case, without the dot
  */
-export function keptExtension(extension: string): string | undefined {
+export function safeExtension(extension: string): string | undefined {
   const isKnown =
     RECOGNISED.has(extension) ||
     formatOfExtension(extension) !== undefined ||

@@ -31,11 +31,11 @@ interface Trim {
 /**
  * Returns the requested part; undefined when that is the whole file. @throws Problem 400 for an end before the start
  */
-export function resolveTrim<P extends Trim>(asked: P): P | undefined {
-  const { start, end } = asked
+export function resolveTrim<P extends Trim>(requested: P): P | undefined {
+  const { start, end } = requested
   if (end !== undefined && end <= start)
     throw badParameter({ param: 'end', expected: `a time after start (${start} s)`, received: end })
-  return start === 0 && end === undefined ? undefined : asked
+  return start === 0 && end === undefined ? undefined : requested
 }
 
 /**

@@ -9,7 +9,7 @@ export interface ClientStore {
    * The client with this secret and the record of the secret, if it is valid now. Does not return a client that is being removed.
    * Compares in constant time.
    */
-  findBySecret(secret: string): { client: Client; kept: StoredSecret } | undefined
+  findBySecret(secret: string): { client: Client; stored: StoredSecret } | undefined
   list(): readonly Client[]
   /**
    * Replaces a client by the result of `make`, or removes it if that is `undefined`. The client is read again first, and no process

@@ -24,7 +24,7 @@ import type { AudioDraft, AudioSource, Waveform } from './source.ts'
 import { drawn, findPeaks } from './waveform.ts'
 
 // ffmpeg takes 40 MB for audio of any length, and the search for peaks another ten.
-const SOUND_BYTES = 50_000_000
+const AUDIO_BYTES = 50_000_000
 
 export interface AudioEngineOptions {
   /** Folder of temporary files, shared with videos. It is created on demand. */
@@ -73,7 +73,7 @@ export function createAudioEngine({
       const missing = await programs.missing()
       if (missing.length > 0) throw notInstalled(missing)
       checkMediaSize(source, limits)
-      return { bytes: SOUND_BYTES, mayHang: false, ownProcess: true, source }
+      return { bytes: AUDIO_BYTES, mayHang: false, ownProcess: true, source }
     },
 
     async open(asset, _opening, context) {
@@ -102,17 +102,17 @@ async function sourceOf(file: MediaFile, maxPixels: number, running: Running): P
   const probed = await probe(file, { ...running, maxPixels }).catch((cause) => {
     throw orProblem(cause, running.signal)
   })
-  const sound = audioStreamOf(probed)
-  if (!sound) throw notTransformable('expected an audio file with sound but found no audio stream')
-  const { channels, sample_rate: sampleRate } = sound
+  const audio = audioStreamOf(probed)
+  if (!audio) throw notTransformable('expected an audio file with sound but found no audio stream')
+  const { channels, sample_rate: sampleRate } = audio
   if (channels === undefined || sampleRate === undefined)
     throw undecodable(new Error('an audio stream has no channels or no sample rate'))
   return {
-    durationSeconds: sound.duration ?? probed.format.duration,
-    audioCodec: sound.codec_name,
+    durationSeconds: audio.duration ?? probed.format.duration,
+    audioCodec: audio.codec_name,
     channels,
     sampleRate,
-    stream: sound.index,
+    stream: audio.index,
   }
 }
 

@@ -115,8 +115,8 @@ export async function probeVideo(
     signal.throwIfAborted()
     throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
   })
-  const [video, sound] = [videoStreamOf(probed), audioStreamOf(probed)]
-  if (!video) throw noPictures(sound?.codec_name)
+  const [video, audio] = [videoStreamOf(probed), audioStreamOf(probed)]
+  if (!video) throw noPictures(audio?.codec_name)
   const size = shownSize(video)
   if (!size) throw undecodable(new Error('a video stream has no size'), maxPixels)
   if (size.width * size.height > maxPixels) throw tooManyPixels(maxPixels)
@@ -124,7 +124,7 @@ export async function probeVideo(
     ...size,
     durationSeconds: video.duration ?? probed.format.duration,
     videoCodec: video.codec_name,
-    audioCodec: sound?.codec_name,
+    audioCodec: audio?.codec_name,
     stream: video.index,
     colorMatrix: video.color_space,
     transfer: video.color_transfer,

@@ -9,12 +9,12 @@ import { containerOf } from './input.ts'
  */
 export function mediaFacts(probed: Probed, of: Format): MediaFacts {
   const { format } = probed
-  const [video, sound] = [videoStreamOf(probed), audioStreamOf(probed)]
-  if (!video && !sound) throw notTransformable('expected a video or audio stream but this file has neither')
+  const [video, audio] = [videoStreamOf(probed), audioStreamOf(probed)]
+  if (!video && !audio) throw notTransformable('expected a video or audio stream but this file has neither')
   // Some demuxers accept any file, and find nothing in it.
-  if (!video && sound?.sample_rate === undefined)
+  if (!video && audio?.sample_rate === undefined)
     throw notDecodable('expected an audio stream that can be decoded but this one cannot')
-  const duration = format.duration ?? video?.duration ?? sound?.duration
+  const duration = format.duration ?? video?.duration ?? audio?.duration
   const frameRate = video && ratio(video.avg_frame_rate)
   return {
     container: containerOf(of),
@@ -22,9 +22,9 @@ export function mediaFacts(probed: Probed, of: Format): MediaFacts {
     ...(format.bit_rate === undefined ? {} : { bitrate: Math.round(format.bit_rate) }),
     ...(video ? { ...shownSize(video), videoCodec: video.codec_name } : {}),
     ...(frameRate === undefined ? {} : { frameRate: thousandths(frameRate) }),
-    ...(sound ? { audioCodec: sound.codec_name } : {}),
-    ...(sound?.channels === undefined ? {} : { channels: sound.channels }),
-    ...(sound?.sample_rate === undefined ? {} : { sampleRate: sound.sample_rate }),
+    ...(audio ? { audioCodec: audio.codec_name } : {}),
+    ...(audio?.channels === undefined ? {} : { channels: audio.channels }),
+    ...(audio?.sample_rate === undefined ? {} : { sampleRate: audio.sample_rate }),
   }
 }
 

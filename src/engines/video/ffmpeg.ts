@@ -158,8 +158,8 @@ async function frameOf(
     if (input.source.durationSeconds === undefined) throw pastTheEnd(seconds)
     const from = Math.max(0, seconds - LAST_FRAME_WITHIN_SECONDS)
     const { demuxer, path, source } = input
-    const asked = { demuxer, maxPixels: limits.sourceMaxPixels, stream: source.stream, from }
-    const until = await lastShownUntil(path, { ...asked, ...running })
+    const probing = { demuxer, maxPixels: limits.sourceMaxPixels, stream: source.stream, from }
+    const until = await lastShownUntil(path, { ...probing, ...running })
     // The last frame begins before this time. ffmpeg writes all frames from a little earlier, each over the one
     // before.
     if (until > seconds) await attempt(frameCommand(input, { seconds: from, ...how }))

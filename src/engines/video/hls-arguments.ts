@@ -1,13 +1,13 @@
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { VideoDraft } from '../ffmpeg/video-source.ts'
 import {
+  AUDIO_KBITS,
   croppedSizeOf,
   filters,
   MUXING_PACKETS,
   OUTCOME_COLOURS,
   outcomeSize,
   type Size,
-  SOUND_KBITS,
   sourceArguments,
 } from './transcode-arguments.ts'
 
@@ -59,7 +59,7 @@ export function ladderOf(draft: VideoDraft): Rung[] {
 export interface HlsOptions {
   ladder: readonly Rung[]
   /** Whether there is an audio stream, as a rendition of its own. */
-  hasSound: boolean
+  hasAudio: boolean
   folder: string
   /** The prefix of all file names. */
   mark: string
@@ -71,11 +71,11 @@ export interface HlsOptions {
 // In ffmpeg, the times of each rendition begin at 0, so a stream that begins later than the other would be early. So
 // its first frame is held, and silence is added before the audio.
 const PICTURES_FROM_ZERO = "setpts='if(eq(N,0),0,PTS)'"
-const SOUND_FROM_ZERO = 'aresample=async=1:first_pts=0'
-const SOUND_ENCODER = ['-ac', '2', '-c:a', 'aac', '-b:a', `${SOUND_KBITS}k`]
+const AUDIO_FROM_ZERO = 'aresample=async=1:first_pts=0'
+const AUDIO_ENCODER = ['-ac', '2', '-c:a', 'aac', '-b:a', `${AUDIO_KBITS}k`]
 
 /** The name of the audio among the renditions. */
-export const SOUND_NAME = 'sound'
+export const AUDIO_NAME = 'sound'
 
 /**
  * The arguments with which ffmpeg renders a whole ladder in one run. For each size, and for the audio, it writes a
@@ -85,14 +85,14 @@ export const SOUND_NAME = 'sound'
  */
 export function hlsArguments(
   draft: VideoDraft,
-  { ladder, hasSound, folder, mark, limits, canToneMap }: HlsOptions,
+  { ladder, hasAudio, folder, mark, limits, canToneMap }: HlsOptions,
 ): string[] {
   const pictures = `[0:${draft.input.source.stream}]${PICTURES_FROM_ZERO}`
   const split = `${pictures},split=${ladder.length}${ladder.map((_, i) => `[s${i}]`).join('')}`
   const sizes = ladder.map((rung, i) => `[s${i}]${filters(rung.draft, canToneMap).join(',')}[v${i}]`)
   const streams = [
-    ...ladder.map(({ name }, i) => `v:${i},agroup:${SOUND_NAME},name:${name}`),
-    ...(hasSound ? [`a:0,agroup:${SOUND_NAME},name:${SOUND_NAME}`] : []),
+    ...ladder.map(({ name }, i) => `v:${i},agroup:${AUDIO_NAME},name:${name}`),
+    ...(hasAudio ? [`a:0,agroup:${AUDIO_NAME},name:${AUDIO_NAME}`] : []),
   ]
   // A single stream has no number in ffmpeg, which then replaces `%v` everywhere except in this name.
   const initialization = streams.length === 1 ? ladder[0]?.name : '%v'
@@ -100,7 +100,7 @@ export function hlsArguments(
     ...sourceArguments(draft, limits),
     ...['-filter_complex', [split, ...sizes].join(';')],
     ...ladder.flatMap((_, i) => ['-map', `[v${i}]`]),
-    ...(hasSound ? ['-map', '0:a:0', '-af', SOUND_FROM_ZERO, ...SOUND_ENCODER] : []),
+    ...(hasAudio ? ['-map', '0:a:0', '-af', AUDIO_FROM_ZERO, ...AUDIO_ENCODER] : []),
     ...['-vsync', 'vfr', '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23'],
     ...ladder.flatMap(({ kbits, profile }, i) => [
       ...[`-maxrate:v:${i}`, `${kbits}k`, `-bufsize:v:${i}`, `${kbits * BUFFER_SECONDS}k`],

@@ -73,11 +73,11 @@ export interface PictureRendition extends Rendition {
  */
 export function masterPlaylist({
   pictures,
-  sound,
+  audio,
   isProvisional = false,
 }: {
   pictures: readonly PictureRendition[]
-  sound: Rendition | undefined
+  audio: Rendition | undefined
   isProvisional?: boolean
 }): string {
   const group = 'AUDIO="sound"'
@@ -86,18 +86,18 @@ export function masterPlaylist({
     '#EXT-X-VERSION:7',
     '#EXT-X-INDEPENDENT-SEGMENTS',
     ...(isProvisional ? ['#EXT-X-START:TIME-OFFSET=0'] : []),
-    ...(sound
+    ...(audio
       ? [
-          `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="sound",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="${sound.uri}"`,
+          `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="sound",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="${audio.uri}"`,
         ]
       : []),
     ...pictures.flatMap(({ uri, width, height, codec, peak, average }) => [
       `#EXT-X-STREAM-INF:${[
-        `BANDWIDTH=${peak + (sound?.peak ?? 0)}`,
-        ...(average === undefined ? [] : [`AVERAGE-BANDWIDTH=${average + (sound?.average ?? 0)}`]),
+        `BANDWIDTH=${peak + (audio?.peak ?? 0)}`,
+        ...(average === undefined ? [] : [`AVERAGE-BANDWIDTH=${average + (audio?.average ?? 0)}`]),
         `RESOLUTION=${width}x${height}`,
-        `CODECS="${[codec, ...(sound ? [sound.codec] : [])].join()}"`,
-        ...(sound ? [group] : []),
+        `CODECS="${[codec, ...(audio ? [audio.codec] : [])].join()}"`,
+        ...(audio ? [group] : []),
       ].join()}`,
       uri,
     ]),

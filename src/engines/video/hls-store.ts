@@ -5,7 +5,7 @@ import { assetFromBytes } from '../../core/bytes/asset.ts'
 import { bundleMediaType, PROVISIONAL_PLAYLIST } from '../../core/files/bundle.ts'
 import type { WriteContext } from '../ffmpeg/write-media.ts'
 import { assetOfFile } from '../temp/file-asset.ts'
-import { type Rung, SOUND_NAME } from './hls-arguments.ts'
+import { AUDIO_NAME, type Rung } from './hls-arguments.ts'
 import {
   AAC_CODEC,
   avcCodec,
@@ -16,7 +16,7 @@ import {
   type Segment,
   segmentsOf,
 } from './hls-playlist.ts'
-import { SOUND_KBITS } from './transcode-arguments.ts'
+import { AUDIO_KBITS } from './transcode-arguments.ts'
 
 /** Stores the files of a ladder while ffmpeg writes them, so that the video can be played before it is complete. */
 export interface HlsStore {
@@ -34,7 +34,7 @@ export interface HlsStore {
    * @returns the renditions for the master playlist, with measured bit rates. Renditions without duration are left
    *   out: audio that ended before the requested part
    */
-  storeLast(folder: string): Promise<{ pictures: PictureRendition[]; sound: Rendition | undefined }>
+  storeLast(folder: string): Promise<{ pictures: PictureRendition[]; audio: Rendition | undefined }>
 }
 
 /** The state of a rendition in progress. */
@@ -57,7 +57,7 @@ interface Track {
 const CONCURRENCY = 4
 
 export function createHlsStore(
-  { ladder, hasSound, mark }: { ladder: readonly Rung[]; hasSound: boolean; mark: string },
+  { ladder, hasAudio, mark }: { ladder: readonly Rung[]; hasAudio: boolean; mark: string },
   { storePart, signal }: Pick<WriteContext, 'storePart' | 'signal'>,
 ): HlsStore {
   const playlistOf = (name: string) => `${mark}-${name}.m3u8`
@@ -70,8 +70,8 @@ export function createHlsStore(
     peak,
   })
   const pictures = ladder.map(({ name, width, height, peak }) => ({ ...newTrack(name, peak), width, height }))
-  const sound = hasSound ? newTrack(SOUND_NAME, 1000 * SOUND_KBITS) : undefined
-  const tracks = [...pictures, ...(sound ? [sound] : [])]
+  const audio = hasAudio ? newTrack(AUDIO_NAME, 1000 * AUDIO_KBITS) : undefined
+  const tracks = [...pictures, ...(audio ? [audio] : [])]
   let isPlayable = false
 
   /** @returns the size in bytes */
@@ -96,7 +96,7 @@ export function createHlsStore(
     // Audio that ended before the requested part has one segment without duration.
     if (!listed.some(({ seconds }) => seconds > 0)) return
     if (segments.length === 0) {
-      if (track !== sound) track.codec = avcCodec(await readFile(join(folder, initialization)))
+      if (track !== audio) track.codec = avcCodec(await readFile(join(folder, initialization)))
       await move(folder, initialization)
     }
     const work = async (one: Segment) => ({ seconds: one.seconds, bytes: await move(folder, one.uri) })
@@ -116,7 +116,7 @@ export function createHlsStore(
     async storeNew(folder) {
       await storeTracks(folder)
       if (isPlayable || !tracks.every(isThere)) return
-      await storeText(PROVISIONAL_PLAYLIST, masterPlaylist({ pictures, sound, isProvisional: true }))
+      await storeText(PROVISIONAL_PLAYLIST, masterPlaylist({ pictures, audio, isProvisional: true }))
       isPlayable = true
     },
 
@@ -124,7 +124,7 @@ export function createHlsStore(
       await storeTracks(folder)
       return {
         pictures: pictures.filter(isThere).map(measured),
-        sound: sound && isThere(sound) ? measured(sound) : undefined,
+        audio: audio && isThere(audio) ? measured(audio) : undefined,
       }
     },
   }

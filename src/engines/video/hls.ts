@@ -23,23 +23,23 @@ export async function streamed(draft: VideoDraft, context: RenderContext & Write
   const { limits, canToneMap } = context
   const ladder = ladderOf(draft)
   const mark = randomBytes(4).toString('hex')
-  const hasSound = draft.input.source.audioCodec !== undefined && draft.isMute !== true
-  const store = createHlsStore({ ladder, hasSound, mark }, context)
+  const hasAudio = draft.input.source.audioCodec !== undefined && draft.isMute !== true
+  const store = createHlsStore({ ladder, hasAudio, mark }, context)
   const target = await writeInto(
     {
       group: 'video',
       fileName: store.playlistOf(ladder[0]?.name ?? ''),
       seconds: outcomeSeconds(draft),
       argumentsFor: (path) =>
-        hlsArguments(draft, { ladder, hasSound, folder: dirname(path), mark, limits, canToneMap }),
+        hlsArguments(draft, { ladder, hasAudio, folder: dirname(path), mark, limits, canToneMap }),
       meanwhile: (path) => store.storeNew(dirname(path)),
       undecodable: (cause) => undecodable(cause, limits.sourceMaxPixels),
     },
     context,
   )
-  const { pictures, sound } = await store.storeLast(dirname(target))
+  const { pictures, audio } = await store.storeLast(dirname(target))
   if (pictures.length < ladder.length) throw undecodable(new Error('no segments'), limits.sourceMaxPixels)
   const mediaType = bundleMediaType('master.m3u8')
-  const text = masterPlaylist({ pictures, sound })
+  const text = masterPlaylist({ pictures, audio })
   return assetFromBytes(Buffer.from(text), { mediaType, lastModified: new Date() })
 }

@@ -18,7 +18,7 @@ const HD_HEIGHT = 720
 // Limit of queued packets while one stream lags behind, such as audio that begins late. ffmpeg's default of 128 is
 // too low for some files.
 export const MUXING_PACKETS = 4096
-export const SOUND_KBITS = 128
+export const AUDIO_KBITS = 128
 
 // Up to this size a frame needs little memory: 1080p.
 const SMALL_FRAME_PIXELS = 2_100_000
@@ -184,7 +184,7 @@ type Quality = NonNullable<VideoDraft['quality']>
  * limit that a usual connection can stream.
  */
 function encoders(container: VideoContainer, quality: Quality): string[] {
-  const sound = (encoder: string) => ['-c:a', encoder, '-b:a', `${SOUND_KBITS}k`]
+  const audio = (encoder: string) => ['-c:a', encoder, '-b:a', `${AUDIO_KBITS}k`]
   const isHigh = quality === 'high'
   switch (container) {
     case 'mp4':
@@ -193,7 +193,7 @@ function encoders(container: VideoContainer, quality: Quality): string[] {
         // The file is half as large as with `ultrafast`, in twice the time. Slower presets save another tenth.
         ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', isHigh ? '20' : '23'],
         ...(isHigh ? [] : ['-maxrate', '4M', '-bufsize', '8M']),
-        ...sound('aac'),
+        ...audio('aac'),
         // A player needs the index first.
         ...['-movflags', '+faststart', '-f', container],
       ]
@@ -202,13 +202,13 @@ function encoders(container: VideoContainer, quality: Quality): string[] {
         // The fastest mode: the best of the others takes ten times as long.
         ...['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '6', '-row-mt', '1'],
         ...['-crf', isHigh ? '28' : '33', '-b:v', isHigh ? '0' : '3M'],
-        ...sound('libopus'),
+        ...audio('libopus'),
         ...['-f', 'webm'],
       ]
     case 'avi':
       return [
         ...['-c:v', 'mpeg4', '-vtag', 'XVID', '-q:v', isHigh ? '3' : '5'],
-        ...sound('libmp3lame'),
+        ...audio('libmp3lame'),
         ...['-f', 'avi'],
       ]
   }

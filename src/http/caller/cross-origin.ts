@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 
 // Endpoints that need a secret. Deliveries, tus and signed links have CORS headers of their own, for pages of any origin.
-const PATHS = /^\/v1\/(?:files|folders|upload|sign|zip|usage|presets)(?:\/|$)/
+const PATHS = /^\/v1\/(?:files|folders|aliases|upload|sign|zip|usage|presets)(?:\/|$)/
 const SIGNED_LINKS = '/v1/upload/sign/'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'

@@ -13,7 +13,7 @@ interface Taken {
   verdict: RateVerdict
 }
 
-interface Asked {
+interface Charge {
   limited: LimitName
   client?: Client
   asker?: Asker
@@ -34,15 +34,15 @@ interface Asked {
 export async function consumeRateLimit(
   req: Request,
   res: Response,
-  { limits, ...asked }: Asked & { limits: Limits },
+  { limits, ...charge }: Charge & { limits: Limits },
 ): Promise<void> {
   const taken: Taken[] = []
-  const addressPolicy = addressPolicyOf(asked.limited)
-  for (const [policy, limiter, key] of countersOf(limits[asked.limited], { ...asked, req })) {
+  const addressPolicy = addressPolicyOf(charge.limited)
+  for (const [policy, limiter, key] of countersOf(limits[charge.limited], { ...charge, req })) {
     if (!limiter) continue
     const verdict = await limiter.consume(key)
     taken.unshift({ policy, limiter, verdict })
-    if (!verdict.allowed || (policy === addressPolicy && (await asked.isKnownAddress?.()))) break
+    if (!verdict.allowed || (policy === addressPolicy && (await charge.isKnownAddress?.()))) break
   }
   const refused = taken.find(({ verdict }) => !verdict.allowed)
   if (taken.length === 0 || (!refused && ['GET', 'HEAD'].includes(req.method))) return
@@ -62,7 +62,7 @@ export async function consumeRateLimit(
 // The IP address first: a caller that is refused by it takes no point of the client, whose token is public.
 function countersOf(
   limit: Limit,
-  { limited, req, client, asker = 'secret' }: Asked & { req: Request },
+  { limited, req, client, asker = 'secret' }: Charge & { req: Request },
 ): ReadonlyArray<readonly [policy: string, limiter: RateLimiter | undefined, key: string]> {
   const byAddress = limited === 'fetch' && asker === 'secret' ? undefined : limit.byAddress
   return [

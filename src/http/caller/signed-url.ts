@@ -49,6 +49,24 @@ export function admitUrl(req: Request, client: Client, clients: Clients): Admitt
   return { path, query: namedPairs(pairs) }
 }
 
+/**
+ * Admits a URL in the format of another service, whose signature was verified by the rules of that service. URLs in its response
+ * are signed with the newest key of the client.
+ *
+ * @throws Problem 403 for an unsigned URL, if the client requires signatures
+ */
+export function admitForeignUrl(
+  req: Request,
+  { client, clients, isSigned }: { client: Client; clients: Clients; isSigned: boolean },
+): void {
+  if (!isSigned) {
+    if (client.rules?.signedUrls === true) throw REFUSALS.unsigned()
+    return
+  }
+  const version = clients.urlKeys.newest(client)?.version
+  if (version !== undefined) stateOf(req).signature = { version }
+}
+
 /** Verifies the signature of a bundle's folder, for a file in it. */
 function readFolder(segment: string, path: string, keys: { findKey: FindUrlKey; now: number }): SignedUrl {
   const folder = folderOf(path)
@@ -63,19 +81,27 @@ export function isSigned(req: Request): boolean {
 /**
  * `Cache-Control` of a response that may be cached for `maxAgeSeconds`: by shared caches, or for a signed URL only by the
  * caller, until the URL expires.
+ *
+ * @param lifetime.staleSeconds how much longer caches may deliver it while they request it again
+ * @see RFC 5861 section 3
  */
-export function cacheControl(req: Request, maxAgeSeconds: number): string {
+export function cacheControl(
+  req: Request,
+  { maxAgeSeconds, staleSeconds = 0 }: { maxAgeSeconds: number; staleSeconds?: number | undefined },
+): string {
   const { signature } = stateOf(req)
-  if (!signature) return `public, max-age=${maxAgeSeconds}`
-  const { until = Number.POSITIVE_INFINITY } = signature
+  const { until = Number.POSITIVE_INFINITY } = signature ?? {}
   const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
-  return `private, max-age=${Math.min(maxAgeSeconds, left)}`
+  const maxAge = Math.min(maxAgeSeconds, left)
+  const stale = Math.min(staleSeconds, left - maxAge)
+  const revalidate = stale > 0 ? `, stale-while-revalidate=${stale}` : ''
+  return `${signature ? 'private' : 'public'}, max-age=${maxAge}${revalidate}`
 }
 
 /**
  * A URL of a client's files for the caller of this request: signed if the request's URL was, with the same key and expiry.
  *
- * @param url of a file, of the entry of a bundle, or of a job; without a query, its path percent-encoded
+ * @param url of a file, of the entry of a bundle, or of a job; its path percent-encoded, its query without a signature
  */
 export function signedLike(req: Request, url: string, client: Client, clients: Clients): string {
   const { signature } = stateOf(req)
@@ -83,13 +109,14 @@ export function signedLike(req: Request, url: string, client: Client, clients: C
   const { version } = signature
   const key = { version, key: clients.urlKeys.find(client, version) ?? '' }
   const until = signature.until === undefined ? undefined : Math.floor(signature.until / 1000)
-  const { origin, pathname } = new URL(url)
+  const { origin, pathname, search } = new URL(url)
   const [, base = '', path = ''] = DELIVERY.exec(pathname) ?? []
   const folder = folderOf(decodeURIComponent(path))
-  if (folder !== undefined) return `${origin}${base}${folderSegment(folder, key, until)}/${path}`
+  if (folder !== undefined) return `${origin}${base}${folderSegment(folder, key, until)}/${path}${search}`
   // A proxy may add a prefix to our paths, which it removes from requests: signatures do not cover it.
   const at = pathname.indexOf('/v1/')
-  const target = `${pathname.slice(at)}${until === undefined ? '' : `?exp=${until}`}`
+  const query = [...(search ? [search.slice(1)] : []), ...(until === undefined ? [] : [`exp=${until}`])]
+  const target = `${pathname.slice(at)}${query.length > 0 ? `?${query.join('&')}` : ''}`
   return `${origin}${pathname.slice(0, at)}${signUrl(target, key)}`
 }
 

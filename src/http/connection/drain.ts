@@ -11,7 +11,7 @@ export const LATE_SENDER_MS = 5_000
  *
  * @see RFC 9112 section 9.6
  */
-export const drainAfterAnswer: RequestHandler = (req, res, next) => {
+export const drainAfterResponse: RequestHandler = (req, res, next) => {
   const { socket } = req
   // Before Node's own listener, which closes the connection if it is not kept alive.
   res.prependOnceListener('finish', () => {

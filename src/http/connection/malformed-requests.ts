@@ -22,7 +22,7 @@ export function handleParseErrors(
     metrics,
   }: { maxHeaderBytes: number; log: Log; metrics: Pick<Metrics, 'requestEnded'> },
 ): void {
-  const answering = answersOf(server)
+  const openResponses = openResponsesOf(server)
   const count = (socket: Socket, method: string, { status }: Problem) =>
     metrics.requestEnded({ route: undefined, method, status, seconds: 0, ...trafficSince(socket) })
   const refused = new WeakSet<Duplex>()
@@ -40,13 +40,13 @@ export function handleParseErrors(
     const { status, code } = problem
     log.info({ requestId, status, code, reason: error.reason ?? error.message }, 'malformed request')
     // A response in progress must not be followed by a second one in the middle of its body.
-    const unanswered = answering(socket)
-    if (unanswered.some(({ headersSent }) => headersSent)) {
+    const pending = openResponses(socket)
+    if (pending.some(({ headersSent }) => headersSent)) {
       socket.destroy()
       return
     }
     // A malformed body: its request is counted when it ends.
-    const ended = () => unanswered.length > 0 || count(socket, 'none', problem)
+    const ended = () => pending.length > 0 || count(socket, 'none', problem)
     refuse(socket, problem, { requestId, ended })
   })
   // Node would close the connection without a response.
@@ -65,7 +65,7 @@ function refuse(
 ): void {
   // A disconnect at this point needs no handling.
   socket.on('error', () => {})
-  socket.end(answer(problem, requestId), ended)
+  socket.end(errorResponse(problem, requestId), ended)
   const timer = setTimeout(() => socket.destroy(), LATE_SENDER_MS)
   socket.once('close', () => clearTimeout(timer))
 }
@@ -77,12 +77,12 @@ const noProxy = new Problem({
 })
 
 /** Tracks the pending responses of each connection. The first one may be in progress. */
-function answersOf(server: Server): (socket: Duplex) => ServerResponse[] {
-  const answers = new WeakMap<Duplex, ServerResponse[]>()
-  const answering = (socket: Duplex) =>
-    (answers.get(socket) ?? []).filter(({ writableFinished }) => !writableFinished)
-  server.on('request', ({ socket }, res) => answers.set(socket, [...answering(socket), res]))
-  return answering
+function openResponsesOf(server: Server): (socket: Duplex) => ServerResponse[] {
+  const bySocket = new WeakMap<Duplex, ServerResponse[]>()
+  const openResponses = (socket: Duplex) =>
+    (bySocket.get(socket) ?? []).filter(({ writableFinished }) => !writableFinished)
+  server.on('request', ({ socket }, res) => bySocket.set(socket, [...openResponses(socket), res]))
+  return openResponses
 }
 
 function asProblem({ code }: NodeJS.ErrnoException, maxHeaderBytes: number): Problem {
@@ -111,7 +111,7 @@ function asProblem({ code }: NodeJS.ErrnoException, maxHeaderBytes: number): Pro
   }
 }
 
-function answer(problem: Problem, requestId: string): Buffer {
+function errorResponse(problem: Problem, requestId: string): Buffer {
   const body = problemDocument(problem, requestId)
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,

@@ -12,10 +12,10 @@ export function unnamedProxy({
   trustProxy: number | readonly string[]
   log: Log
 }): RequestHandler {
-  let isTold = trustProxy !== 0
+  let isLogged = trustProxy !== 0
   return (req, _res, next) => {
-    if (!isTold && req.headers['x-forwarded-for'] !== undefined) {
-      isTold = true
+    if (!isLogged && req.headers['x-forwarded-for'] !== undefined) {
+      isLogged = true
       log.warn(
         {},
         'a request has X-Forwarded-For, but TRUST_PROXY is not set: rate limits count all callers behind the proxy as one IP address',

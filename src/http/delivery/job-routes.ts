@@ -80,9 +80,9 @@ async function follow(res: Response, { first, next, toWire }: Followed): Promise
   // nginx would buffer the events.
   res.setHeader('X-Accel-Buffering', 'no')
   let lastSent = ''
-  let toldAt = performance.now()
+  let writtenAt = performance.now()
   const write = (text: string) => {
-    toldAt = performance.now()
+    writtenAt = performance.now()
     res.write(text)
   }
   for (let now = first; !signal.aborted; now = await next()) {
@@ -91,7 +91,7 @@ async function follow(res: Response, { first, next, toWire }: Followed): Promise
     lastSent = text
     const hasEnded = ['done', 'failed'].includes(now.status.state)
     if (hasEnded || performance.now() > until) break
-    if (performance.now() - toldAt > HEARTBEAT_MS) write(': still there\n\n')
+    if (performance.now() - writtenAt > HEARTBEAT_MS) write(': still there\n\n')
   }
   res.end()
 }

@@ -3,7 +3,7 @@ import { cleanFileName, nameInFormat } from '../../core/files/file-name.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Delivery } from '../../service/delivery/deliveries.ts'
 import { limitedPairs, onlyValue, type QueryPairs } from '../request.ts'
-import { type SendOptions, sendAsset } from './send.ts'
+import { type Lifetime, type SendOptions, sendAsset } from './send.ts'
 
 // The requested file may be available by then: a limit was raised, the load is over, or there is room to store it.
 const PASSING_MAX_AGE_SECONDS = 60
@@ -19,7 +19,8 @@ export function deliveryQuery(query: QueryPairs) {
 }
 
 export interface SendDeliveryOptions
-  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'isHeld' | 'readers' | 'signal'> {
+  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'isHeld' | 'readers' | 'signal'>,
+    Lifetime {
   delivery: Pick<
     Delivery,
     'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'fallbackReason' | 'isUnstored' | 'notes'

@@ -4,7 +4,7 @@ import { parseRange } from '../../core/bytes/byte-range.ts'
 import { isActiveContent } from '../../core/media/formats.ts'
 import { Problem } from '../../core/problem.ts'
 import { cacheControl } from '../caller/signed-url.ts'
-import { holdAnswer } from '../readers/held-answer.ts'
+import { holdResponse } from '../readers/held-response.ts'
 import { openPieces } from '../readers/open-pieces.ts'
 import type { Readers } from '../readers/readers.ts'
 import { sendPieces, sendWhole } from '../readers/send-pieces.ts'
@@ -16,7 +16,15 @@ import { byteranges, contentRange, type Payload } from './multipart-byteranges.t
 /** When a complete 200 has `Content-Range: bytes 0 - <size>`. `auto`: for clients without a proxy that accept it. */
 export type FullContentRange = 'auto' | 'always' | 'never'
 
-export interface SendOptions {
+/** How long caches may store a response. */
+export interface Lifetime {
+  /** Default: a week, since files do not change. */
+  maxAgeSeconds?: number
+  /** How much longer caches may deliver it while they request it again. Default: 0. */
+  staleSeconds?: number
+}
+
+export interface SendOptions extends Lifetime {
   asset: Asset
   /** The object's key, unquoted. Undefined for a file that may still change: it is sent completely, and not cached. */
   etag: string | undefined
@@ -24,8 +32,6 @@ export interface SendOptions {
   /** Adds `Content-Disposition: attachment` with this name. */
   downloadName?: string
   variesByAccept: boolean
-  /** How long caches may store the response. Default: a week, since files do not change. */
-  maxAgeSeconds?: number
   readers: Readers
   /** Whether the file is only in memory. */
   isHeld?: boolean | undefined
@@ -69,7 +75,7 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     sendWhole(res, await payload.read(signal), readers)
     return
   }
-  const end = holdAnswer(res, { asset, isHeld, readers })
+  const end = holdResponse(res, { asset, isHeld, readers })
   await sendPieces(res, payload.open, { readers, signal }).finally(end)
 }
 
@@ -81,11 +87,11 @@ function entityTag(key: string): string {
 function setValidators(
   req: Request,
   res: Response,
-  { asset, variesByAccept, maxAgeSeconds = MAX_AGE_SECONDS }: SendOptions,
+  { asset, variesByAccept, maxAgeSeconds = MAX_AGE_SECONDS, staleSeconds }: SendOptions,
   etag: string | undefined,
 ): void {
   if (variesByAccept) res.vary('Accept')
-  res.setHeader('Cache-Control', etag ? cacheControl(req, maxAgeSeconds) : 'no-store')
+  res.setHeader('Cache-Control', etag ? cacheControl(req, { maxAgeSeconds, staleSeconds }) : 'no-store')
   if (!etag) return
   res.setHeader('ETag', etag)
   // The clock of another machine may be ahead, but this date must not be later than the response: RFC 9110 section 8.8.2.1.

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
@@ -13,7 +14,7 @@ import { cacheControl, isSigned, signedLike } from '../caller/signed-url.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
-import { type FullContentRange, MAX_AGE_SECONDS } from './send.ts'
+import { type FullContentRange, type Lifetime, MAX_AGE_SECONDS } from './send.ts'
 import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
 
 /** A file of a client, as a URL names it. */
@@ -24,7 +25,13 @@ export interface StoredFile {
   query: QueryPairs
   /** Returns the path of the file. It may have to be stored first. */
   findPath: (signal: AbortSignal) => Promise<string>
+  /** Set when the URL may deliver another file later. `since`: when it was set to this file, in milliseconds since 1970. */
+  replaceable?: { since: number }
 }
+
+// Caches deliver the former file for at most two minutes after it was replaced: until they validate it, and once more
+// while they do.
+const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
 
 /** Sends a stored file, transformed by the parameters of the query. */
 export function storedFiles({
@@ -43,11 +50,12 @@ export function storedFiles({
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }): (req: Request, res: Response, file: StoredFile) => Promise<void> {
-  return async (req, res, { client, group, query: pairs, findPath }) => {
+  return async (req, res, { client, group, query: pairs, findPath, replaceable }) => {
+    const lifetime = replaceable ? REPLACEABLE : {}
     const { download, wait, query } = deliveryQuery(pairs)
     const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
-    const asked = deliveries.deliver({
+    const delivering = deliveries.deliver({
       client,
       caller: anonymousCallerOf(req),
       group,
@@ -61,12 +69,13 @@ export function storedFiles({
       isSigned: isSigned(req),
       signal,
     })
-    const delivery = await asked.catch((error) => {
+    const found = await delivering.catch((error) => {
       throw withJob(error, (url) => signedLike(req, url, client, clients))
     })
+    const delivery = replaceable ? changedAt(found, replaceable.since) : found
     if (delivery.mustRedirect) {
       const url = derivativeUrl(delivery.key, { baseUrl, token: client.token, group })
-      return redirect(req, res, { delivery, url: signedLike(req, url, client, clients) })
+      return redirect(req, res, { delivery, url: signedLike(req, url, client, clients), ...lifetime })
     }
     await sendDelivery(req, res, {
       delivery,
@@ -75,8 +84,18 @@ export function storedFiles({
       fullContentRange,
       readers,
       signal,
+      ...lifetime,
     })
   }
+}
+
+/**
+ * The delivery with the date of its URL. By the date of the file, a client that has the later file would not receive an earlier one
+ * after a rollback.
+ */
+function changedAt(delivery: Delivery, at: number): Delivery {
+  const { asset } = delivery
+  return { ...delivery, asset: withLastModified(asset, Math.max(at, asset.lastModified.getTime())) }
 }
 
 /** The entity tag, unquoted; undefined for playlists that still change. */
@@ -91,10 +110,22 @@ function withJob(error: unknown, signed: (url: string) => string): unknown {
 }
 
 /** Redirects to the playlist's own URL, so that its relative URLs resolve. @see RFC 8216 section 4.1 */
-function redirect(req: Request, res: Response, { delivery, url }: { delivery: Delivery; url: string }): void {
+function redirect(
+  req: Request,
+  res: Response,
+  {
+    delivery,
+    url,
+    maxAgeSeconds = MAX_AGE_SECONDS,
+    staleSeconds,
+  }: { delivery: Delivery; url: string } & Lifetime,
+): void {
   setTransformHeader(res, delivery)
   if (delivery.variesByAccept) res.vary('Accept')
-  res.setHeader('Cache-Control', delivery.isPartial ? 'no-store' : cacheControl(req, MAX_AGE_SECONDS))
+  res.setHeader(
+    'Cache-Control',
+    delivery.isPartial ? 'no-store' : cacheControl(req, { maxAgeSeconds, staleSeconds }),
+  )
   res.redirect(302, url)
 }
 

@@ -1,5 +1,7 @@
 import {
   ADMIN,
+  ALIAS,
+  COMPAT,
   FETCHED,
   FILE,
   FORM,
@@ -7,6 +9,7 @@ import {
   LINK,
   MEDIA,
   ONE_CLIENT,
+  OPERATOR_OR_SECRET,
   type ProblemName,
   QUERY,
   SECRET,
@@ -36,6 +39,17 @@ export const EVERY_ENDPOINT: readonly ProblemName[] = [
   '500 internal',
   '501 unknown_transfer_coding',
   '503 unavailable',
+]
+
+// The last five are codes of a single file in the report.
+const COPY: readonly ProblemName[] = [
+  ...SECRET,
+  ...JSON_BODY,
+  ...QUERY,
+  '400 bad_path',
+  '404 file_not_found',
+  '409 file_exists',
+  '503 storage_full',
 ]
 
 /**
@@ -88,6 +102,20 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'DELETE /v1/tus/:id': [...SECRET, ...LINK, ...TUS, '409 upload_incomplete'],
 
   'GET /v1/:group/upload/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, ...SENT, ...TRANSFORMED, ...MEDIA],
+  'GET /v1/:group/alias/:token/*path': [
+    ...SIGNATURE,
+    ...QUERY,
+    ...ALIAS,
+    '404 alias_of_other_type',
+    '404 alias_target_missing',
+    '404 client_not_found',
+    ...SENT,
+    ...TRANSFORMED,
+    ...MEDIA,
+  ],
+  'GET /compat/cloudinary/:token/*path': COMPAT,
+  'GET /compat/imgproxy/:token/*path': COMPAT,
+  'GET /compat/openinary/:token/*path': COMPAT,
   'GET /v1/bucket/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, ...SENT],
   'GET /v1/:group/foreign/:token/*path': [
     ...SIGNATURE,
@@ -147,7 +175,29 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   ],
   'POST /v1/files/delete': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path'],
   'POST /v1/files/restore': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path', '409 not_deleted'],
+  'POST /v1/files/copy': COPY,
+  'POST /v1/files/move': COPY,
   'GET /v1/folders': [...SECRET, ...QUERY, '400 bad_path'],
+  'GET /v1/aliases': [...SECRET, ...QUERY, '400 bad_path'],
+  'GET /v1/aliases/*path': [...SECRET, ...ALIAS],
+  'PUT /v1/aliases/*path': [
+    ...SECRET,
+    ...JSON_BODY,
+    '400 bad_path',
+    '404 file_not_found',
+    '412 precondition_failed',
+    '503 storage_full',
+  ],
+  'POST /v1/aliases/*path/rollback': [
+    ...SECRET,
+    ...JSON_BODY,
+    ...ALIAS,
+    '404 alias_target_missing',
+    '404 alias_version_not_found',
+    '412 precondition_failed',
+    '503 storage_full',
+  ],
+  'DELETE /v1/aliases/*path': [...SECRET, ...ALIAS, '412 precondition_failed'],
   'GET /v1/presets': [...SECRET, ...QUERY],
   'GET /v1/usage': [...SECRET, ...QUERY],
   'POST /v1/zip': [
@@ -159,7 +209,15 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     '500 file_damaged',
     '503 too_many_slow_readers',
   ],
-  'POST /v1/sign/url': [...SECRET, ...JSON_BODY, ...FILE, ...FETCHED, ...TRANSFORMED, '409 client_conflict'],
+  'POST /v1/sign/url': [
+    ...SECRET,
+    ...JSON_BODY,
+    ...FILE,
+    '404 alias_not_found',
+    ...FETCHED,
+    ...TRANSFORMED,
+    '409 client_conflict',
+  ],
 
   'POST /v1/sign-in': [
     ...JSON_BODY,
@@ -180,6 +238,15 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'DELETE /v1/clients/:id/keys/:version': [...ONE_CLIENT, '404 key_not_found'],
   'POST /v1/clients/:id/secrets': [...ONE_CLIENT, ...JSON_BODY, '400 bad_path'],
   'DELETE /v1/clients/:id/secrets/:secretId': [...ONE_CLIENT, '404 secret_not_found'],
+  'POST /v1/webhooks/test': [...OPERATOR_OR_SECRET, '409 no_webhook_receiver', '429 too_many_webhook_tests'],
+  'GET /v1/webhooks/deliveries': [...OPERATOR_OR_SECRET, ...QUERY],
+  'GET /v1/webhooks/deliveries/:id': [...OPERATOR_OR_SECRET, '404 delivery_not_found'],
+  'POST /v1/webhooks/deliveries/:id/replay': [
+    ...OPERATOR_OR_SECRET,
+    '404 delivery_not_found',
+    '409 receiver_removed',
+  ],
+  'POST /v1/webhooks/replay': [...OPERATOR_OR_SECRET, ...JSON_BODY],
   'GET /v1/parameters': [],
   'GET /v1/openapi.json': [],
   'GET /docs/api': [],

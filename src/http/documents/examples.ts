@@ -7,6 +7,8 @@ export const EXAMPLE = {
   /** A stored JPEG without a folder. */
   sourceName: '7JAiMJ5xg1xH6JYSiPjo5R.jpg',
   key: 'image/jpeg/7JAiMJ5xg1xH6JYSiPjo5R.jpg',
+  /** An alias of the stored JPEG, with two versions. */
+  alias: 'products/chair.jpg',
   clientId: '4dRXvHqZy8C',
   secretId: '2pNfQ9WqLkJ',
 } as const

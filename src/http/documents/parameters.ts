@@ -24,6 +24,9 @@ export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   secretId: path('secretId', 'ID of the scoped secret.'),
 }
 
+/** The path of an endpoint for one alias. */
+export const ALIAS_NAME: Parameter = path('path', 'Name of the alias. Slashes separate folders.')
+
 /** A parameter of the query. */
 export function query(
   name: string,

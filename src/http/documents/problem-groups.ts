@@ -11,6 +11,7 @@ export const JSON_BODY: readonly ProblemName[] = [
 export const SECRET: readonly ProblemName[] = ['401 unauthorized', '403 out_of_scope']
 export const SIGNATURE: readonly ProblemName[] = ['403 url_unsigned', '403 url_invalid', '403 url_expired']
 export const FILE: readonly ProblemName[] = ['400 bad_path', '404 client_not_found', '404 file_not_found']
+export const ALIAS: readonly ProblemName[] = ['400 bad_path', '404 alias_not_found']
 export const SENT: readonly ProblemName[] = [
   '412 precondition_failed',
   '416 range_not_satisfiable',
@@ -56,8 +57,21 @@ export const STORED: readonly ProblemName[] = [
   '413 too_large',
   '415 type_not_allowed',
   '422 image_size_not_allowed',
+  '422 file_not_decodable',
   '429 rate_limited',
   '503 storage_full',
+]
+/** A URL of another service. */
+export const COMPAT: readonly ProblemName[] = [
+  ...SIGNATURE,
+  ...FILE,
+  ...TRANSFORMED,
+  ...MEDIA,
+  ...FETCHED,
+  ...SENT,
+  '400 bad_parameter',
+  '400 no_equivalent',
+  '404 alias_of_other_type',
 ]
 export const FORM: readonly ProblemName[] = [
   '400 bad_multipart',
@@ -92,6 +106,8 @@ export const TUS_BYTES: readonly ProblemName[] = [
   '503 upload_storing',
 ]
 export const ADMIN: readonly ProblemName[] = ['401 not_signed_in', '403 sign_in_off', '429 rate_limited']
+/** Of endpoints that take a session of the operator or the secret of a client. */
+export const OPERATOR_OR_SECRET: readonly ProblemName[] = [...SECRET, '401 not_signed_in', '403 sign_in_off']
 export const ONE_CLIENT: readonly ProblemName[] = [
   ...ADMIN,
   '400 bad_parameter',

@@ -45,8 +45,8 @@ export function readDeletion(body: unknown, grant: Grant): Deletion {
   const read = checkedBody(deletion, body)
   const { now, paths, prefix, all, limit } = read
   const isPermanent = now ?? false
-  const asked = [paths, prefix, all].filter((member) => member !== undefined)
-  if (asked.length !== 1 || (paths && limit !== undefined))
+  const given = [paths, prefix, all].filter((member) => member !== undefined)
+  if (given.length !== 1 || (paths && limit !== undefined))
     throw badParameter({
       param: 'the body',
       expected: 'exactly one of paths, prefix or all (limit only with prefix or all)',
@@ -73,7 +73,8 @@ function namedPaths(received: readonly string[], grant: Grant): NamedPath[] {
   return received.map((path, i) => ({ path, meanings: meaningsOf(path, `paths[${i}]`, grant) }))
 }
 
-function meaningsOf(path: string, param: string, grant: Grant): NamedPath['meanings'] {
+/** The meanings of one path, or the reason why it is invalid. @param param names it in messages */
+export function meaningsOf(path: string, param: string, grant: Grant): NamedPath['meanings'] {
   try {
     return candidatesInFolder(parsePath(path, { param }), grant)
   } catch (error) {

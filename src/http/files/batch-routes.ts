@@ -29,13 +29,13 @@ export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependenci
 
   routes.post('/v1/files/delete', async (req, res) => {
     const grant = callerBySecret(req, clients, 'manage')
-    const asked = readDeletion(await jsonBody(req, limits), grant)
-    const common = { client: grant.client, isPermanent: asked.isPermanent, signal: clientGone(res) }
-    const { outcomes, more } = asked.paths
-      ? { outcomes: await many.remove({ ...common, paths: asked.paths }), more: false }
-      : asked.folder === undefined
+    const requested = readDeletion(await jsonBody(req, limits), grant)
+    const common = { client: grant.client, isPermanent: requested.isPermanent, signal: clientGone(res) }
+    const { outcomes, more } = requested.paths
+      ? { outcomes: await many.remove({ ...common, paths: requested.paths }), more: false }
+      : requested.folder === undefined
         ? { outcomes: [], more: false }
-        : await many.removeFolder({ ...common, folder: asked.folder, limit: asked.limit })
+        : await many.removeFolder({ ...common, folder: requested.folder, limit: requested.limit })
     const results = outcomes.map((outcome) =>
       toWire(outcome, ({ until }) => ({
         status: 'deleted' as const,
@@ -61,7 +61,8 @@ export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependenci
   return routes
 }
 
-function toWire<T, W extends object>({ path, done }: Outcome<T>, well: (done: T) => W) {
+/** The outcome for one file in a report. */
+export function toWire<T, W extends object>({ path, done }: Outcome<T>, well: (done: T) => W) {
   if (done instanceof Problem)
     return { path, status: 'error' as const, code: done.code, detail: done.message }
   return { path, ...well(done) }

@@ -57,16 +57,16 @@ export function filesRoutes({
   routes.get('/v1/files', async (req, res) => {
     const grant = callerBySecret(req, clients, 'read')
     const { client } = grant
-    const { sort, cursor, isCounted, ...asked } = readListQuery(queryPairs(req))
+    const { sort, cursor, isCounted, ...requested } = readListQuery(queryPairs(req))
     const place = { ...grant, sort, key: cursorKey }
     const after = cursor === undefined ? undefined : positionOf(cursor, place)
-    const folder = commonFolder(asked.folder, grant.folder ?? '')
+    const folder = commonFolder(requested.folder, grant.folder ?? '')
     const signal = clientGone(res)
     const { files, next } =
       folder === undefined
         ? { files: [], next: undefined }
-        : await list({ ...asked, client, folder, after, signal })
-    const total = isCounted ? await count({ client, state: asked.state, folder, signal }) : undefined
+        : await list({ ...requested, client, folder, after, signal })
+    const total = isCounted ? await count({ client, state: requested.state, folder, signal }) : undefined
     res.setHeader('Cache-Control', 'no-store')
     const page: FileList = {
       files: files.map((file) => fileToWire(file, { client, baseUrl })),
@@ -107,11 +107,12 @@ export function filesRoutes({
 }
 
 /** The ETag of the members that a PATCH may change. */
-function etagOf({ originalName, tags = [], metadata = {} }: OriginalRecord): string {
+function etagOf({ originalName, tags = [], metadata = {}, focalPoint }: OriginalRecord): string {
   const members = [
     originalName,
     tags,
     Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1)),
+    ...(focalPoint ? [[focalPoint.x, focalPoint.y]] : []),
   ]
   return `"${sha256(JSON.stringify(members)).slice(0, 32)}"`
 }

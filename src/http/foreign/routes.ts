@@ -10,7 +10,7 @@ import { callerBySecret, callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
-import type { FullContentRange } from '../delivery/send.ts'
+import type { FullContentRange, Lifetime } from '../delivery/send.ts'
 import { deliveryQuery, sendDelivery } from '../delivery/send-delivery.ts'
 import { cursorOf, positionOf } from '../files/cursor.ts'
 import { methodNotAllowed } from '../problem.ts'
@@ -33,6 +33,8 @@ interface Dependencies {
 
 const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
 const DEFAULT_LIMIT = 100
+// The other system may replace the object. Caches validate it after a minute.
+const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
 
 /**
  * `GET /v1/<group>/foreign/<client token>/<path>`: an object that another system has written into the bucket, transformed by
@@ -67,7 +69,8 @@ export function foreignRoutes({
       beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
       signal,
     })
-    await sendDelivery(req, res, { delivery, etag, download, fullContentRange, readers, signal })
+    const options = { etag, download, fullContentRange, readers, signal }
+    await sendDelivery(req, res, { delivery, ...options, ...REPLACEABLE })
   })
   routes.all(object, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
 

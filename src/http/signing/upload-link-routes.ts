@@ -4,7 +4,7 @@ import { boundedArray } from '../../core/bounded-schemas.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { badParameter } from '../../core/problem.ts'
-import { EXPIRES_MAX_SECONDS, USES_MAX } from '../../core/signing/upload-link.ts'
+import { EXPIRES_MAX_SECONDS, PIXELS_MAX, USES_MAX } from '../../core/signing/upload-link.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { LinkRequest, SignedLinks } from '../../service/upload/upload-links.ts'
 import { jsonBody } from '../body/json.ts'
@@ -30,6 +30,12 @@ const EXPIRATION = 'expirationIn'
 const TYPES_MAX = 50
 const EXPECTED_SECONDS = `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`
 
+const pixels = (description: string) =>
+  z
+    .number(`an integer number of pixels from 1 to ${PIXELS_MAX}`)
+    .meta({ type: 'integer', minimum: 1, maximum: PIXELS_MAX })
+    .describe(description)
+
 /** A request for an upload link. */
 export const signRequest = z.strictObject(
   {
@@ -50,13 +56,19 @@ export const signRequest = z.strictObject(
     })
       .describe('Accepted media types, such as `image/*`.')
       .optional(),
+    minPixels: pixels('Minimum of width × height of an image.').optional(),
+    maxPixels: pixels('Maximum of width × height of an image.').optional(),
+    decodable: z
+      .boolean('true or false')
+      .describe('Accepts only images that can be decoded, and video and audio whose headers can be read.')
+      .optional(),
     uses: z
       .number(`an integer number of uses from 1 to ${USES_MAX}`)
       .meta({ type: 'integer', minimum: 1, maximum: USES_MAX })
       .describe('How often the link can be used.')
       .optional(),
   },
-  'an object of folder, expiresIn, maxBytes, types and uses',
+  'an object of folder, expiresIn, maxBytes, types, minPixels, maxPixels, decodable and uses',
 )
 
 /**
@@ -71,7 +83,7 @@ export function signRoutes({
   minBytesPerSecond,
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  const answerLink = async (req: Request, res: Response, { grant, ...request }: AskedLink) => {
+  const respondLink = async (req: Request, res: Response, { grant, ...request }: GrantedLink) => {
     const { client, until } = grant
     const folder = folderWithin(request.folder, grant)
     const { url, expiresAt } = signedLinks.sign(client, { ...request, folder, until }, baseUrl)
@@ -86,7 +98,7 @@ export function signRoutes({
     const grant = callerBySecret(req, clients, 'upload')
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
     const { expiresIn, folder, ...link } = checkedBody(signRequest, body)
-    await answerLink(req, res, { grant, ...link, folder, expiresInSeconds: expiresIn })
+    await respondLink(req, res, { grant, ...link, folder, expiresInSeconds: expiresIn })
   })
   routes.all('/v1/sign', methodNotAllowed('POST'))
 
@@ -94,13 +106,13 @@ export function signRoutes({
     const grant = callerBySecret(req, clients, 'upload')
     const path = wildcardPath(req)
     const folder = path === '_' ? undefined : path
-    await answerLink(req, res, { grant, folder, expiresInSeconds: expirationOf(queryPairs(req)) })
+    await respondLink(req, res, { grant, folder, expiresInSeconds: expirationOf(queryPairs(req)) })
   })
   routes.all('/v1/sign/*path', methodNotAllowed('GET', 'HEAD'))
   return routes
 }
 
-type AskedLink = Omit<LinkRequest, 'until'> & { grant: Grant }
+type GrantedLink = Omit<LinkRequest, 'until'> & { grant: Grant }
 
 /** The expiry in seconds. Its bounds are checked where links are created. @throws Problem 400 */
 function expirationOf(query: QueryPairs): number {

@@ -15,6 +15,7 @@ import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { SignedUrl, SignedUrls } from '../wire/links.ts'
+import { checkAliasTarget } from './alias-target.ts'
 
 interface Dependencies {
   clients: Clients
@@ -60,7 +61,7 @@ export const signUrlRequest = z.strictObject(
 )
 // The route, the client's token and the path of a delivery URL.
 const OWN_TARGET =
-  /^\/v1\/(?:\w+\/(?:(?<isTransformed>upload)|info|(?<other>fetch(?:\/keep)?|foreign))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
+  /^\/v1\/(?:(?<group>\w+)\/(?:(?<isTransformed>upload)|(?<alias>alias)|info|(?<other>fetch(?:\/keep)?|foreign))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
 
 /**
  * `POST /v1/sign/url`: signs a delivery URL of the client; with `urls`, up to 1000 of them. The response then has the result or the
@@ -123,7 +124,15 @@ function ownTarget(
   { grant, baseUrl, deliveries }: { grant: Grant; baseUrl: string; deliveries: Pick<Deliveries, 'plan'> },
 ): string {
   const target = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
-  const { token, path = '', query = '', other, isTransformed } = OWN_TARGET.exec(target)?.groups ?? {}
+  const {
+    token,
+    group = '',
+    path = '',
+    query = '',
+    other,
+    alias,
+    isTransformed,
+  } = OWN_TARGET.exec(target)?.groups ?? {}
   if (token !== grant.client.token)
     throw badParameter({ param: 'url', expected: "a delivery URL with this client's token", received: url })
   if (['s', 'exp'].some((name) => new URLSearchParams(query).has(name)))
@@ -133,12 +142,16 @@ function ownTarget(
     if (grant.folder !== undefined) throw fileNotFound()
     return target
   }
+  const parameters = [...new URLSearchParams(query)].filter(([name]) => !DELIVERY_PARAMS.has(name))
+  if (alias !== undefined) {
+    checkAliasTarget({ name: decodedOnce(path), group, query: parameters }, { grant, deliveries })
+    return target
+  }
   const meanings = parsePath(decodedOnce(path), { param: 'url' })
   if (grant.folder === undefined) return target
   // A signed URL is used without a secret. So all files that its path or parameters may mean must be in the folder.
   const { format } = meanings.full ?? meanings.short ?? {}
   if (!format || !isAllWithin(meanings, grant)) throw fileNotFound()
-  const parameters = [...new URLSearchParams(query)].filter(([name]) => !DELIVERY_PARAMS.has(name))
   if (isTransformed) deliveries.plan({ ...grant, format, query: parameters, accept: '' })
   return target
 }
@@ -148,8 +161,9 @@ const DELIVERY_PARAMS: ReadonlySet<string> = new Set([DOWNLOAD_WORD, WAIT_WORD])
 
 /** The expiry in seconds since 1970. A URL never outlives the secret that requested it. */
 function endOf(expiresIn: number | undefined, { until }: Grant): number | undefined {
-  const asked = expiresIn === undefined ? Number.POSITIVE_INFINITY : Math.floor(Date.now() / 1000) + expiresIn
-  const end = Math.min(asked, until === undefined ? Number.POSITIVE_INFINITY : Math.ceil(until / 1000))
+  const requestedEnd =
+    expiresIn === undefined ? Number.POSITIVE_INFINITY : Math.floor(Date.now() / 1000) + expiresIn
+  const end = Math.min(requestedEnd, until === undefined ? Number.POSITIVE_INFINITY : Math.ceil(until / 1000))
   return Number.isFinite(end) ? end : undefined
 }
 

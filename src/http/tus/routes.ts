@@ -97,7 +97,7 @@ export function tusRoutes({
     }
   }
 
-  const answerRecord = async (
+  const respondRecord = async (
     req: Request,
     res: Response,
     { id, ...named }: NamedUpload & { id: string },
@@ -134,7 +134,7 @@ export function tusRoutes({
   routes.all(`${TUS_PATH}/:id`, (req, res, next) => {
     const [id = '', clientId] = String(req.params.id).split('~')
     const method = tusMethod(req)
-    if (method === 'GET') return answerRecord(req, res, { id, clientId })
+    if (method === 'GET') return respondRecord(req, res, { id, clientId })
     if (method === 'HEAD' || method === 'PATCH' || method === 'DELETE')
       return exchange(req, res, { id, clientId })
     return methodNotAllowed('HEAD', 'GET', 'PATCH', 'DELETE', 'OPTIONS')(req, res, next)

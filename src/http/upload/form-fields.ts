@@ -1,9 +1,10 @@
 import { type Annotations, checkMetadata, checkTags } from '../../core/files/annotations.ts'
+import { checkFocalPoint } from '../../core/geometry/focal-point.ts'
 import { parseParameter } from '../../core/plugin-api/parameter.ts'
 import { badParameter } from '../../core/problem.ts'
 
 /** The options of an upload, from the fields of its form. */
-export interface AskedOfUpload {
+export interface UploadOptions {
   /** Whether the response includes file information for each file. */
   info: boolean
   /** Query strings of derivatives to render in the background. Undefined without such a field. */
@@ -17,7 +18,7 @@ export interface UploadFields {
   /** Reads a field. An undefined value means that it was too long. Unknown fields are ignored. @throws Problem 400 */
   take(name: string, value: string | undefined): void
   /** The options read so far. */
-  asked(): AskedOfUpload
+  requested(): UploadOptions
 }
 
 const TRANSFORMS_MAX = 20
@@ -34,7 +35,7 @@ export const TRANSFORMS_JSON = {
 
 /** Creates the reader for one form. */
 export function uploadFields(): UploadFields {
-  const asked: AskedOfUpload = {
+  const requested: UploadOptions = {
     info: false,
     transforms: undefined,
     annotations: { tags: [], metadata: {} },
@@ -42,22 +43,30 @@ export function uploadFields(): UploadFields {
   const seen = new Set<string>()
   const readers: Readonly<Record<string, (value: string) => void>> = {
     info(value) {
-      asked.info = parseParameter('info', { type: 'flag', help: '' }, value) === true
+      requested.info = parseParameter('info', { type: 'flag', help: '' }, value) === true
     },
     transforms(value) {
       // Forms send empty text for a field that was left empty.
-      if (value !== '') asked.transforms = readTransforms(jsonOf(value), value)
+      if (value !== '') requested.transforms = readTransforms(jsonOf(value), value)
     },
     tags(value) {
-      if (value !== '') asked.annotations = { ...asked.annotations, tags: checkTags(jsonOf(value) ?? value) }
+      if (value !== '')
+        requested.annotations = { ...requested.annotations, tags: checkTags(jsonOf(value) ?? value) }
     },
     metadata(value) {
       if (value === '') return
-      asked.annotations = { ...asked.annotations, metadata: checkMetadata(jsonOf(value) ?? value) }
+      requested.annotations = { ...requested.annotations, metadata: checkMetadata(jsonOf(value) ?? value) }
+    },
+    focalPoint(value) {
+      if (value === '') return
+      requested.annotations = {
+        ...requested.annotations,
+        focalPoint: checkFocalPoint(jsonOf(value) ?? value),
+      }
     },
   }
   return {
-    asked: () => asked,
+    requested: () => requested,
     take(param, value) {
       const read = Object.hasOwn(readers, param) ? readers[param] : undefined
       if (!read) return

@@ -10,7 +10,7 @@ import type { FileInfos } from '../../service/delivery/file-info.ts'
 import type { UploadedFile, UploadRequest } from '../../service/upload/upload-request.ts'
 import { clientGone, isOfType } from '../request.ts'
 import { optionsToWire, uploadToWire } from '../wire/file.ts'
-import { type AskedOfUpload, type UploadFields, uploadFields } from './form-fields.ts'
+import { type UploadFields, type UploadOptions, uploadFields } from './form-fields.ts'
 import { type FilePart, fileParts } from './multipart.ts'
 import { rawFile } from './raw-body.ts'
 
@@ -37,11 +37,11 @@ export type Receive = (req: Request, res: Response, options: ReceiveOptions) => 
 
 export function createReception({
   eager,
-  answerStored,
+  respondStored,
   minBytesPerSecond,
 }: {
   eager: Pick<EagerTransforms, 'check'>
-  answerStored: StoredAnswer
+  respondStored: RespondStored
   /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }): Receive {
@@ -60,26 +60,26 @@ export function createReception({
           minBytesPerSecond,
           signal,
         })
-    const check = (format: Format) => eager.check(grant, format, fields.asked().transforms ?? [])
-    const annotations = () => fields.asked().annotations
+    const check = (format: Format) => eager.check(grant, format, fields.requested().transforms ?? [])
+    const annotations = () => fields.requested().annotations
     const stored = await store({ files, check, annotations, signal })
-    await answerStored(res, { client: grant.client, caller, stored, asked: fields.asked(), signal })
+    await respondStored(res, { client: grant.client, caller, stored, requested: fields.requested(), signal })
   }
 }
 
 /** Responds with the records of stored files, and with the requested options. */
-export type StoredAnswer = (res: Response, options: StoredAnswerOptions) => Promise<void>
+export type RespondStored = (res: Response, options: StoredUploads) => Promise<void>
 
 /** The stored files, and the options that the request has set. */
-export interface StoredAnswerOptions {
+export interface StoredUploads {
   client: Client
   caller: Caller
   stored: readonly UploadedFile[]
-  asked: AskedOfUpload
+  requested: UploadOptions
   signal: AbortSignal
 }
 
-export function createStoredAnswer({
+export function createUploadResponder({
   informations,
   eager,
   baseUrl,
@@ -88,11 +88,11 @@ export function createStoredAnswer({
   eager: EagerTransforms
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
-}): StoredAnswer {
-  return async (res, { client, caller, stored, asked, signal }) => {
-    const { info, transforms } = asked
+}): RespondStored {
+  return async (res, { client, caller, stored, requested, signal }) => {
+    const { info, transforms } = requested
     const begun: EagerTransform[][] = []
-    if (transforms) for (const { name } of stored) begun.push(await eager.begin(client, name, transforms))
+    if (transforms) for (const file of stored) begun.push(await eager.begin(client, file, transforms))
     const known = info ? await informations.ofStored(client, stored, { caller, signal }) : []
     const place = { client, baseUrl }
     res.setHeader('Cache-Control', 'no-store')

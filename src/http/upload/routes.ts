@@ -12,7 +12,7 @@ import { trustedCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, clientGone, isOfType, onlyValue, queryPairs } from '../request.ts'
-import type { Receive, StoredAnswer } from './receive.ts'
+import type { Receive, RespondStored } from './receive.ts'
 import { readRemoteUpload } from './url-upload.ts'
 
 interface Dependencies {
@@ -22,7 +22,7 @@ interface Dependencies {
   eager: Pick<EagerTransforms, 'check'>
   limits: Limits
   receive: Receive
-  answerStored: StoredAnswer
+  respondStored: RespondStored
   /** Maximum number of files per request. */
   maxFiles: number
   /** Minimum rate of a request body, see {@link watchRate}. */
@@ -46,7 +46,7 @@ export function uploadRoutes({
   eager,
   limits,
   receive,
-  answerStored,
+  respondStored,
   maxFiles,
   minBytesPerSecond,
 }: Dependencies): Router {
@@ -61,12 +61,12 @@ export function uploadRoutes({
     const { client } = grant
     await consumeRateLimit(req, res, { limits, limited: 'upload', client })
     const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
-    const { url, name, path, asked } = readRemoteUpload(body, pathOf(req))
+    const { url, name, path, requested } = readRemoteUpload(body, pathOf(req))
     const folder = folderWithin(path, grant)
     await consumeRateLimit(req, res, { limits, limited: 'fetch', client })
     const signal = clientGone(res)
-    const check = (format: Format) => eager.check(grant, format, asked.transforms ?? [])
-    const annotations = () => asked.annotations
+    const check = (format: Format) => eager.check(grant, format, requested.transforms ?? [])
+    const annotations = () => requested.annotations
     const stored = await remoteUpload({
       client,
       asker: 'secret',
@@ -77,7 +77,7 @@ export function uploadRoutes({
       annotations,
       signal,
     })
-    await answerStored(res, { client, caller: trustedCallerOf(req), stored: [stored], asked, signal })
+    await respondStored(res, { client, caller: trustedCallerOf(req), stored: [stored], requested, signal })
   }
 
   routes.post('/v1/upload', async (req, res) => {

@@ -11,15 +11,15 @@ type Values = ReadonlyMap<string, ParameterValue>
  * @param height the parameter for heights, with its bounds
  */
 export function withAllowedWidth(
-  asked: Values,
+  requested: Values,
   { widths, height }: { widths: readonly number[]; height: ParameterSpec | undefined },
 ): Values {
-  const [w, h, dpr = 1] = ['w', 'h', 'dpr'].map((name) => numberOf(asked.get(name)))
-  if (w === undefined) return asked
+  const [w, h, dpr = 1] = ['w', 'h', 'dpr'].map((name) => numberOf(requested.get(name)))
+  if (w === undefined) return requested
   // Whole pixels: 100 times 1.1 is a little more than 110.
   const wanted = Math.round(w * dpr)
   const width = widths.find((each) => each >= wanted) ?? widths.at(-1) ?? wanted
-  const values = new Map(asked).set('w', width)
+  const values = new Map(requested).set('w', width)
   values.delete('dpr')
   if (h !== undefined) values.set('h', within(height, Math.round((h * width) / w)))
   return values

@@ -2,6 +2,7 @@ import { sha256 } from '../../core/bytes/digest.ts'
 import type { PresetSettings } from '../../core/clients/rules/rule.ts'
 import type { ClientRules } from '../../core/clients/rules/table.ts'
 import { variantOf } from '../../core/files/variant.ts'
+import type { Point } from '../../core/geometry/box.ts'
 import { type Format, knownFormat } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type ParameterSpecs,
   type ParameterValue,
 } from '../../core/plugin-api/parameter.ts'
-import type { PlanRequest } from '../../core/plugin-api/plugin.ts'
+import type { PlanRequest } from '../../core/plugin-api/plan-request.ts'
 import type { LoadedDetector, LoadedPlugin } from '../load/load.ts'
 import { inOrder } from '../load/plugin-order.ts'
 import { readPresets } from './presets.ts'
@@ -26,6 +27,8 @@ export interface Plan {
   variesByAccept: boolean
   /** Differences between request and output, as notes for the client. */
   notes: readonly string[]
+  /** Set when another focal point might have given another plan. */
+  dependsOnFocalPoint?: true
   /** The detector that the steps may call. */
   detector?: LoadedDetector
 }
@@ -46,6 +49,8 @@ export interface PlanInput {
   accept: string
   /** Formats with which an earlier plan for this request failed. */
   tooSmall?: readonly string[]
+  /** The focal point in the file's record. */
+  focalPoint?: Point | undefined
   /** The rules of the client that owns the file. */
   rules?: ClientRules | undefined
 }
@@ -75,10 +80,10 @@ export function createPlanner(
    * Returns the plugins of a plan. A plugin whose output is in another group comes first, whatever the order, and the
    * plugins for that group follow.
    */
-  const chainFor = (plugins: readonly LoadedPlugin[], asked: ReadonlyMap<string, unknown>) => {
+  const chainFor = (plugins: readonly LoadedPlugin[], requested: ReadonlyMap<string, unknown>) => {
     const maker = plugins.find(
       ({ plugin }) =>
-        plugin.makes !== undefined && Object.keys(plugin.params).some((name) => asked.has(name)),
+        plugin.makes !== undefined && Object.keys(plugin.params).some((name) => requested.has(name)),
     )
     if (maker?.plugin.makes === undefined) return plugins
     const { group } = knownFormat(maker.plugin.makes)
@@ -99,12 +104,13 @@ export function createPlanner(
     known.set(group, merged)
     return merged
   }
-  return ({ query, format, accept, tooSmall = [], rules = {} }) => {
+  return ({ query, format, accept, tooSmall = [], focalPoint, rules = {} }) => {
     const { plugins, known } = groups.get(format.group) ?? forGroup(format.group)
     const presets = presetsFor(format.group, rules)
-    const asked = readQuery(query, { known, presets, ignored, rules })
+    const requested = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false
     let detects = false
+    let dependsOnFocalPoint = false
     const notes: string[] = []
     const request: Omit<PlanRequest, 'options' | 'format'> = {
       accept() {
@@ -113,21 +119,25 @@ export function createPlanner(
         return accept
       },
       tooSmall,
-      named: new Set(asked.keys()),
+      named: new Set(requested.keys()),
       detects() {
         detects = detector !== undefined
         return detects
+      },
+      focalPoint() {
+        dependsOnFocalPoint = true
+        return focalPoint
       },
       note: (text) => notes.push(text),
     }
     const named = new Map<string, string | undefined>()
     const steps: Step[] = []
-    const chain = asked.size === 0 ? [] : chainFor(plugins, asked)
+    const chain = requested.size === 0 ? [] : chainFor(plugins, requested)
     for (const loaded of chain) {
       const { plugin, options } = loaded
       const names = Object.keys(plugin.params)
-      if (!plugin.always && !names.some((name) => asked.has(name))) continue
-      const given = withDefaults(plugin.params, Object.fromEntries(asked))
+      if (!plugin.always && !names.some((name) => requested.has(name))) continue
+      const given = withDefaults(plugin.params, Object.fromEntries(requested))
       const resolved = plugin.resolve
         ? plugin.resolve(given as never, { ...request, options, format: formatBefore(loaded, chain, format) })
         : given
@@ -142,7 +152,14 @@ export function createPlanner(
     const entry = steps.find(({ plugin }) => plugin.entry !== undefined)?.plugin.entry
     const text = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
     const variant = entry === undefined ? text : `${text}/${entry}`
-    return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
+    return {
+      steps,
+      variant,
+      variesByAccept,
+      notes,
+      ...(dependsOnFocalPoint ? { dependsOnFocalPoint } : {}),
+      ...(asking ? { detector: asking } : {}),
+    }
   }
 }
 

@@ -55,21 +55,21 @@ export function readQuery(
     if (isPreset) preset = presetNamed(received, { presets, group: known.group })
     else values.set(name, value)
   }
-  const asked = new Map(preset)
+  const requested = new Map(preset)
   for (const [name, value] of values) {
     // The query switches this flag off.
-    if (value === undefined) asked.delete(name)
-    else asked.set(name, value)
+    if (value === undefined) requested.delete(name)
+    else requested.set(name, value)
   }
   // A preset requests another kind of file, and the query switches that off.
-  if (known !== ofGroup && ![...asked.keys()].some((name) => ofGroup.makers.has(name))) {
-    const without = [...asked.keys()].find((name) => !ofGroup.words.has(name))
+  if (known !== ofGroup && ![...requested.keys()].some((name) => ofGroup.makers.has(name))) {
+    const without = [...requested.keys()].find((name) => !ofGroup.words.has(name))
     if (without !== undefined) throw unknownParameter(without, ofGroup)
   }
   // The size in a preset is the operator's choice, so it is not limited.
   const ownSize = values.has('w') || values.has('dpr')
-  if (!allowedWidths || !ownSize) return asked
-  return withAllowedWidth(asked, { widths: allowedWidths, height: known.words.get('h')?.spec })
+  if (!allowedWidths || !ownSize) return requested
+  return withAllowedWidth(requested, { widths: allowedWidths, height: known.words.get('h')?.spec })
 }
 
 /**

@@ -40,7 +40,7 @@ export interface Child {
 // Memory grows by 2 GB/s at most, so a child exceeds the limit by at most 100 MB until the next check.
 const LOOK_MS = 50
 // Memory that the allocator retains after a large image. A fresh child has 90 MB.
-const KEPT_MEMORY_BYTES = 300_000_000
+const MAX_IDLE_MEMORY_BYTES = 300_000_000
 // A start takes 0.4 s on an idle machine.
 const START_MS = 60_000
 // Grace period between a closed channel and the exit event.
@@ -98,7 +98,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
     })
   }
 
-  const tell = (message: ToChild) => child.send(message, () => {})
+  const send = (message: ToChild) => child.send(message, () => {})
 
   const ready = nextMessage((message) => {
     if ('ready' in message) return {}
@@ -113,13 +113,13 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
     throw new Error(`a child process cannot load its modules: ${error.message}`, { cause: error })
   })
   ready.catch(() => {})
-  tell({ setup })
+  send({ setup })
 
   return {
     pid: child.pid,
     ended,
     kill: () => kill(),
-    isSpent: () => spent || memoryOf(child) > KEPT_MEMORY_BYTES,
+    isSpent: () => spent || memoryOf(child) > MAX_IDLE_MEMORY_BYTES,
     rest: () => setRef(child, 'unref'),
     async run({ task, source, asset, signal, timeoutMs, spent: tellSpent, log: linesTo }) {
       setRef(child, 'ref')
@@ -141,10 +141,10 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
       const sendAsset = async (name: string) => {
         try {
           const found = await asset(name)
-          tell({ asset: headOf(found) })
+          send({ asset: headOf(found) })
           await sendFile(channel, found, stop.signal)
         } catch (error) {
-          tell({ noAsset: sentError(error) })
+          send({ noAsset: sentError(error) })
         }
       }
       child.on('message', onMessage)
@@ -156,7 +156,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
           'done' in message || 'failed' in message ? message : undefined,
         )
         outcome.catch(() => {})
-        tell({ task, source: headOf(source) })
+        send({ task, source: headOf(source) })
         await Promise.race([sendFile(channel, source, stop.signal), outcome])
         const message = await outcome
         if ('done' in message) return await receiveFile(channel, message.done)

@@ -45,19 +45,19 @@ export function workForParent(
         const made = await setUp(message.setup)
         work = made.work
         guardProcess(made)
-        tell({ ready: true })
+        send({ ready: true })
       } catch (error) {
-        tell({ broken: sentError(error) })
+        send({ broken: sentError(error) })
       }
     } else if ('task' in message) {
       try {
         if (!work) throw new Error('a task came before the setup')
         const source = await receiveFile(channel, message.source)
         const made = await work(message.task, { source, asset, log })
-        tell({ done: headOf(made) })
+        send({ done: headOf(made) })
         await sendFile(channel, made)
       } catch (error) {
-        tell({ failed: sentError(error) })
+        send({ failed: sentError(error) })
       }
     } else if ('asset' in message) assets.shift()?.resolve(receiveFile(channel, message.asset))
     else assets.shift()?.reject(receivedError(message.noAsset))
@@ -70,7 +70,7 @@ export function workForParent(
       () =>
         new Promise<Asset>((resolve, reject) => {
           assets.push({ resolve, reject })
-          tell({ assetOf: name })
+          send({ assetOf: name })
         }),
     )
     lastRequest = request.catch(() => {})
@@ -79,7 +79,7 @@ export function workForParent(
 }
 
 const line = (level: keyof Log) => (fields: object, text: string) => {
-  tell({ log: level, fields: JSON.parse(JSON.stringify(fields, plainError)), text })
+  send({ log: level, fields: JSON.parse(JSON.stringify(fields, plainError)), text })
 }
 const log: Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 
@@ -88,7 +88,7 @@ function plainError(_key: string, value: unknown): unknown {
   return value instanceof Error ? { message: value.message, stack: value.stack } : value
 }
 
-function tell(message: FromChild): void {
+function send(message: FromChild): void {
   process.send?.(message, undefined, undefined, () => {})
 }
 

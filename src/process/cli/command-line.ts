@@ -6,6 +6,7 @@ import { addImportCommand, type ImportCommandOptions } from './import/import-com
 import { subcommand } from './leaf-command.ts'
 import { addProgramCommands, type ProgramCommandsOptions } from './program-commands.ts'
 import { addTypesCommand } from './types-command.ts'
+import { addWebhookCommands } from './webhook-commands.ts'
 
 /** The exit code of wrong usage. */
 export const WRONG_USAGE = 2
@@ -67,6 +68,7 @@ export function commandLine(options: CommandLineOptions): Command {
     ({ json }) => perform('sweep', {}, { json }),
   )
   addImportCommand(sluice, options)
+  addWebhookCommands(sluice, perform)
   addTypesCommand(sluice)
   return sluice
 }

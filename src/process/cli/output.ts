@@ -5,7 +5,7 @@ export interface CommandOutput {
   /** A finding or the progress, while the command runs. */
   report(item: unknown): void
   /** The result, at the end. */
-  answer(value: unknown): void
+  result(value: unknown): void
   /** Number of findings so far. */
   readonly findings: number
   /** Erases the progress line from the terminal. */
@@ -25,7 +25,7 @@ export function jsonOutput(write: Write): CommandOutput {
       findings += 1
       write(`${JSON.stringify({ finding })}\n`)
     },
-    answer: (value) => write(`${JSON.stringify(value)}\n`),
+    result: (value) => write(`${JSON.stringify(value)}\n`),
     get findings() {
       return findings
     },
@@ -44,7 +44,7 @@ export function humanOutput({
 }: {
   write: Write
   status: Write | undefined
-  show: (answer: unknown) => string
+  show: (result: unknown) => string
 }): CommandOutput {
   const counts = new Map<FindingKind, number>()
   let isShown = false
@@ -69,7 +69,7 @@ export function humanOutput({
         isShown = true
       }
     },
-    answer(value) {
+    result(value) {
       clear()
       if (counts.size > 0) write(`\n${meanings(counts)}\n`)
       write(printable(show(value)))

@@ -74,8 +74,8 @@ export function createManagedClients({
       return { ...shown(client), ...tokens }
     },
     async addSecret(id, options) {
-      const { kept, secret } = await clients.addSecret(id, options)
-      return { ...shownSecret(kept), secretClientToken: secret }
+      const { stored, secret } = await clients.addSecret(id, options)
+      return { ...shownSecret(stored), secretClientToken: secret }
     },
     removeSecret: async (id, secretId) => shown(await clients.removeSecret(id, secretId)),
     async addUrlKey(id) {

@@ -19,7 +19,7 @@ import type { SweepResumables } from '../upload/sweep-resumables.ts'
 import type { ManagedClients } from './clients.ts'
 
 /** Output of a command before its answer. */
-export type Told = { finding: Finding } | { progress: object } | { file: object }
+export type CommandItem = { finding: Finding } | { progress: object } | { file: object }
 
 // A terminal shows no more updates, and the socket need not carry more.
 const PROGRESS_EVERY_MS = 200
@@ -98,8 +98,8 @@ export function createCommands({
     ),
     'client remove': command(
       z.strictObject({ id: z.string(), files: z.boolean() }),
-      async ({ id, files }, { signal, tell }) => {
-        const progress = throttledProgress(tell)
+      async ({ id, files }, { signal, report }) => {
+        const progress = throttledProgress(report)
         return clients.remove(id, { files, signal, progress: (originals) => progress({ originals }) })
       },
     ),
@@ -133,7 +133,7 @@ export function createCommands({
   }
 }
 
-/** A command whose arguments are checked first. @throws Problem 400 */
+/** A command with validated arguments. */
 export function command<T>(
   args: z.ZodType<T>,
   work: (args: T, run: CommandRun) => Promise<unknown>,
@@ -151,22 +151,22 @@ export function command<T>(
   }
 }
 
-function walk(clientId: string | undefined, { signal, tell }: CommandRun): Walk {
+function walk(clientId: string | undefined, { signal, report }: CommandRun): Walk {
   return {
     clientId,
     signal,
-    found: (finding) => tell({ finding } satisfies Told),
-    progress: throttledProgress(tell),
+    found: (finding) => report({ finding } satisfies CommandItem),
+    progress: throttledProgress(report),
   }
 }
 
 /** Reports progress at once, and then at most every {@link PROGRESS_EVERY_MS}. */
-export function throttledProgress(tell: CommandRun['tell']) {
+export function throttledProgress(report: CommandRun['report']) {
   let last = Number.NEGATIVE_INFINITY
   return async (progress: object): Promise<void> => {
     const at = performance.now()
     if (at < last + PROGRESS_EVERY_MS) return
     last = at
-    await tell({ progress } satisfies Told)
+    await report({ progress } satisfies CommandItem)
   }
 }

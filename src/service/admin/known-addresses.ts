@@ -38,7 +38,7 @@ export function createKnownAddresses({
       // At most one write a day for each address: an operator's script may sign in often.
       const make = async (before: string | undefined) => ({
         after: before !== undefined && Number(before) > until - DAY_MS ? before : String(until),
-        answer: undefined,
+        result: undefined,
       })
       await changeInLedger(ledger, nameOf(address), { make, forgetAt: until }).catch((error) =>
         log.warn({ err: error }, 'the IP address of a sign-in could not be stored'),

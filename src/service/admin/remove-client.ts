@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { aliasRecordPrefix } from '../../core/aliases/name.ts'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type Client, FIRST_CLIENT_ID, isClientId } from '../../core/clients/client.ts'
 import { classifyKey, type ObjectKey, remoteRecordPrefix } from '../../core/files/object-key.ts'
@@ -8,6 +9,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileLists, FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
+import { redirectPrefix } from '../../core/storage/redirect-key.ts'
 import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
 import { CONCURRENCY } from '../maintenance/scan.ts'
 import type { Removals } from '../originals/delete.ts'
@@ -38,8 +40,8 @@ export interface RemoveClientOptions {
 // How long a transformation that began earlier may take to end: its deadline, plus the grace period of a sweep.
 const WAIT_MS = 150_000
 const LOOK_AGAIN_MS = 500
-// Objects that belong to no original.
-const LEFT_RECORDS = [remoteRecordPrefix, foreignDerivatives]
+// Objects of the client that belong to no original.
+const OWN_RECORDS = [remoteRecordPrefix, aliasRecordPrefix, redirectPrefix, foreignDerivatives]
 
 export function createRemoveClient({
   clients,
@@ -130,7 +132,7 @@ export function createRemoveClient({
     const remove = async (key: ObjectKey): Promise<'gone' | 'left'> => {
       const meaning = classifyKey(key)
       if (!meaning) {
-        if (LEFT_RECORDS.some((prefix) => key.startsWith(prefix))) await deleteAll(bucket, [key])
+        if (OWN_RECORDS.some((prefix) => key.startsWith(prefix))) await deleteAll(bucket, [key])
         return 'gone'
       }
       try {

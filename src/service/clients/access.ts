@@ -52,9 +52,9 @@ export function createClientAccess({
       const secret = secretIn(authorization)
       const found = secret ? store.findBySecret(secret) : undefined
       if (!found) throw unauthorized(describeReceived(secret, store))
-      const { client, kept } = found
+      const { client, stored } = found
       admitted(client)
-      const { scope = {}, validUntil: until } = kept
+      const { scope = {}, validUntil: until } = stored
       checkAction(scope, action)
       return { client, folder: scope.folder, until }
     },

@@ -137,7 +137,7 @@ export function createClients({
           await keepFirst({ clientToken: present.token, secretClientToken })
         }
         const until = now() + keepOldMs
-        const kept = present.secrets
+        const others = present.secrets
           .map((secret) =>
             // Scoped secrets were given to others. Each remains valid until it is removed.
             secret.scope ? secret : { ...secret, validUntil: Math.min(secret.validUntil ?? until, until) },
@@ -145,7 +145,7 @@ export function createClients({
           .filter((secret) => isValid(secret, now()))
         return {
           ...present,
-          secrets: [{ digest: digestSecret(secretClientToken) }, ...kept],
+          secrets: [{ digest: digestSecret(secretClientToken) }, ...others],
           ...(id === FIRST_CLIENT_ID ? { recovery: recovery.seal(secretClientToken) } : {}),
         }
       })
@@ -160,11 +160,11 @@ export function createClients({
         client.secrets.some((one) => one.digest === secret.digest && one.validUntil === undefined)
       const isRecoverable = (client: Client) =>
         client.recovery !== undefined && recovery.unseal(client.recovery) === tokens.secretClientToken
-      const isKept = (client: Client) => hasTokens(client) && isRecoverable(client)
+      const isUsable = (client: Client) => hasTokens(client) && isRecoverable(client)
       const known = store.find(FIRST_CLIENT_ID)
-      if (known && isKept(known)) return known
+      if (known && isUsable(known)) return known
       return change(FIRST_CLIENT_ID, (present) => {
-        if (present && isKept(present)) return present
+        if (present && isUsable(present)) return present
         return {
           ...present,
           id: FIRST_CLIENT_ID,

@@ -30,7 +30,7 @@ export interface ClientCredentials {
    * @param options `validMs`: without it, the secret never expires
    * @throws Problem 400, 404 when the client does not exist, 409 when it is being removed, or has 100 secrets
    */
-  addSecret(id: string, options: NewSecret): Promise<{ client: Client; kept: StoredSecret; secret: string }>
+  addSecret(id: string, options: NewSecret): Promise<{ client: Client; stored: StoredSecret; secret: string }>
   /** Revokes a secret. @throws Problem 404 when the client or secret does not exist, 409 */
   removeSecret(id: string, secretId: string): Promise<Client>
   /**
@@ -65,7 +65,7 @@ export function createClientCredentials({
       if (name !== undefined) checkClientName(name)
       const folder = scope.folder === undefined ? undefined : parseFolder(scope.folder, 'folder')
       const secret = newSecretToken()
-      const kept: StoredSecret = {
+      const stored: StoredSecret = {
         id: newClientId(),
         ...(name === undefined ? {} : { name }),
         digest: digestSecret(secret),
@@ -76,9 +76,9 @@ export function createClientCredentials({
         const secrets = present.secrets.filter((one) => isValid(one, now()))
         if (secrets.length >= SECRETS_MAX)
           throw clientConflict(`${id} has ${SECRETS_MAX} secrets: remove one first`)
-        return { ...present, secrets: [...secrets, kept] }
+        return { ...present, secrets: [...secrets, stored] }
       })
-      return { client, kept, secret }
+      return { client, stored, secret }
     },
     removeSecret: (id, secretId) =>
       changeKnown(id, (present) => {

@@ -31,7 +31,7 @@ export interface Information extends FoundOriginal {
 }
 
 /** The caller of a request for information. */
-export interface Asked {
+export interface InfoOptions {
   caller: Caller
   /** Called before a file is inspected for the first time. Its error is the response. */
   beforeRender?: () => Promise<void>
@@ -54,7 +54,7 @@ export interface FileInfos {
     signal: AbortSignal
   }): Promise<Information>
   /** Information about several originals, in their order; incomplete for those that fail. Throws only `signal.reason`. */
-  ofStored(client: Client, found: readonly FoundOriginal[], asked: Asked): Promise<Information[]>
+  ofStored(client: Client, found: readonly FoundOriginal[], options: InfoOptions): Promise<Information[]>
 }
 
 // For images that cannot be decoded. The header of a JPEG is in its first 100 kB; that of a WebP needs the complete file.
@@ -120,17 +120,17 @@ export function createFileInfos({
 }): FileInfos {
   const reading = pLimit(HEADS_AT_ONCE)
 
-  async function loadOrRender(client: Client, found: FoundOriginal, asked: Asked): Promise<Asset> {
+  async function loadOrRender(client: Client, found: FoundOriginal, options: InfoOptions): Promise<Asset> {
     const { key, format } = found.name
     const stored = await originals.derivativeToRead(client, key, derivativeKey(key, INFORMATION_VARIANT))
-    return stored ?? derivations.derive({ ...found, client, plan: informationPlan(plan, format), ...asked })
+    return stored ?? derivations.derive({ ...found, client, plan: informationPlan(plan, format), ...options })
   }
 
-  async function inspected(client: Client, found: FoundOriginal, asked: Asked): Promise<Information> {
-    const { signal } = asked
+  async function inspected(client: Client, found: FoundOriginal, options: InfoOptions): Promise<Information> {
+    const { signal } = options
     const isImage = found.name.format.group === 'image'
     try {
-      const asset = await loadOrRender(client, found, asked)
+      const asset = await loadOrRender(client, found, options)
       const known = JSON.parse((await readAll(asset, signal)).toString('utf8'))
       if (isImage) return { ...found, image: imageInformation.parse(known) }
       return { ...found, media: mediaFacts.parse(known) }
@@ -138,7 +138,7 @@ export function createFileInfos({
       // The file is broken, exceeds a limit, or has an unsupported format. Its header may be readable.
       if (!(error instanceof Problem) || ![422, 501].includes(error.status)) throw error
       const marked = await findLateTruncation(client, found, error)
-      if (marked) return inspected(client, marked, asked)
+      if (marked) return inspected(client, marked, options)
       return { ...found, ...(isImage ? await headOf(client, found, signal) : {}), problem: error }
     }
   }
@@ -160,27 +160,27 @@ export function createFileInfos({
   async function knownInTime(
     client: Client,
     { name, record }: FoundOriginal,
-    asked: Asked,
+    options: InfoOptions,
   ): Promise<Information> {
     const found = { name, record }
     if (!isInspected(name.format.group)) return found
     try {
-      return await inspected(client, found, asked)
+      return await inspected(client, found, options)
     } catch (error) {
       if (error instanceof Problem) return { ...found, problem: error }
-      if (!asked.signal.aborted)
+      if (!options.signal.aborted)
         log.error({ err: error, client: client.id, key: name.key }, 'file information could not be read')
       return { ...found, problem: unknownAsYet() }
     }
   }
 
   return {
-    async ofPath({ client, group, path, ...asked }) {
+    async ofPath({ client, group, path, ...options }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
       if (found.variant !== undefined) throw informationOfDerivative()
       const { name, record } = found
-      if (isInspected(group)) return inspected(client, { name, record }, asked)
+      if (isInspected(group)) return inspected(client, { name, record }, options)
       if (!(await buckets.of(client).find(name.key, record))) throw fileNotFound()
       return { name, record }
     },

@@ -33,11 +33,11 @@ export function createDerivations({
   function start(request: DeriveRequest, key: ObjectKey): SingleFlight<MadeAsset> {
     const { client, record } = request
     return singleFlight<MadeAsset>(
-      async (signal, answer) => {
+      async (signal, respond) => {
         let made = false
         const work = (held: AbortSignal) => {
           made = true
-          return tracked(make(request, { key, signal: held, answer }))
+          return tracked(make(request, { key, signal: held, respond }))
         }
         /** @returns false when another process held the lock, and its caller has no CPU time left */
         const shared = () =>
@@ -52,7 +52,7 @@ export function createDerivations({
         while (!(await shared())) await checkCpuTime(request)
         if (made) return
         const stored = await buckets.of(client).find(key)
-        if (stored) return answer(withLastModified(stored, record.storedAt))
+        if (stored) return respond(withLastModified(stored, record.storedAt))
         // Another process had no room to store it; or its original is deleted, and the response is 404.
         await work(signal)
       },

@@ -15,12 +15,12 @@ import type { WorkRunner } from '../../pipeline/run/run.ts'
 import type { Assets } from '../delivery/referenced-files.ts'
 import { deleteParts } from '../originals/delete-objects.ts'
 import type { Originals } from '../originals/originals.ts'
-import { keptProbe } from '../originals/probe-cache.ts'
-import type { Answered } from './answered.ts'
+import { cachedProbe } from '../originals/probe-cache.ts'
 import { createLeftovers } from './cleanup.ts'
 import type { DeriveRequest, MadeAsset } from './derivations.ts'
 import type { Evict } from './evict.ts'
 import { bytesToTransform } from './original-bytes.ts'
+import type { PendingStores } from './pending-stores.ts'
 import { sourceFacts } from './source-facts.ts'
 import { type Claim, createDerivativeSpace } from './space.ts'
 import { createStoring } from './store.ts'
@@ -34,11 +34,11 @@ type Unrendered = Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>
 export interface Maker {
   /**
    * `pending` → render, parts → answer → put → `stored`; nothing remains if the original is deleted in the meantime. Calls
-   * `answer` once, unless it fails before.
+   * `respond` once, unless it fails before.
    */
   make(
     request: DeriveRequest,
-    how: { key: ObjectKey; signal: AbortSignal; answer: (asset: MadeAsset) => void },
+    how: { key: ObjectKey; signal: AbortSignal; respond: (asset: MadeAsset) => void },
   ): Promise<void>
   /** → `pending`. @returns its deadline, in milliseconds since 1970 @throws Problem 404, 429 */
   reserve(request: Unrendered, key: ObjectKey): Promise<number>
@@ -57,7 +57,7 @@ export interface MakerOptions {
   limits: TransformLimits
   derivativeLimits: DerivativeLimits
   evict: Evict
-  answered: Answered
+  pendingStores: PendingStores
   log: Log
   /** The current time, in milliseconds since 1970. */
   now: () => number
@@ -111,11 +111,11 @@ export function createMaker(options: MakerOptions): Maker {
     events.emit('derivative.failed', { clientId: client.id, key, original: name.key, code, detail })
   }
 
-  async function make(...[request, { key, signal, answer }]: Parameters<Maker['make']>): Promise<void> {
+  async function make(...[request, { key, signal, respond }]: Parameters<Maker['make']>): Promise<void> {
     const { client, record, plan, timeoutMs = limits.timeoutMs, progress } = request
     const bucket = buckets.of(client)
     const stored = await storedBefore(request, key)
-    if (stored) return answer(withLastModified(stored, record.storedAt))
+    if (stored) return respond(withLastModified(stored, record.storedAt))
     const asset = await assets.of(client, plan)
     // The callers of a job request the stored derivative later.
     const deadline = await (runsAsJob(plan) ? reserve : note)(request, key)
@@ -136,7 +136,7 @@ export function createMaker(options: MakerOptions): Maker {
         {
           ...source,
           ...sourceFacts(record),
-          probe: keptProbe(record, { clientId: client.id, index, log }),
+          probe: cachedProbe(record, { clientId: client.id, index, log }),
         },
         {
           ...payerOf(request),
@@ -149,7 +149,7 @@ export function createMaker(options: MakerOptions): Maker {
           afterwards: leftovers.add,
         },
       )
-      await storing.finish(rendered, answer)
+      await storing.finish(rendered, respond)
     } catch (error) {
       await storing
         .takeBack()

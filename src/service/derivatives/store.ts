@@ -9,9 +9,9 @@ import type { DerivativeIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, fileReplaced, unlessStatus } from '../../core/problem.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import { deleteDerivative, deleteParts } from '../originals/delete-objects.ts'
-import type { Answered } from './answered.ts'
 import type { DeriveRequest, MadeAsset } from './derivations.ts'
 import { countParts } from './parts.ts'
+import type { PendingStores } from './pending-stores.ts'
 import type { Claim, DerivativeSpace } from './space.ts'
 
 /** Stores the files of one derivative, during the render and at its end. */
@@ -24,7 +24,7 @@ export interface Storing {
    * @throws Problem 404 when the original was deleted, 422 when the file is too large, 429 when there is no room to store it and it
    *   is too large to be kept in memory for slow readers
    */
-  finish(rendered: Asset, answer: (asset: MadeAsset) => void): Promise<void>
+  finish(rendered: Asset, respond: (asset: MadeAsset) => void): Promise<void>
   /** Deletes what was stored of a derivative that has failed. @throws Problem 503 when some of it may remain */
   takeBack(): Promise<void>
   /** Called at the end, after success or failure. */
@@ -32,7 +32,7 @@ export interface Storing {
 }
 
 // Larger files would occupy memory while slow readers receive them. They are sent from the bucket.
-const MAX_ANSWERED_BYTES = 8 * 1024 * 1024
+const MAX_EARLY_BYTES = 8 * 1024 * 1024
 
 /**
  * @param derivative `deadline`: as noted in the index; undefined when there is no room to store the derivative
@@ -43,14 +43,14 @@ export function createStoring(
     bucket,
     space,
     events,
-    answered,
+    pendingStores,
     now,
   }: {
     index: DerivativeIndex
     bucket: Bucket
     space: DerivativeSpace
     events: EventBus
-    answered: Answered
+    pendingStores: PendingStores
     now: () => number
   },
   {
@@ -80,8 +80,8 @@ export function createStoring(
   }
 
   /** A rendered derivative that is not stored. @throws Problem 429 when it would wait in memory for slow readers */
-  async function unstored(rendered: Asset): Promise<MadeAsset> {
-    if (runsAsJob(plan) || rendered.size > MAX_ANSWERED_BYTES) throw tooManyVariants(space.atMost(client))
+  async function unstoredAsset(rendered: Asset): Promise<MadeAsset> {
+    if (runsAsJob(plan) || rendered.size > MAX_EARLY_BYTES) throw tooManyVariants(space.atMost(client))
     const { mediaType, lastModified } = rendered
     const asset = rendered.file
       ? assetFromBytes(await readAll(rendered), { mediaType, lastModified })
@@ -111,17 +111,17 @@ export function createStoring(
     return false
   }
 
-  async function putAndAnswer(rendered: Asset, answer: (asset: MadeAsset) => void): Promise<void> {
+  async function storeThenRespond(rendered: Asset, respond: (asset: MadeAsset) => void): Promise<void> {
     const stored = (await put(rendered)) ? await bucket.find(key, rendered) : undefined
     if (!stored) throw fileNotFound()
-    answer(withLastModified(stored, record.storedAt))
+    respond(withLastModified(stored, record.storedAt))
   }
 
-  async function answerAndPut(rendered: Asset, answer: (asset: MadeAsset) => void): Promise<void> {
+  async function respondThenStore(rendered: Asset, respond: (asset: MadeAsset) => void): Promise<void> {
     const { mediaType, size } = rendered
     const held = heldAsset(rendered)
-    endStoring = answered.begin(ref)
-    answer(withLastModified(held.asset, record.storedAt))
+    endStoring = pendingStores.begin(ref)
+    respond(withLastModified(held.asset, record.storedAt))
     let isStored = false
     try {
       isStored = await put(rendered)
@@ -149,17 +149,17 @@ export function createStoring(
       await bucket.put(partKey(key, partName), bytes, { mediaType: part.mediaType, signal })
     },
 
-    async finish(rendered, answer) {
+    async finish(rendered, respond) {
       const { size } = rendered
       if (size + parts.bytes() > maxBytes) throw outputTooLarge(maxBytes)
       if (!(await hasRoom(size))) {
-        const passing = await unstored(rendered)
+        const passing = await unstoredAsset(rendered)
         await drop()
-        return answer(passing)
+        return respond(passing)
       }
       // A temporary file is deleted before slow readers have received it.
-      const isLarge = size > MAX_ANSWERED_BYTES || rendered.file !== undefined
-      await (isLarge ? putAndAnswer : answerAndPut)(rendered, answer)
+      const isLarge = size > MAX_EARLY_BYTES || rendered.file !== undefined
+      await (isLarge ? storeThenRespond : respondThenStore)(rendered, respond)
     },
 
     // A put that has begun may still complete: the entry stays, and a sweep removes it after its deadline.

@@ -73,7 +73,7 @@ export function createUsage({
 
   /** One client at a time: scanning a large list is expensive. */
   function totalsOf(clientId: string): Promise<Totals> {
-    const answer = counting.then(async () => {
+    const counted = counting.then(async () => {
       const known = totals.get(clientId)
       if (known && performance.now() < known.validUntil) return known.value
       const startedAt = performance.now()
@@ -82,16 +82,17 @@ export function createUsage({
       totals.set(clientId, { value, validUntil: endedAt + CACHE_FACTOR * (endedAt - startedAt) })
       return value
     })
-    counting = answer.catch(() => {})
-    return answer
+    counting = counted.catch(() => {})
+    return counted
   }
 
   return {
     delivered: (clientId, bytes) => count(clientId, { deliveries: 1, deliveredBytes: bytes }),
     listen(events) {
-      events.on('original.stored', 'usage', ({ clientId, size }) =>
-        count(clientId, { uploads: 1, uploadedBytes: size }),
-      )
+      events.on('original.stored', 'usage', ({ clientId, size, copiedFrom, movedFrom }) => {
+        const isUpload = copiedFrom === undefined && movedFrom === undefined
+        if (isUpload) count(clientId, { uploads: 1, uploadedBytes: size })
+      })
       events.on('derivative.stored', 'usage', ({ clientId, key }) => {
         // File information is stored as a derivative, but it is not a transformation that a client has requested.
         const isInformation = parseKey(key)?.variant === INFORMATION_VARIANT
@@ -104,9 +105,9 @@ export function createUsage({
       // First wait for a flush in progress, which does not include the latest counts.
       await flushing?.catch(() => {})
       await flush()
-      const asked = daysBetween(from, to)
-      const known = new Map((await store.read(clientId, asked)).map(({ day, counts }) => [day, counts]))
-      return { stored, days: asked.map((day) => ({ day, ...all(known.get(day)) })) }
+      const days = daysBetween(from, to)
+      const known = new Map((await store.read(clientId, days)).map(({ day, counts }) => [day, counts]))
+      return { stored, days: days.map((day) => ({ day, ...all(known.get(day)) })) }
     },
   }
 }

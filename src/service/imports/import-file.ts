@@ -9,7 +9,7 @@ import { tooLarge } from '../../core/problem.ts'
 import type { RemoteUpload } from '../remote/upload.ts'
 import { takeHead } from '../upload/incoming-bytes.ts'
 import type { Upload, UploadedFile } from '../upload/upload-request.ts'
-import { checkType } from '../upload/upload-rules.ts'
+import { checkType } from '../upload/rules/upload-rules.ts'
 import { type ImportNotes, noteDigest } from './notes.ts'
 
 /** How the files of an import are stored. */

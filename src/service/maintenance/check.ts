@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { aliasRecordPrefix } from '../../core/aliases/name.ts'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
@@ -13,9 +14,11 @@ import {
 import { foreignDerivatives } from '../../core/foreign/foreign-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
-import type { DerivativeRecord, FileLists, FileLookup } from '../../core/ports/file-index.ts'
+import type { DerivativeRecord, FileLists, FileLookup, OriginalRecord } from '../../core/ports/file-index.ts'
+import { redirectPrefix } from '../../core/storage/redirect-key.ts'
 import type { Records } from '../originals/records.ts'
 import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './compare.ts'
+import { wrongAlias } from './compare-alias.ts'
 import { createDigestCheck, type DigestCheck } from './digest-check.ts'
 import { withEachClient } from './each-client.ts'
 import { CONCURRENCY, type Walk } from './scan.ts'
@@ -35,7 +38,7 @@ export interface CheckReport {
 }
 
 /**
- * Compares bucket and index in both directions, and the counters of folders with the files. Changes nothing. Files may be added and deleted during the check:
+ * Compares bucket and index in both directions, and the counters of folders and the search with the files. Changes nothing. Files may be added and deleted during the check:
  * each suspected difference is checked again before it is reported. Memory usage does not depend on the number of
  * files. A file that Redis lists twice may be reported twice.
  *
@@ -61,6 +64,7 @@ export function createCheck({
   /** Checks one object of the bucket against the index. */
   async function lookAtObject(client: Client, key: ObjectKey): Promise<Seen> {
     const meaning = classifyKey(key)
+    if (key.startsWith(aliasRecordPrefix)) return lookAtAlias(client, key)
     if (!meaning) return RECORD_PREFIXES.some((prefix) => key.startsWith(prefix)) ? 'record' : 'other'
     const { kind, original } = meaning
     const ref = { clientId: client.id, key: original.key }
@@ -86,6 +90,14 @@ export function createCheck({
     return { kind: suspect, clientId: client.id, key }
   }
 
+  async function lookAtAlias(client: Client, key: ObjectKey): Promise<Seen> {
+    const wrong = await wrongAlias(buckets.of(client), {
+      key,
+      isKnown: async (target) => isStored((await index.find({ clientId: client.id, key: target })).original),
+    })
+    return wrong ? { clientId: client.id, key, ...wrong } : 'record'
+  }
+
   /** Checks one original or derivative, which is stored by the index, against the bucket. */
   async function lookAtEntry(
     client: Client,
@@ -97,22 +109,32 @@ export function createCheck({
       entry.kind === 'original'
         ? await wrongOriginal(bucket, entry, digests)
         : await wrongDerivative(bucket, entry.record)
-    if (!wrong) return 'entry'
+    if (!wrong) return entry.kind === 'original' ? lookAtSearch(ref, entry.record) : 'entry'
     const known = await index.find(ref, key)
     const now = entry.kind === 'original' ? known.original : known.derivative
     // Since it was listed, it may have been deleted or created again.
-    if (!isKept(known.original) || !isKept(now)) return 'entry'
+    if (!isStored(known.original) || !isStored(now)) return 'entry'
     if (!isDeepStrictEqual(now.record, entry.record)) return 'entry'
     return wrong.kind === 'record differs'
       ? compareLocked(client, ref)
       : { clientId: client.id, key, ...wrong }
   }
 
+  /** Checks that the search finds an original. */
+  async function lookAtSearch(ref: FileRef, record: OriginalRecord): Promise<Seen> {
+    if (!(await index.canSearch()) || (await index.isSearchable(ref.clientId, record))) return 'entry'
+    const { original } = await index.find(ref)
+    // Since it was listed, it may have been changed or deleted.
+    if (!isStored(original) || !isDeepStrictEqual(original.record, record)) return 'entry'
+    if (await index.isSearchable(ref.clientId, record)) return 'entry'
+    return { kind: 'search incomplete', clientId: ref.clientId, key: ref.key }
+  }
+
   /** Compares under the lock: while a change is in progress, record and index differ. */
   function compareLocked(client: Client, ref: FileRef): Promise<Seen> {
     return records.withLock(client, ref.key, async () => {
       const { original } = await index.find(ref)
-      const wrong = isKept(original) && (await wrongOriginal(buckets.of(client), original))
+      const wrong = isStored(original) && (await wrongOriginal(buckets.of(client), original))
       return wrong ? { clientId: client.id, key: ref.key, ...wrong } : 'entry'
     })
   }
@@ -124,8 +146,8 @@ export function createCheck({
 
   async function* entries(clientId: string | undefined): AsyncGenerator<{ ref: FileRef; entry?: Entry }> {
     for await (const { ref, original, derivatives } of index.list(clientId)) {
-      yield isKept(original) ? { ref, entry: { ...original, kind: 'original' } } : { ref }
-      for (const { entry } of isKept(original) ? derivatives : [])
+      yield isStored(original) ? { ref, entry: { ...original, kind: 'original' } } : { ref }
+      for (const { entry } of isStored(original) ? derivatives : [])
         yield entry.state === 'stored'
           ? { ref, entry: { kind: 'derivative', record: entry.record } }
           : { ref }
@@ -185,11 +207,11 @@ export function createCheck({
   }
 }
 
-// The records of clients and of mirrored remote files, and derivatives of other systems' objects.
-const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix, foreignDerivatives]
+// The records of clients and of mirrored remote files, the redirects of moved files, and derivatives of other systems' objects.
+const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix, redirectPrefix, foreignDerivatives]
 
 /** Whether the bucket must have the file. */
-function isKept<T extends { state: string }>(
+function isStored<T extends { state: string }>(
   entry: T | undefined,
 ): entry is Extract<T, { state: 'stored' | 'trashed' }> {
   return entry?.state === 'stored' || entry?.state === 'trashed'

@@ -48,13 +48,13 @@ export function createSweep({
   ): Promise<void> {
     const bucket = buckets.of(client)
     const asset = await bucket.find(derivative)
-    const kept =
+    const retained =
       asset &&
       (await index.finishDerivative(ref, await recordOfDerivative(bucket, derivative, asset), {
         at: now(),
         isHeld: false,
       }))
-    if (kept) return
+    if (retained) return
     if (asset) await deleteDerivative(bucket, derivative)
     else {
       await bucket.abortPuts(derivative)

@@ -4,6 +4,7 @@ import {
   countDerivatives,
   derivativePrefix,
   type ObjectKey,
+  type OriginalName,
   partsPrefix,
   recordKey,
 } from '../../core/files/object-key.ts'
@@ -18,7 +19,7 @@ import type {
   RemovalCause,
 } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
-import type { Answered } from '../derivatives/answered.ts'
+import type { PendingStores } from '../derivatives/pending-stores.ts'
 import type { Agree } from './agree.ts'
 import { deleteAll } from './delete-objects.ts'
 import type { OriginalEvents } from './original-events.ts'
@@ -33,6 +34,8 @@ export interface Removals {
    * @throws Problem 404 when there is no such original, 503 when some objects could not be deleted yet (a sweep continues)
    */
   remove(client: Client, meanings: PathCandidates, isPermanent?: boolean): Promise<Removed>
+  /** Permanently deletes an original that was moved to another key. @throws Problem 404, 503 as {@link remove} */
+  removeMoved(client: Client, name: OriginalName, movedTo: ObjectKey): Promise<Removed>
   /** Rolls back failed uploads. Never throws: a sweep deletes the rest when the lease is over. */
   abandon(client: Client, uploads: readonly FailedUpload[]): Promise<void>
   /**
@@ -81,7 +84,7 @@ export function createRemovals({
   originals,
   trash,
   agree,
-  answered,
+  pendingStores,
   originalEvents,
   log,
   now = Date.now,
@@ -91,7 +94,7 @@ export function createRemovals({
   originals: Originals
   trash: SoftDeletes
   agree: Agree
-  answered: Answered
+  pendingStores: PendingStores
   originalEvents: OriginalEvents
   log: Log
   now?: () => number
@@ -129,31 +132,52 @@ export function createRemovals({
     return { derivatives: [...derivatives], finished }
   }
 
+  /** Deletes one candidate of a path. @returns undefined when there is no such original */
+  async function removeOne(
+    client: Client,
+    name: OriginalName,
+    { keepSeconds, cause, movedTo }: { keepSeconds?: number; cause: RemovalCause; movedTo?: ObjectKey },
+  ): Promise<Removed | undefined> {
+    const ref = { clientId: client.id, key: name.key }
+    // The index may have lost the original or its last step. Then index it first, so that all processes see its delete.
+    const { original } = await index.find(ref)
+    const isUnknown = original === undefined || original.state === 'pending'
+    const found = isUnknown ? await originals.resolve(client, { full: name }) : undefined
+    const record = found?.record ?? recordOf(original)
+    await pendingStores.ended(ref)
+    if (keepSeconds !== undefined) {
+      const trashed = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
+      // A restore may follow at any time. A delete that continued here would then be permanent.
+      if (trashed === 'already') return undefined
+      if (trashed) return trashed
+    }
+    const taken = await take(client, ref, { cause })
+    if (!taken) return undefined
+    const { derivatives, finished } = taken
+    // Two simultaneous deletes both succeed, but only one emits the event.
+    if (finished)
+      originalEvents.deleted(client, name.key, { derivatives, record, ...(movedTo ? { movedTo } : {}) })
+    return { key: name.key, derivatives: countDerivatives(derivatives) }
+  }
+
   return {
     async remove(client, meanings, isPermanent) {
       const keepSeconds = isPermanent ? undefined : client.rules?.keepDeletedSeconds
+      const cause = isPermanent ? 'purge' : 'delete'
       for (const name of originalCandidates(meanings)) {
-        const ref = { clientId: client.id, key: name.key }
-        // The index may have lost the original or its last step. Then index it first, so that all processes see its delete.
-        const { original } = await index.find(ref)
-        const isUnknown = original === undefined || original.state === 'pending'
-        const found = isUnknown ? await originals.resolve(client, { full: name }) : undefined
-        const record = found?.record ?? recordOf(original)
-        await answered.ended(ref)
-        if (keepSeconds !== undefined) {
-          const kept = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
-          // A restore may follow at any time. A delete that continued here would then be permanent.
-          if (kept === 'already') continue
-          if (kept) return kept
-        }
-        const taken = await take(client, ref, { cause: isPermanent ? 'purge' : 'delete' })
-        if (!taken) continue
-        const { derivatives, finished } = taken
-        // Two simultaneous deletes both succeed, but only one emits the event.
-        if (finished) originalEvents.deleted(client, name.key, { derivatives, record })
-        return { key: name.key, derivatives: countDerivatives(derivatives) }
+        const removed = await removeOne(client, name, {
+          cause,
+          ...(keepSeconds === undefined ? {} : { keepSeconds }),
+        })
+        if (removed) return removed
       }
       throw fileNotFound()
+    },
+
+    async removeMoved(client, name, movedTo) {
+      const removed = await removeOne(client, name, { cause: 'delete', movedTo })
+      if (!removed) throw fileNotFound()
+      return removed
     },
 
     async abandon(client, uploads) {

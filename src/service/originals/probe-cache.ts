@@ -3,7 +3,7 @@ import type { Log } from '../../core/log.ts'
 import type { OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 
 /** Caches the facts of an original's headers in its index record. A failed write is only logged: the file is probed again. */
-export function keptProbe(
+export function cachedProbe(
   record: OriginalRecord,
   { clientId, index, log }: { clientId: string; index: OriginalIndex; log: Log },
 ): CachedProbe {

@@ -114,6 +114,6 @@ function fixed(asset: Asset | undefined): CurrentFile | undefined {
 }
 
 /** The result of an index call; undefined while the index is unavailable. */
-export function unlessUnavailable<T>(answer: Promise<T>): Promise<T | undefined> {
-  return unlessStatus(503, answer)
+export function unlessUnavailable<T>(result: Promise<T>): Promise<T | undefined> {
+  return unlessStatus(503, result)
 }

@@ -47,9 +47,9 @@ export function createRemotes({ fetcher }: { fetcher: Fetcher }): Remotes {
     const access = accessOf(client, asker)
     const givePlace = takePlace({ client, asker, address })
     try {
-      const answer = await fetcher.fetch({ ...request, access })
-      answer.body.once('close', givePlace)
-      return answer
+      const response = await fetcher.fetch({ ...request, access })
+      response.body.once('close', givePlace)
+      return response
     } catch (error) {
       givePlace()
       throw error

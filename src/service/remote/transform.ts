@@ -210,7 +210,7 @@ export function createRemotePictures({
     const leftovers = createLeftovers(log, {})
     return {
       work: singleFlight<RemotePicture>(
-        async (signal, answer) => answer(await make(request, { signal, leftovers })),
+        async (signal, respond) => respond(await make(request, { signal, leftovers })),
         // The wait for a turn, the render, and a second render in another format.
         { limitMs: timeoutMs + 3 * limits.timeoutMs },
       ),

@@ -7,7 +7,7 @@ import type { Ledger } from '../../core/ports/ledger.ts'
  * @param options.make returns the new text for the present one (undefined: no text), and is called again after a conflict.
  *   When it throws, nothing is written
  * @param options.forgetAt when the ledger may delete the text, in milliseconds since 1970
- * @returns the `answer` of the call of `make` whose text was written
+ * @returns the `result` of the call of `make` whose text was written
  * @throws Problem 503
  */
 export async function changeInLedger<T>(
@@ -17,13 +17,13 @@ export async function changeInLedger<T>(
     make,
     forgetAt,
   }: {
-    make: (before: string | undefined) => Promise<{ after: string | undefined; answer: T }>
+    make: (before: string | undefined) => Promise<{ after: string | undefined; result: T }>
     forgetAt: number
   },
 ): Promise<T> {
   for (;;) {
     const before = await ledger.find(name)
-    const { after, answer } = await make(before)
-    if (after === before || (await ledger.replace(name, before, after, { forgetAt }))) return answer
+    const { after, result } = await make(before)
+    if (after === before || (await ledger.replace(name, before, after, { forgetAt }))) return result
   }
 }

@@ -31,7 +31,7 @@ export interface LinkUploads {
 const list = z.array(z.object({ id: z.string(), at: z.number() }))
 
 // A process whose clock is behind may still accept the link, and must find its count.
-const KEPT_AFTER_MS = 60_000
+const RETENTION_MS = 60_000
 // A typical duration of another upload by the same link.
 const RETRY_AFTER_SECONDS = 30
 
@@ -50,10 +50,10 @@ export function createLinkUploads({
     work: (begun: BegunUpload[]) => Promise<BegunUpload[]>,
   ): Promise<void> {
     return changeInLedger(ledger, `link uploads ${client.id} ${link.id}`, {
-      forgetAt: linkEnd(link) + KEPT_AFTER_MS,
+      forgetAt: linkEnd(link) + RETENTION_MS,
       async make(before) {
         const begun = await work(before === undefined ? [] : list.parse(JSON.parse(before)))
-        return { after: begun.length === 0 ? undefined : JSON.stringify(begun), answer: undefined }
+        return { after: begun.length === 0 ? undefined : JSON.stringify(begun), result: undefined }
       },
     })
   }

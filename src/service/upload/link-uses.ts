@@ -85,13 +85,13 @@ export function createLinkUses({
   function change<T>(
     client: Client,
     link: SignedLink,
-    work: (slots: Slot[]) => Promise<{ slots: Slot[]; answer: T }>,
+    work: (slots: Slot[]) => Promise<{ slots: Slot[]; result: T }>,
   ): Promise<T> {
     return changeInLedger(ledger, nameOf(client, link), {
       forgetAt: linkEnd(link) + KEPT_AFTER_MS,
       async make(before) {
-        const { slots, answer } = await work(parse(before, link.uses))
-        return { after: JSON.stringify(slots), answer }
+        const { slots, result } = await work(parse(before, link.uses))
+        return { after: JSON.stringify(slots), result }
       },
     })
   }
@@ -113,7 +113,7 @@ export function createLinkUses({
           throw busy()
         }
         slots[number] = after
-        return { slots, answer: undefined }
+        return { slots, result: undefined }
       })
     const renew = () => put({ holder, until: now() + LEASE_MS, ...(key ? { key } : {}) })
     const renewal = setInterval(() => void renew().catch(() => {}), LEASE_MS / 3)
@@ -154,7 +154,7 @@ export function createLinkUses({
         const free = slots.indexOf(null)
         if (free === -1) throw slots.every((one) => one === 'used') ? used(link) : busy()
         slots[free] = { holder, until: now() + LEASE_MS }
-        return { slots, answer: free }
+        return { slots, result: free }
       })
       return held(client, link, { number, holder })
     },

@@ -144,14 +144,14 @@ export function createResumables({
   }
 
   return {
-    async create(grant, asked) {
-      const { id, size, originalName, metadata, link } = asked
+    async create(grant, request) {
+      const { id, size, originalName, metadata, link } = request
       checkSize(grant.client, size, link)
       const record: ResumableRecord = {
         fileId: newFileId(),
         createdAt: now(),
         originalName,
-        folder: folderOf(grant, asked),
+        folder: folderOf(grant, request),
         ...(link === undefined ? {} : { link }),
         ...(size === undefined ? {} : { size }),
         ...(metadata ? { metadata } : {}),

@@ -12,9 +12,6 @@ export const MIB = 1024 * 1024
 /** As in the adapter: as much as is put in one request. */
 export const PART = 8 * MIB
 
-/** What callers are promised for any answer. */
-export const PROMISED_MS = 5000
-
 export const KEY = storedKey('a/b/image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
 export const BESIDE = derivativeKey(KEY, 'w=100')
 export const VIDEO = storedKey('video/mp4/7uLqEUXG4WpoGGa38h2U9Z.mp4')

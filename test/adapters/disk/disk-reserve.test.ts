@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { type DiskReserve, diskReserve } from '../../../src/adapters/disk/disk-reserve.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const MIB = 1024 ** 2
@@ -27,7 +27,7 @@ describe('the reserve of a disk', () => {
       (found) => found.size,
       () => 0,
     )
-  const begin = async ({ bytes = 16 * MIB, log = keptLog() } = {}) => {
+  const begin = async ({ bytes = 16 * MIB, log = recordLog() } = {}) => {
     reserve = await diskReserve({ path, bytes, log, tryEveryMs: 60_000 })
     return log
   }

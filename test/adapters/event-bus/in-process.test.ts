@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { inProcessEventBus } from '../../../src/adapters/event-bus/in-process.ts'
 import { eventBusContract } from '../../contracts/event-bus.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 
 eventBusContract('in process', async ({ log, limitMs }) => ({
   bus: inProcessEventBus(log, { limitMs }),
@@ -10,7 +10,7 @@ eventBusContract('in process', async ({ log, limitMs }) => ({
 
 describe('in process: the log line of a listener that fails', () => {
   it('has the error, the event and the plugin', async () => {
-    const log = keptLog()
+    const log = recordLog()
     const bus = inProcessEventBus(log)
     const err = new Error('broken')
     bus.on('client.changed', 'a plugin', () => {

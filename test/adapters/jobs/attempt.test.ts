@@ -3,18 +3,18 @@ import { expect } from 'chai'
 import { type AttemptOptions, runAttempt } from '../../../src/adapters/jobs/attempt.ts'
 import type { JobRun } from '../../../src/core/ports/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type KeptLog, keptLog } from '../../support/service.ts'
+import { type RecordedLog, recordLog } from '../../support/service.ts'
 
 const JOB = { kind: 'make', id: 'one', data: null, attempt: 1 }
 
 describe('an attempt of a job', () => {
-  let log: KeptLog
+  let log: RecordedLog
   let told: number[]
   let stop: AbortController
   let options: AttemptOptions
 
   beforeEach(() => {
-    log = keptLog()
+    log = recordLog()
     told = []
     stop = new AbortController()
     options = {

@@ -14,7 +14,7 @@ import {
   sharedRedis,
   startRedis,
 } from '../../support/servers/redis-server.ts'
-import { type KeptLog, keptLog } from '../../support/service.ts'
+import { type RecordedLog, recordLog } from '../../support/service.ts'
 
 jobsContract('BullMQ', async () => {
   const { url } = await sharedRedis()
@@ -41,7 +41,7 @@ describe('BullMQ: jobs of several processes', function () {
   const keyPrefix = 'sluice:'
   let server: RedisServer
   let redis: RedisConnection
-  let log: KeptLog
+  let log: RecordedLog
   let jobs: Jobs
   let begun: Job[]
   let children: Running[]
@@ -51,7 +51,7 @@ describe('BullMQ: jobs of several processes', function () {
   })
   after(() => server.remove())
   beforeEach(async () => {
-    log = keptLog()
+    log = recordLog()
     redis = connectRedis({ url: server.url, log })
     await redis.ready()
     await redis.client.flushall()

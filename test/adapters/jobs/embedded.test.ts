@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Running, run } from '../../support/servers/process.ts'
-import { type KeptLog, keptLog } from '../../support/service.ts'
+import { type RecordedLog, recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 jobsContract('embedded', async () => {
@@ -28,13 +28,13 @@ const ONE = { kind: 'make', id: 'one' }
 describe('embedded: jobs after a restart', function () {
   this.timeout(60_000)
   let folder: string
-  let log: KeptLog
+  let log: RecordedLog
   let jobs: Jobs | undefined
   let begun: Job[]
 
   beforeEach(async () => {
     folder = await temporaryFolder()
-    log = keptLog()
+    log = recordLog()
     begun = []
   })
   afterEach(async () => {

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
 import { openResilientLevel, type ResilientLevel } from '../../../src/adapters/level/resilient-level.ts'
 import { rejection } from '../../support/rejection.ts'
-import { type KeptLog, keptLog } from '../../support/service.ts'
+import { type RecordedLog, recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const ALL = { gt: '', lt: '\xff' }
@@ -120,9 +120,9 @@ describe('a LevelDB after a failed write', () => {
 
   describe('that can be filled again from the bucket', () => {
     let store: ResilientLevel
-    let log: KeptLog
+    let log: RecordedLog
     const opened = async () => {
-      log = keptLog()
+      log = recordLog()
       store = await openResilientLevel(join(folder, 'refilled'), { refilled: { log } })
     }
     beforeEach(async () => {

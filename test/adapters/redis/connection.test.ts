@@ -14,7 +14,7 @@ import type { Problem } from '../../../src/core/problem.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from '../../support/servers/redis-server.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
@@ -163,7 +163,7 @@ describe('a connection to Redis', () => {
   })
 
   it('logs an outage once, and its end once', async () => {
-    const log = keptLog()
+    const log = recordLog()
     const redis = connect({ log })
     await redis.ready()
     expect(log.lines).to.deep.equal([])
@@ -252,7 +252,7 @@ describe('a connection to Redis', () => {
     })
 
     it('reports a wrong password, and shows it nowhere', async () => {
-      const log = keptLog()
+      const log = recordLog()
       const wrong = 'wrong-and-hidden'
       const redis = connect({ url: withUser(wrong), log })
       const { failure } = await timed(redis.ready())

@@ -14,7 +14,7 @@ import { badParameter, Problem, unavailable } from '../../../src/core/problem.ts
 import { notTransformable } from '../../../src/core/transform-problems.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
-import { type KeptLog, keptLog } from '../../support/service.ts'
+import { type RecordedLog, recordLog } from '../../support/service.ts'
 import { jobTurns } from './job-turns.ts'
 import { jobsModel } from './jobs-model.ts'
 
@@ -43,7 +43,7 @@ function gate() {
 export function jobsContract(name: string, createStore: () => Promise<JobStore>): void {
   describe(`${name}: the contract of Jobs`, () => {
     let store: JobStore
-    let log: KeptLog
+    let log: RecordedLog
     let jobs: Jobs
     /** The same jobs as another process sees them; where there is only one process, `jobs` itself. */
     let elsewhere: Jobs
@@ -53,7 +53,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
 
     beforeEach(async () => {
       store = await createStore()
-      log = keptLog()
+      log = recordLog()
       begun = []
       opened = []
       await open()

@@ -8,7 +8,7 @@ import { jobsRoutes } from '../../../src/http/delivery/job-routes.ts'
 import { problemHandler } from '../../../src/http/problem.ts'
 import type { MediaJob, MediaJobs } from '../../../src/service/delivery/media-job.ts'
 import { eventually } from '../../support/eventually.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 
 type Routes = Parameters<typeof jobsRoutes>[0]
 
@@ -46,7 +46,7 @@ describe('followers of a job', () => {
     } as unknown as MediaJobs
     const limits = followers ? { followers } : {}
     app.use(jobsRoutes({ clients, media, baseUrl: 'http://127.0.0.1', lookEveryMs, ...limits }))
-    app.use(problemHandler(keptLog()))
+    app.use(problemHandler(recordLog()))
     const server = createServer(app).listen(0, '127.0.0.1')
     await new Promise((done) => server.once('listening', done))
     closing.push(() => {

@@ -64,7 +64,7 @@ describe('DELETE of the derivatives of a file', () => {
     await exchange(service, `${other.src}?w=10`)
     await settled(service)
     const run = service.app.commands['derivatives delete']
-    const options = { signal: new AbortController().signal, tell: async () => {} }
+    const options = { signal: new AbortController().signal, report: async () => {} }
     const one = await run?.({ clientId: 'first', path: record.s3PathOriginal }, options)
     expect(one).to.include({ originals: 1, derivatives: 2 })
     const folder = `${other.s3PathOriginal.split('/')[0]}/`

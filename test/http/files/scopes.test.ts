@@ -166,12 +166,12 @@ onOneBackend('secrets with a scope', (start) => {
   it('stop working when they expire or are revoked, and survive a rotation', async () => {
     const ended = await secretFor({ only: 'upload' }, 0)
     expect((await upload(ended)).status).to.equal(401)
-    const { secret, kept } = await service.app.clients.addSecret(client.id, { scope: { only: 'upload' } })
+    const { secret, stored } = await service.app.clients.addSecret(client.id, { scope: { only: 'upload' } })
     const { tokens } = await service.app.clients.rotate(client.id, { keepOldMs: 0 })
     expect((await upload(client.tokens.secretClientToken)).status).to.equal(401)
     client = { ...client, tokens }
     expect((await upload(secret)).status).to.equal(200)
-    await service.app.clients.removeSecret(client.id, kept.id ?? '')
+    await service.app.clients.removeSecret(client.id, stored.id ?? '')
     expect((await upload(secret)).status).to.equal(401)
   })
 

@@ -51,6 +51,7 @@ onEveryBucket('objects of other systems', (start) => {
     expect([part.status, part.body.toString()]).to.deep.equal([206, 'PNG'])
     const known = await get(`${FOLDER}/ä b.jpg`, { headers: { 'If-None-Match': String(whole.headers.etag) } })
     expect(known.status).to.equal(304)
+    expect(whole.headers['cache-control']).to.include('max-age=60')
     const page = await get(`${FOLDER}/page.html`, { group: 'text' })
     expect(page.status).to.equal(200)
     expect(page.headers['content-security-policy']).to.be.a('string')

@@ -17,7 +17,7 @@ import { sendPieces } from '../../../src/http/readers/send-pieces.ts'
 import { clientGone } from '../../../src/http/request.ts'
 import { eventually } from '../../support/eventually.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const KIB = 1024
@@ -58,7 +58,7 @@ describe('the buffer of a client that does not read', () => {
   let response: Response | undefined
 
   beforeEach(async () => {
-    readers = createReaders({ minBytesPerSecond: 0, log: keptLog() })
+    readers = createReaders({ minBytesPerSecond: 0, log: recordLog() })
     given = 0
     taken = 0
     const { begin } = readers
@@ -164,7 +164,7 @@ function bodyOf(answer: Buffer): Buffer {
 
 describe('large pieces', () => {
   it('are given to 32 fast readers at most, since all may stop at the same moment', () => {
-    const readers = createReaders({ minBytesPerSecond: 0, log: keptLog() })
+    const readers = createReaders({ minBytesPerSecond: 0, log: recordLog() })
     const all = Array.from({ length: 40 }, () => readers.begin({} as Response))
     const lengths = () => all.map((reader) => reader.newPiece(true).length)
     const large = () => lengths().filter((length) => length === 256 * KIB).length
@@ -189,7 +189,7 @@ describe('the minimum speed of readers', () => {
     return res
   }
   const begun = (minBytesPerSecond: number) => {
-    const readers = createReaders({ minBytesPerSecond, log: keptLog(), lookEveryMs: 1 })
+    const readers = createReaders({ minBytesPerSecond, log: recordLog(), lookEveryMs: 1 })
     const res = fakeResponse()
     return { readers, res, reader: readers.begin(res as unknown as Response) }
   }
@@ -240,7 +240,7 @@ describe('the minimum speed of readers', () => {
 
 describe('responses that are not stored', () => {
   it('respond 503 above 64 MiB in total, until one ends', () => {
-    const readers = createReaders({ minBytesPerSecond: 0, log: keptLog() })
+    const readers = createReaders({ minBytesPerSecond: 0, log: recordLog() })
     const ends = [readers.hold(40 * MIB), readers.hold(24 * MIB)]
     expect(() => readers.hold(1))
       .to.throw()

@@ -7,7 +7,7 @@ import type { LoadedDetector, LoadedPlugin } from '../../../src/pipeline/load/lo
 import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
 import { createRunner, type WorkContext } from '../../../src/pipeline/run/run.ts'
 import { STRANGER } from '../../support/requests/callers.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 import { ENGINES, loadWith } from '../load/drop-ins.ts'
 
 export const LIMITS: TransformLimits = {
@@ -30,7 +30,7 @@ export function context({
   storePart = (name) => Promise.reject(new Error(`there is no place for ${name}`)),
   ...rest
 }: Partial<WorkContext> = {}): WorkContext {
-  return { ...rest, clientId, caller, asset, signal, limits, afterwards, storePart, log: keptLog() }
+  return { ...rest, clientId, caller, asset, signal, limits, afterwards, storePart, log: recordLog() }
 }
 
 /** The file in the bucket. */

@@ -16,7 +16,7 @@ import { eventually } from '../../support/eventually.ts'
 import { colourAt } from '../../support/media/images.ts'
 import { remuxed, video, wideVideo } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS } from '../image/transform.ts'
@@ -337,7 +337,7 @@ describe('the ffmpeg engine', () => {
       await mkdir(join(scratch, name), { recursive: true })
     const twoHoursAgo = new Date(Date.now() - 7_200_000)
     await utimes(join(scratch, old), twoHoursAgo, twoHoursAgo)
-    await engine.start(keptLog())
+    await engine.start(recordLog())
     expect(await readdir(scratch)).to.have.members([alive, elsewhere, foreign])
     await rm(scratch, { recursive: true })
   })

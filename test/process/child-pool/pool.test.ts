@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.ts'
 import type { Deed } from '../../support/programs/apart-worker.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
 import { rejection } from '../../support/rejection.ts'
-import { type KeptLog, keptLog, PROJECT } from '../../support/service.ts'
+import { PROJECT, type RecordedLog, recordLog } from '../../support/service.ts'
 
 // Built: under tsx a child loads its modules in another thread, whose files it closes with those that it has inherited.
 const WORKER = await builtScript('apart-worker')
@@ -43,9 +43,9 @@ describe('a pool of child processes', function () {
     process.execArgv = execArgv
   })
   let pool: Pool
-  let log: KeptLog
+  let log: RecordedLog
   const open = (options: Partial<PoolOptions> = {}) => {
-    log = keptLog()
+    log = recordLog()
     pool = createPool({
       script: WORKER,
       setup: { maxMemoryBytes: MAX_MEMORY_BYTES },
@@ -221,7 +221,7 @@ describe('a pool of child processes', function () {
 
   it('forwards the log lines of a task', async () => {
     open()
-    const own = keptLog()
+    const own = recordLog()
     await run({ do: 'say' }, { log: own })
     expect(own.lines).to.have.length(1)
     expect(own.lines[0]).to.deep.include({ level: 'warn', message: 'said' })

@@ -11,6 +11,7 @@ import type { Remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fileServer, keepPath } from '../../support/requests/remote-files.ts'
 import { crashPoints } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { askAlias, setAlias } from '../../support/stored/aliases.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { filePath, listAll, type WireFile } from '../../support/stored/files.ts'
 
@@ -167,6 +168,60 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
           },
         },
       )
+
+    const aliasSteps = {
+      'before bucket.put alias': 1,
+      'within bucket.put alias': 1,
+      'after bucket.put alias': 2,
+    }
+    for (const [step, version] of stepsOn(backend, aliasSteps, ['after bucket.put alias']))
+      crash(`an alias that it sets, ${step}: has the old or the new file, and can be set again`, {
+        step,
+        prepare: (dataDir) =>
+          prepared(dataDir, async (first) => {
+            const keys: string[] = []
+            for (const name of ['a.png', 'b.png'])
+              keys.push((await uploadOne(first, { name, bytes: png })).s3PathOriginal)
+            const [a = '', b = ''] = keys
+            return { a, b, alias: await setAlias(first, 'shop/a', a) }
+          }),
+        work: (dying, { b }) => setAlias(dying, 'shop/a', b),
+        async test(dataDir, { a, b, alias }) {
+          const service = await next(dataDir)
+          const delivered = async () => {
+            const { status, headers } = await exchange(service, new URL(alias.src).pathname)
+            return [status, headers.etag]
+          }
+          expect(await delivered()).to.deep.equal([200, `"${version === 1 ? a : b}"`])
+          await expectNoFindings(service)
+          // What was stored without a response counts: to set the same file again changes nothing.
+          expect(await setAlias(service, 'shop/a', b)).to.include({ version: 2, file: b })
+          expect(await delivered()).to.deep.equal([200, `"${b}"`])
+          const back = await askAlias(service, 'shop/a/rollback', { method: 'POST' })
+          expect(back.body).to.include({ version: 3, file: a })
+          await expectNoFindings(service)
+        },
+      })
+
+    const aliasDeleteSteps = { 'before bucket.delete alias': 200, 'after bucket.delete alias': 404 }
+    for (const [step, status] of stepsOn(backend, aliasDeleteSteps, []))
+      crash(`an alias that it deletes, ${step}: exists or does not, and its file remains`, {
+        step,
+        prepare: (dataDir) =>
+          prepared(dataDir, async (first) => {
+            const record = await uploadOne(first, { name: 'a.png', bytes: png })
+            await setAlias(first, 'shop/a', record.s3PathOriginal)
+            return record
+          }),
+        work: (dying) => askAlias(dying, 'shop/a', { method: 'DELETE' }),
+        async test(dataDir, record) {
+          const service = await next(dataDir)
+          expect((await askAlias(service, 'shop/a')).status).to.equal(status)
+          await expectDelivered(service, record)
+          expect(await setAlias(service, 'shop/a', record.s3PathOriginal)).to.include({ version: 1 })
+          await expectNoFindings(service)
+        },
+      })
 
     const restore = async (caller: Caller, key: string) => {
       const { body } = await ask(caller, '/v1/files/restore', { method: 'POST', json: { paths: [key] } })

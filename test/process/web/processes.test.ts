@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import packageJson from '../../../package.json' with { type: 'json' }
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -40,7 +41,8 @@ describe('several web processes', function () {
       const workers = await childrenOf(server.pid)
       expect(workers).to.have.length(2)
       await untilAllAnswer(server, workers)
-      expect(server.output().match(/Sluice is ready/g)).to.have.length(1)
+      const banners = logged(server).filter(({ msg }) => String(msg).startsWith('Sluice is ready'))
+      expect(banners.map(({ version }) => version)).to.deep.equal([packageJson.version])
       const record = await uploadOne(server, { name: 'a.png', bytes: await picture() })
       expect(record.src).to.include(`http://localhost:${new URL(server.url).port}/`)
     })
@@ -82,7 +84,8 @@ describe('several web processes', function () {
       const others = [...outcomes].filter((outcome) => !['200', 'TypeError'].includes(outcome))
       expect(others).to.deep.equal([])
       expect(outcomes).to.include('200')
-      expect(server.output().match(/Sluice is ready/g)).to.have.length(1)
+      const banners = logged(server).filter(({ msg }) => String(msg).startsWith('Sluice is ready'))
+      expect(banners.map(({ version }) => version)).to.deep.equal([packageJson.version])
     })
 
     it('exit when the process that has started them is killed', async () => {

@@ -234,7 +234,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
       it('is taken back when its operator disconnects before files may be deleted', async () => {
         const abort = new AbortController()
         fileComes(() => abort.abort(new Error('Ctrl-C')))
-        const run = { signal: abort.signal, tell: async () => {} }
+        const run = { signal: abort.signal, report: async () => {} }
         const work = service.app.commands['client remove']?.({ id: other.id, files: false }, run)
         expect(await rejection(work as Promise<unknown>)).to.have.property('message', 'Ctrl-C')
         expect(await stateOf(other.id)).to.equal('active')
@@ -307,7 +307,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
             return bucket.delete(keys)
           },
         })
-        const run = { signal: abort.signal, tell: async () => {} }
+        const run = { signal: abort.signal, report: async () => {} }
         const work = service.app.commands['client remove']?.({ id: other.id, files: true }, run)
         expect(await rejection(work as Promise<unknown>)).to.have.property('message', 'Ctrl-C')
         expect(await stateOf(other.id)).to.equal('removing')

@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { entriesOf } from '../../support/requests/archive.ts'
 import { TRUSTED } from '../../support/requests/callers.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 
 const CLIENT = { id: 'first', token: 'pub_first' } as Client
 const LARGE = 2 * 1024 * 1024
@@ -54,7 +54,7 @@ describe('an archive', () => {
     createArchive({
       deliveries,
       events: { emit: (_name: string, event: object) => sent.push(event) } as never,
-      log: keptLog(),
+      log: recordLog(),
     })({
       client: CLIENT,
       caller: TRUSTED,
@@ -104,7 +104,7 @@ describe('an archive', () => {
 
   it('reads no more ahead than the limit of all archives together', async () => {
     const { told, deliveries } = madeNow()
-    const archive = createArchive({ deliveries, events: { emit() {} } as never, log: keptLog() })
+    const archive = createArchive({ deliveries, events: { emit() {} } as never, log: recordLog() })
     const items = itemsOf(Array.from({ length: 50 }, () => 1_000_000))
     const controller = new AbortController()
     const unread = Array.from({ length: 10 }, () =>

@@ -13,7 +13,7 @@ import { appKeys } from '../../../src/core/signing/derive-key.ts'
 import { type Clients, createClients, type Tokens } from '../../../src/service/clients/clients.ts'
 import { createUrlKeys } from '../../../src/service/clients/url-keys.ts'
 import { rejection } from '../../support/rejection.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const HOUR = 3_600_000
@@ -29,18 +29,18 @@ describe('clients', () => {
   let store: ClientStore
   let clients: Clients
   /** What has been kept for the next start. */
-  let kept: Tokens | undefined
+  let stored: Tokens | undefined
   let changed: string[]
   const clock = { now: 0 }
   const now = () => clock.now
-  const events = inProcessEventBus(keptLog())
+  const events = inProcessEventBus(recordLog())
 
   beforeEach(async () => {
     folder = await temporaryFolder()
     clock.now = 1_800_000_000_000
     const buckets = await diskBuckets({ folder, urlOf: (key) => key })
     store = await bucketClientStore(buckets.of({ id: FIRST_CLIENT_ID, token: '' }), { now })
-    kept = undefined
+    stored = undefined
     changed = []
     clients = createClients({
       urlKeys,
@@ -48,7 +48,7 @@ describe('clients', () => {
       store,
       events: { ...events, emit: (_name, { clientId }) => void changed.push(clientId) },
       keepFirst: async (tokens) => {
-        kept = tokens
+        stored = tokens
       },
       bounds,
       now,
@@ -366,7 +366,7 @@ describe('clients', () => {
     it("store the first client's secret for the next start, before the old one expires", async () => {
       await clients.ensureFirst(FIRST)
       const { tokens } = await clients.rotate(FIRST_CLIENT_ID, { keepOldMs: HOUR })
-      expect(kept).to.deep.equal(tokens)
+      expect(stored).to.deep.equal(tokens)
       expect(accepts(FIRST.secretClientToken)).to.equal(true)
       // As the next start does it.
       await clients.ensureFirst(tokens)

@@ -9,7 +9,7 @@ import { stoppedAtTheEnd } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
-import { keptLog, startService } from '../../support/service.ts'
+import { recordLog, startService } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -68,7 +68,7 @@ describe('bytes that a bucket fails to delete', () => {
       find: async () => ({ size: 1, mediaType: 'image/png' }),
       delete: (keys: readonly ObjectKey[]) => outcome(keys),
     } as unknown as Bucket
-    const log = keptLog()
+    const log = recordLog()
     const sweep = createSweep({
       index,
       buckets: { of: () => bucket, ping: async () => {}, sweep: async () => 0 },

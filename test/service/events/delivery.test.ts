@@ -19,7 +19,7 @@ import {
 } from '../../../src/service/events/delivery.ts'
 import { eventually } from '../../support/eventually.ts'
 import { newKeyPrefix, sharedRedis } from '../../support/servers/redis-server.ts'
-import { type KeptLog, keptLog } from '../../support/service.ts'
+import { type RecordedLog, recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const PLAN: DeliveryPlan = {
@@ -49,14 +49,14 @@ const fetcher: Fetcher = {
 
 describe('event delivery', () => {
   let folder: string
-  let log: KeptLog
+  let log: RecordedLog
   let bus: EventBus
   let jobs: Jobs
   const opened: Jobs[] = []
 
   beforeEach(async () => {
     folder = await temporaryFolder()
-    log = keptLog()
+    log = recordLog()
     jobs = await reopened()
     bus = inProcessEventBus(log)
   })
@@ -114,14 +114,14 @@ describe('event delivery', () => {
     createEventDelivery({ plugins: [{ plugin, options: {}, targets }], jobs, fetcher, log }).listen(bus)
   }
 
-  type Told = { event: Events['client.changed']; context: EventContext }
+  type CommandItem = { event: Events['client.changed']; context: EventContext }
   /** A plugin that records its events, and calls `then` for each. */
   function listener(
     name: string,
     more: Partial<EventPlugin> = {},
-    then: (told: Told) => unknown = () => {},
-  ): { plugin: EventPlugin; told: Told[] } {
-    const told: Told[] = []
+    then: (told: CommandItem) => unknown = () => {},
+  ): { plugin: EventPlugin; told: CommandItem[] } {
+    const told: CommandItem[] = []
     const on: EventPlugin['on'] = {
       'client.changed': (event, context) => {
         told.push({ event, context })
@@ -131,7 +131,7 @@ describe('event delivery', () => {
     return { plugin: { name, on, ...more }, told }
   }
   const emit = (clientId: string) => bus.emit('client.changed', { clientId })
-  const clientsOf = (told: Told[]) => told.map(({ event }) => event.clientId)
+  const clientsOf = (told: CommandItem[]) => told.map(({ event }) => event.clientId)
 
   for (const durable of [false, true]) {
     describe(durable ? 'to a durable plugin' : 'to one that is not durable', () => {
@@ -210,7 +210,7 @@ describe('event delivery', () => {
     emit('x')
     emit('y')
     await eventually(() => expect([...a.told, ...b.told]).to.have.length(4))
-    const idOf = (told: Told[], client: string) =>
+    const idOf = (told: CommandItem[], client: string) =>
       told.find(({ event }) => event.clientId === client)?.context.id
     for (const client of ['x', 'y']) expect(idOf(a.told, client)).to.equal(idOf(b.told, client))
     expect(idOf(a.told, 'x')).to.not.equal(idOf(a.told, 'y'))

@@ -128,12 +128,12 @@ onTwoBackends('check and reindex', (start) => {
     const record = { ...(await storage.index.find(ref(two.key))).original } as { record?: object }
     await put(recordKey(two.key), JSON.stringify({ ...record.record, sha256: 'other', originalName: 'b' }))
     await put(recordKey(three.key), 'no JSON')
-    const tell = async (item: unknown) => {
+    const report = async (item: unknown) => {
       const { finding } = item as { finding?: Finding }
       if (finding) details.push(`${finding.kind} ${finding.key}: ${finding.detail}`)
     }
     const details: string[] = []
-    await service.app.commands.check?.({}, { signal: new AbortController().signal, tell })
+    await service.app.commands.check?.({}, { signal: new AbortController().signal, report })
     expect(details.sort()).to.deep.equal(
       [
         `size differs ${one.key}: 5 bytes, ${png.length} in the index`,

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import type { FileIndex } from '../../../src/core/ports/file-index.ts'
 import { createSweep } from '../../../src/service/maintenance/sweep.ts'
-import { keptLog } from '../../support/service.ts'
+import { recordLog } from '../../support/service.ts'
 
 describe('a sweep', () => {
   const key = storedKey('image/png/1111111111111111111111.png')
@@ -29,7 +29,7 @@ describe('a sweep', () => {
           running -= 1
         },
       } as never,
-      log: keptLog(),
+      log: recordLog(),
     })
     expect(await sweep()).to.equal(100)
     expect(most).to.equal(16)
@@ -56,7 +56,7 @@ describe('a sweep', () => {
         } as never,
         agree: async () => void done.push('agreed'),
         removals: {} as never,
-        log: keptLog(),
+        log: recordLog(),
       })
       return { ended: await sweep(), done }
     }

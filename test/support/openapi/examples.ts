@@ -66,6 +66,7 @@ export async function exampleSender(service: Service, password: string): Promise
     async send(endpoint, example) {
       const shop = await newShop()
       if (endpoint.id === 'signUrl') await service.app.clients.addUrlKey(shop.id)
+      if (/Alias/.test(endpoint.id)) await replaced(service, shop, photo)
       // A client with files is not deleted.
       if (endpoint.id === 'deleteClient') await deleted(service, shop)
       const { bytes, headers } = await bodyOf(endpoint, example, { shop, form, photo })
@@ -80,6 +81,19 @@ export async function exampleSender(service: Service, password: string): Promise
 
 async function deleted(service: Service, { key, secret }: Shop): Promise<void> {
   await exchange(service, `/v1/upload/${key}`, { method: 'DELETE', headers: { Authorization: secret } })
+}
+
+/** Sets the alias of the examples to another photo, then to the stored one. */
+async function replaced(service: Service, { key, secret }: Shop, photo: Uint8Array): Promise<void> {
+  const headers = { Authorization: secret }
+  const other = await exchange(service, '/v1/upload/former.jpg', { method: 'PUT', headers, body: photo })
+  const [{ s3PathOriginal }] = JSON.parse(other.body.toString())
+  for (const file of [s3PathOriginal, key])
+    await exchange(service, `/v1/aliases/${EXAMPLE.alias}`, {
+      method: 'PUT',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ file }),
+    })
 }
 
 /** The text with the values of a real client instead of those of the examples. */
@@ -115,8 +129,8 @@ function headersOf(endpoint: Endpoint, { parameters = {} }: Example): Record<str
 }
 
 function authorization({ access }: Endpoint, { secret, admin }: Shop): Record<string, string> {
-  if (access !== 'secret' && access !== 'admin') return {}
-  return { Authorization: `Bearer ${access === 'secret' ? secret : admin}` }
+  if (!['secret', 'admin', 'operator or secret'].includes(access)) return {}
+  return { Authorization: `Bearer ${access === 'admin' ? admin : secret}` }
 }
 
 async function bodyOf(

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { transformerEnvironment } from '../../../config/programs.ts'
 import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import { createPool } from '../../../src/process/child-pool/pool.ts'
-import { keptLog } from '../texts/kept-log.ts'
+import { recordLog } from '../texts/recorded-log.ts'
 
 // A process with two children of this script, one at work and one at rest. It prints their process ids and waits until it is killed.
 const [script = '', deed] = process.argv.slice(2)
-const log = keptLog()
+const log = recordLog()
 const setup = { maxMemoryBytes: 1e9 }
 const pool = createPool({
   script,

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { loadConfig } from '../../../config/load.ts'
 import { createApp } from '../../../src/app.ts'
-import { keptLog, PROJECT } from '../service.ts'
+import { PROJECT, recordLog } from '../service.ts'
 import { endingAt } from '../stored/steps.ts'
 
 // The service as it is, which kills itself with SIGKILL at one step of its storage: the environment's CRASH_AT.
@@ -14,7 +14,7 @@ server.listen(0, '127.0.0.1', async () => {
     config: loadConfig(),
     root: PROJECT,
     baseUrl: `http://localhost:${port}`,
-    log: keptLog(),
+    log: recordLog(),
     wrapStorage: endingAt(process.env.CRASH_AT ?? '', () => process.kill(process.pid, 'SIGKILL')),
   })
   handle = app.handle

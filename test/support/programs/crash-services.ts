@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { loadConfig } from '../../../config/load.ts'
 import { createApp } from '../../../src/app.ts'
-import { keptLog, PROJECT } from '../service.ts'
+import { PROJECT, recordLog } from '../service.ts'
 import { endingAt } from '../stored/steps.ts'
 
 // Several services in one process, each of which stops at a step of its own. The parent process kills all of them at once: see
@@ -20,7 +20,7 @@ await Promise.all(
       config: loadConfig(env),
       root: PROJECT,
       baseUrl: `http://localhost:${port}`,
-      log: keptLog(),
+      log: recordLog(),
       wrapStorage: endingAt(step, () => process.stdout.write(`service ${number} has stopped\n`)),
     })
     handle = app.handle

@@ -1,12 +1,12 @@
 import { bullmqJobs } from '../../../src/adapters/jobs/bullmq.ts'
 import { embeddedJobs } from '../../../src/adapters/jobs/embedded.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
-import { keptLog } from '../texts/kept-log.ts'
+import { recordLog } from '../texts/recorded-log.ts'
 
 // A process that does jobs of the kind "make" and prints their outcomes, or adds jobs without end, depending on
 // its environment. SIGTERM stops it.
 const { FOLDER, REDIS_URL = '', KEY_PREFIX = '', TAKE_OVER_MS, ATTEMPTS, ADD } = process.env
-const log = keptLog()
+const log = recordLog()
 const say = (...words: unknown[]) => process.stdout.write(`${words.join(' ')}\n`)
 
 const redis = FOLDER ? undefined : connectRedis({ url: REDIS_URL, log })

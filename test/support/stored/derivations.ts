@@ -1,10 +1,10 @@
 import { type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Locks } from '../../../src/core/ports/locks.ts'
-import { createAnswered } from '../../../src/service/derivatives/answered.ts'
 import type { DeriveRequest } from '../../../src/service/derivatives/derivations.ts'
 import { createDerivations } from '../../../src/service/derivatives/derive.ts'
+import { createPendingStores } from '../../../src/service/derivatives/pending-stores.ts'
 import { NO_CPU_LIMIT, STRANGER } from '../requests/callers.ts'
-import { keptLog, type Service } from '../service.ts'
+import { recordLog, type Service } from '../service.ts'
 
 type Options = Parameters<typeof createDerivations>[0]
 
@@ -15,7 +15,7 @@ export function derivationsOn(
 ) {
   const { timeoutMs = 1000, ...rest } = options
   return createDerivations({
-    answered: createAnswered(),
+    pendingStores: createPendingStores(),
     ...storage,
     assets: {
       of: async () => async () => {
@@ -36,7 +36,7 @@ export function derivationsOn(
       outputMaxBytes: 1e9,
       timeoutMs,
     },
-    log: keptLog(),
+    log: recordLog(),
     ...rest,
   })
 }

@@ -3,9 +3,9 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { DeleteObjectsCommand, HeadBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
-import { refusePages } from './answer.ts'
 import { checkLiteral, guardedLookup, type IsRefused } from './guard.ts'
 import { createPatience, type Patience } from './patience.ts'
+import { refusePages } from './response.ts'
 
 /**
  * Connection to S3. The SDK finds omitted values itself: in its

@@ -50,7 +50,7 @@ async function deleteBatch(
     // Quiet: the response lists only the names that failed.
     Delete: { Quiet: true, Objects: names.map((Key) => ({ Key })) },
   })
-  const { Errors = [] } = await patience.answered((abortSignal) => calls.send(command, { abortSignal }))
+  const { Errors = [] } = await patience.responseOf((abortSignal) => calls.send(command, { abortSignal }))
   const errors = new Map<string, unknown>()
   for (const { Key = '', Code, Message } of Errors) {
     if (Code === 'NoSuchKey') continue

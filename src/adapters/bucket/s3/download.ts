@@ -31,7 +31,7 @@ export async function download(
     Key: name,
     ...(range ? { Range: `bytes=${range.start}-${range.end}`, IfMatch: etag } : {}),
   })
-  const { Body, ContentRange } = await patience.answered(
+  const { Body, ContentRange } = await patience.responseOf(
     (abortSignal) => downloads.send(command, { abortSignal }),
     { signal },
   )

@@ -19,7 +19,7 @@ export async function* listNames(
       EncodingType: 'url',
       ...from,
     })
-    const page = await patience.answered((abortSignal) => calls.send(command, { abortSignal }))
+    const page = await patience.responseOf((abortSignal) => calls.send(command, { abortSignal }))
     from = page.IsTruncated ? { ContinuationToken: page.NextContinuationToken } : undefined
     for (const { Key = '' } of page.Contents ?? []) {
       const name = page.EncodingType === 'url' ? urlDecoded(Key) : Key

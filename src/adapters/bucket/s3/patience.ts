@@ -21,7 +21,7 @@ export interface Patience {
    * @param options.withinMs a fixed limit, also during an outage
    * @throws Problem as {@link problemOf} creates it; the signal's reason when that aborts
    */
-  answered<T>(
+  responseOf<T>(
     ask: (abortSignal: AbortSignal) => Promise<T>,
     options?: { signal?: AbortSignal | undefined; withinMs?: number },
   ): Promise<T>
@@ -56,7 +56,7 @@ export function createPatience(): Patience {
   return {
     watch: () => watch(),
 
-    async answered(ask, { signal, withinMs = patience() } = {}) {
+    async responseOf(ask, { signal, withinMs = patience() } = {}) {
       signal?.throwIfAborted()
       const silence = watch(withinMs)
       const joined = anySignal(signal ? [signal, silence.signal] : [silence.signal])
@@ -66,9 +66,9 @@ export function createPatience(): Patience {
         over.addEventListener('abort', () => reject(over.reason), { once: true })
       })
       try {
-        const answer = await Promise.race([ask(over), aborted])
+        const response = await Promise.race([ask(over), aborted])
         lostAt = NEVER
-        return answer
+        return response
       } catch (error) {
         if (error instanceof S3ServiceException) lostAt = NEVER
         signal?.throwIfAborted()

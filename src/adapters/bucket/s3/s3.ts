@@ -3,6 +3,7 @@ import { encodedPath, type ObjectKey } from '../../../core/files/object-key.ts'
 import type { Bucket, Buckets } from '../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../core/problem.ts'
 import { bucketAddress, type S3Clients, type S3ConnectionOptions, s3Clients } from './client.ts'
+import { copyObject } from './copy.ts'
 import { deleteNames } from './delete.ts'
 import { download } from './download.ts'
 import { listNames } from './list.ts'
@@ -38,7 +39,7 @@ export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
     async ping() {
       // Not HeadBucket: its response has no body that would name the error.
       const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
-      await clients.patience.answered((abortSignal) => clients.calls.send(command, { abortSignal }))
+      await clients.patience.responseOf((abortSignal) => clients.calls.send(command, { abortSignal }))
     },
 
     sweep: (olderThanMs) => abortUploads(clients, { bucket, prefix, olderThanMs }),
@@ -58,7 +59,7 @@ function s3Bucket(
       const command = new HeadObjectCommand({ Bucket: bucket, Key: name })
       const head = await unlessStatus(
         404,
-        patience.answered((abortSignal) => calls.send(command, { abortSignal })),
+        patience.responseOf((abortSignal) => calls.send(command, { abortSignal })),
       )
       if (!head) return undefined
       return {
@@ -72,6 +73,9 @@ function s3Bucket(
 
     put: async (key, bytes, options) =>
       upload(clients, { bucket, name: root.nameOf(key), bytes, ...options }),
+
+    copy: (from, to, options) =>
+      copyObject(clients, { bucket, from: root.nameOf(from), to: root.nameOf(to), ...options }),
 
     async delete(keys) {
       const named = new Map(keys.map((key) => [root.nameOf(key), key]))

@@ -32,14 +32,14 @@ export async function abortUploads(
       Prefix: within,
       ...from,
     })
-    const page = await patience.answered((abortSignal) => calls.send(list, { abortSignal }))
+    const page = await patience.responseOf((abortSignal) => calls.send(list, { abortSignal }))
     for (const { Key = '', UploadId, Initiated } of page.Uploads ?? []) {
       const key = rootAround(Key, prefix).keyOf(Key) ?? ''
       const ours = (parseKey(key) ?? resumableMeaning(key)) !== undefined
       if (!ours || !Initiated || Initiated.getTime() > begunBefore) continue
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId })
       aborted += await patience
-        .answered((abortSignal) => calls.send(abort, { abortSignal }))
+        .responseOf((abortSignal) => calls.send(abort, { abortSignal }))
         .then(() => 1, zeroIfMissing)
     }
     from = page.IsTruncated

@@ -42,12 +42,12 @@ export async function transfer(
  * sends an ETag.
  * @throws Problem 503 when the response has no ETag
  */
-export function confirmed<T extends { ETag?: string | undefined }>(answer: T): T {
-  if (answer.ETag === undefined)
+export function confirmed<T extends { ETag?: string | undefined }>(output: T): T {
+  if (output.ETag === undefined)
     throw unavailable(
       'The bucket responded to a PUT without an ETag. AWS_ENDPOINT_URL_S3 may not be an S3 store.',
     )
-  return answer
+  return output
 }
 
 function inSlices(body: Uint8Array, watch: Watch): Readable {

@@ -85,19 +85,21 @@ function uploadClient(clients: S3Clients, end: AbortController): S3Client {
     if (command instanceof PutObjectCommand) return transfer(clients, command)
     if (command instanceof CompleteMultipartUploadCommand) {
       const parts = command.input.MultipartUpload?.Parts?.length ?? 0
-      const sent = patience.answered((abortSignal) => calls.send(command, { abortSignal }), {
+      const sent = patience.responseOf((abortSignal) => calls.send(command, { abortSignal }), {
         withinMs: SILENCE_MS + parts * COMPLETE_MS_PER_PART,
       })
       return sent.then(confirmed)
     }
     // Creates the multipart upload. It is not aborted: without the response, the upload ID would be unknown.
-    return patience.answered((abortSignal) => calls.send(command, { abortSignal }), { withinMs: SILENCE_MS })
+    return patience.responseOf((abortSignal) => calls.send(command, { abortSignal }), {
+      withinMs: SILENCE_MS,
+    })
   }
 
   const send = async (command: UploadCommand | AbortMultipartUploadCommand) => {
     if (command instanceof AbortMultipartUploadCommand) {
       // The sweep removes uploads that an outage leaves behind.
-      return patience.answered((abortSignal) => calls.send(command, { abortSignal })).catch(() => {})
+      return patience.responseOf((abortSignal) => calls.send(command, { abortSignal })).catch(() => {})
     }
     try {
       end.signal.throwIfAborted()

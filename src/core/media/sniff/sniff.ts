@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type'
 import { splitName } from '../../files/file-name.ts'
 import { type Format, formatNamed, formatOfExtension, knownFormat } from '../formats.ts'
-import { freeFormat, keptExtension } from '../free-extension.ts'
+import { freeFormat, safeExtension } from '../free-extension.ts'
 import { FORMATS_BY_NAME, ZIPS_BY_NAME } from '../further-formats.ts'
 import { compoundFormat } from './compound.ts'
 import { compressedFormat } from './compressed.ts'
@@ -113,8 +113,11 @@ function extensionOf(fileName: string): string {
 
 /** Returns the format of a file without a known signature: by its name, as far as the bytes do not contradict it. */
 function unknownFormat(fileName: string): Format {
-  const kept = keptExtension(splitName(fileName).ending.slice(1).toLowerCase())
-  return namedFormat(fileName, NAMED_BINARIES) ?? (kept === undefined ? knownFormat('bin') : freeFormat(kept))
+  const extension = safeExtension(splitName(fileName).ending.slice(1).toLowerCase())
+  return (
+    namedFormat(fileName, NAMED_BINARIES) ??
+    (extension === undefined ? knownFormat('bin') : freeFormat(extension))
+  )
 }
 
 /** Returns the format of the name's extension, if it is one of `names`. */

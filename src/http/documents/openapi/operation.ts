@@ -11,6 +11,7 @@ const PROBLEM = 'application/problem+json'
 const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
   secret: [{ secret: [] }],
   admin: [{ admin: [] }],
+  'operator or secret': [{ admin: [] }, { secret: [] }],
   metrics: [{ metrics: [] }],
   signature: [{}, { signature: [] }],
   link: [],
@@ -92,9 +93,9 @@ function requestContent(body: Readonly<Record<string, Content>>, { examples = []
 
 function responses(endpoint: Endpoint, shared: Shared): JsonSchema {
   const { examples = [] } = endpoint
-  const answers = new Map<number, JsonSchema>()
+  const byStatus = new Map<number, JsonSchema>()
   for (const [status, success] of Object.entries(endpoint.responses))
-    answers.set(
+    byStatus.set(
       Number(status),
       successObject(
         success,
@@ -102,7 +103,7 @@ function responses(endpoint: Endpoint, shared: Shared): JsonSchema {
       ),
     )
   for (const { status, description, headers, schema } of problemResponses(endpoint)) {
-    const known = answers.get(status) as
+    const known = byStatus.get(status) as
       | { description: string; content?: object; headers?: object }
       | undefined
     const response = {
@@ -110,9 +111,9 @@ function responses(endpoint: Endpoint, shared: Shared): JsonSchema {
       headers: { ...known?.headers, ...headerObjects(headers) },
       ...(methodOf(endpoint) === 'head' ? {} : { content: { ...known?.content, [PROBLEM]: { schema } } }),
     }
-    answers.set(status, known ? response : shared.responses.ref(nameOf(status), response))
+    byStatus.set(status, known ? response : shared.responses.ref(nameOf(status), response))
   }
-  return Object.fromEntries([...answers].sort(([one], [other]) => one - other))
+  return Object.fromEntries([...byStatus].sort(([one], [other]) => one - other))
 }
 
 /** A name of a status in camel case: `TooManyRequests`. */

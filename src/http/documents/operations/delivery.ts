@@ -4,13 +4,14 @@ import { fileInformation } from '../../wire/information.ts'
 import { mediaJob } from '../../wire/links.ts'
 import type { Content, Endpoint, Parameter, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
-import { flag, header, query } from '../parameters.ts'
+import { ALIAS_NAME, flag, header, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
 import { FILE_BYTES } from './uploads.ts'
 
 /** A file of any type. */
 const FILE: Readonly<Record<string, Content>> = { '*/*': FILE_BYTES }
-const CONDITIONS = [
+/** The headers of conditional and range requests. */
+export const CONDITIONS = [
   header('Range', 'Up to 8 byte ranges.'),
   header('If-None-Match', 'Returns 304 if one of these is the `ETag` of the file.'),
   header('If-Modified-Since', 'Returns 304 if the file was not stored later.'),
@@ -46,7 +47,14 @@ const SENT: Readonly<Record<number, Success>> = {
     headers: [...VALIDATORS, 'X-Sluice-Transform'],
   },
 }
-const STORED: Readonly<Record<number, Success>> = {
+const MOVED: Readonly<Record<number, Success>> = {
+  308: {
+    description: 'The new URL of a file that was moved with `redirect`.',
+    headers: ['Location', 'Cache-Control'],
+  },
+}
+/** The responses with a stored file. */
+export const STORED: Readonly<Record<number, Success>> = {
   ...SENT,
   302: {
     description: 'The URL of the playlist of a stream.',
@@ -65,6 +73,7 @@ export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {
   ]
   return [
     ...MEDIA_GROUPS.map((group) => delivered(group, of(group))),
+    ...MEDIA_GROUPS.map((group) => byAlias(group, of(group))),
     ...FETCHED.map((endpoint) => ({ ...endpoint, parameters: of('image') })),
     ...MEDIA_GROUPS.map((group) => mirrored(group, of(group))),
     ...MEDIA_GROUPS.map((group) => foreign(group, of(group))),
@@ -81,8 +90,22 @@ function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoin
     summary: `Deliver ${NOUNS[group]}, transformed by the parameters`,
     access: 'signature',
     parameters,
-    responses: STORED,
+    responses: { ...STORED, ...MOVED },
     ...(group === 'image' ? { examples: IMAGE_EXAMPLES } : {}),
+  }
+}
+
+function byAlias(group: MediaGroup, parameters: readonly Parameter[]): Endpoint {
+  return {
+    route: 'GET /v1/:group/alias/:token/*path',
+    path: `/v1/${group}/alias/{token}/{path}`,
+    id: `get${wordOf(group)}ByAlias`,
+    tag: 'Delivery',
+    summary: `Deliver ${NOUNS[group]} by the name of an alias, transformed by the parameters`,
+    access: 'signature',
+    parameters: [ALIAS_NAME, ...parameters],
+    responses: STORED,
+    ...(group === 'image' ? { examples: ALIAS_EXAMPLES } : {}),
   }
 }
 
@@ -127,6 +150,15 @@ const IMAGE_EXAMPLES = [
   },
 ]
 
+const ALIAS_EXAMPLES = [
+  {
+    id: 'small',
+    summary: '300 px wide, as WebP',
+    parameters: { token: EXAMPLE.token, path: EXAMPLE.alias, w: '300', f: 'webp' },
+    status: 200,
+  },
+]
+
 const FETCHED: readonly Endpoint[] = [
   {
     route: 'GET /v1/:group/fetch/:token/:url',
@@ -148,7 +180,7 @@ const OTHERS: readonly Endpoint[] = [
     summary: 'Deliver an object of the bucket, unchanged',
     access: 'signature',
     parameters: [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
-    responses: SENT,
+    responses: { ...SENT, ...MOVED },
     examples: [
       {
         id: 'original',
@@ -177,6 +209,7 @@ const OTHERS: readonly Endpoint[] = [
         headers: [...VALIDATORS, 'Content-Range'],
       },
       304: { description: 'The information has not changed.', headers: [...VALIDATORS] },
+      ...MOVED,
     },
     examples: [
       {

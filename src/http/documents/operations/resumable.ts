@@ -2,7 +2,7 @@ import { uploadProgress } from '../../wire/links.ts'
 import { fileRecords } from '../../wire/record.ts'
 import type { Endpoint, Parameter } from '../endpoint.ts'
 import { header } from '../parameters.ts'
-import { FILE_BYTES } from './uploads.ts'
+import { CREATED_HEADERS, FILE_BYTES } from './uploads.ts'
 
 const VERSION = header(
   'Tus-Resumable',
@@ -66,16 +66,7 @@ export const RESUMABLE: readonly Endpoint[] = [
     responses: {
       201: {
         description: 'The upload was created. `Location` is its URL.',
-        headers: [
-          'Location',
-          'Tus-Resumable',
-          'Cache-Control',
-          'Upload-Offset',
-          'Upload-Expires',
-          'Upload-Record',
-          'RateLimit',
-          'RateLimit-Policy',
-        ],
+        headers: CREATED_HEADERS,
       },
     },
     isRateLimited: true,

@@ -1,10 +1,23 @@
 import { METADATA_JSON, TAGS_JSON } from '../../../core/files/annotations.ts'
+import { FOCAL_POINT_JSON } from '../../../core/geometry/focal-point.ts'
 import { TRANSFORMS_JSON } from '../../upload/form-fields.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import { fileRecords } from '../../wire/record.ts'
 import type { Content, Endpoint } from '../endpoint.ts'
 import { EXAMPLE_RECORD } from '../examples.ts'
 import { header, query } from '../parameters.ts'
+
+/** The headers of the response that creates a resumable upload. */
+export const CREATED_HEADERS = [
+  'Location',
+  'Tus-Resumable',
+  'Cache-Control',
+  'Upload-Offset',
+  'Upload-Expires',
+  'Upload-Record',
+  'RateLimit',
+  'RateLimit-Policy',
+] as const
 
 /** The bytes of a file. */
 export const FILE_BYTES: Content = {
@@ -33,6 +46,7 @@ const FORM: Content = {
       transforms: inForm(TRANSFORMS_JSON, '["w=300&f=webp"]'),
       tags: inForm(TAGS_JSON, '["holiday"]'),
       metadata: inForm(METADATA_JSON, '{"album": "Lisbon"}'),
+      focalPoint: inForm(FOCAL_POINT_JSON, '{"x": 0.3, "y": 0.4}'),
     },
     required: ['file'],
   },
@@ -147,16 +161,7 @@ export const UPLOADS: readonly Endpoint[] = [
       ...RECORDS,
       201: {
         description: 'The resumable upload was created.',
-        headers: [
-          'Location',
-          'Tus-Resumable',
-          'Cache-Control',
-          'Upload-Offset',
-          'Upload-Expires',
-          'Upload-Record',
-          'RateLimit',
-          'RateLimit-Policy',
-        ],
+        headers: CREATED_HEADERS,
       },
     },
     isRateLimited: true,

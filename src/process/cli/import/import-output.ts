@@ -56,7 +56,7 @@ export function importOutput({
       }
       if (progress) show(progress)
     },
-    answer(value) {
+    result(value) {
       clear()
       write(json ? `${JSON.stringify(value)}\n` : printable(reportText(value as ImportReport)))
     },

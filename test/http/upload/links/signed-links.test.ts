@@ -257,7 +257,7 @@ onTwoBackends('signed upload links', (start) => {
     expect((await deleteFile(service, s3PathOriginal)).status).to.equal(404)
     await put(other)
     const commands = service.app.commands
-    const run = { signal: AbortSignal.timeout(10_000), tell: async () => {} }
+    const run = { signal: AbortSignal.timeout(10_000), report: async () => {} }
     await commands['client remove']?.({ id: client.id, files: true }, run)
     const late = await put(other)
     expect(late.status).to.equal(403)
