@@ -691,6 +691,25 @@ export interface FolderList {
   cursor: string | null
 }
 
+/** An object of another system. */
+export interface ForeignObject {
+  /** Path of the object in the bucket. */
+  path: string
+  /** Delivery URL. The type in it follows from the extension of the name; null for an unknown one. */
+  src: string | null
+  /** Size in bytes. */
+  size: number
+  /** When the object was last changed. */
+  changedAt: string
+}
+
+/** A page of a list of objects of other systems. */
+export interface ForeignObjectList {
+  objects: Array<ForeignObject>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
 /** The process runs. */
 export interface Health {
   status: "ok"

@@ -208,7 +208,6 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     webhooks,
     clients,
     managedClients,
-    store,
     findClient: (id: string) => store.find(id),
     async presentClient(id: string) {
       await store.refresh()
