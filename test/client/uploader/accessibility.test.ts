@@ -28,17 +28,27 @@ describe('the accessibility of <sluice-uploader>', () => {
     site.close()
   })
 
-  /** Opens a page whose uploads never end. */
+  afterEach(() => chromium.send('Emulation.setEmulatedMedia', { features: [] }))
+
+  let count = 0
+  let release = () => {}
+  /** Opens a page whose uploads do not end before the next page is opened. */
   async function open(attributes = 'multiple folder camera'): Promise<void> {
-    site.link = ({ name }) =>
-      name === 'refused.txt' ? Promise.reject(new Error('refused')) : new Promise(() => {})
+    // The browser may hold the requests of the previous page, and allows six to a server.
+    release()
+    const released = new Promise<never>((_, reject) => {
+      release = () => reject(new Error('the page is closed'))
+    })
+    released.catch(() => {})
+    site.link = ({ name }) => (name === 'refused.txt' ? Promise.reject(new Error('refused')) : released)
+    count += 1
     site.pages.set(
-      '/',
+      `/${count}`,
       `<h1>Upload</h1><label for="up">Documents</label>
-       <sluice-uploader id="up" link-url="/link" ${attributes}></sluice-uploader><a href="#">after it</a>`,
+       <sluice-uploader id="up" link-url="/link" resume-scope="${count}" ${attributes}></sluice-uploader>
+       <a href="#">after it</a>`,
     )
-    await chromium.open(`${site.url}/?${Math.random()}`)
-    await chromium.evaluate(`indexedDB.deleteDatabase('sluice-uploads') && undefined`)
+    await chromium.open(`${site.url}/${count}`)
   }
   const add = (...names: string[]) =>
     chromium.evaluate(
@@ -126,6 +136,9 @@ describe('the accessibility of <sluice-uploader>', () => {
     it(`has no problem that axe-core finds, with a ${scheme} color scheme`, async function () {
       this.timeout(60_000)
       const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+      // Without motion, colors change at once.
+      const features = [{ name: 'prefers-reduced-motion', value: 'reduce' }]
+      await chromium.send('Emulation.setEmulatedMedia', { features })
       await open()
       await chromium.evaluate(`document.documentElement.style.colorScheme = '${scheme}'`)
       await chromium.evaluate(await readFile(path, 'utf8'))
@@ -157,7 +170,15 @@ describe('the accessibility of <sluice-uploader>', () => {
       const duration = `getComputedStyle(${ELEMENT}.shadowRoot.querySelector('.bar')).transitionDuration`
       expect(await chromium.evaluate(duration)).to.equal('0s')
     })
-    await chromium.send('Emulation.setEmulatedMedia', { features: [] })
+  })
+
+  it('has its style in a page with a strict content security policy', async () => {
+    site.policy = `default-src 'self'; img-src blob:; require-trusted-types-for 'script'`
+    await open()
+    await add('a.txt')
+    const display = `getComputedStyle(${ELEMENT}.shadowRoot.querySelector('li')).display`
+    expect(await chromium.evaluate(display)).to.equal('grid')
+    site.policy = ''
   })
 
   it('has replaceable texts', async () => {
