@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
@@ -60,6 +60,19 @@ describe('the packages sluice/uploader and sluice/react', () => {
     }
     expect([await isClient('uploader'), await isClient('use-upload')]).to.deep.equal([true, true])
     expect(await isClient('image')).to.equal(false)
+  })
+
+  it('are built into examples/react by Vite', async function () {
+    this.timeout(60_000)
+    const app = join(desk, 'app')
+    await cp(join(PROJECT, 'examples', 'react'), app, { recursive: true })
+    for (const name of ['react-dom', 'vite'])
+      await symlink(join(PROJECT, 'node_modules', name), join(desk, 'node_modules', name))
+    const { status, stdout, stderr } = node('node_modules/vite/bin/vite.js', 'build', 'app')
+    expect(status, stderr).to.equal(0)
+    expect(stdout).to.match(/index-\S+\.js/)
+    const [script = ''] = (await readdir(join(app, 'dist', 'assets'))).filter((file) => file.endsWith('.js'))
+    expect(await readFile(join(app, 'dist', 'assets', script), 'utf8')).to.include('sluice-uploader')
   })
 
   it('have types', async () => {
