@@ -6,6 +6,7 @@ import type { Content, Endpoint, Parameter, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
 import { ALIAS_NAME, flag, header, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
+import { MOVED } from './copies.ts'
 import { FILE_BYTES } from './uploads.ts'
 
 /** A file of any type. */
@@ -45,12 +46,6 @@ const SENT: Readonly<Record<number, Success>> = {
   304: {
     description: 'The file has not changed.',
     headers: [...VALIDATORS, 'X-Sluice-Transform'],
-  },
-}
-const MOVED: Readonly<Record<number, Success>> = {
-  308: {
-    description: 'The new URL of a file that was moved with `redirect`.',
-    headers: ['Location', 'Cache-Control'],
   },
 }
 /** The responses with a stored file. */
