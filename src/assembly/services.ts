@@ -41,10 +41,10 @@ import { createOriginals } from '../service/originals/originals.ts'
 import { createRecords } from '../service/originals/records.ts'
 import { createSoftDeletes } from '../service/originals/trash.ts'
 import { type Backends, openBackends } from './backends.ts'
+import { deliveryLogLimits, openWebhooks } from './events/webhooks.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { installationRoot } from './settings.ts'
 import { openUploads } from './uploads.ts'
-import { deliveryLogLimits, openWebhooks } from './webhooks.ts'
 
 /** The adapters that store files and their state. */
 export interface Storage {
