@@ -3,6 +3,7 @@ import { createLinks, type Links } from './access/links.ts'
 import { createPresets, type Presets } from './access/presets.ts'
 import { createUrls, type Urls } from './access/urls.ts'
 import { requestUsage, type UsageOptions } from './access/usage.ts'
+import { createWebhooks, type Webhooks } from './access/webhooks.ts'
 import { createJobs, type Jobs } from './delivery/jobs.ts'
 import { type Aliases, createAliases } from './files/aliases.ts'
 import { createFiles, type Files } from './files/files.ts'
@@ -15,7 +16,7 @@ import { authorizationOf, type Token } from './http/token.ts'
 export interface ClientOptions extends Omit<ApiOptions, 'authorization'> {
   /** The secret token of a client, or a scoped secret. Only on servers: pages use {@link createUploader}. */
   secret?: Token
-  /** The token of an operator, for `clients`. `clients.signIn` sets it too. */
+  /** The token of an operator, for `clients`, and for `webhooks` without a secret. `clients.signIn` sets it too. */
   adminToken?: string
 }
 
@@ -31,11 +32,14 @@ export interface SluiceClient {
   /** The size of all files, and the activity of each day. @throws SluiceError */
   usage(options?: UsageOptions): Promise<UsageReport>
   clients: Clients
+  webhooks: Webhooks
 }
 
 /** Creates a client: `createClient({ baseUrl: 'https://files.example', secret })`. Sends no request. */
 export function createClient({ secret, adminToken, ...options }: ClientOptions): SluiceClient {
   const api = createApi({ ...options, authorization: authorizationOf(secret) })
+  const clients = createClients({ ...options, adminToken })
+  const caller = secret === undefined ? clients.authorization : authorizationOf(secret)
   return {
     files: createFiles(api),
     folders: createFolders(api),
@@ -45,6 +49,7 @@ export function createClient({ secret, adminToken, ...options }: ClientOptions):
     urls: createUrls(api),
     jobs: createJobs(api),
     usage: (period) => requestUsage(api, period),
-    clients: createClients({ ...options, adminToken }),
+    clients: clients.calls,
+    webhooks: createWebhooks(createApi({ ...options, authorization: caller })),
   }
 }

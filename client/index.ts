@@ -3,6 +3,7 @@ export type { LinkOptions, Links } from './access/links.ts'
 export type { Presets } from './access/presets.ts'
 export type { SignOptions, Urls } from './access/urls.ts'
 export type { UsageOptions } from './access/usage.ts'
+export type { DeliveryListOptions, Webhooks } from './access/webhooks.ts'
 export { type ClientOptions, createClient, type SluiceClient } from './client.ts'
 export { buildUrl, type DeliverySource } from './delivery/build-url.ts'
 export type { Jobs, JobWaitOptions } from './delivery/jobs.ts'
@@ -52,6 +53,12 @@ export type {
   StorageSettings,
   UploadLink as SignedLink,
   UsageReport,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryWithPayload,
+  WebhookReplay,
+  WebhookReplayReport,
+  WebhookTest,
 } from './generated/api.ts'
 export { type ErrorCode, SluiceError } from './http/problem.ts'
 export type { UploadProgress } from './http/progress.ts'

@@ -34,6 +34,9 @@ interface OriginalEvent extends OriginalPlace, KnownAnnotations {
   sha256: string
 }
 
+/** The event that tests a receiver. It is not one of {@link EVENT_NAMES}, since nothing has happened. */
+export const TEST_EVENT = 'webhook.test'
+
 /** The source of a file that was not uploaded, if the process that emits the event knows it. */
 export interface CopyOrigin {
   /** The key of the file of which this is a copy. */
@@ -59,6 +62,8 @@ export interface Events {
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }
   'archive.sent': { clientId: string; archiveName: string; entries: number; errors: number; bytes: number }
   'client.changed': { clientId: string }
+  /** Tests a receiver: it is never emitted. `clientId` is empty when the operator has requested the test. */
+  'webhook.test': { clientId: string }
 }
 
 export type EventName = keyof Events

@@ -18,6 +18,7 @@ import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../service/delivery/file-info.ts'
 import type { MediaJobs } from '../service/delivery/media-job.ts'
 import type { RemoveDerivatives } from '../service/derivatives/remove.ts'
+import type { Webhooks } from '../service/events/webhooks.ts'
 import type { Annotate } from '../service/files/annotate.ts'
 import type { ManyFiles } from '../service/files/batch.ts'
 import type { CountFiles } from '../service/files/count.ts'
@@ -78,6 +79,7 @@ import { tusRoutes } from './tus/routes.ts'
 import { signedUploadRoutes } from './upload/link-routes.ts'
 import { createReception, createUploadResponder } from './upload/receive.ts'
 import { uploadRoutes } from './upload/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 /** The dependencies and settings of the HTTP layer. */
 export interface HttpOptions {
@@ -116,6 +118,7 @@ export interface HttpOptions {
   redirects: Redirects
   usage: Usage
   archive: Archive
+  webhooks: Webhooks
   limits: Limits
   /** The proxies whose `X-Forwarded-For` is trusted: their number, or their IP ranges. */
   trustProxy: number | readonly string[]
@@ -192,6 +195,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))
   app.use(clientsRoutes(options))
+  app.use(webhookRoutes(options))
   app.use(deliverRoutes(options))
   app.use(deliverAliasRoutes(options))
   app.use(fetchRoutes(options))

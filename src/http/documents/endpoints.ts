@@ -11,6 +11,7 @@ import { LINKS } from './operations/links.ts'
 import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
 import { UPLOADS } from './operations/uploads.ts'
+import { WEBHOOKS } from './operations/webhooks.ts'
 
 /** All endpoints of the API document. @param parameters of delivery URLs, with those of the loaded plugins */
 export function documentedEndpoints(parameters: DescribedParameters): readonly Endpoint[] {
@@ -25,6 +26,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...COPIES,
     ...LINKS,
     ...CLIENTS,
+    ...WEBHOOKS,
     ...SERVICE,
   ]
 }
