@@ -1,5 +1,5 @@
 import type { Endpoint } from '../endpoint.ts'
-import { CONDITIONS, STORED } from './delivery.ts'
+import { CONDITIONS, STORED } from './sent.ts'
 
 const SERVICES = [
   { word: 'cloudinary', name: 'Cloudinary', example: 'image/upload/c_fill,w_300,h_200/products/chair.jpg' },

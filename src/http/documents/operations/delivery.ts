@@ -2,24 +2,12 @@ import { MEDIA_GROUPS, type MediaGroup } from '../../../core/media/groups.ts'
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
 import { fileInformation } from '../../wire/information.ts'
 import { mediaJob } from '../../wire/links.ts'
-import type { Content, Endpoint, Parameter, Success } from '../endpoint.ts'
+import type { Endpoint, Parameter } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
-import { ALIAS_NAME, flag, header, query } from '../parameters.ts'
+import { ALIAS_NAME, flag, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
-import { MOVED } from './copies.ts'
-import { FILE_BYTES } from './uploads.ts'
+import { CONDITIONS, FILE, MOVED, SENT, STORED, VALIDATORS } from './sent.ts'
 
-/** A file of any type. */
-const FILE: Readonly<Record<string, Content>> = { '*/*': FILE_BYTES }
-/** The headers of conditional and range requests. */
-export const CONDITIONS = [
-  header('Range', 'Up to 8 byte ranges.'),
-  header('If-None-Match', 'Returns 304 if one of these is the `ETag` of the file.'),
-  header('If-Modified-Since', 'Returns 304 if the file was not stored later.'),
-  header('If-Match', 'Returns 412 unless one of these is the `ETag` of the file.'),
-  header('If-Unmodified-Since', 'Returns 412 if the file was stored later.'),
-  header('If-Range', 'Ignores `Range` unless this is the `ETag` or the date of the file.'),
-]
 const SIGNATURE = [
   query('s', 'Signature of a signed URL.'),
   query('exp', 'Expiry of a signed URL, in seconds since 1970.', { type: 'integer', minimum: 0 }),
@@ -30,33 +18,6 @@ const COMMON = [
   query('preset', 'A preset: a name for a set of parameters.'),
   query('wait', 'Waits for a video or audio job, in seconds.', { type: 'integer', minimum: 1, maximum: 30 }),
 ]
-
-const VALIDATORS = ['Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Vary'] as const
-const SENT: Readonly<Record<number, Success>> = {
-  200: {
-    description: 'The file.',
-    content: FILE,
-    headers: [...VALIDATORS, 'Content-Disposition', 'Content-Range', 'X-Sluice-Transform'],
-  },
-  206: {
-    description: 'The requested byte ranges; several of them as `multipart/byteranges`.',
-    content: FILE,
-    headers: [...VALIDATORS, 'Content-Disposition', 'Content-Range', 'X-Sluice-Transform'],
-  },
-  304: {
-    description: 'The file has not changed.',
-    headers: [...VALIDATORS, 'X-Sluice-Transform'],
-  },
-}
-/** The responses with a stored file. */
-export const STORED: Readonly<Record<number, Success>> = {
-  ...SENT,
-  302: {
-    description: 'The URL of the playlist of a stream.',
-    content: { 'text/plain': { json: { type: 'string' } }, 'text/html': { json: { type: 'string' } } },
-    headers: ['Location', 'Cache-Control', 'Vary', 'X-Sluice-Transform'],
-  },
-}
 
 /** Delivery of stored files and of files of other servers. Each type of file has its own parameters. */
 export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {

@@ -1,0 +1,50 @@
+import type { Content, Success } from '../endpoint.ts'
+import { header } from '../parameters.ts'
+import { FILE_BYTES } from './uploads.ts'
+
+/** A file of any type. */
+export const FILE: Readonly<Record<string, Content>> = { '*/*': FILE_BYTES }
+/** The headers of conditional and range requests. */
+export const CONDITIONS = [
+  header('Range', 'Up to 8 byte ranges.'),
+  header('If-None-Match', 'Returns 304 if one of these is the `ETag` of the file.'),
+  header('If-Modified-Since', 'Returns 304 if the file was not stored later.'),
+  header('If-Match', 'Returns 412 unless one of these is the `ETag` of the file.'),
+  header('If-Unmodified-Since', 'Returns 412 if the file was stored later.'),
+  header('If-Range', 'Ignores `Range` unless this is the `ETag` or the date of the file.'),
+]
+/** The headers of a response that can be revalidated. */
+export const VALIDATORS = ['Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Vary'] as const
+/** The responses with a file. */
+export const SENT: Readonly<Record<number, Success>> = {
+  200: {
+    description: 'The file.',
+    content: FILE,
+    headers: [...VALIDATORS, 'Content-Disposition', 'Content-Range', 'X-Sluice-Transform'],
+  },
+  206: {
+    description: 'The requested byte ranges; several of them as `multipart/byteranges`.',
+    content: FILE,
+    headers: [...VALIDATORS, 'Content-Disposition', 'Content-Range', 'X-Sluice-Transform'],
+  },
+  304: {
+    description: 'The file has not changed.',
+    headers: [...VALIDATORS, 'X-Sluice-Transform'],
+  },
+}
+/** The response for a file that was moved. */
+export const MOVED: Readonly<Record<number, Success>> = {
+  308: {
+    description: 'The new URL of a file that was moved with `redirect`.',
+    headers: ['Location', 'Cache-Control'],
+  },
+}
+/** The responses with a stored file. */
+export const STORED: Readonly<Record<number, Success>> = {
+  ...SENT,
+  302: {
+    description: 'The URL of the playlist of a stream.',
+    content: { 'text/plain': { json: { type: 'string' } }, 'text/html': { json: { type: 'string' } } },
+    headers: ['Location', 'Cache-Control', 'Vary', 'X-Sluice-Transform'],
+  },
+}
