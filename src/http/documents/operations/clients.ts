@@ -149,6 +149,7 @@ export const CLIENTS: readonly Endpoint[] = [
     summary: "Return a client to the installation's bucket",
     access: 'admin',
     responses: CLIENT,
+    examples: [{ id: 'shop', summary: 'A client', parameters: ID, status: 200, response: EXAMPLE_CLIENT }],
   },
   {
     route: 'POST /v1/clients/:id/rotate',
@@ -198,6 +199,15 @@ export const CLIENTS: readonly Endpoint[] = [
     summary: 'Revoke a key for signed URLs',
     access: 'admin',
     responses: CLIENT,
+    examples: [
+      {
+        id: 'first',
+        summary: 'The first key',
+        parameters: { ...ID, version: '1' },
+        status: 200,
+        response: EXAMPLE_CLIENT,
+      },
+    ],
   },
   {
     route: 'POST /v1/clients/:id/secrets',
@@ -231,5 +241,14 @@ export const CLIENTS: readonly Endpoint[] = [
     summary: 'Revoke a scoped secret',
     access: 'admin',
     responses: CLIENT,
+    examples: [
+      {
+        id: 'uploads',
+        summary: 'A secret for uploads',
+        parameters: { ...ID, secretId: EXAMPLE.secretId },
+        status: 200,
+        response: EXAMPLE_CLIENT,
+      },
+    ],
   },
 ]
