@@ -1,7 +1,9 @@
 export type { Clients } from './access/clients.ts'
 export type { LinkOptions, Links } from './access/links.ts'
+export type { Presets } from './access/presets.ts'
 export type { SignOptions, Urls } from './access/urls.ts'
 export type { UsageOptions } from './access/usage.ts'
+export type { DeliveryListOptions, Webhooks } from './access/webhooks.ts'
 export { type ClientOptions, createClient, type SluiceClient } from './client.ts'
 export { buildUrl, type DeliverySource } from './delivery/build-url.ts'
 export type { Jobs, JobWaitOptions } from './delivery/jobs.ts'
@@ -12,6 +14,7 @@ export { thumbHashToDataUrl } from './delivery/thumb-hash.ts'
 export { type UrlBuilder, url } from './delivery/url.ts'
 export { type Aliases, type AliasListOptions, type AliasPlace, aliasUrl } from './files/aliases.ts'
 export type { FileReport, ManyOptions, Selection } from './files/batch.ts'
+export type { CopyItem, MoveItem } from './files/copies.ts'
 export type { Files } from './files/files.ts'
 export type { FolderListOptions, Folders } from './files/folders.ts'
 export type { ListOptions } from './files/list.ts'
@@ -25,6 +28,7 @@ export type {
   ClientStorage,
   ClientWithSecret,
   ClientWithUrlKey,
+  CopyReport,
   DeletedDerivatives,
   DeletedFile,
   File as ListedFile,
@@ -37,9 +41,11 @@ export type {
   FolderList,
   ListedAlias,
   MediaJob,
+  MoveReport,
   NewClient,
   NewScopedSecret,
   NewSecret,
+  Preset,
   Problem,
   ProblemCode,
   RemovedClient,
@@ -47,6 +53,12 @@ export type {
   StorageSettings,
   UploadLink as SignedLink,
   UsageReport,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryWithPayload,
+  WebhookReplay,
+  WebhookReplayReport,
+  WebhookTest,
 } from './generated/api.ts'
 export { type ErrorCode, SluiceError } from './http/problem.ts'
 export type { UploadProgress } from './http/progress.ts'

@@ -5,6 +5,7 @@ import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import { openFileManagement } from './assembly/file-management.ts'
 import { firstCredentials } from './assembly/first-client.ts'
+import { operatorCommands } from './assembly/imports.ts'
 import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
@@ -125,9 +126,10 @@ async function openApp(
     sweep,
     upload,
     signedLinks,
+    webhooks,
     resumables,
-    commands,
   } = services
+  const commands = operatorCommands(services, { config, baseUrl })
   const { chain, ffmpeg, plugins } = loaded
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
@@ -183,6 +185,7 @@ async function openApp(
       expireMs: config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000,
     },
     signedLinks,
+    webhooks,
     findClient,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,

@@ -17,10 +17,12 @@ export type ProblemCode =
   | 'client_conflict'
   | 'client_not_found'
   | 'cross_site'
+  | 'delivery_not_found'
   | 'empty_file'
   | 'expectation_failed'
   | 'fetch_not_allowed'
   | 'file_damaged'
+  | 'file_exists'
   | 'file_not_decodable'
   | 'file_not_found'
   | 'format_too_small'
@@ -38,7 +40,9 @@ export type ProblemCode =
   | 'link_used'
   | 'media_jobs_not_allowed'
   | 'method_not_allowed'
+  | 'no_equivalent'
   | 'no_progress'
+  | 'no_webhook_receiver'
   | 'not_deleted'
   | 'not_installed'
   | 'not_offered'
@@ -54,6 +58,7 @@ export type ProblemCode =
   | 'presets_only'
   | 'range_not_satisfiable'
   | 'rate_limited'
+  | 'receiver_removed'
   | 'remote_failed'
   | 'remote_not_found'
   | 'remote_status'
@@ -73,6 +78,7 @@ export type ProblemCode =
   | 'too_many_parameters'
   | 'too_many_slow_readers'
   | 'too_many_waiting'
+  | 'too_many_webhook_tests'
   | 'too_much_memory'
   | 'transform_of_derivative'
   | 'truncated_image'
@@ -148,6 +154,16 @@ export interface AliasTarget {
   file: string
 }
 
+export interface BatchCopy {
+  /** At most 100 items. */
+  files: Array<{
+    /** Path of the file, as uploads return it in `s3PathOriginal`. */
+    from: string
+    /** A folder, empty for the top level: the file gets a new id. Or a path that ends with the `sourceName` of the file: it retains its id. */
+    to: string
+  }>
+}
+
 export interface BatchDeletion {
   /** Paths as uploads return them in `s3PathOriginal`, not percent-encoded. At most 1000 items. */
   paths?: Array<string>
@@ -159,6 +175,18 @@ export interface BatchDeletion {
   limit?: number
   /** Deletes permanently, also with soft delete. */
   now?: boolean
+}
+
+export interface BatchMove {
+  /** At most 100 items. */
+  files: Array<{
+    /** Path of the file, as uploads return it in `s3PathOriginal`. */
+    from: string
+    /** A folder, empty for the top level: the file gets a new id. Or a path that ends with the `sourceName` of the file: it retains its id. */
+    to: string
+    /** How long the former URLs redirect to the new ones: `90m`, `24h`, `7d`; at most `365d`. */
+    redirect?: string
+  }>
 }
 
 export interface BatchRestoration {
@@ -194,6 +222,8 @@ export interface ClientChange {
   rules?: {
     /** deliver files only by signed URLs */
     signedUrls?: boolean | null
+    /** deliver the files in these folders and their subfolders only by signed URLs */
+    privateFolders?: Array<string> | null
     /** accept no parameter except preset */
     presetsOnly?: boolean | null
     /** allowed widths; other widths are rounded up to the next one */
@@ -231,6 +261,8 @@ export interface ClientChange {
 export interface ClientRules {
   /** deliver files only by signed URLs */
   signedUrls?: true
+  /** deliver the files in these folders and their subfolders only by signed URLs */
+  privateFolders?: Array<string>
   /** accept no parameter except preset */
   presetsOnly?: true
   /** allowed widths; other widths are rounded up to the next one */
@@ -331,6 +363,25 @@ export interface ClientWithUrlKey {
 /** The first client, then the others by age. */
 export type Clients = Array<Client>
 
+/** The outcome for each file. */
+export interface CopyReport {
+  results: Array<{
+    /** As received in `from`. */
+    path: string
+    status: "copied"
+    /** The copy, or an identical file of the folder that is used instead. */
+    file: File
+  } | {
+    /** As received. */
+    path: string
+    status: "error"
+    /** Code of the problem. */
+    code: string
+    /** Text for a person. */
+    detail: string
+  }>
+}
+
 /** The deleted derivatives. */
 export interface DeletedDerivatives {
   /** Key of the original, which is not deleted. */
@@ -372,12 +423,26 @@ export interface DeletionReport {
   more: boolean
 }
 
+/** One attempt to deliver an event. */
+export interface DeliveryAttempt {
+  /** When the request began. */
+  at: string
+  /** Duration in milliseconds. */
+  ms: number
+  /** HTTP status of the response. Absent without a response. */
+  status?: number
+  /** Why the attempt has failed. Absent when the event was delivered. */
+  error?: string
+}
+
 /** A stored file. */
 export interface File {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -513,8 +578,10 @@ export interface FileList {
 export interface FileRecord {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -550,8 +617,10 @@ export type FileRecords = Array<FileRecord>
 export interface FileWithDerivatives {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -664,6 +733,27 @@ export interface MediaJob {
   }
 }
 
+/** The outcome for each file. */
+export interface MoveReport {
+  results: Array<{
+    /** As received in `from`. */
+    path: string
+    status: "moved"
+    /** The file at its new path. */
+    file: File
+    /** Until when the former URLs redirect. Only with `redirect`. */
+    redirectUntil?: string
+  } | {
+    /** As received. */
+    path: string
+    status: "error"
+    /** Code of the problem. */
+    code: string
+    /** Text for a person. */
+    detail: string
+  }>
+}
+
 export interface NewClient {
   /** Name for people. */
   name?: string
@@ -671,6 +761,8 @@ export interface NewClient {
   rules?: {
     /** deliver files only by signed URLs */
     signedUrls?: boolean | null
+    /** deliver the files in these folders and their subfolders only by signed URLs */
+    privateFolders?: Array<string> | null
     /** accept no parameter except preset */
     presetsOnly?: boolean | null
     /** allowed widths; other widths are rounded up to the next one */
@@ -1036,6 +1128,115 @@ export interface UsageReport {
     deliveredBytes: number
     /** A number of events, or of bytes. */
     transformations: number
+  }>
+}
+
+/** The delivery of an event to a receiver. */
+export interface WebhookDelivery {
+  /** ID of the delivery. */
+  id: string
+  /** Type of the event: `original.stored`. */
+  event: string
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  /** ID of the client of the event. */
+  clientId: string
+  /** A receiver of webhooks. */
+  receiver: {
+    /** ID of the receiver. */
+    id: string
+    /** Host of the receiver. Only for the operator and the first client. */
+    name?: string
+  }
+  /** `failed`: no further attempt follows. */
+  status: "pending" | "delivered" | "failed"
+  /** When the event happened. */
+  occurredAt: string
+  /** The latest 33 attempts, oldest first. */
+  attempts: Array<DeliveryAttempt>
+  /** Earliest time of the next attempt, if one follows. */
+  nextAttemptAt?: string
+}
+
+/** A page of deliveries, the latest events first. */
+export interface WebhookDeliveryList {
+  deliveries: Array<WebhookDelivery>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
+/** A delivery and its payload. */
+export interface WebhookDeliveryWithPayload {
+  /** ID of the delivery. */
+  id: string
+  /** Type of the event: `original.stored`. */
+  event: string
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  /** ID of the client of the event. */
+  clientId: string
+  /** A receiver of webhooks. */
+  receiver: {
+    /** ID of the receiver. */
+    id: string
+    /** Host of the receiver. Only for the operator and the first client. */
+    name?: string
+  }
+  /** `failed`: no further attempt follows. */
+  status: "pending" | "delivered" | "failed"
+  /** When the event happened. */
+  occurredAt: string
+  /** The latest 33 attempts, oldest first. */
+  attempts: Array<DeliveryAttempt>
+  /** Earliest time of the next attempt, if one follows. */
+  nextAttemptAt?: string
+  /** JSON that the receiver gets. */
+  payload: {
+    type: string
+    /** When the event happened. */
+    timestamp: string
+    /** Fields of the event. */
+    data: Record<string, unknown>
+  }
+}
+
+export interface WebhookReplay {
+  /** Only deliveries of events that happened at this time or later, in ISO 8601. */
+  since: string
+  /** Default: `failed`. */
+  status?: "pending" | "delivered" | "failed"
+}
+
+/** The number of replayed deliveries. */
+export interface WebhookReplayReport {
+  /** Number of deliveries that are sent again. */
+  replayed: number
+  /** Number of deliveries whose receiver is no longer configured. */
+  skipped: number
+}
+
+/** The response of each receiver to a test event. */
+export interface WebhookTest {
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  receivers: Array<{
+    /** A receiver of webhooks. */
+    receiver: {
+      /** ID of the receiver. */
+      id: string
+      /** Host of the receiver. Only for the operator and the first client. */
+      name?: string
+    }
+    /** Whether the receiver has responded with a 2xx status. */
+    delivered: boolean
+    /** Duration of the request in milliseconds. */
+    ms: number
+    /** HTTP status of the response. Absent without a response. */
+    status?: number
+    /** First 1024 bytes of the response body. Only for the operator and the first client. */
+    body?: string
+    /** Why the event was not delivered. */
+    error?: string
   }>
 }
 

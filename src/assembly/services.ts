@@ -5,7 +5,6 @@ import { tryStorage } from '../adapters/bucket/try-storage.ts'
 import { bucketClientStore } from '../adapters/client-store/bucket.ts'
 import { saveCredentials } from '../adapters/credentials.ts'
 import { inProcessEventBus } from '../adapters/event-bus/in-process.ts'
-import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
 import { every } from '../core/async/every.ts'
 import { throttled } from '../core/async/throttle-log.ts'
 import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
@@ -28,7 +27,6 @@ import { createDeleteDerivatives } from '../service/derivatives/command.ts'
 import { createEvict } from '../service/derivatives/evict.ts'
 import { createPendingStores } from '../service/derivatives/pending-stores.ts'
 import { createRemoveDerivatives } from '../service/derivatives/remove.ts'
-import { createEventDelivery } from '../service/events/delivery.ts'
 import { createUsage } from '../service/files/usage.ts'
 import { createCheck } from '../service/maintenance/check.ts'
 import { createCompletion } from '../service/maintenance/complete-index.ts'
@@ -46,6 +44,7 @@ import { type Backends, openBackends } from './backends.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { installationRoot } from './settings.ts'
 import { openUploads } from './uploads.ts'
+import { deliveryLogLimits, openWebhooks } from './webhooks.ts'
 
 /** The adapters that store files and their state. */
 export interface Storage {
@@ -81,7 +80,7 @@ const COUNT_EVERY_MS = 5000
  */
 export async function openServices(options: ServicesOptions) {
   silenceNodeWarning()
-  const backends = await openBackends(options)
+  const backends = await openBackends({ ...options, deliveryLog: deliveryLogLimits(options) })
   try {
     return await buildServices(backends, options)
   } catch (error) {
@@ -102,14 +101,14 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     index: backends.index,
   }
   const { buckets, index } = wrapStorage?.(storage) ?? storage
-  const { jobs, locks, clientChanges } = backends
+  const { locks, clientChanges } = backends
   const clientCacheTtlMs = clientChanges ? (options.clientCacheTtlMs ?? CLIENT_CACHE_TTL_MS) : 0
 
   const events = inProcessEventBus(log)
   const usage = createUsage({ index, store: backends.usage })
   usage.listen(events)
   const warnUsageFlush = throttled((err) => log.warn({ err }, 'usage flush failed; will retry'))
-  const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
+  const { delivery, webhooks, webhookCommands } = openWebhooks(backends, options)
   delivery.listen(events)
   const firstBucket = buckets.of(first)
   const shared = clientChanges && { shared: { changes: clientChanges, locks } }
@@ -130,7 +129,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     bounds,
     ...(clientChanges ? { trustMs: clientCacheTtlMs } : {}),
   })
-  const originalEvents = createOriginalEvents({ events, baseUrl: options.baseUrl })
+  const originalEvents = createOriginalEvents({ events, baseUrl: options.baseUrl, urlKeys: clients.urlKeys })
   const originals = createOriginals({ index, buckets, originalEvents })
   const records = createRecords({ index, buckets, locks })
   const agree = createAgree({ index, originals, records })
@@ -186,7 +185,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
       resumables: sweepResumables,
     }),
   })
-  const commands = createCommands({
+  const serviceCommands = createCommands({
     clients: managedClients,
     store,
     check: createCheck({ index, buckets, clients: store, records }),
@@ -206,14 +205,17 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     keys,
     events,
     delivery,
+    webhooks,
     clients,
     managedClients,
+    store,
     findClient: (id: string) => store.find(id),
     async presentClient(id: string) {
       await store.refresh()
       return store.find(id)
     },
     originals,
+    originalEvents,
     complete: createCompletion({ index, locks, reindex, log }),
     records,
     removals,
@@ -230,7 +232,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     signedLinks,
     resumables,
     sweepResumables,
-    commands,
+    commands: { ...serviceCommands, ...webhookCommands },
     recovery,
     /** Keeps clients up to date with changes by other processes. Undefined when there are none. */
     followClients: () =>

@@ -2,14 +2,19 @@ import { Command } from 'commander'
 import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { version } from '../version.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
+import { addImportCommand, type ImportCommandOptions } from './import/import-command.ts'
 import { subcommand } from './leaf-command.ts'
 import { addProgramCommands, type ProgramCommandsOptions } from './program-commands.ts'
 import { addTypesCommand } from './types-command.ts'
+import { addWebhookCommands } from './webhook-commands.ts'
 
 /** The exit code of wrong usage. */
 export const WRONG_USAGE = 2
 
-export interface CommandLineOptions extends ClientCommandsOptions, ProgramCommandsOptions {
+export interface CommandLineOptions
+  extends ClientCommandsOptions,
+    ProgramCommandsOptions,
+    ImportCommandOptions {
   /** Writes help and version to standard output. */
   write(text: string): void
   /** Writes wrong usage to standard error. */
@@ -62,6 +67,8 @@ export function commandLine(options: CommandLineOptions): Command {
   subcommand(sluice, 'sweep', 'Clean up abandoned work now. The server does so every minute.').action(
     ({ json }) => perform('sweep', {}, { json }),
   )
+  addWebhookCommands(sluice, perform)
+  addImportCommand(sluice, options)
   addTypesCommand(sluice)
   return sluice
 }

@@ -14,6 +14,7 @@ import {
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { DerivativeRecord, FileLists, FileLookup, OriginalRecord } from '../../core/ports/file-index.ts'
+import { redirectPrefix } from '../../core/storage/redirect-key.ts'
 import type { Records } from '../originals/records.ts'
 import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './compare.ts'
 import { wrongAlias } from './compare-alias.ts'
@@ -205,8 +206,8 @@ export function createCheck({
   }
 }
 
-// The records of clients and of mirrored remote files.
-const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
+// The records of clients and of mirrored remote files, and the redirects of moved files.
+const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix, redirectPrefix]
 
 /** Whether the bucket must have the file. */
 function isStored<T extends { state: string }>(

@@ -1,14 +1,16 @@
 import type { Client } from '../../core/clients/client.ts'
-import type { KnownAnnotations, OriginalPlace } from '../../core/events.ts'
+import type { CopyOrigin, KnownAnnotations, OriginalPlace } from '../../core/events.ts'
 import { deliveryUrl } from '../../core/files/delivery-url.ts'
 import { type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
+import { createSignSrc } from '../clients/signed-src.ts'
+import type { UrlKeys } from '../clients/url-keys.ts'
 
 /** Emits the events of originals. */
 export interface OriginalEvents {
-  /** Some originals emit this twice. */
-  stored(client: Client, record: OriginalRecord): void
+  /** Some originals emit this twice. @param origin of a copy or a moved file */
+  stored(client: Client, record: OriginalRecord, origin?: CopyOrigin): void
   restored(client: Client, record: OriginalRecord): void
   trashed(
     client: Client,
@@ -19,7 +21,11 @@ export interface OriginalEvents {
   deleted(
     client: Client,
     key: ObjectKey,
-    details: { derivatives: readonly ObjectKey[]; record: OriginalRecord | undefined },
+    details: {
+      derivatives: readonly ObjectKey[]
+      record: OriginalRecord | undefined
+      movedTo?: ObjectKey
+    },
   ): void
 }
 
@@ -30,17 +36,20 @@ const METADATA_MAX_BYTES = 20 * 1024
 export function createOriginalEvents({
   events,
   baseUrl,
+  urlKeys,
 }: {
   events: EventBus
   baseUrl: string
+  urlKeys: Pick<UrlKeys, 'newest'>
 }): OriginalEvents {
-  function placeOf({ id, token }: Client, key: ObjectKey): OriginalPlace {
+  function placeOf(client: Client, key: ObjectKey): OriginalPlace {
+    const { id, token } = client
     const name = parseKey(key)
     if (!name) throw new Error(`not the key of an original: ${key}`)
     return {
       clientId: id,
       key,
-      src: deliveryUrl(name, { baseUrl, token }),
+      ...createSignSrc(urlKeys, { client })(deliveryUrl(name, { baseUrl, token }), key),
       format: name.format.name,
       folder: name.folder,
     }
@@ -50,7 +59,8 @@ export function createOriginalEvents({
     return { ...placeOf(client, key), originalName, mediaType, size, sha256, ...annotationsOf(record) }
   }
   return {
-    stored: (client, record) => events.emit('original.stored', eventOf(client, record)),
+    stored: (client, record, origin = {}) =>
+      events.emit('original.stored', { ...eventOf(client, record), ...origin }),
     restored: (client, record) => events.emit('original.restored', eventOf(client, record)),
     trashed: (client, record, details) =>
       events.emit('original.trashed', {
@@ -58,11 +68,11 @@ export function createOriginalEvents({
         ...annotationsOf(record),
         ...details,
       }),
-    deleted: (client, key, { derivatives, record }) =>
+    deleted: (client, key, { record, ...details }) =>
       events.emit('original.deleted', {
         ...placeOf(client, key),
         ...(record ? annotationsOf(record) : {}),
-        derivatives,
+        ...details,
       }),
   }
 }
