@@ -11,6 +11,11 @@ export const EXAMPLE = {
   alias: 'products/chair.jpg',
   clientId: '4dRXvHqZy8C',
   secretId: '2pNfQ9WqLkJ',
+  /** A resumable upload of 11 bytes, of which none has arrived. */
+  uploadId: '3cVZpXkTqJ7wRb2n',
+  /** A signed upload link, in its parts. */
+  linkId: '5bX2mT8',
+  linkSignature: 'first.tr4x2k.2z6c0..1.WmY0Zjh1c2lnbmF0dXJlLW9mLXRoaXMtZXhhbXBsZQ',
 } as const
 
 const { baseUrl, token, sourceName, key } = EXAMPLE

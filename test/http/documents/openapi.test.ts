@@ -8,7 +8,7 @@ import { documentedEndpoints } from '../../../src/http/documents/endpoints.ts'
 import type { OpenApiDocument } from '../../../src/http/documents/openapi/document.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { pluginFolder } from '../../support/drop-ins.ts'
-import { type ExampleSender, exampleSender } from '../../support/openapi/examples.ts'
+import { type ExampleSender, exampleSender, METRICS_TOKEN } from '../../support/openapi/examples.ts'
 import { validatorOf } from '../../support/openapi/validators.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
@@ -46,7 +46,7 @@ onOneBackend('the API document', (start) => {
       routes.push(made)
       return made
     }
-    const env = { PLUGINS_DIR: folder, ADMIN_PASSWORD: PASSWORD, METRICS_TOKEN: 'of-the-metrics-alone' }
+    const env = { PLUGINS_DIR: folder, ADMIN_PASSWORD: PASSWORD, METRICS_TOKEN }
     service = await start({ env }).finally(() => {
       prototype.route = route
     })

@@ -4,6 +4,10 @@ import { methodOf, parametersOf, pathOf } from '../../../src/http/documents/open
 import { picture } from '../media/images.ts'
 import { type Answer, exchange } from '../requests/exchange.ts'
 import type { Service } from '../service.ts'
+import { prepared } from './prepared.ts'
+
+/** The `METRICS_TOKEN` of a service that gets examples. */
+export const METRICS_TOKEN = 'of-the-metrics-alone'
 
 /** A client with one stored photo, as the examples of the API document have it. */
 interface Shop {
@@ -13,6 +17,8 @@ interface Shop {
   admin: string
   key: string
   sourceName: string
+  /** Further values of examples, with their real values. */
+  more: Record<string, string>
 }
 
 /** Sends the examples of the API document. */
@@ -59,13 +65,17 @@ export async function exampleSender(service: Service, password: string): Promise
       admin,
       key,
       sourceName,
+      more: {},
     }
   }
 
   return {
     async send(endpoint, example) {
       const shop = await newShop()
-      if (endpoint.id === 'signUrl') await service.app.clients.addUrlKey(shop.id)
+      Object.assign(
+        shop.more,
+        await prepared(service, endpoint.id, { clientId: shop.id, secret: shop.secret }),
+      )
       if (/Alias/.test(endpoint.id)) await replaced(service, shop, photo)
       // A client with files is not deleted.
       if (endpoint.id === 'deleteClient') await deleted(service, shop)
@@ -97,8 +107,9 @@ async function replaced(service: Service, { key, secret }: Shop, photo: Uint8Arr
 }
 
 /** The text with the values of a real client instead of those of the examples. */
-function real(text: string, { id, token, key, sourceName }: Shop): string {
-  return text
+function real(text: string, { id, token, key, sourceName, more }: Shop): string {
+  return Object.entries(more)
+    .reduce((replaced, [shown, value]) => replaced.replaceAll(shown, value), text)
     .replaceAll(EXAMPLE.key, key)
     .replaceAll(EXAMPLE.sourceName, sourceName)
     .replaceAll(EXAMPLE.token, token)
@@ -129,6 +140,7 @@ function headersOf(endpoint: Endpoint, { parameters = {} }: Example): Record<str
 }
 
 function authorization({ access }: Endpoint, { secret, admin }: Shop): Record<string, string> {
+  if (access === 'metrics') return { Authorization: `Bearer ${METRICS_TOKEN}` }
   if (!['secret', 'admin', 'operator or secret'].includes(access)) return {}
   return { Authorization: `Bearer ${access === 'admin' ? admin : secret}` }
 }
@@ -145,6 +157,7 @@ async function bodyOf(
     return { bytes, headers: { 'Content-Type': encoded.headers.get('content-type') ?? '' } }
   }
   const headers = { 'Content-Type': mediaType }
+  if (mediaType === 'application/offset+octet-stream') return { bytes: String(body), headers }
   return /json$/.test(mediaType)
     ? { bytes: real(JSON.stringify(body), shop), headers }
     : { bytes: photo, headers }

@@ -10,7 +10,7 @@ import {
   newScopedSecret,
   removedClient,
 } from '../../wire/clients.ts'
-import type { Endpoint, Success } from '../endpoint.ts'
+import type { Endpoint, Example, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
 import { flag } from '../parameters.ts'
 
@@ -28,6 +28,15 @@ const EXAMPLE_CLIENT = {
   createdAt: '2026-11-30T12:00:00.000Z',
   state: 'active',
 }
+
+/** An example with the client as its response. */
+const shown = (summary: string, parameters: Readonly<Record<string, string>> = {}): Example => ({
+  id: 'shop',
+  summary,
+  parameters: { ...ID, ...parameters },
+  status: 200,
+  response: EXAMPLE_CLIENT,
+})
 
 /** Management of clients, for a signed-in operator. */
 export const CLIENTS: readonly Endpoint[] = [
@@ -93,7 +102,7 @@ export const CLIENTS: readonly Endpoint[] = [
     summary: 'Get one client',
     access: 'admin',
     responses: CLIENT,
-    examples: [{ id: 'shop', summary: 'A client', parameters: ID, status: 200, response: EXAMPLE_CLIENT }],
+    examples: [shown('A client')],
   },
   {
     route: 'PATCH /v1/clients/:id',
@@ -149,6 +158,7 @@ export const CLIENTS: readonly Endpoint[] = [
     summary: "Return a client to the installation's bucket",
     access: 'admin',
     responses: CLIENT,
+    examples: [shown('A client')],
   },
   {
     route: 'POST /v1/clients/:id/rotate',
@@ -198,6 +208,7 @@ export const CLIENTS: readonly Endpoint[] = [
     summary: 'Revoke a key for signed URLs',
     access: 'admin',
     responses: CLIENT,
+    examples: [shown('The first key', { version: '1' })],
   },
   {
     route: 'POST /v1/clients/:id/secrets',
@@ -231,5 +242,6 @@ export const CLIENTS: readonly Endpoint[] = [
     summary: 'Revoke a scoped secret',
     access: 'admin',
     responses: CLIENT,
+    examples: [shown('A secret', { secretId: EXAMPLE.secretId })],
   },
 ]

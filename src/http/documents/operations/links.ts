@@ -10,10 +10,8 @@ import { FILE_BYTES } from './uploads.ts'
 
 const { baseUrl, token, sourceName, key } = EXAMPLE
 
-// A client, instants and limits in base 36, and a signature.
-const SIGNATURE = 'first.tr4x2k.2z6c0..1.WmY0Zjh1c2lnbmF0dXJlLW9mLXRoaXMtZXhhbXBsZQ'
 const EXAMPLE_LINK = {
-  url: `${baseUrl}/v1/upload/sign/5bX2mT8/${SIGNATURE}/avatars?expirationIn=3600`,
+  url: `${baseUrl}/v1/upload/sign/${EXAMPLE.linkId}/${EXAMPLE.linkSignature}/avatars?expirationIn=3600`,
   method: 'PUT',
   expiresAt: '2026-11-30T13:00:00.000Z',
 }

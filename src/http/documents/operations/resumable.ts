@@ -1,6 +1,7 @@
 import { uploadProgress } from '../../wire/links.ts'
 import { fileRecords } from '../../wire/record.ts'
 import type { Endpoint, Parameter } from '../endpoint.ts'
+import { EXAMPLE } from '../examples.ts'
 import { header } from '../parameters.ts'
 import { CREATED_HEADERS, FILE_BYTES } from './uploads.ts'
 
@@ -18,6 +19,7 @@ const ID: Parameter = {
   schema: { type: 'string' },
   required: true,
 }
+const UPLOAD = { id: EXAMPLE.uploadId, 'Tus-Resumable': '1.0.0' }
 const length = (description: string) => header('Upload-Length', description, { type: 'integer', minimum: 0 })
 
 /** Resumable uploads. Requests may name the upload by its URL alone, if a signed link has created it. */
@@ -105,6 +107,15 @@ export const RESUMABLE: readonly Endpoint[] = [
         headers: ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'Upload-Record', 'Cache-Control'],
       },
     },
+    examples: [
+      {
+        id: 'first',
+        summary: 'The first bytes',
+        parameters: { ...UPLOAD, 'Upload-Offset': '0' },
+        body: 'hello',
+        status: 204,
+      },
+    ],
   },
   {
     route: 'HEAD /v1/tus/:id',
@@ -129,6 +140,7 @@ export const RESUMABLE: readonly Endpoint[] = [
         ],
       },
     },
+    examples: [{ id: 'begun', summary: 'An upload in progress', parameters: UPLOAD, status: 200 }],
   },
   {
     route: 'GET /v1/tus/:id',
@@ -149,6 +161,14 @@ export const RESUMABLE: readonly Endpoint[] = [
         headers: ['Retry-After', 'Cache-Control'],
       },
     },
+    examples: [
+      {
+        id: 'begun',
+        summary: 'An upload in progress',
+        parameters: { id: EXAMPLE.uploadId },
+        status: 202,
+      },
+    ],
   },
   {
     route: 'DELETE /v1/tus/:id',
@@ -160,5 +180,6 @@ export const RESUMABLE: readonly Endpoint[] = [
     responses: {
       204: { description: 'The upload was deleted.', headers: ['Tus-Resumable', 'Cache-Control'] },
     },
+    examples: [{ id: 'begun', summary: 'An upload in progress', parameters: UPLOAD, status: 204 }],
   },
 ]

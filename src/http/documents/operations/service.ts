@@ -150,6 +150,7 @@ export const SERVICE: readonly Endpoint[] = [
         headers: ['Cache-Control'],
       },
     },
+    examples: [{ id: 'all', summary: 'All metrics', status: 200 }],
   },
   {
     route: 'GET /',
@@ -158,5 +159,6 @@ export const SERVICE: readonly Endpoint[] = [
     summary: 'A page about the service',
     access: 'public',
     responses: { 200: { description: 'The page.', content: HTML } },
+    examples: [{ id: 'page', summary: 'The page', status: 200 }],
   },
 ]

@@ -4,7 +4,7 @@ import { TRANSFORMS_JSON } from '../../upload/form-fields.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import { fileRecords } from '../../wire/record.ts'
 import type { Content, Endpoint } from '../endpoint.ts'
-import { EXAMPLE_RECORD } from '../examples.ts'
+import { EXAMPLE, EXAMPLE_RECORD } from '../examples.ts'
 import { header, query } from '../parameters.ts'
 
 /** The headers of the response that creates a resumable upload. */
@@ -59,6 +59,13 @@ const LINK_QUERY = [
   query('expirationIn', 'Part of the link.', { type: 'integer', minimum: 1 }, { required: true }),
   query('name', 'Name of the file. It is not part of the link.'),
 ]
+
+const LINK_PARAMETERS = {
+  id: EXAMPLE.linkId,
+  signature: EXAMPLE.linkSignature,
+  folder: 'avatars',
+  expirationIn: '3600',
+}
 
 /** Successful responses of uploads. */
 export const RECORDS = {
@@ -141,6 +148,16 @@ export const UPLOADS: readonly Endpoint[] = [
     body: { 'application/octet-stream': FILE_BYTES, 'multipart/form-data': FORM },
     responses: RECORDS,
     isRateLimited: true,
+    examples: [
+      {
+        id: 'photo',
+        summary: 'A photo',
+        parameters: LINK_PARAMETERS,
+        mediaType: 'application/octet-stream',
+        body: 'photo.jpg',
+        status: 200,
+      },
+    ],
   },
   {
     route: 'POST /v1/upload/sign/:id/:signature/*folder',
@@ -165,5 +182,15 @@ export const UPLOADS: readonly Endpoint[] = [
       },
     },
     isRateLimited: true,
+    examples: [
+      {
+        id: 'form',
+        summary: 'A form with one file',
+        parameters: LINK_PARAMETERS,
+        mediaType: 'multipart/form-data',
+        body: { file: 'photo.jpg' },
+        status: 200,
+      },
+    ],
   },
 ]
