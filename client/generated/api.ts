@@ -22,6 +22,7 @@ export type ProblemCode =
   | 'expectation_failed'
   | 'fetch_not_allowed'
   | 'file_damaged'
+  | 'file_exists'
   | 'file_not_decodable'
   | 'file_not_found'
   | 'format_too_small'
@@ -153,6 +154,16 @@ export interface AliasTarget {
   file: string
 }
 
+export interface BatchCopy {
+  /** At most 100 items. */
+  files: Array<{
+    /** Path of the file, as uploads return it in `s3PathOriginal`. */
+    from: string
+    /** A folder, empty for the top level: the file gets a new id. Or a path that ends with the `sourceName` of the file: it retains its id. */
+    to: string
+  }>
+}
+
 export interface BatchDeletion {
   /** Paths as uploads return them in `s3PathOriginal`, not percent-encoded. At most 1000 items. */
   paths?: Array<string>
@@ -164,6 +175,18 @@ export interface BatchDeletion {
   limit?: number
   /** Deletes permanently, also with soft delete. */
   now?: boolean
+}
+
+export interface BatchMove {
+  /** At most 100 items. */
+  files: Array<{
+    /** Path of the file, as uploads return it in `s3PathOriginal`. */
+    from: string
+    /** A folder, empty for the top level: the file gets a new id. Or a path that ends with the `sourceName` of the file: it retains its id. */
+    to: string
+    /** How long the former URLs redirect to the new ones: `90m`, `24h`, `7d`; at most `365d`. */
+    redirect?: string
+  }>
 }
 
 export interface BatchRestoration {
@@ -339,6 +362,25 @@ export interface ClientWithUrlKey {
 
 /** The first client, then the others by age. */
 export type Clients = Array<Client>
+
+/** The outcome for each file. */
+export interface CopyReport {
+  results: Array<{
+    /** As received in `from`. */
+    path: string
+    status: "copied"
+    /** The copy, or an identical file of the folder that is used instead. */
+    file: File
+  } | {
+    /** As received. */
+    path: string
+    status: "error"
+    /** Code of the problem. */
+    code: string
+    /** Text for a person. */
+    detail: string
+  }>
+}
 
 /** The deleted derivatives. */
 export interface DeletedDerivatives {
@@ -689,6 +731,27 @@ export interface MediaJob {
     /** Further members. */
     members?: Record<string, string | number>
   }
+}
+
+/** The outcome for each file. */
+export interface MoveReport {
+  results: Array<{
+    /** As received in `from`. */
+    path: string
+    status: "moved"
+    /** The file at its new path. */
+    file: File
+    /** Until when the former URLs redirect. Only with `redirect`. */
+    redirectUntil?: string
+  } | {
+    /** As received. */
+    path: string
+    status: "error"
+    /** Code of the problem. */
+    code: string
+    /** Text for a person. */
+    detail: string
+  }>
 }
 
 export interface NewClient {

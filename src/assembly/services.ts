@@ -212,12 +212,14 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     webhooks,
     clients,
     managedClients,
+    store,
     findClient: (id: string) => store.find(id),
     async presentClient(id: string) {
       await store.refresh()
       return store.find(id)
     },
     originals,
+    originalEvents,
     complete: createCompletion({ index, locks, reindex, log }),
     records,
     removals,

@@ -26,6 +26,8 @@ import type { Describe } from '../service/files/describe.ts'
 import type { ListFolders } from '../service/files/folders.ts'
 import type { List } from '../service/files/list.ts'
 import type { Usage } from '../service/files/usage.ts'
+import type { Copies } from '../service/moves/copies.ts'
+import type { Redirects } from '../service/moves/redirects.ts'
 import type { Removals } from '../service/originals/delete.ts'
 import type { RemoteMirror } from '../service/remote/keep.ts'
 import type { RemotePictures } from '../service/remote/transform.ts'
@@ -59,6 +61,7 @@ import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { requestLog } from './log/request-log.ts'
+import { copiesRoutes } from './moves/routes.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { limitConcurrentResponses } from './readers/concurrent-responses.ts'
 import { createReaders } from './readers/readers.ts'
@@ -111,6 +114,8 @@ export interface HttpOptions {
   describe: Describe
   annotate: Annotate
   many: ManyFiles
+  copies: Copies
+  redirects: Redirects
   usage: Usage
   archive: Archive
   webhooks: Webhooks
@@ -182,6 +187,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(removeRoutes(options))
   app.use(usageRoutes(options))
   app.use(filesManyRoutes(options))
+  app.use(copiesRoutes(options))
   app.use(fileDerivativesRoutes(options))
   app.use(filesRoutes(options))
   app.use(foldersRoutes(options))

@@ -117,7 +117,7 @@ export function cacheControl(
 /**
  * A URL of a client's files for the caller of this request: signed if the request's URL was, with the same key and expiry.
  *
- * @param url of a file, of the entry of a bundle, or of a job; without a query, its path percent-encoded
+ * @param url of a file, of the entry of a bundle, or of a job; its path percent-encoded, its query without a signature
  */
 export function signedLike(req: Request, url: string, client: Client, clients: Clients): string {
   const { signature } = stateOf(req)

@@ -41,6 +41,17 @@ export const EVERY_ENDPOINT: readonly ProblemName[] = [
   '503 unavailable',
 ]
 
+// Most of the last ones are codes of a single file in the report.
+const COPY: readonly ProblemName[] = [
+  ...SECRET,
+  ...JSON_BODY,
+  ...QUERY,
+  '400 bad_path',
+  '404 file_not_found',
+  '409 file_exists',
+  '503 storage_full',
+]
+
 /**
  * The problems of each endpoint, in addition to those of all endpoints: by method and route, as the log and the metrics name it.
  * HEAD is like GET. The tests of the service fail for a problem that is not listed, and `npm run readme` writes the table of
@@ -155,6 +166,8 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   ],
   'POST /v1/files/delete': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path'],
   'POST /v1/files/restore': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path', '409 not_deleted'],
+  'POST /v1/files/copy': COPY,
+  'POST /v1/files/move': COPY,
   'GET /v1/folders': [...SECRET, ...QUERY, '400 bad_path'],
   'GET /v1/aliases': [...SECRET, ...QUERY, '400 bad_path'],
   'GET /v1/aliases/*path': [...SECRET, ...ALIAS],

@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { ALIASES } from './operations/aliases.ts'
 import { CLIENTS } from './operations/clients.ts'
 import { COMPAT } from './operations/compat.ts'
+import { COPIES } from './operations/copies.ts'
 import { DELETION } from './operations/deletion.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
 import { FILES } from './operations/files.ts'
@@ -22,6 +23,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...FILES,
     ...ALIASES,
     ...DELETION,
+    ...COPIES,
     ...LINKS,
     ...CLIENTS,
     ...WEBHOOKS,

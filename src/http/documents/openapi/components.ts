@@ -5,12 +5,14 @@ import { aliasRollback, aliasTarget } from '../../aliases/request.ts'
 import { zipRequest } from '../../archive/request.ts'
 import { deletion, restoration } from '../../files/batch-request.ts'
 import { fileChange } from '../../files/merge-patch.ts'
+import { copying, moving } from '../../moves/request.ts'
 import { signRequest } from '../../signing/upload-link-routes.ts'
 import { signUrlRequest } from '../../signing/url-routes.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import { webhookReplay } from '../../webhooks/request.ts'
 import { alias, aliasList, listedAlias } from '../../wire/aliases.ts'
 import * as clients from '../../wire/clients.ts'
+import { copyReport, moveReport } from '../../wire/copies.ts'
 import { folder, folderList } from '../../wire/folders.ts'
 import { fileInformation } from '../../wire/information.ts'
 import {
@@ -35,6 +37,8 @@ export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   AliasRollback: aliasRollback,
   BatchDeletion: deletion,
   BatchRestoration: restoration,
+  BatchCopy: copying,
+  BatchMove: moving,
   ZipRequest: zipRequest,
   UploadLinkRequest: signRequest,
   UrlSignRequest: signUrlRequest,
@@ -67,6 +71,8 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   DeletedDerivatives: outcomes.deletedDerivatives,
   DeletionReport: outcomes.deletionReport,
   RestorationReport: outcomes.restorationReport,
+  CopyReport: copyReport,
+  MoveReport: moveReport,
   UsageReport: outcomes.usageReport,
   UploadLink: uploadLink,
   SignedUrl: signedUrl,

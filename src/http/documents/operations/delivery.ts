@@ -6,6 +6,7 @@ import type { Content, Endpoint, Parameter, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
 import { ALIAS_NAME, flag, header, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
+import { MOVED } from './copies.ts'
 import { FILE_BYTES } from './uploads.ts'
 
 /** A file of any type. */
@@ -83,7 +84,7 @@ function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoin
     summary: `Deliver ${NOUNS[group]}, transformed by the parameters`,
     access: 'signature',
     parameters,
-    responses: STORED,
+    responses: { ...STORED, ...MOVED },
     ...(group === 'image' ? { examples: IMAGE_EXAMPLES } : {}),
   }
 }
@@ -160,7 +161,7 @@ const OTHERS: readonly Endpoint[] = [
     summary: 'Deliver an object of the bucket, unchanged',
     access: 'signature',
     parameters: [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
-    responses: SENT,
+    responses: { ...SENT, ...MOVED },
     examples: [
       {
         id: 'original',
@@ -189,6 +190,7 @@ const OTHERS: readonly Endpoint[] = [
         headers: [...VALIDATORS, 'Content-Range'],
       },
       304: { description: 'The information has not changed.', headers: [...VALIDATORS] },
+      ...MOVED,
     },
     examples: [
       {
