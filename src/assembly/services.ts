@@ -144,7 +144,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
-  const { decodable, upload, signedLinks, resumables, sweepResumables } = openUploads({
+  const uploads = openUploads({
     backends,
     config,
     buckets,
@@ -158,6 +158,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     removals,
     log,
   })
+  const { resumables, sweepResumables } = uploads
   const warnClientUpdates = throttled((err) =>
     log.warn({ err }, 'client updates unavailable; using the cached state'),
   )
@@ -230,12 +231,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     trash,
     sweep,
     sweepPuts,
-    /** Filled by the process that transforms files. */
-    decodable,
-    upload,
-    signedLinks,
-    resumables,
-    sweepResumables,
+    ...uploads,
     commands,
     recovery,
     /** Keeps clients up to date with changes by other processes. Undefined when there are none. */
