@@ -141,7 +141,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
-  const { decodable, upload, signedLinks, resumables, sweepResumables } = openUploads({
+  const uploads = openUploads({
     backends,
     config,
     buckets,
@@ -155,6 +155,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     removals,
     log,
   })
+  const { resumables, sweepResumables } = uploads
   const warnClientUpdates = throttled((err) =>
     log.warn({ err }, 'client updates unavailable; using the cached state'),
   )
@@ -225,12 +226,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     trash,
     sweep,
     sweepPuts,
-    /** Filled by the process that transforms files. */
-    decodable,
-    upload,
-    signedLinks,
-    resumables,
-    sweepResumables,
+    ...uploads,
     commands: { ...serviceCommands, ...webhookCommands },
     recovery,
     /** Keeps clients up to date with changes by other processes. Undefined when there are none. */

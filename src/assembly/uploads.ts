@@ -103,5 +103,6 @@ export function openUploads({
     expireMs,
     log,
   })
+  // The process that transforms files fills `decodable`.
   return { decodable, upload, signedLinks, resumables, sweepResumables }
 }

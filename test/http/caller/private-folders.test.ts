@@ -76,6 +76,13 @@ onOneBackend('private folders of a client', (start) => {
     const path = new URL(secretFile.src).pathname
     for (const target of [path.replace('private', '%70rivate'), path.replace('private/', 'private%2F')])
       expect((await get(target)).status, target).to.equal(403)
+    const video = `private/video/mp4/${secretFile.sourceName.replace('.png', '.mp4')}`
+    const parts = [`${video}_hls/index.m3u8`, `${video}_hls/index.m3u8/a.ts`, `${video}_storyboard/index.vtt`]
+    for (const part of parts) {
+      const target = `/v1/video/upload/${client.tokens.clientToken}/${part}`
+      expect((await get(target)).status, target).to.equal(403)
+      expect((await get(sign(target))).status, target).to.be.oneOf([400, 404])
+    }
     expect((await get(path.replace('.png', '.jpg'))).status).to.equal(403)
     const other = await uploadOne(client, { name: 'a.png', bytes: png }, { path: 'a b/ü' })
     expect((await get(new URL(other.src).pathname)).status).to.equal(403)
