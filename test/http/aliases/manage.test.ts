@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { aliasRecordKey } from '../../../src/core/aliases/name.ts'
+import { EMBEDDED } from '../../support/backend.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
+import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
@@ -233,6 +235,26 @@ onTwoBackends('aliases', (start, backend) => {
     // Of one process at a time: the folder is removed with it.
     await next.stop()
   })
+
+  if (backend !== EMBEDDED)
+    it('are changed by several processes one after the other, and delivered by all of them', async () => {
+      const other = await start({ dataDir: service.dataDir })
+      const alias = await setAlias(service, 'shared', key(0))
+      expect(await delivered(other, alias)).to.equal(0)
+      await setAlias(service, 'shared', key(1))
+      await eventually(async () => expect(await delivered(other, alias)).to.equal(1))
+      const processes = [service, other, service, other, service, other]
+      await Promise.all(
+        processes.map((one, i) => setAlias({ ...service, url: one.url }, 'shared', key(i % 3))),
+      )
+      const { versions } = await get('shared')
+      const numbers = versions.map(({ version }) => version)
+      expect(numbers).to.deep.equal(numbers.map((_, i) => numbers.length - i))
+      const winner = keys.indexOf(versions[0]?.file ?? '')
+      for (const one of [service, other])
+        await eventually(async () => expect(await delivered(one, alias)).to.equal(winner))
+      await other.stop({ keepData: true })
+    })
 
   it('are deleted with their client', async () => {
     const other = await newClient(service)
