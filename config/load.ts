@@ -94,6 +94,7 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
   for (const pair of [
     ['CLIENT_TOKEN', 'SECRET_CLIENT_TOKEN'],
     ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+    ['COMPAT_IMGPROXY_KEY', 'COMPAT_IMGPROXY_SALT'],
   ]) {
     if (pair.filter((name) => given[name]).length === 1)
       lines.push(`${pair.join(' and ')}: set both or neither of them`)

@@ -1,4 +1,5 @@
 import { isEndpoint, isPort, isRange, readBaseUrl, readProxies } from './address.ts'
+import { COMPAT_VARIABLES } from './compat.ts'
 import { CROSS_ORIGIN_VARIABLES } from './cross-origin.ts'
 import { DERIVATIVE_VARIABLES } from './derivatives.ts'
 import { PLUGIN_VARIABLES } from './plugins.ts'
@@ -56,6 +57,7 @@ export const VARIABLES = {
     read: readProxies,
   },
   ...CROSS_ORIGIN_VARIABLES,
+  ...COMPAT_VARIABLES,
   UPLOAD_MAX_BYTES: integer({
     min: 1,
     unit: 'bytes',

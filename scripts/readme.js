@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { describeVariables } from '../config/load.ts'
 import { shippedParameters } from '../src/assembly/shipped-parameters.ts'
 import { CLIENT_RULES } from '../src/core/clients/rules/table.ts'
+import { CLOUDINARY_OPTIONS } from '../src/http/compat/cloudinary-options.ts'
+import { IMGPROXY_OPTIONS } from '../src/http/compat/imgproxy-options.ts'
+import { OPENINARY_OPTIONS } from '../src/http/compat/openinary.ts'
 import { endpointErrors } from './readme/endpoint-errors.js'
 import { formats } from './readme/formats.js'
 import { limits } from './readme/limits.js'
@@ -23,6 +26,9 @@ const PAGES = {
   limits: 'limits.md',
   formats: 'formats.md',
   'client rules': 'client-rules.md',
+  'cloudinary options': 'compat-urls.md',
+  'imgproxy options': 'compat-urls.md',
+  'openinary options': 'compat-urls.md',
 }
 
 /** The text of each table, by name. */
@@ -37,7 +43,23 @@ async function tables() {
     limits: table(['What', 'Limit'], limits()),
     formats: table(['Format', 'Group', 'Media type', 'Extension', 'Recognised by'], formats()),
     'client rules': clientRules(),
+    'cloudinary options': foreignOptions(CLOUDINARY_OPTIONS, '_'),
+    'imgproxy options': foreignOptions(IMGPROXY_OPTIONS, ':'),
+    'openinary options': foreignOptions(OPENINARY_OPTIONS, '_'),
   }
+}
+
+/** The options of another service, with our equivalents. Options with the same equivalent, such as aliases, share a row. */
+function foreignOptions(options, separator) {
+  const rows = new Map()
+  for (const [name, option] of Object.entries(options)) rows.set(option, [...(rows.get(option) ?? []), name])
+  return table(
+    ['Option', 'Equivalent'],
+    [...rows].map(([{ equivalent }, names]) => [
+      names.map((name) => `\`${name}${separator}\``).join(', '),
+      equivalent,
+    ]),
+  )
 }
 
 function variables() {

@@ -9,7 +9,7 @@ import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
 import { openServices, type Services, type ServicesOptions } from './assembly/services.ts'
-import { isWatched, secretsOf } from './assembly/settings.ts'
+import { compatOptions, isWatched, secretsOf } from './assembly/settings.ts'
 import { isLeftToWorkers, openTransformations } from './assembly/transforms.ts'
 import { FIRST_CLIENT_ID } from './core/clients/client.ts'
 import type { Commands } from './core/command.ts'
@@ -202,6 +202,7 @@ async function openApp(
     responsesPerAddress: config.CONNECTIONS_PER_ADDRESS,
     minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
+    compat: compatOptions(config),
     corsOrigins: config.CORS_ORIGINS ?? [],
     parameters: describeParameters(plugins.transforms),
     listPresets: createListPresets({ shared: loaded.presets, transforms: plugins.transforms }),

@@ -15,9 +15,9 @@ export {
   type EventPlugin,
 } from './core/plugin-api/event-plugin.ts'
 export type { ParameterSpec, ParameterSpecs, ParameterValues } from './core/plugin-api/parameter.ts'
+export type { PlanRequest } from './core/plugin-api/plan-request.ts'
 export {
   definePlugin,
-  type PlanRequest,
   type TransformContext,
   type TransformPlugin,
 } from './core/plugin-api/plugin.ts'

@@ -28,7 +28,7 @@ export interface Files {
   /** One page of a list. */
   page(options?: ListOptions & { cursor?: string | undefined }): Promise<FileList>
   get(file: FileRef, options?: CallOptions): Promise<FileWithDerivatives>
-  /** Changes the name, tags and metadata. */
+  /** Changes the name, tags, metadata and focal point. `focalPoint: null` removes it. */
   update(file: FileRef, change: FileChange, options?: CallOptions): Promise<FileWithDerivatives>
   /** Deletes a file with its derivatives. `permanently` also when the client has soft delete. */
   delete(file: FileRef, options?: CallOptions & { permanently?: boolean }): Promise<DeletedFile>

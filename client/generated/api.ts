@@ -21,6 +21,7 @@ export type ProblemCode =
   | 'expectation_failed'
   | 'fetch_not_allowed'
   | 'file_damaged'
+  | 'file_not_decodable'
   | 'file_not_found'
   | 'format_too_small'
   | 'handed_over'
@@ -217,6 +218,8 @@ export interface ClientChange {
     uploadMinPixels?: number | null
     /** maximum of width × height of an uploaded image; default: no maximum */
     uploadMaxPixels?: number | null
+    /** accept only images that can be decoded, and video and audio whose headers can be read */
+    uploadDecodable?: boolean | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -252,6 +255,8 @@ export interface ClientRules {
   uploadMinPixels?: number
   /** maximum of width × height of an uploaded image; default: no maximum */
   uploadMaxPixels?: number
+  /** accept only images that can be decoded, and video and audio whose headers can be read */
+  uploadDecodable?: true
   /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
   rates?: Partial<Record<"upload" | "derivative" | "cpu" | "fetch" | "media" | "sign" | "zip", number>>
   /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -399,6 +404,11 @@ export interface File {
   tags: Array<string>
   /** Metadata that the client has set. */
   metadata: Record<string, string>
+  /** Default focus of crops, as fractions of the sides. Absent when it is not set. */
+  focalPoint?: {
+    x: number
+    y: number
+  }
   /** When the file was deleted. Absent for a file that is not deleted. */
   deletedAt?: string
   /** Until when the file can be restored. */
@@ -412,6 +422,13 @@ export interface FileChange {
   tags?: Array<string> | null
   /** Metadata to change. `null` as a value removes the name, `null` as a whole removes all. */
   metadata?: Record<string, string | null> | null
+  /** Default focus of crops, as a whole: x and y, each from 0 to 1. `null` removes it. */
+  focalPoint?: {
+    /** 0: the left edge. 1: the right edge. From 0 to 1. */
+    x: number
+    /** 0: the top edge. 1: the bottom edge. From 0 to 1. */
+    y: number
+  } | null
 }
 
 /** Information about a file. Members that do not apply to its type are absent. */
@@ -561,6 +578,11 @@ export interface FileWithDerivatives {
   tags: Array<string>
   /** Metadata that the client has set. */
   metadata: Record<string, string>
+  /** Default focus of crops, as fractions of the sides. Absent when it is not set. */
+  focalPoint?: {
+    x: number
+    y: number
+  }
   /** When the file was deleted. Absent for a file that is not deleted. */
   deletedAt?: string
   /** Until when the file can be restored. */
@@ -673,6 +695,8 @@ export interface NewClient {
     uploadMinPixels?: number | null
     /** maximum of width × height of an uploaded image; default: no maximum */
     uploadMaxPixels?: number | null
+    /** accept only images that can be decoded, and video and audio whose headers can be read */
+    uploadDecodable?: boolean | null
     /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
@@ -846,6 +870,13 @@ export interface RemoteUpload {
   tags?: Array<string>
   /** Texts by name, together at most 16384 bytes. */
   metadata?: Record<string, string>
+  /** The point of the upright image that crops are centred on by default. */
+  focalPoint?: {
+    /** 0: the left edge. 1: the right edge. From 0 to 1. */
+    x: number
+    /** 0: the top edge. 1: the bottom edge. From 0 to 1. */
+    y: number
+  }
 }
 
 /** The deleted client. */
@@ -950,6 +981,12 @@ export interface UploadLinkRequest {
   maxBytes?: number
   /** Accepted media types, such as `image/*`. At most 50 items. */
   types?: Array<string>
+  /** Minimum of width × height of an image. From 1 to 10000000000. */
+  minPixels?: number
+  /** Maximum of width × height of an image. From 1 to 10000000000. */
+  maxPixels?: number
+  /** Accepts only images that can be decoded, and video and audio whose headers can be read. */
+  decodable?: boolean
   /** How often the link can be used. From 1 to 100. */
   uses?: number
 }

@@ -51,7 +51,7 @@ export interface BuiltInParameters {
    */
   ar?: `${number}:${number}` | undefined
   /**
-   * image: Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction. Takes one of auto, face, center, north, northeast, east, southeast, south, southwest, west, northwest.
+   * image: Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction. Replaces the focal point of the file. Takes one of auto, face, center, north, northeast, east, southeast, south, southwest, west, northwest.
    */
   func?: 'auto' | 'face' | 'center' | 'north' | 'northeast' | 'east' | 'southeast' | 'south' | 'southwest' | 'west' | 'northwest' | 'centre' | 'c' | 'middle' | 'n' | 'top' | 'ne' | 'top-right' | 'e' | 'right' | 'se' | 'bottom-right' | 's' | 'bottom' | 'sw' | 'bottom-left' | 'w' | 'left' | 'nw' | 'top-left' | 'attention' | 'smart' | 'faces' | undefined
   /**

@@ -8,19 +8,19 @@ import type { UploadOptions } from './options.ts'
 /**
  * Does for a resumable upload what a form does with its fields: tus itself only takes a name and a folder.
  *
- * @throws SluiceError when tags or metadata are invalid. The file is stored then
+ * @throws SluiceError when an annotation is invalid. The file is stored then
  */
 export async function completeAfterTus(
   api: Api,
   record: FileRecord,
-  { tags, metadata, transforms, info, signal }: UploadOptions,
+  { tags, metadata, focalPoint, transforms, info, signal }: UploadOptions,
 ): Promise<FileRecord> {
   const options: FileRecord['options'] = {}
-  if (tags || metadata)
+  if (tags || metadata || focalPoint)
     await api.json<FileWithDerivatives>({
       method: 'PATCH',
       path: `/v1/files/${encodedPath(record.s3PathOriginal)}`,
-      json: { tags, metadata },
+      json: { tags, metadata, focalPoint },
       isIdempotent: true,
       signal,
     })

@@ -9,13 +9,23 @@ import { resumeOf } from './upload.ts'
 /** A signed upload link: its URL, or the response of {@link Links.create}. */
 export type UploadLink = string | { url: string }
 
+/** The file for which a link is requested. */
+export interface LinkFile {
+  /** Empty for bytes without a name. */
+  name: string
+  /** In bytes. Undefined for a stream. */
+  size: number | undefined
+  /** The media type that the browser has guessed from the name. Can be empty. */
+  type: string
+}
+
 /** What {@link createUploader} needs. */
 export interface UploaderOptions {
   /**
    * A link, or a function that requests one from your server. The function is called for each new upload, but not for an upload that
    * resumes.
    */
-  link: UploadLink | (() => UploadLink | Promise<UploadLink>)
+  link: UploadLink | ((file: LinkFile) => UploadLink | Promise<UploadLink>)
   /** Names unfinished uploads, for example with the id of a user. Default: one name for all links. */
   resumeScope?: string
   fetch?: typeof globalThis.fetch
@@ -29,22 +39,24 @@ export interface Uploader {
 
 /** Creates an uploader for pages and apps: they need no secret, only a link that a server has created. */
 export function createUploader({ link, resumeScope = '', fetch }: UploaderOptions): Uploader {
-  const getLink = async () => {
-    const given = await (typeof link === 'function' ? link() : link)
-    return typeof given === 'string' ? given : given.url
-  }
   // Links are whole URLs, so requests need no address of the service.
   const api = createApi({ baseUrl: 'https://sluice.invalid', fetch })
   return {
     async upload(file, options = {}) {
-      const { signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES } = options
+      const { signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES, retries = true } = options
       const source = await openSource(file, options.name)
+      const getLink = async () => {
+        const type = file instanceof Blob ? file.type : ''
+        const wanted = { name: source.name, size: source.size, type }
+        const given = await (typeof link === 'function' ? link(wanted) : link)
+        return typeof given === 'string' ? given : given.url
+      }
       try {
         const isLarge = source.size !== undefined && source.size >= resumableFromBytes
         const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
         if (!first?.isLast)
           return await uploadByTus({
-            ...{ api, source, signal, onProgress, chunkBytes: options.chunkBytes ?? CHUNK_BYTES },
+            ...{ api, source, signal, onProgress, retries, chunkBytes: options.chunkBytes ?? CHUNK_BYTES },
             folder: undefined,
             endpoint: async () => ({ url: await getLink(), isLink: true }),
             // Without the link: after a reload of the page the server creates another one.
@@ -55,6 +67,7 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
           method: 'PUT' as const,
           path: `${await getLink()}${name}`,
           isAnonymous: true,
+          retries,
           signal,
         }
         return await uploadRaw({ api, request, bytes: first.bytes, onProgress })

@@ -13,6 +13,8 @@ export interface TransferOptions extends CallOptions {
   resumableFromBytes?: number
   /** The size of one request of a resumable upload, in bytes. Default: 8 MiB. */
   chunkBytes?: number
+  /** Whether a 429 or 503 before the first byte is retried after its `Retry-After`. Default: true. Only for uploads by link. */
+  retries?: boolean
   /**
    * Where to store the URLs of unfinished uploads, so that the same file resumes after a reload of the page. Default: localStorage
    * in pages, nothing elsewhere. False: not at all.
@@ -28,6 +30,8 @@ export interface UploadOptions extends TransferOptions {
   tags?: readonly string[]
   /** Up to 50 names with texts. */
   metadata?: Readonly<Record<string, string>>
+  /** The default focus of crops: fractions of the sides, each from 0 to 1. */
+  focalPoint?: { x: number; y: number }
   /** Derivatives to render in advance, up to 20: query strings or parameters. */
   transforms?: ReadonlyArray<string | TransformParameters>
   /** Whether the record has `options.info`. */

@@ -6,7 +6,7 @@ import type { Api, ApiRequest } from '../http/request.ts'
 /** A file that is sent in one request. */
 export interface SmallUpload {
   api: Api
-  request: Pick<ApiRequest, 'method' | 'path' | 'query' | 'isAnonymous' | 'signal'>
+  request: Pick<ApiRequest, 'method' | 'path' | 'query' | 'isAnonymous' | 'retries' | 'signal'>
   bytes: Blob
   onProgress: ((progress: UploadProgress) => void) | undefined
 }

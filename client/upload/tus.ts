@@ -18,6 +18,8 @@ export interface TusUpload {
   resume: { store: ResumeStore; key: string } | undefined
   onProgress: ((progress: UploadProgress) => void) | undefined
   signal: AbortSignal | undefined
+  /** Whether its creation is retried. Default: true. */
+  retries?: boolean
 }
 
 /** The URL of an upload, and whether the URL alone authorizes. */
@@ -62,7 +64,14 @@ export async function uploadByTus(upload: TusUpload): Promise<FileRecord> {
   }
 }
 
-async function create({ api, endpoint, source, folder, signal }: TusUpload): Promise<Created> {
+async function create({
+  api,
+  endpoint,
+  source,
+  folder,
+  signal,
+  retries = true,
+}: TusUpload): Promise<Created> {
   const { url, isLink } = await endpoint()
   const metadata = { filename: source.name, ...(folder === undefined ? {} : { folder }) }
   const response = await api.send({
@@ -78,6 +87,7 @@ async function create({ api, endpoint, source, folder, signal }: TusUpload): Pro
     isAnonymous: isLink,
     // A second upload without bytes expires by itself. But it would take a use of a link.
     isIdempotent: !isLink,
+    retries,
     signal,
   })
   const location = response.headers.get('Location')

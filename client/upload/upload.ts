@@ -9,7 +9,7 @@ import { openSource, type RemoteFile, type UploadSource } from './source.ts'
 import { uploadByTus } from './tus.ts'
 
 /**
- * Uploads a file with a secret: as the body of one request, as a form when it has tags, metadata or transforms, or as a resumable
+ * Uploads a file with a secret: as the body of one request, as a form when it has other options, or as a resumable
  * upload when it is large.
  */
 export async function uploadFile(
@@ -65,22 +65,23 @@ function remoteUrl(file: UploadSource | RemoteFile | URL): string | undefined {
 }
 
 async function uploadRemote(api: Api, url: string, options: UploadOptions): Promise<FileRecord> {
-  const { name, folder: path, info, tags, metadata, transforms, signal } = options
+  const { name, folder: path, info, tags, metadata, focalPoint, transforms, signal } = options
   const [record] = await api.json<[FileRecord]>({
     method: 'POST',
     path: '/v1/upload',
     kind: 'transfer',
-    json: { url, name, path, info, tags, metadata, transforms: transforms?.map(queryOf) },
+    json: { url, name, path, info, tags, metadata, focalPoint, transforms: transforms?.map(queryOf) },
     signal,
   })
   return record
 }
 
-function fieldsOf({ info, tags, metadata, transforms }: UploadOptions): Record<string, string> {
+function fieldsOf({ info, tags, metadata, focalPoint, transforms }: UploadOptions): Record<string, string> {
   return {
     ...(info ? { info: '1' } : {}),
     ...(tags ? { tags: JSON.stringify(tags) } : {}),
     ...(metadata ? { metadata: JSON.stringify(metadata) } : {}),
+    ...(focalPoint ? { focalPoint: JSON.stringify(focalPoint) } : {}),
     ...(transforms ? { transforms: JSON.stringify(transforms.map(queryOf)) } : {}),
   }
 }

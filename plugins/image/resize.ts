@@ -45,7 +45,7 @@ export default definePlugin({
       values: ['auto', 'face', ...COMPASS_WORDS],
       synonyms: { ...COMPASS_SYNONYMS, attention: 'auto', smart: 'auto', faces: 'face' },
       default: 'center',
-      help: 'Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction.',
+      help: 'Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction. Replaces the focal point of the file.',
     },
     fx: {
       type: 'number',
@@ -71,7 +71,7 @@ export default definePlugin({
     },
   },
 
-  resolve(requested, { format, detects, note }) {
+  resolve(requested, { format, named, detects, focalPoint, note }) {
     const { dpr, zoom } = requested
     const { w, h, ar } = withRatio(requested, MAX_SIDE)
     if (w === undefined && h === undefined && ar === undefined && zoom === 1) return undefined
@@ -79,7 +79,10 @@ export default definePlugin({
     const fit = w !== undefined && h !== undefined ? requested.fit : 'cover'
     const isVector = format.name === 'svg'
     const cuts = zoom > 1 || ar !== undefined || (w !== undefined && h !== undefined && fit === 'cover')
-    const { func, fx, fy } = requestedFocus(cuts ? requested : {})
+    // The owner's focal point is a point of the whole image, which an earlier crop or trim has changed.
+    const isDefault = cuts && !['func', 'fx', 'fy', 'crop', 'trim'].some((name) => named.has(name))
+    const point = isDefault ? focalPoint() : undefined
+    const { func, fx, fy } = requestedFocus(cuts ? (point ? { fx: point.x, fy: point.y } : requested) : {})
     const seen = func === 'face' && !detects() ? 'auto' : func
     if (seen !== func) note('func=auto for face: no plugin detects faces')
     return {

@@ -38,6 +38,8 @@ export async function build() {
   try {
     await compile('tsconfig.build.json', next)
     await compile('client', join(next, 'client'))
+    if ((await run(process.execPath, [join(root, 'scripts', 'bundle.js'), join(next, 'client')])) !== 0)
+      throw new Error('The uploader could not be bundled, see the error above. dist is unchanged.')
     // The commands in package.json must be executable. A ZIP of the repository has no modes.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)

@@ -142,7 +142,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
-  const { upload, signedLinks, resumables, sweepResumables } = openUploads({
+  const { decodable, upload, signedLinks, resumables, sweepResumables } = openUploads({
     backends,
     config,
     buckets,
@@ -224,6 +224,8 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     trash,
     sweep,
     sweepPuts,
+    /** Filled by the process that transforms files. */
+    decodable,
     upload,
     signedLinks,
     resumables,

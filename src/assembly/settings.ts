@@ -4,6 +4,7 @@ import type { S3BucketOptions } from '../adapters/bucket/s3/s3.ts'
 import type { Rate } from '../adapters/rate-limiter/limits.ts'
 import type { Root } from '../core/clients/client-storage.ts'
 import type { LimitName } from '../core/clients/limit-names.ts'
+import type { CompatOptions } from '../http/compat/routes.ts'
 
 /** The credentials for S3. When undefined, the SDK finds them, in its files or in the role of the machine. */
 function credentials(config: Config) {
@@ -52,6 +53,17 @@ export function secretsOf(
   { secretClientToken }: { secretClientToken: string },
 ): string[] {
   return [secretClientToken, METRICS_TOKEN, ADMIN_PASSWORD].filter((secret) => secret !== undefined)
+}
+
+/** The other services whose URLs are delivered. */
+export function compatOptions(config: Config): CompatOptions {
+  const { COMPAT_IMGPROXY_KEY: key, COMPAT_IMGPROXY_SALT: salt } = config
+  return {
+    services: config.COMPAT ?? [],
+    cloudinarySecret: config.COMPAT_CLOUDINARY_SECRET,
+    openinarySecret: config.COMPAT_OPENINARY_SECRET,
+    imgproxyKeys: key === undefined || salt === undefined ? undefined : { key, salt },
+  }
 }
 
 /** The bucket of the installation. When the SDK finds the endpoint itself, it is unknown here. */

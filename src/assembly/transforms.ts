@@ -25,6 +25,7 @@ import { createDerivations } from '../service/derivatives/derive.ts'
 import { createFindLateTruncation } from '../service/derivatives/late-truncation.ts'
 import { createNotedUses } from '../service/derivatives/noted-uses.ts'
 import { createAnnotate } from '../service/files/annotate.ts'
+import { createCheckDecodable } from '../service/upload/rules/decodable.ts'
 import type { TransformerSetup } from '../transformer.ts'
 import type { Loaded } from './plugins.ts'
 import type { Services } from './services.ts'
@@ -46,9 +47,10 @@ const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as con
 
 /** Opens the services that find and render derivatives. Web processes and workers share them. */
 export function openTransformations(
-  { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records }: Services,
+  services: Services,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
+  const { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records } = services
   const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
@@ -105,6 +107,7 @@ export function openTransformations(
     ...(config.AUTO_FORMAT === 'accept' ? {} : { autoAccept: AUTO_ACCEPT[config.AUTO_FORMAT] }),
     ...(plugins.detector ? { detector: plugins.detector } : {}),
   })
+  services.decodable.check = createCheckDecodable({ run, plan, limits, log })
   const jobs = measuredJobs(backends.jobs, { metrics, log })
   watchJobs(jobs, ['media', 'derive'], metrics)
   const media = createMediaJobs({

@@ -14,10 +14,11 @@ import { createLinkUploads } from '../service/upload/link-uploads.ts'
 import { createLinkUses } from '../service/upload/link-uses.ts'
 import { createResumablePieces } from '../service/upload/pieces.ts'
 import { createResumables } from '../service/upload/resumable.ts'
+import type { DecodableSlot } from '../service/upload/rules/decodable.ts'
+import { createCheckPixels } from '../service/upload/rules/upload-rules.ts'
 import { createSweepResumables } from '../service/upload/sweep-resumables.ts'
 import { createUpload } from '../service/upload/upload.ts'
 import { createSignedLinks } from '../service/upload/upload-links.ts'
-import { createCheckPixels } from '../service/upload/upload-rules.ts'
 import type { Backends } from './backends.ts'
 
 export interface UploadsOptions {
@@ -54,6 +55,7 @@ export function openUploads({
   const { UPLOAD_MAX_BYTES: maxBytes } = config
   const { admits } = clients
   const checkPixels = createCheckPixels({ inspector: imageInspector })
+  const decodable: DecodableSlot = {}
   const upload = createUpload({
     index,
     buckets,
@@ -61,6 +63,7 @@ export function openUploads({
     removals,
     admits,
     checkPixels,
+    decodable,
     maxBytes,
   })
   const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
@@ -100,5 +103,5 @@ export function openUploads({
     expireMs,
     log,
   })
-  return { upload, signedLinks, resumables, sweepResumables }
+  return { decodable, upload, signedLinks, resumables, sweepResumables }
 }

@@ -1,4 +1,5 @@
 import { newFileId, type ObjectKey } from './files/object-key.ts'
+import type { Point } from './geometry/box.ts'
 
 /** An event of a file. It is emitted after the change is durable. */
 interface FileEvent {
@@ -16,11 +17,13 @@ export interface OriginalPlace extends FileEvent {
   folder: string
 }
 
-/** The tags and metadata of an original. */
+/** What the owner of an original has set. */
 export interface KnownAnnotations {
   tags: readonly string[]
   /** `null` when its JSON has more than 20 KiB. */
   metadata: Readonly<Record<string, string>> | null
+  /** Absent when the original has none. */
+  focalPoint?: Point
 }
 
 /** Events of an original carry its record. */

@@ -37,6 +37,7 @@ import { deliverAliasRoutes } from './aliases/delivery-route.ts'
 import { aliasesRoutes } from './aliases/routes.ts'
 import { zipRoutes } from './archive/routes.ts'
 import { crossOrigin } from './caller/cross-origin.ts'
+import { type CompatOptions, compatRoutes } from './compat/routes.ts'
 import { drainAfterResponse } from './connection/drain.ts'
 import { rejectUnknownExpect } from './connection/expect-header.ts'
 import { requireSingleHost } from './connection/host-header.ts'
@@ -127,6 +128,8 @@ export interface HttpOptions {
   minReadBytesPerSecond: number
   /** Names of query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
+  /** Other services whose URLs are delivered. */
+  compat: CompatOptions
   /** The origins whose pages may use a secret. */
   corsOrigins: readonly string[]
   /** The parameters of delivery URLs. */
@@ -186,6 +189,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(deliverRoutes(options))
   app.use(deliverAliasRoutes(options))
   app.use(fetchRoutes(options))
+  app.use(compatRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))
   app.use(notFound)

@@ -31,8 +31,8 @@ onTwoBackends('client.files', (start) => {
     expect(record.s3PathOriginal).to.match(/^a\/b\/image\/png\//)
     expect((await bytesAt(record.src)).equals(png)).to.equal(true)
 
-    const changed = await files.update(record, { tags: ['red'], metadata: { sku: 'A-1' } })
-    expect(changed).to.deep.include({ tags: ['red'], metadata: { sku: 'A-1' } })
+    const changed = await files.update(record, { tags: ['red'], focalPoint: { x: 0.3, y: 0.4 } })
+    expect(changed).to.deep.include({ tags: ['red'], focalPoint: { x: 0.3, y: 0.4 } })
     expect(await files.get(record.s3PathOriginal)).to.deep.equal(changed)
     expect(await all(files.list({ tag: 'red' }))).to.have.lengthOf(1)
 
@@ -55,6 +55,7 @@ onTwoBackends('client.files', (start) => {
       folder: 'big',
       tags: ['t'],
       metadata: { a: 'b' },
+      focalPoint: { x: 0, y: 1 },
       info: true,
       transforms: [{ w: 20, f: 'webp' }, 'w=30'],
       resumableFromBytes: 1000,
@@ -72,7 +73,11 @@ onTwoBackends('client.files', (start) => {
       [`${record.src}?w=20&f=webp`, 'done'],
       [`${record.src}?w=30`, 'done'],
     ])
-    expect(await files.get(record)).to.deep.include({ tags: ['t'], metadata: { a: 'b' } })
+    expect(await files.get(record)).to.deep.include({
+      tags: ['t'],
+      metadata: { a: 'b' },
+      focalPoint: { x: 0, y: 1 },
+    })
     expect((await bytesAt(record.src)).equals(png)).to.equal(true)
   })
 

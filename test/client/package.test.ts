@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { build } from 'esbuild'
+import { installClient } from '../support/programs/client-package.ts'
 import { PROJECT } from '../support/service.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // The whole library in one file, as a page loads it.
 const MAX_GZIP_BYTES = 11_000
@@ -15,41 +15,30 @@ describe('the package sluice/client', () => {
     spawnSync(process.execPath, [join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc'), ...args], {
       encoding: 'utf8',
     })
-  /** A project of a user, with the package as npm installs it. */
+  /** A project of a user. */
   let desk: string
   before(async function () {
     this.timeout(120_000)
-    desk = await temporaryFolder()
-    const installed = join(desk, 'node_modules', 'sluice')
-    await mkdir(join(installed, 'dist'), { recursive: true })
-    await symlink(join(PROJECT, 'package.json'), join(installed, 'package.json'))
-    const { status, stdout } = tsc(
-      '--project',
-      join(PROJECT, 'client'),
-      '--outDir',
-      join(installed, 'dist', 'client'),
-    )
-    expect(status, stdout).to.equal(0)
+    desk = await installClient()
   })
   after(() => rm(desk, { recursive: true }))
 
-  it('has types for pages, without those of Node, that plugins can extend', async () => {
-    const uses = await readFile(join(import.meta.dirname, 'types', 'uses.ts'), 'utf8')
-    await writeFile(join(desk, 'uses.ts'), uses)
-    await writeFile(join(desk, 'package.json'), '{"type": "module"}')
-    const compilerOptions = {
-      target: 'es2022',
-      module: 'preserve',
-      moduleResolution: 'bundler',
-      strict: true,
-    }
-    const tsconfig = { compilerOptions: { ...compilerOptions, types: [], noEmit: true }, files: ['uses.ts'] }
-    await writeFile(join(desk, 'tsconfig.json'), JSON.stringify(tsconfig))
-    const { status, stdout } = tsc('--project', desk)
-    expect(status, stdout).to.equal(0)
-  })
+  const resolutions: Array<[name: string, options: object]> = [
+    ['a bundler', { module: 'preserve', moduleResolution: 'bundler' }],
+    ['Node', { module: 'nodenext' }],
+  ]
+  for (const [name, options] of resolutions)
+    it(`has types for pages, without those of Node, that plugins can extend, resolved as by ${name}`, async () => {
+      const files = ['frameworks.ts', 'uses.ts']
+      for (const file of files) await cp(join(import.meta.dirname, 'types', file), join(desk, file))
+      await writeFile(join(desk, 'package.json'), '{"type": "module"}')
+      const compilerOptions = { target: 'es2022', ...options, strict: true, types: [], noEmit: true }
+      await writeFile(join(desk, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+      const { status, stdout } = tsc('--project', desk)
+      expect(status, stdout).to.equal(0)
+    })
 
-  it('imports no package and no module of Node', async () => {
+  it('imports no package and no module of Node, except React in sluice/react', async () => {
     const folder = join(desk, 'node_modules', 'sluice', 'dist', 'client')
     const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.js'))
     expect(files.length).to.be.above(20)
@@ -59,23 +48,44 @@ describe('the package sluice/client', () => {
         ([, name]) => name,
       )
       expect(
-        imports.filter((name) => !/^\.\.?\/[\w./-]+\.js$/.test(name ?? '')),
+        imports.filter((name) => {
+          const isOwn = /^\.\.?\/[\w./-]+\.js$/.test(name ?? '')
+          return !isOwn && !(name === 'react' && file.startsWith('react/'))
+        }),
         file,
       ).to.deep.equal([])
     }
   })
 
-  it('is small, and runs in Node from the path that package.json exports', async () => {
+  /** The bytes of a page that uses these exports, minified, before compression. */
+  const bundled = async (contents: string) => {
     const { outputFiles } = await build({
-      stdin: { contents: `export * from 'sluice/client'`, resolveDir: desk },
+      stdin: { contents, resolveDir: desk },
       bundle: true,
       write: false,
       minify: true,
       format: 'esm',
       platform: 'browser',
     })
-    const [bundle] = outputFiles
-    const bytes = gzipSync(bundle?.contents ?? '').length
+    return outputFiles[0]?.contents ?? new Uint8Array()
+  }
+
+  const sizes: Array<[exported: string, maxBytes: number]> = [
+    [`{ buildUrl } from 'sluice/client'`, 600],
+    [`{ buildUrl, srcset, url } from 'sluice/client'`, 1200],
+    [`{ createUploader } from 'sluice/client'`, 13_000],
+    [`{ default } from 'sluice/next'`, 1200],
+    [`{ default } from 'sluice/nuxt-image'`, 2000],
+    [`{ default } from 'sluice/astro'`, 3000],
+  ]
+  for (const [exported, maxBytes] of sizes)
+    it(`adds at most ${maxBytes} bytes to a page that uses ${exported}`, async () => {
+      const { length } = await bundled(`export ${exported}`)
+      expect(length).to.be.within(100, maxBytes)
+    })
+
+  it('is small, and runs in Node from the path that package.json exports', async () => {
+    const bytes = gzipSync(await bundled(`export * from 'sluice/client'`)).length
     expect(bytes).to.be.within(1000, MAX_GZIP_BYTES)
     await writeFile(
       join(desk, 'run.mjs'),

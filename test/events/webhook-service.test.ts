@@ -71,12 +71,13 @@ describe('webhooks of the service', () => {
     const latest = async (count: number) => {
       await eventually(() => expect(target.received).to.have.length(count))
       const { type, data } = payloads().at(-1)
-      const { key, src, format, folder, tags, metadata } = data
-      return { type, data: { key, src, format, folder, tags, metadata } }
+      const { key, src, format, folder, tags, metadata, focalPoint } = data
+      return { type, data: { key, src, format, folder, tags, metadata, focalPoint } }
     }
     const form = new FormData()
     form.append('tags', '["red"]')
     form.append('metadata', '{"sku":"A-1"}')
+    form.append('focalPoint', '{"x":0,"y":1}')
     form.append('file', new Blob(['text']), 'a.txt')
     const headers = { Authorization: running.tokens.secretClientToken }
     const answer = await fetch(`${running.url}/v1/upload?path=a%20b/c`, {
@@ -86,7 +87,8 @@ describe('webhooks of the service', () => {
     })
     const [record] = (await answer.json()) as [WireRecord]
     const { s3Path: key, src, format } = record
-    const data = { key, src, format, folder: 'a b/c', tags: ['red'], metadata: { sku: 'A-1' } }
+    const annotations = { tags: ['red'], metadata: { sku: 'A-1' }, focalPoint: { x: 0, y: 1 } }
+    const data = { key, src, format, folder: 'a b/c', ...annotations }
     expect(await latest(1)).to.deep.equal({ type: 'original.stored', data })
     expect((await fetch(data.src)).status).to.equal(200)
     await running.app.clients.setRules('first', { keepDeletedSeconds: 3600 })

@@ -31,6 +31,8 @@ const LAYERS: Record<string, readonly string[]> = {
   config: [],
   // Runs in browsers and edge runtimes.
   client: [],
+  'client/react.ts': ['client', 'client/react'],
+  'client/react': ['client'],
 }
 
 const IO = [
@@ -43,6 +45,11 @@ const REFUSED_PACKAGES: Record<string, readonly string[]> = {
   'src/core': [...IO, 'express'],
   'src/service': ['express'],
   client: ['*'],
+}
+
+/** The only packages that a layer may import. */
+const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
+  'client/react': ['react'],
 }
 
 describe('import layers', () => {
@@ -77,6 +84,9 @@ describe('import layers', () => {
     ['client/files/planted.ts', `import { Problem } from '../../src/core/problem.ts'`],
     ['client/files/planted.ts', `import { open } from 'node:fs/promises'`],
     ['client/files/planted.ts', `import { z } from 'zod'`],
+    ['client/files/planted.ts', `import { useState } from 'react'`],
+    ['client/files/planted.ts', `import { useUpload } from '../react/use-upload.ts'`],
+    ['client/react/planted.ts', `import { z } from 'zod'`],
     ['src/core/planted.ts', `import { sign } from '../support/secrets.ts'`],
   ]
   for (const [file, source] of violating)
@@ -88,6 +98,7 @@ describe('import layers', () => {
     ['src/http/delivery/planted.ts', `import { deliver } from '../../service/delivery/deliver.ts'`],
     ['src/http/planted.ts', `import { Router } from 'express'`],
     ['src/core/ports/planted.ts', `import { z } from 'zod'\nimport { createHash } from 'node:crypto'`],
+    ['client/react/planted.ts', `import { useState } from 'react'\nimport { a } from '../client.ts'`],
     ['plugins/image/planted.ts', `import sharp from 'sharp'\nimport { at } from './shared.mts'`],
   ]
   for (const [file, source] of allowed)
@@ -105,7 +116,8 @@ function violations(file: string, source: string): string[] {
   return [...source.matchAll(IMPORTED)].flatMap(([, specifier = '']) => {
     const refused = specifier.startsWith('.')
       ? !isAllowed(layer, file, join(dirname(file), specifier))
-      : (REFUSED_PACKAGES[layer] ?? []).some((name) => name === '*' || `${specifier}/`.startsWith(`${name}/`))
+      : !(ALLOWED_PACKAGES[layer] ?? [specifier]).includes(specifier) ||
+        (REFUSED_PACKAGES[layer] ?? []).some((name) => name === '*' || `${specifier}/`.startsWith(`${name}/`))
     return refused ? [`${file} imports ${specifier}`] : []
   })
 }

@@ -94,6 +94,7 @@ describe('scripts', () => {
     save('src/main.ts', SERVER)
     // It imports what was built.
     save('scripts/openapi.js', '')
+    save('scripts/bundle.js', '')
     save('bin/npm', NPM, 0o755)
   })
 

@@ -165,4 +165,26 @@ describe('the installed npm package', function () {
     const wrong = await run(join(bin, 'tsc'), [], { cwd: folder }).catch((error) => error)
     expect(wrong.stdout).to.include("Property 'wide' does not exist")
   })
+
+  it('has types for each entry, resolved as by Node and by a bundler', async () => {
+    const { folder } = installed
+    const { exports } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8'))
+    const entries = Object.keys(exports).filter((entry) => !entry.endsWith('.json'))
+    expect(entries).to.include.members(['./client', './next', './testing'])
+    const uses = entries.map((entry, i) => `export * as entry${i} from '${entry.replace('.', 'sluice')}'\n`)
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+    await writeFile(join(folder, 'entries.ts'), uses.join(''))
+    for (const resolution of [{ module: 'nodenext' }, { module: 'preserve', moduleResolution: 'bundler' }]) {
+      const compilerOptions = {
+        ...TSCONFIG.compilerOptions,
+        lib: ['es2023', 'dom', 'dom.iterable'],
+        ...resolution,
+      }
+      const config = { compilerOptions, files: ['entries.ts'] }
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+      const tsc = join(PROJECT, 'node_modules', '.bin', 'tsc')
+      const checked = await run(tsc, [], { cwd: folder }).catch((error) => error)
+      expect(checked.stdout).to.equal('')
+    }
+  })
 })

@@ -1,11 +1,14 @@
+import type { Point } from '../geometry/box.ts'
 import { badParameter } from '../problem.ts'
 import { NOTHING_UNSEEN, UNSEEN_CHARACTER } from './relative-path.ts'
 
-/** Tags and metadata that the owner of a file has set. */
+/** What the owner of a file has set. */
 export interface Annotations {
   /** Without duplicates, in the order of the request. */
   tags: readonly string[]
   metadata: Readonly<Record<string, string>>
+  /** The default focus of crops. Undefined: the centre. */
+  focalPoint?: Point | undefined
 }
 
 const TAGS_MAX = 50
@@ -99,13 +102,17 @@ function checkedValue(name: string, value: unknown): string {
   throw badParameter({ param: `metadata.${name}`, expected, received: value })
 }
 
+/** Annotations as a record has them: without empty ones. */
+type OwnAnnotations = Partial<Pick<Annotations, 'tags' | 'metadata'>> & { focalPoint?: Point }
+
 /** Returns a record with these annotations instead of its own. */
 export function annotated<T extends Partial<Annotations>>(
-  { tags: _, metadata: __, ...rest }: T,
-  { tags, metadata }: Annotations,
-): Omit<T, keyof Annotations> & Partial<Annotations> {
+  { tags: _, metadata: __, focalPoint: ___, ...rest }: T,
+  { tags, metadata, focalPoint }: Annotations,
+): Omit<T, keyof Annotations> & OwnAnnotations {
   return {
     ...rest,
+    ...(focalPoint ? { focalPoint } : {}),
     ...(tags.length > 0 ? { tags } : {}),
     ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
   }

@@ -1,10 +1,10 @@
 import type { Asset } from '../bytes/asset.ts'
 import type { Box } from '../geometry/box.ts'
 import type { Log } from '../log.ts'
-import type { Format } from '../media/formats.ts'
 import type { MediaGroup } from '../media/groups.ts'
 import type { TransformLimits } from './limits.ts'
 import type { ParameterSpecs, ParameterValues } from './parameter.ts'
+import type { PlanRequest } from './plan-request.ts'
 
 /**
  * The phases of the chain, in order. A plugin runs in its phase. `compose` adds parts that no effect may change
@@ -97,27 +97,6 @@ export interface TransformPlugin<
 
 type TransformResult<E extends EngineName> = TransformOutcome<E> | Promise<TransformOutcome<E>>
 type TransformOutcome<E extends EngineName> = Engines[E]['draft'] | Opened<E> | undefined
-
-/** The facts that are known before the source is read. */
-export interface PlanRequest {
-  /** The source's format. */
-  format: Format
-  /** The request's `Accept` header. Reading it makes the response vary by it, and adds `Vary`. */
-  accept(): string
-  /** Names of formats that turned out to be too small for this image, so that `resolve` chooses another. */
-  tooSmall: readonly string[]
-  /** Canonical names of all parameters that the query sets, also those of other plugins. */
-  named: ReadonlySet<string>
-  /** The plugin's settings: its defaults, overridden by `config/chain.json`. */
-  options: Readonly<Record<string, unknown>>
-  /** Whether a detector plugin is loaded. A step that calls this includes detection in its plan. */
-  detects(): boolean
-  /**
-   * Adds a note for the client to a response header, when the result differs from the request: `func=auto for face:
-   * …`.
-   */
-  note(text: string): void
-}
 
 /** The arguments of a transform in addition to draft and parameters. */
 export interface TransformContext<E extends EngineName = EngineName> {

@@ -1,5 +1,6 @@
 import type { FileRef } from '../files/file-ref.ts'
 import type { ObjectKey } from '../files/object-key.ts'
+import type { Point } from '../geometry/box.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
 import type { FolderCounts } from './index/folder-counts.ts'
 import type { ListedState } from './index/listed-state.ts'
@@ -24,6 +25,7 @@ export interface OriginalRecord {
   /** Set by the owner; absent when empty, see `core/files/annotations.ts`. */
   tags?: readonly string[]
   metadata?: Readonly<Record<string, string>>
+  focalPoint?: Point
 }
 
 /** When an original was deleted, and until when it can be restored (exclusive). */

@@ -49,6 +49,24 @@ export function admitUrl(req: Request, client: Client, clients: Clients): Admitt
   return { path, query: namedPairs(pairs) }
 }
 
+/**
+ * Admits a URL in the format of another service, whose signature was verified by the rules of that service. URLs in its response
+ * are signed with the newest key of the client.
+ *
+ * @throws Problem 403 for an unsigned URL, if the client requires signatures
+ */
+export function admitForeignUrl(
+  req: Request,
+  { client, clients, isSigned }: { client: Client; clients: Clients; isSigned: boolean },
+): void {
+  if (!isSigned) {
+    if (client.rules?.signedUrls === true) throw REFUSALS.unsigned()
+    return
+  }
+  const version = clients.urlKeys.newest(client)?.version
+  if (version !== undefined) stateOf(req).signature = { version }
+}
+
 /** Verifies the signature of a bundle's folder, for a file in it. */
 function readFolder(segment: string, path: string, keys: { findKey: FindUrlKey; now: number }): SignedUrl {
   const folder = folderOf(path)

@@ -8,14 +8,14 @@ import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { RemoteMirror } from '../../service/remote/keep.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
 import { callerByToken } from '../caller/caller.ts'
-import { anonymousCallerOf, clientIp } from '../caller/client-ip.ts'
+import { clientIp } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
-import { clientGone, groupOf } from '../request.ts'
+import { groupOf } from '../request.ts'
 import { corsPublicRead } from './cors.ts'
+import { remotePicture } from './remote-picture.ts'
 import type { FullContentRange } from './send.ts'
-import { deliveryQuery, sendDelivery } from './send-delivery.ts'
 import { storedFiles } from './stored-file.ts'
 
 interface Dependencies {
@@ -51,6 +51,7 @@ export function fetchRoutes({
   const notEncoded = '/v1/:group/fetch/:token/*path'
   const all = [keep, onTheFly, notEncoded]
   const sendStored = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
+  const sendPicture = remotePicture({ remotePictures, limits, fullContentRange, readers })
 
   const consumePublicRateLimit = (req: Request, res: Response, client: Client) =>
     consumeRateLimit(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
@@ -74,29 +75,10 @@ export function fetchRoutes({
 
   routes.get(onTheFly, async (req, res) => {
     const group = groupOf(req)
-    const { client, query: pairs } = callerByToken(req, clients)
+    const { client, query } = callerByToken(req, clients)
     if (group !== 'image') throw onlyPictures(group)
     const url = parseRemoteUrl(String(req.params.url))
-    const { download, query } = deliveryQuery(pairs)
-    const beforeFetching = () => consumePublicRateLimit(req, res, client)
-    const signal = clientGone(res)
-    const accept = req.headers.accept ?? ''
-    const picture = { client, caller: anonymousCallerOf(req), url, query, accept, beforeFetching, signal }
-    const { value: delivery, release } = await remotePictures.deliver(picture)
-    try {
-      await sendDelivery(req, res, {
-        delivery,
-        etag: delivery.etag,
-        download,
-        fullContentRange,
-        // A rendered image is only in memory, unless it is in a temporary file.
-        isHeld: delivery.asset.file === undefined,
-        readers,
-        signal,
-      })
-    } finally {
-      release()
-    }
+    await sendPicture(req, res, { client, url, query })
   })
 
   routes.get(notEncoded, (req) => {

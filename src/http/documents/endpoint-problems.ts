@@ -1,6 +1,7 @@
 import {
   ADMIN,
   ALIAS,
+  COMPAT,
   FETCHED,
   FILE,
   FORM,
@@ -100,6 +101,9 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     ...TRANSFORMED,
     ...MEDIA,
   ],
+  'GET /compat/cloudinary/:token/*path': COMPAT,
+  'GET /compat/imgproxy/:token/*path': COMPAT,
+  'GET /compat/openinary/:token/*path': COMPAT,
   'GET /v1/bucket/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, ...SENT],
   'GET /v1/:group/fetch/:token/:url': [
     ...SIGNATURE,

@@ -2,6 +2,7 @@ import type { DescribedParameters } from '../../core/plugin-api/describe-paramet
 import type { Endpoint } from './endpoint.ts'
 import { ALIASES } from './operations/aliases.ts'
 import { CLIENTS } from './operations/clients.ts'
+import { COMPAT } from './operations/compat.ts'
 import { DELETION } from './operations/deletion.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
 import { FILES } from './operations/files.ts'
@@ -16,6 +17,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...UPLOADS,
     ...RESUMABLE,
     ...deliveryEndpoints(parameters),
+    ...COMPAT,
     ...FILES,
     ...ALIASES,
     ...DELETION,

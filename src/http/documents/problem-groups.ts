@@ -57,8 +57,21 @@ export const STORED: readonly ProblemName[] = [
   '413 too_large',
   '415 type_not_allowed',
   '422 image_size_not_allowed',
+  '422 file_not_decodable',
   '429 rate_limited',
   '503 storage_full',
+]
+/** A URL of another service. */
+export const COMPAT: readonly ProblemName[] = [
+  ...SIGNATURE,
+  ...FILE,
+  ...TRANSFORMED,
+  ...MEDIA,
+  ...FETCHED,
+  ...SENT,
+  '400 bad_parameter',
+  '400 no_equivalent',
+  '404 alias_of_other_type',
 ]
 export const FORM: readonly ProblemName[] = [
   '400 bad_multipart',

@@ -7,11 +7,12 @@ import {
   TAGS_JSON,
 } from '../../core/files/annotations.ts'
 import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
+import { checkFocalPoint, FOCAL_POINT_JSON } from '../../core/geometry/focal-point.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import { badParameter } from '../../core/problem.ts'
 import { checkedBody } from '../body/parse.ts'
 
-const MEMBERS = 'originalName, tags, metadata'
+const MEMBERS = 'originalName, tags, metadata, focalPoint'
 
 /** A change of a file's record. The values are validated by the functions of `core/files/annotations.ts`. */
 export const fileChange = z.strictObject(
@@ -35,6 +36,11 @@ export const fileChange = z.strictObject(
       })
       .describe('Metadata to change. `null` as a value removes the name, `null` as a whole removes all.')
       .optional(),
+    focalPoint: z
+      .unknown()
+      .meta({ ...FOCAL_POINT_JSON, type: ['object', 'null'] })
+      .describe('Default focus of crops, as a whole: x and y, each from 0 to 1. `null` removes it.')
+      .optional(),
   },
   { error: ({ code }) => (code === 'unrecognized_keys' ? `only ${MEMBERS}` : `an object of ${MEMBERS}`) },
 )
@@ -46,9 +52,10 @@ export const fileChange = z.strictObject(
  * @throws Problem 400
  */
 export function readFileChange(body: unknown): (record: OriginalRecord) => OriginalRecord {
-  const { originalName, tags, metadata } = checkedBody(fileChange, body)
+  const { originalName, tags, metadata, focalPoint } = checkedBody(fileChange, body)
   const name = originalName === undefined ? undefined : checkedName(originalName)
   const newTags = tags === undefined ? undefined : checkTags(tags ?? [])
+  const point = focalPoint === undefined || focalPoint === null ? undefined : checkFocalPoint(focalPoint)
   // Validate it against empty metadata, so that the result does not depend on the current record.
   if (metadata !== undefined) mergeMetadata({}, metadata)
   return (record) => ({
@@ -56,6 +63,7 @@ export function readFileChange(body: unknown): (record: OriginalRecord) => Origi
       tags: newTags ?? record.tags ?? [],
       metadata:
         metadata === undefined ? (record.metadata ?? {}) : mergeMetadata(record.metadata ?? {}, metadata),
+      focalPoint: focalPoint === undefined ? record.focalPoint : point,
     }),
     ...(name === undefined ? {} : { originalName: name }),
   })

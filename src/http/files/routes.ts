@@ -107,11 +107,12 @@ export function filesRoutes({
 }
 
 /** The ETag of the members that a PATCH may change. */
-function etagOf({ originalName, tags = [], metadata = {} }: OriginalRecord): string {
+function etagOf({ originalName, tags = [], metadata = {}, focalPoint }: OriginalRecord): string {
   const members = [
     originalName,
     tags,
     Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1)),
+    ...(focalPoint ? [[focalPoint.x, focalPoint.y]] : []),
   ]
   return `"${sha256(JSON.stringify(members)).slice(0, 32)}"`
 }

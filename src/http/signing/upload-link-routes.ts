@@ -4,7 +4,7 @@ import { boundedArray } from '../../core/bounded-schemas.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { badParameter } from '../../core/problem.ts'
-import { EXPIRES_MAX_SECONDS, USES_MAX } from '../../core/signing/upload-link.ts'
+import { EXPIRES_MAX_SECONDS, PIXELS_MAX, USES_MAX } from '../../core/signing/upload-link.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { LinkRequest, SignedLinks } from '../../service/upload/upload-links.ts'
 import { jsonBody } from '../body/json.ts'
@@ -30,6 +30,12 @@ const EXPIRATION = 'expirationIn'
 const TYPES_MAX = 50
 const EXPECTED_SECONDS = `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`
 
+const pixels = (description: string) =>
+  z
+    .number(`an integer number of pixels from 1 to ${PIXELS_MAX}`)
+    .meta({ type: 'integer', minimum: 1, maximum: PIXELS_MAX })
+    .describe(description)
+
 /** A request for an upload link. */
 export const signRequest = z.strictObject(
   {
@@ -50,13 +56,19 @@ export const signRequest = z.strictObject(
     })
       .describe('Accepted media types, such as `image/*`.')
       .optional(),
+    minPixels: pixels('Minimum of width × height of an image.').optional(),
+    maxPixels: pixels('Maximum of width × height of an image.').optional(),
+    decodable: z
+      .boolean('true or false')
+      .describe('Accepts only images that can be decoded, and video and audio whose headers can be read.')
+      .optional(),
     uses: z
       .number(`an integer number of uses from 1 to ${USES_MAX}`)
       .meta({ type: 'integer', minimum: 1, maximum: USES_MAX })
       .describe('How often the link can be used.')
       .optional(),
   },
-  'an object of folder, expiresIn, maxBytes, types and uses',
+  'an object of folder, expiresIn, maxBytes, types, minPixels, maxPixels, decodable and uses',
 )
 
 /**

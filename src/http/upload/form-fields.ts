@@ -1,4 +1,5 @@
 import { type Annotations, checkMetadata, checkTags } from '../../core/files/annotations.ts'
+import { checkFocalPoint } from '../../core/geometry/focal-point.ts'
 import { parseParameter } from '../../core/plugin-api/parameter.ts'
 import { badParameter } from '../../core/problem.ts'
 
@@ -55,6 +56,10 @@ export function uploadFields(): UploadFields {
     metadata(value) {
       if (value === '') return
       requested.annotations = { ...requested.annotations, metadata: checkMetadata(jsonOf(value) ?? value) }
+    },
+    focalPoint(value) {
+      if (value === '') return
+      requested.annotations = { ...requested.annotations, focalPoint: checkFocalPoint(jsonOf(value) ?? value) }
     },
   }
   return {

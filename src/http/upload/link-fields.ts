@@ -1,8 +1,8 @@
 import { badParameter } from '../../core/problem.ts'
 
-// Tags and metadata are statements of the client about its files, which its back end may trust. Derivatives consume turns
+// Annotations are statements of the client about its files, which its back end may trust. Derivatives consume turns
 // and places, and may include other files of the client.
-const ONLY_WITH_SECRET: ReadonlySet<string> = new Set(['tags', 'metadata', 'transforms'])
+const ONLY_WITH_SECRET: ReadonlySet<string> = new Set(['tags', 'metadata', 'focalPoint', 'transforms'])
 
 /**
  * Refuses fields of a form, and keys of tus's `Upload-Metadata`, that need a secret. An empty value is accepted: forms

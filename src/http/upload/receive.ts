@@ -92,7 +92,7 @@ export function createUploadResponder({
   return async (res, { client, caller, stored, requested, signal }) => {
     const { info, transforms } = requested
     const begun: EagerTransform[][] = []
-    if (transforms) for (const { name } of stored) begun.push(await eager.begin(client, name, transforms))
+    if (transforms) for (const file of stored) begun.push(await eager.begin(client, file, transforms))
     const known = info ? await informations.ofStored(client, stored, { caller, signal }) : []
     const place = { client, baseUrl }
     res.setHeader('Cache-Control', 'no-store')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { checkMetadata, checkTags, METADATA_JSON, TAGS_JSON } from '../../core/files/annotations.ts'
 import { NAME_MAX_BYTES } from '../../core/files/file-name.ts'
+import { checkFocalPoint, FOCAL_POINT_JSON } from '../../core/geometry/focal-point.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
 import { badParameter } from '../../core/problem.ts'
 import { checkedBody } from '../body/parse.ts'
@@ -23,8 +24,9 @@ export const remoteUpload = z.strictObject(
     transforms: z.unknown().meta(TRANSFORMS_JSON).optional(),
     tags: z.unknown().meta(TAGS_JSON).optional(),
     metadata: z.unknown().meta(METADATA_JSON).optional(),
+    focalPoint: z.unknown().meta(FOCAL_POINT_JSON).optional(),
   },
-  'an object of url, name, path, info, transforms, tags and metadata',
+  'an object of url, name, path, info, transforms, tags, metadata and focalPoint',
 )
 
 /** A validated request to store a file of another server. */
@@ -38,7 +40,7 @@ export interface RemoteUploadBody {
 
 /** Validates a request to store a file of another server. @param queryPath the folder in the query @throws Problem 400 */
 export function readRemoteUpload(body: unknown, queryPath: string | undefined): RemoteUploadBody {
-  const { url, name, path, info, transforms, tags, metadata } = checkedBody(remoteUpload, body)
+  const { url, name, path, info, transforms, tags, metadata, focalPoint } = checkedBody(remoteUpload, body)
   if (path !== undefined && queryPath !== undefined)
     throw badParameter({ param: 'path', expected: 'one value', received: `${queryPath}, ${path}` })
   return {
@@ -51,6 +53,7 @@ export function readRemoteUpload(body: unknown, queryPath: string | undefined): 
       annotations: {
         tags: tags === undefined ? [] : checkTags(tags),
         metadata: metadata === undefined ? {} : checkMetadata(metadata),
+        focalPoint: focalPoint === undefined ? undefined : checkFocalPoint(focalPoint),
       },
     },
   }

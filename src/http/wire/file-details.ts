@@ -16,7 +16,7 @@ export function fileToWire(
   { trash, ...file }: UploadedFile & { trash?: Trash | undefined },
   place: Place,
 ): ListedFile {
-  const { mediaType, sha256, storedAt, tags = [], metadata = {} } = file.record
+  const { mediaType, sha256, storedAt, tags = [], metadata = {}, focalPoint } = file.record
   return {
     ...uploadToWire(file, { ...place, options: {} }),
     options: {},
@@ -25,6 +25,7 @@ export function fileToWire(
     uploadedAt: iso(storedAt),
     tags,
     metadata,
+    ...(focalPoint ? { focalPoint } : {}),
     ...(trash ? { deletedAt: iso(trash.at), deletedUntil: iso(trash.until) } : {}),
   }
 }

@@ -57,6 +57,10 @@ export const file = z
     uploadedAt: instant('When the file was stored.'),
     tags: z.array(z.string()).readonly().describe('Tags that the client has set.'),
     metadata: z.record(z.string(), z.string()).readonly().describe('Metadata that the client has set.'),
+    focalPoint: z
+      .object({ x: z.number(), y: z.number() })
+      .describe('Default focus of crops, as fractions of the sides. Absent when it is not set.')
+      .optional(),
     deletedAt: instant('When the file was deleted. Absent for a file that is not deleted.').optional(),
     deletedUntil: instant('Until when the file can be restored.').optional(),
   })

@@ -2,6 +2,7 @@ import { sha256 } from '../../core/bytes/digest.ts'
 import type { PresetSettings } from '../../core/clients/rules/rule.ts'
 import type { ClientRules } from '../../core/clients/rules/table.ts'
 import { variantOf } from '../../core/files/variant.ts'
+import type { Point } from '../../core/geometry/box.ts'
 import { type Format, knownFormat } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type ParameterSpecs,
   type ParameterValue,
 } from '../../core/plugin-api/parameter.ts'
-import type { PlanRequest } from '../../core/plugin-api/plugin.ts'
+import type { PlanRequest } from '../../core/plugin-api/plan-request.ts'
 import type { LoadedDetector, LoadedPlugin } from '../load/load.ts'
 import { inOrder } from '../load/plugin-order.ts'
 import { readPresets } from './presets.ts'
@@ -26,6 +27,8 @@ export interface Plan {
   variesByAccept: boolean
   /** Differences between request and output, as notes for the client. */
   notes: readonly string[]
+  /** Set when another focal point might have given another plan. */
+  dependsOnFocalPoint?: true
   /** The detector that the steps may call. */
   detector?: LoadedDetector
 }
@@ -46,6 +49,8 @@ export interface PlanInput {
   accept: string
   /** Formats with which an earlier plan for this request failed. */
   tooSmall?: readonly string[]
+  /** The focal point in the file's record. */
+  focalPoint?: Point | undefined
   /** The rules of the client that owns the file. */
   rules?: ClientRules | undefined
 }
@@ -99,12 +104,13 @@ export function createPlanner(
     known.set(group, merged)
     return merged
   }
-  return ({ query, format, accept, tooSmall = [], rules = {} }) => {
+  return ({ query, format, accept, tooSmall = [], focalPoint, rules = {} }) => {
     const { plugins, known } = groups.get(format.group) ?? forGroup(format.group)
     const presets = presetsFor(format.group, rules)
     const requested = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false
     let detects = false
+    let dependsOnFocalPoint = false
     const notes: string[] = []
     const request: Omit<PlanRequest, 'options' | 'format'> = {
       accept() {
@@ -117,6 +123,10 @@ export function createPlanner(
       detects() {
         detects = detector !== undefined
         return detects
+      },
+      focalPoint() {
+        dependsOnFocalPoint = true
+        return focalPoint
       },
       note: (text) => notes.push(text),
     }
@@ -142,7 +152,14 @@ export function createPlanner(
     const entry = steps.find(({ plugin }) => plugin.entry !== undefined)?.plugin.entry
     const text = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
     const variant = entry === undefined ? text : `${text}/${entry}`
-    return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
+    return {
+      steps,
+      variant,
+      variesByAccept,
+      notes,
+      ...(dependsOnFocalPoint ? { dependsOnFocalPoint } : {}),
+      ...(asking ? { detector: asking } : {}),
+    }
   }
 }
 

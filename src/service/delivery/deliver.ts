@@ -25,7 +25,7 @@ import type { FoundOriginal, Originals, OriginalToRead } from '../originals/orig
 import type { DerivativeFile } from '../originals/stored-derivatives.ts'
 import type { Deliveries, Delivery, DeliveryRequest } from './deliveries.ts'
 import { severalFiles, transformOfDerivative } from './delivery-problems.ts'
-import { createFindPlanned, inputOf, namedFile, type PlannedFile } from './find-planned.ts'
+import { createFindPlanned, inputOf, namedFile, type PlannedFile, withFocalPointOf } from './find-planned.ts'
 import type { MediaJobs } from './media-job.ts'
 
 /** A delivery without what depends on the query of the request. */
@@ -173,17 +173,18 @@ export function createDeliveries({
 
   return {
     plan(request) {
-      const planned = plan(inputOf(request))
+      const { record } = request
+      const planned = plan({ ...inputOf(request), focalPoint: record?.focalPoint })
       checkNamed(planned, request)
       return planned
     },
 
     async begin({ client, caller, query, original }) {
       const input = inputOf({ client, query, format: original.format, accept: '' })
-      const planned = plan(input)
-      if (!runsAsJob(planned)) return undefined
+      if (!runsAsJob(plan(input))) return undefined
       const found = await originals.resolve(client, { full: original })
       if (!found) throw fileNotFound()
+      const planned = plan(withFocalPointOf(found.record, input))
       if (await stored(client, found, derivativeKey(original.key, planned.variant)))
         return { state: 'done', attempts: 0, progress: 1 }
       const isHeld = caller.isTrusted

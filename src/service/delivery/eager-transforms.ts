@@ -10,6 +10,7 @@ import { type JobStatus, type Jobs, NotYet, type WorkOptions } from '../../core/
 import { badParameter, Problem, unlessStatus } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
+import type { FoundOriginal } from '../originals/originals.ts'
 import { DEFERRED_FOR_MS, toDeferral } from './defer.ts'
 import type { Deliveries } from './deliveries.ts'
 
@@ -29,7 +30,7 @@ export interface EagerTransforms {
    */
   check(grant: Pick<Grant, 'client' | 'folder'>, format: Format, queries: readonly string[]): void
   /** Queues them for a stored original. One that cannot be queued is `failed`: the first request renders it. */
-  begin(client: Client, original: OriginalName, queries: readonly string[]): Promise<EagerTransform[]>
+  begin(client: Client, original: FoundOriginal, queries: readonly string[]): Promise<EagerTransform[]>
   /** Starts to run queued transformations in this process. */
   work(): void
   /** Aborts the running ones and returns them to the queue. Called after the queue was paused. */
@@ -141,12 +142,12 @@ export function createEagerTransforms({
       }
     },
 
-    async begin(client, original, queries) {
+    async begin(client, { name, record }, queries) {
       const transforms: EagerTransform[] = []
       for (const query of queries) {
-        const requested = { client, format: original.format, query: pairsOf(query), accept: '' }
-        const key = derivativeKey(original.key, deliveries.plan(requested).variant)
-        transforms.push({ query, key, state: await queued(client, original, query, key) })
+        const requested = { client, format: name.format, record, query: pairsOf(query), accept: '' }
+        const key = derivativeKey(name.key, deliveries.plan(requested).variant)
+        transforms.push({ query, key, state: await queued(client, name, query, key) })
       }
       return transforms
     },

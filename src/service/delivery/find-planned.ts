@@ -1,6 +1,8 @@
+import type { Client } from '../../core/clients/client.ts'
 import { candidatesInFolder } from '../../core/clients/grant.ts'
 import { classifyKey, derivativeKey, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import { parsePath, readCandidates } from '../../core/files/request-path.ts'
+import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import type { Originals, OriginalToRead } from '../originals/originals.ts'
@@ -33,7 +35,7 @@ export function createFindPlanned({
   originals: Pick<Originals, 'findToRead'>
   plan: Planner
 }): FindPlanned {
-  return async (request) => {
+  async function find(request: DeliveryRequest): Promise<PlannedFile> {
     const { client, group, path } = request
     for (const { variant, ...name } of readCandidates(
       candidatesInFolder(parsePath(path, { group }), request),
@@ -47,10 +49,39 @@ export function createFindPlanned({
       if (name.format.group !== group) throw fileNotFound()
       // Only now: the response for a file that does not exist is 404, whatever the query.
       if (attempt.plan === undefined) throw attempt.error
-      return { found, input, plan: attempt.plan, ...(key ? { key } : {}), ...(named ? { named } : {}) }
+      const planned = {
+        found,
+        input,
+        plan: attempt.plan,
+        ...(key ? { key } : {}),
+        ...(named ? { named } : {}),
+      }
+      return named ? planned : withFocalPoint(client, planned)
     }
     throw fileNotFound()
   }
+
+  /**
+   * Plans the query again, when the focal point in the record changes the plan. Only then the index is read a second time.
+   */
+  async function withFocalPoint(client: Client, first: PlannedFile): Promise<PlannedFile> {
+    const { found, plan: planned } = first
+    const input = withFocalPointOf(found.record, first.input)
+    if (!planned.dependsOnFocalPoint || input.focalPoint === undefined) return first
+    const other = plan(input)
+    if (other.variant === planned.variant) return first
+    const key = derivativeKey(found.name.key, other.variant)
+    const again = await originals.findToRead(client, found.name, key)
+    if (!again) throw fileNotFound()
+    return { found: again, input, plan: other, key }
+  }
+
+  return find
+}
+
+/** The same input, with the focal point of the file. */
+export function withFocalPointOf({ focalPoint }: OriginalRecord, input: PlanInput): PlanInput {
+  return focalPoint ? { ...input, focalPoint } : input
 }
 
 /** What a plan depends on. */

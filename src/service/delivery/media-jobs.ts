@@ -118,7 +118,8 @@ export function createMediaJobs({
     const name = parseKey(original)
     const found = client && name && (await originals.resolve(client, { full: name }))
     if (!client || !name || !found) return false
-    const planned = plan({ query, format: name.format, accept, rules: client.rules })
+    const { focalPoint } = found.record
+    const planned = plan({ query, format: name.format, accept, rules: client.rules, focalPoint })
     // Plugins or rules have changed since the job was queued: requests now name another derivative.
     if (derivativeKey(original, planned.variant) !== derivative) return false
     const caller = QUEUE_CALLER

@@ -74,7 +74,7 @@ function differences(
   try {
     const record = JSON.parse(text)
     // The record may have more members, which are not for the index.
-    const expected = { tags: undefined, metadata: undefined, ...known, trash }
+    const expected = { tags: undefined, metadata: undefined, focalPoint: undefined, ...known, trash }
     const names = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
     return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
   } catch {

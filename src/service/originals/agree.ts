@@ -7,7 +7,7 @@ import type { Originals } from './originals.ts'
 import type { Records } from './records.ts'
 
 /**
- * Makes the index state what an original's record in the bucket states: its tags, its metadata, and whether it is in the
+ * Makes the index state what an original's record in the bucket states: its annotations, and whether it is in the
  * trash. They differ after a change that was interrupted between the two, or when the index has lost its last steps.
  *
  * @throws Problem 503 when the bucket or the index is unavailable

@@ -67,7 +67,7 @@ export function createOriginalEvents({
   }
 }
 
-function annotationsOf({ tags = [], metadata = {} }: OriginalRecord): KnownAnnotations {
+function annotationsOf({ tags = [], metadata = {}, focalPoint }: OriginalRecord): KnownAnnotations {
   const isSmall = Buffer.byteLength(JSON.stringify(metadata)) <= METADATA_MAX_BYTES
-  return { tags, metadata: isSmall ? metadata : null }
+  return { tags, metadata: isSmall ? metadata : null, ...(focalPoint ? { focalPoint } : {}) }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
+import { annotated } from '../../core/files/annotations.ts'
 import { type ObjectKey, type OriginalName, recordKey } from '../../core/files/object-key.ts'
 import { type PathCandidates, readCandidates } from '../../core/files/request-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
@@ -34,6 +35,7 @@ const storedRecord = z.object({
   truncated: z.literal(true).optional(),
   tags: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
+  focalPoint: z.object({ x: z.number(), y: z.number() }).optional(),
   trash: z.object({ at: z.number(), until: z.number() }).optional(),
 })
 
@@ -163,10 +165,10 @@ function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined 
 /** @throws Error that names the record when it is invalid */
 function parseRecord(key: ObjectKey, bytes: Buffer): BucketRecord {
   try {
-    const { trash, truncated, tags, metadata, ...rest } = storedRecord.parse(
+    const { trash, truncated, tags, metadata, focalPoint, ...rest } = storedRecord.parse(
       JSON.parse(bytes.toString('utf8')),
     )
-    const annotations = { ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) }
+    const annotations = annotated({}, { tags: tags ?? [], metadata: metadata ?? {}, focalPoint })
     const record = { ...rest, key, ...(truncated ? { truncated } : {}), ...annotations }
     return trash ? { record, trash } : { record }
   } catch (cause) {

@@ -27,7 +27,10 @@ export function emptyUpload(): Problem {
 
 const PERMANENT = new Set([400, 401, 413, 415])
 
+// Refused by the rules for content.
+const PERMANENT_CODES = new Set(['link_used', 'image_size_not_allowed', 'file_not_decodable'])
+
 /** Whether every retry would fail too. Not for a 403: its link becomes valid again when the right `APP_SECRET` is restored. */
 export function isPermanentlyRefused(error: unknown): boolean {
-  return error instanceof Problem && (PERMANENT.has(error.status) || error.code === 'link_used')
+  return error instanceof Problem && (PERMANENT.has(error.status) || PERMANENT_CODES.has(error.code))
 }

@@ -7,18 +7,20 @@ import type { AppKeys } from '../../core/signing/derive-key.ts'
 import {
   EXPIRES_MAX_SECONDS,
   LINK_MAX_LENGTH,
+  type LinkContentRules,
   linkEnd,
   linkTarget,
   linkTypes,
   NO_FOLDER,
+  PIXELS_MAX,
   readLinkTarget,
   type SignedLink,
   USES_MAX,
 } from '../../core/signing/upload-link.ts'
 import type { Originals } from '../originals/originals.ts'
 import type { LinkUses } from './link-uses.ts'
+import { checkType } from './rules/upload-rules.ts'
 import type { Upload, UploadedFile, UploadRequest } from './upload-request.ts'
-import { checkType } from './upload-rules.ts'
 
 /** The terms of a new link. */
 export interface LinkRequest {
@@ -29,6 +31,11 @@ export interface LinkRequest {
   maxBytes?: number | undefined
   /** Accepted media types, such as `image/png`; at least one. */
   types?: readonly string[] | undefined
+  /** Minimum and maximum of width × height of an image, both inclusive, from 1. */
+  minPixels?: number | undefined
+  maxPixels?: number | undefined
+  /** Whether images must be decodable, and the headers of video and audio readable. */
+  decodable?: boolean | undefined
   /** Number of files, from 1 to {@link USES_MAX}; default 1. */
   uses?: number | undefined
   /** Latest expiry in milliseconds since 1970: that of the secret that requests the link. */
@@ -114,7 +121,7 @@ export function createSignedLinks({
   }
 
   return {
-    sign(client, { folder, expiresInSeconds, maxBytes, types, uses: count = 1, until }, baseUrl) {
+    sign(client, { folder, expiresInSeconds, maxBytes, types, uses: count = 1, until, ...content }, baseUrl) {
       checkInteger(expiresInSeconds, { param: 'expiresIn', max: EXPIRES_MAX_SECONDS, unit: 'seconds' })
       if (maxBytes !== undefined) checkInteger(maxBytes, { param: 'maxBytes', unit: 'bytes' })
       checkInteger(count, { param: 'uses', max: USES_MAX, unit: 'uses' })
@@ -126,6 +133,7 @@ export function createSignedLinks({
         expiresInSeconds: Math.min(expiresInSeconds, leftSeconds(until)),
         ...(maxBytes === undefined ? {} : { maxBytes }),
         ...(types ? { types: linkTypes(types) } : {}),
+        ...contentOf(content),
         uses: count,
       }
       const url = `${baseUrl}${linkTarget(link, keyOf(client.id))}`
@@ -159,6 +167,7 @@ export function createSignedLinks({
           folder: link.folder === '' ? undefined : link.folder,
           id: id ?? fileId(link, use.number),
           ...(link.maxBytes === undefined ? {} : { maxBytes: link.maxBytes }),
+          linkRules: link,
           check(format) {
             checkType(link.types, format, { owner: 'link' })
             check?.(format)
@@ -189,6 +198,24 @@ function checkInteger(
   if (Number.isSafeInteger(value) && value >= 1 && (max === undefined || value <= max)) return
   const bounds = max === undefined ? 'from 1' : `from 1 to ${max}`
   throw badParameter({ param, expected: `an integer number of ${unit} ${bounds}`, received: value })
+}
+
+/** The rules of a link for the content of files. @throws Problem 400 */
+function contentOf({
+  minPixels,
+  maxPixels,
+  decodable,
+}: Pick<LinkRequest, 'minPixels' | 'maxPixels' | 'decodable'>): LinkContentRules {
+  const pixels = { unit: 'pixels', max: PIXELS_MAX }
+  if (minPixels !== undefined) checkInteger(minPixels, { param: 'minPixels', ...pixels })
+  if (maxPixels !== undefined) checkInteger(maxPixels, { param: 'maxPixels', ...pixels })
+  if (minPixels !== undefined && maxPixels !== undefined && minPixels > maxPixels)
+    throw badParameter({ param: 'minPixels', expected: 'at most maxPixels', received: minPixels })
+  return {
+    ...(minPixels === undefined ? {} : { minPixels }),
+    ...(maxPixels === undefined ? {} : { maxPixels }),
+    ...(decodable ? { isDecodable: true } : {}),
+  }
 }
 
 function checkedFolder(folder: string | undefined): string {

@@ -5,6 +5,7 @@ import type { OriginalName } from '../../core/files/object-key.ts'
 import type { Format } from '../../core/media/formats.ts'
 import type { SniffedType } from '../../core/media/sniff/sniff.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
+import type { ContentRules } from './rules/upload-rules.ts'
 
 /** An incoming file. */
 export interface IncomingFile {
@@ -30,6 +31,8 @@ export interface UploadRequest {
   id?: string
   /** The type of the file, for a request with one file whose type is already detected. */
   sniffed?: SniffedType
+  /** The rules of a link for the content. They apply in addition to those of the client. */
+  linkRules?: ContentRules
   /** Limit of each file, if it is below the general limit. */
   maxBytes?: number
   /** Called for each file before anything of it is stored. Throws to refuse the file. */

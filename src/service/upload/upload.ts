@@ -22,8 +22,9 @@ import type { OriginalEvents } from '../originals/original-events.ts'
 import { serializeRecord } from '../originals/records.ts'
 import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
 import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
+import type { DecodableSlot } from './rules/decodable.ts'
+import { type ArrivedFile, type CheckPixels, checkType, contentRulesOf } from './rules/upload-rules.ts'
 import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
-import { type CheckPixels, checkType } from './upload-rules.ts'
 
 /** A file on its way into the bucket, with the facts that a rollback needs. */
 interface BegunFile extends FailedUpload {
@@ -47,6 +48,7 @@ export function createUpload({
   removals,
   admits,
   checkPixels,
+  decodable,
   maxBytes,
   now = Date.now,
 }: {
@@ -57,6 +59,7 @@ export function createUpload({
   /** Whether a client may still store files: it may be removed while it sends. */
   admits: (client: Client) => Promise<boolean>
   checkPixels: CheckPixels
+  decodable: DecodableSlot
   /** Limit of each file, unless the client's rules have a lower one. */
   maxBytes: number
   now?: () => number
@@ -67,7 +70,10 @@ export function createUpload({
   /** Notes `pending` in the index, then puts the bytes into the bucket. */
   async function store(
     file: IncomingFile,
-    context: Pick<UploadRequest, 'client' | 'check' | 'id' | 'sniffed' | 'maxBytes' | 'begin' | 'signal'> & {
+    context: Pick<
+      UploadRequest,
+      'client' | 'check' | 'id' | 'sniffed' | 'maxBytes' | 'linkRules' | 'begin' | 'signal'
+    > & {
       bucket: Bucket
       folder: string
       begun: BegunFile[]
@@ -94,8 +100,18 @@ export function createUpload({
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     begunFile.mayLand = false
     const record = describe(file, name, { sniffed, size: meter.size, ...measured(meter), storedAt: now() })
-    await checkPixels({ client, format: sniffed.format, record }, { bucket, signal })
+    await checkContent({ client, format: sniffed.format, record, bucket, signal }, context)
     return record
+  }
+
+  /** @throws Problem 422 for content that the rules of the client or of the link do not allow */
+  async function checkContent(file: ArrivedFile, { linkRules = {} }: Pick<UploadRequest, 'linkRules'>) {
+    const ofClient = contentRulesOf(file.client)
+    await checkPixels(file, ofClient, { owner: 'client' })
+    await checkPixels(file, linkRules, { owner: 'link' })
+    if (!ofClient.isDecodable && !linkRules.isDecodable) return
+    if (!decodable.check) throw new Error('this process cannot decode files')
+    await decodable.check(file)
   }
 
   /** The commit: a file with a record is stored. Written in turn, so that no record is put after a failure. */

@@ -3,6 +3,7 @@ import { newFileId } from '../../../src/core/files/object-key.ts'
 import {
   EXPIRES_MAX_SECONDS,
   linkTarget,
+  PIXELS_MAX,
   readLinkTarget,
   type SignedLink,
   USES_MAX,
@@ -26,11 +27,17 @@ describe('the target of a signed link', () => {
     ['the largest byte limit', { maxBytes: Number.MAX_SAFE_INTEGER }],
     ['a folder', { folder: 'a b/ü%/日本' }],
     ['types', { types: ['image', 'mp4'] }],
+    ['pixels', { minPixels: 1, maxPixels: PIXELS_MAX }],
+    ['decodable files', { types: ['image'], isDecodable: true }],
   ] as ReadonlyArray<[string, Partial<SignedLink>]>)
     it(`contains all its rights: ${what}`, () => {
       const link = { ...least, ...more }
       expect(readLinkTarget(linkTarget(link, key), () => key)).to.deep.equal(link)
     })
+
+  it('has the form of earlier versions without rules for the content', () => {
+    expect(linkTarget(least, key)).to.match(/sign\/\w+\/first\.0\.\.\.\.[\w-]{43}\/_\?expirationIn=1$/)
+  })
 
   it('is invalid with another key', () => {
     expect(readLinkTarget(linkTarget(least, key), () => Buffer.from('another'))).to.equal(undefined)

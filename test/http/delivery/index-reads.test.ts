@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import { onTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
+import { ask } from '../../support/requests/ask.ts'
 import { deleteFile, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { filePath } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 onTwoBackends('the number of index reads per delivery', (start) => {
@@ -51,6 +53,17 @@ onTwoBackends('the number of index reads per delivery', (start) => {
   it('is one for an original', async () => {
     for (const target of [path, rawPath(service, record.s3PathOriginal)])
       expect(await readsOf(target), target).to.deep.equal({ status: 200, reads: 1 })
+  })
+
+  it('is two for a crop, when the file has a focal point', async () => {
+    const { s3PathOriginal: key, src } = await uploadOne(service, { name: 'b.png', bytes: await picture() })
+    await ask(service, filePath(key), { method: 'PATCH', json: { focalPoint: { x: 0, y: 0 } } })
+    const cropped = `${new URL(src).pathname}?w=30&h=60`
+    expect((await exchange(service, cropped)).status).to.equal(200)
+    await settled(service)
+    expect(await readsOf(cropped)).to.deep.equal({ status: 200, reads: 2 })
+    const refused = await readsOf(`${cropped}&w=0`)
+    expect(refused).to.deep.equal({ status: 400, reads: 1 })
   })
 
   it('is one for a query that is refused', async () => {

@@ -14,6 +14,9 @@ import { recordLog } from '../../support/service.ts'
 
 const client: Client = { id: 'first', token: 'pub_first', secrets: [], createdAt: 0 }
 const original = newOriginal({ folder: '', format: knownFormat('png'), id: newFileId() })
+const facts = { mediaType: 'image/png', size: 1, sha256: '', storedAt: 0 }
+const record = { key: original.key, originalName: 'a.png', ...facts }
+const found = { name: original, record }
 const DAY_MS = 24 * 3_600_000
 
 describe('eager transforms', () => {
@@ -85,7 +88,7 @@ describe('eager transforms', () => {
 
   it('are queued under their key, once for each derivative', async () => {
     const { transforms, queued } = eagerWith(delivery)
-    const [transform] = await transforms.begin(client, original, ['w=1'])
+    const [transform] = await transforms.begin(client, found, ['w=1'])
     expect(transform).to.deep.equal({ query: 'w=1', key: `${original.key}_w=1`, state: 'waiting' })
     expect(queued.map(({ kind, id }) => ({ kind, id }))).to.deep.equal([
       { kind: 'derive', id: `first ${original.key}_w=1` },
@@ -94,7 +97,7 @@ describe('eager transforms', () => {
 
   it('fail when they cannot be queued, but their upload does not', async () => {
     const { transforms, log } = eagerWith(delivery, { enqueue: failing(unavailable('jobs are away')) })
-    const states = (await transforms.begin(client, original, ['w=1', 'w=2'])).map(({ state }) => state)
+    const states = (await transforms.begin(client, found, ['w=1', 'w=2'])).map(({ state }) => state)
     expect(states).to.deep.equal(['failed', 'failed'])
     expect(log.lines.map(({ message }) => message)).to.include('a derivative cannot be queued')
   })
@@ -106,7 +109,7 @@ describe('eager transforms', () => {
       [storageFull(new Error()), 60_000],
     ] as const) {
       const { state, transforms, work } = eagerWith(failing(error))
-      await transforms.begin(client, original, ['w=1'])
+      await transforms.begin(client, found, ['w=1'])
       const toDeferral = await rejection(work())
       expect(toDeferral).to.be.instanceOf(NotYet).and.include({ delayMs })
       state.now += DAY_MS - 1
@@ -119,18 +122,18 @@ describe('eager transforms', () => {
   it('fail permanently when the image is invalid, and are retried when the service is at fault', async () => {
     for (const error of [notTransformable('it is broken'), new Error('a fault of ours')]) {
       const { transforms, work } = eagerWith(failing(error))
-      await transforms.begin(client, original, ['w=1'])
+      await transforms.begin(client, found, ['w=1'])
       expect(await rejection(work())).to.equal(error)
     }
   })
 
   it('end without an error when their original or client was deleted', async () => {
     const gone = eagerWith(failing(fileNotFound()))
-    await gone.transforms.begin(client, original, ['w=1'])
+    await gone.transforms.begin(client, found, ['w=1'])
     await gone.work()
 
     const nobody = eagerWith(delivery)
-    await nobody.transforms.begin(client, original, ['w=1'])
+    await nobody.transforms.begin(client, found, ['w=1'])
     nobody.state.known = false
     await nobody.work()
     expect(nobody.state.delivered).to.equal(0)
@@ -138,7 +141,7 @@ describe('eager transforms', () => {
 
   it('wait for requests, but not forever', async () => {
     const { state, transforms, work } = eagerWith(delivery)
-    await transforms.begin(client, original, ['w=1'])
+    await transforms.begin(client, found, ['w=1'])
     state.busy = true
     const first = work()
     await pause(60)
@@ -152,7 +155,7 @@ describe('eager transforms', () => {
       ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     )
-    await transforms.begin(client, original, ['w=1'])
+    await transforms.begin(client, found, ['w=1'])
     const running = rejection(work())
     while (state.delivered === 0) await pause(5)
     transforms.stop()
@@ -164,7 +167,7 @@ describe('eager transforms', () => {
       ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     )
-    await transforms.begin(client, original, ['w=1'])
+    await transforms.begin(client, found, ['w=1'])
     const late = new Problem({ status: 503, code: 'late', detail: 'late' })
     const controller = new AbortController()
     const running = rejection(work(controller.signal))

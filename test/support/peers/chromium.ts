@@ -9,6 +9,10 @@ export interface Chromium {
   resize(screen: { width: number; height: number; dpr: number }): Promise<void>
   /** Runs an expression in the page, awaits it if it is a promise, and returns its value, as JSON bears it. */
   evaluate(expression: string): Promise<unknown>
+  /** Drags files onto the middle of the first element that matches, and drops them there. */
+  drop(selector: string, files: readonly string[]): Promise<void>
+  /** Sends a command of the DevTools protocol to the page, and returns its result. */
+  send(method: string, params?: object): Promise<Record<string, unknown>>
   /** Follows a link to a file that is to be saved, and saves it into this folder. */
   download(url: string, folder: string): Promise<void>
   stop(): Promise<void>
@@ -36,11 +40,15 @@ const ARGS = [
   '--remote-debugging-pipe',
 ]
 
-/** Starts Chromium and speaks the DevTools protocol to it over its pipe: JSON with a NUL after each message. */
-export async function startChromium(): Promise<Chromium> {
+/**
+ * Starts Chromium and speaks the DevTools protocol to it over its pipe: JSON with a NUL after each message.
+ *
+ * @param more further arguments of its command line
+ */
+export async function startChromium(more: readonly string[] = []): Promise<Chromium> {
   const { input, output, stop } = await startProgram({
     name: 'chromium',
-    args: (folder) => [...ARGS, `--user-data-dir=${folder}/profile`],
+    args: (folder) => [...ARGS, ...more, `--user-data-dir=${folder}/profile`],
   })
   const waiting = new Map<number, (message: Message) => void>()
   const downloads = new EventEmitter()
@@ -92,6 +100,20 @@ export async function startChromium(): Promise<Chromium> {
       await call('Emulation.setDeviceMetricsOverride', metrics, sessionId)
     },
     evaluate,
+    async drop(selector, files) {
+      const middle = `(() => {
+        const element = document.querySelector(${JSON.stringify(selector)})
+        element.scrollIntoView({ block: 'center', behavior: 'instant' })
+        const { left, top, width, height } = element.getBoundingClientRect()
+        return { x: left + width / 2, y: top + height / 2 }
+      })()`
+      const place = (await evaluate(middle)) as { x: number; y: number }
+      const data = { items: [], files, dragOperationsMask: 1 }
+      // As by hand, with several moves: after the first one, a page may show something else under the pointer.
+      for (const type of ['dragEnter', 'dragOver', 'dragOver', 'drop'])
+        await call('Input.dispatchDragEvent', { type, ...place, data }, sessionId)
+    },
+    send: (method, params = {}) => call(method, params, sessionId),
     async download(url, downloadPath) {
       await call('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath, eventsEnabled: true })
       const done = once(downloads, 'completed', { signal: AbortSignal.timeout(10_000) })

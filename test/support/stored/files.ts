@@ -8,6 +8,7 @@ export interface WireFile extends WireRecord {
   uploadedAt: string
   tags: string[]
   metadata: Record<string, string>
+  focalPoint?: { x: number; y: number }
   deletedAt?: string
   deletedUntil?: string
 }

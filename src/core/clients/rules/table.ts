@@ -168,6 +168,17 @@ export const CLIENT_RULES = {
     unit: ' pixels',
     shown: (pixels) => `images of at most ${counted(pixels, 'pixel')}`,
   }),
+  /** Uploaded images must be decodable, and the headers of video and audio readable. */
+  uploadDecodable: switchRule({
+    flags: '--upload-decodable <on|off>',
+    help: 'accept only images that can be decoded, and video and audio whose headers can be read',
+    docs: {
+      example: 'on',
+      effect:
+        'Each uploaded image is decoded, and the headers of video and audio are read, within the [limits](limits.md) of transformations. Other images, video and audio get a 422 (`file_not_decodable`). Files of other types are not checked',
+    },
+    shown: 'only files that can be decoded',
+  }),
   /** Points by the name of the rate limit. They replace the configured points; 0 means no limit. */
   rates: ratesRule,
   /** Presets for the files of the client. They take precedence over shared presets of the same name. */

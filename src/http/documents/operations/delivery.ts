@@ -10,7 +10,8 @@ import { FILE_BYTES } from './uploads.ts'
 
 /** A file of any type. */
 const FILE: Readonly<Record<string, Content>> = { '*/*': FILE_BYTES }
-const CONDITIONS = [
+/** The headers of conditional and range requests. */
+export const CONDITIONS = [
   header('Range', 'Up to 8 byte ranges.'),
   header('If-None-Match', 'Returns 304 if one of these is the `ETag` of the file.'),
   header('If-Modified-Since', 'Returns 304 if the file was not stored later.'),
@@ -46,7 +47,8 @@ const SENT: Readonly<Record<number, Success>> = {
     headers: [...VALIDATORS, 'X-Sluice-Transform'],
   },
 }
-const STORED: Readonly<Record<number, Success>> = {
+/** The responses with a stored file. */
+export const STORED: Readonly<Record<number, Success>> = {
   ...SENT,
   302: {
     description: 'The URL of the playlist of a stream.',

@@ -1,4 +1,5 @@
 import { METADATA_JSON, TAGS_JSON } from '../../../core/files/annotations.ts'
+import { FOCAL_POINT_JSON } from '../../../core/geometry/focal-point.ts'
 import { TRANSFORMS_JSON } from '../../upload/form-fields.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import { fileRecords } from '../../wire/record.ts'
@@ -45,6 +46,7 @@ const FORM: Content = {
       transforms: inForm(TRANSFORMS_JSON, '["w=300&f=webp"]'),
       tags: inForm(TAGS_JSON, '["holiday"]'),
       metadata: inForm(METADATA_JSON, '{"album": "Lisbon"}'),
+      focalPoint: inForm(FOCAL_POINT_JSON, '{"x": 0.3, "y": 0.4}'),
     },
     required: ['file'],
   },

@@ -20,7 +20,12 @@ describe('fields that a signed upload link refuses', () => {
     const answer = await ask(service, '/v1/sign', { method: 'POST', json: { expiresIn: 600 } })
     return (answer.body as { url: string }).url.slice(service.url.length)
   }
-  const VALUES = { tags: '["approved"]', metadata: '{"role":"admin"}', transforms: '["w=20"]' }
+  const VALUES = {
+    tags: '["approved"]',
+    metadata: '{"role":"admin"}',
+    focalPoint: '{"x":0,"y":0}',
+    transforms: '["w=20"]',
+  }
 
   for (const [param, value] of Object.entries(VALUES)) {
     it(`include ${param} in a form, before and after the file, and nothing is stored`, async () => {

@@ -1,0 +1,8 @@
+export { SluiceImage, type SluiceImageProps } from './react/image.ts'
+export { SluiceUploader, type SluiceUploaderProps } from './react/uploader.ts'
+export { type UseUploadOptions, type UseUploadResult, useUpload } from './react/use-upload.ts'
+export type { SluiceUploaderElement } from './uploader/element/element.ts'
+export type { Texts } from './uploader/element/texts.ts'
+export type { FolderFile, QueueState, UploadItem, UploadStatus } from './uploader/queue/item.ts'
+export type { QueuedLinkFile } from './uploader/queue/options.ts'
+export type { UploadQueue } from './uploader/queue/queue.ts'

@@ -1,0 +1,28 @@
+import { SluiceError } from '../../http/problem.ts'
+import type { UploadItem } from './item.ts'
+
+// A longer wait is an error, which the user can retry.
+const RETRY_MAX_SECONDS = 600
+
+// The same file would be refused again.
+const FINAL_CODES = ['empty_file', 'too_large', 'type_not_allowed', 'image_size_not_allowed']
+
+/** Whether the upload of a failed file can succeed later. */
+export function isRetryable({ status, file, error }: UploadItem): boolean {
+  return status === 'failed' && file !== undefined && !FINAL_CODES.includes(error?.code ?? '')
+}
+
+/** When a queue retries by itself, in milliseconds since 1970. Undefined: the user decides. */
+export function retryAtOf({ retryAfter, status, code }: SluiceError, now = Date.now()): number | undefined {
+  const isBusy = status === 429 || status === 503 || code === 'link_busy'
+  if (!isBusy || retryAfter === undefined || retryAfter > RETRY_MAX_SECONDS) return undefined
+  // A second at least: "Retry-After: 0" must not become a busy loop.
+  return now + 1000 * Math.max(1, retryAfter)
+}
+
+/** What has failed as a SluiceError. A function for links can throw anything. */
+export function errorFrom(cause: unknown): SluiceError {
+  if (cause instanceof SluiceError) return cause
+  const detail = cause instanceof Error ? cause.message : 'The upload failed.'
+  return new SluiceError(detail, { code: 'link_failed', cause })
+}

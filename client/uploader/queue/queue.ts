@@ -1,0 +1,228 @@
+import type { SluiceError } from '../../http/problem.ts'
+import { createUploader } from '../../upload/link.ts'
+import { errorFrom, isRetryable, retryAtOf } from './failure.ts'
+import { type FolderFile, isSameFile, newItem, type QueueState, stateOf, type UploadItem } from './item.ts'
+import { restored, storedOf } from './memory.ts'
+import { whenOnline } from './online.ts'
+import type { QueueOptions } from './options.ts'
+import { refusal } from './rules.ts'
+
+/** Uploads several files, and has a state for a user interface. */
+export interface UploadQueue {
+  /** Adds files and starts their uploads. A file that already waits or is sent is ignored. */
+  add(files: Iterable<File | FolderFile>): void
+  /** Pauses a file, or all. A large file continues later with the missing bytes, a small one begins again. */
+  pause(id?: string): void
+  /** Continues a paused file, or all. */
+  resume(id?: string): void
+  /** Retries a failed file, or all. A file that waits for `retryAt` is sent at once. */
+  retry(id?: string): void
+  /** Stops the upload of a file and forgets it. A stored file stays stored. */
+  remove(id: string): void
+  /** Removes all files. */
+  clear(): void
+  /** Continues what a previous page has left in `memory`. */
+  restore(): Promise<void>
+  /** Replaces options. Uploads in progress are not affected. */
+  configure(changes: Partial<QueueOptions>): void
+  /** The same object until the next change. */
+  getState(): QueueState
+  /** Calls a function after each change. @returns a function that ends it */
+  subscribe(listener: () => void): () => void
+  /** Stops all uploads without forgetting them: the next page can continue them. */
+  close(): void
+}
+
+// Browsers limit connections to a server of HTTP/1.1 to six.
+const CONCURRENCY = 3
+
+/** Creates a queue. It sends nothing until files are added. */
+export function createUploadQueue(given: QueueOptions): UploadQueue {
+  const options: QueueOptions = { ...given }
+  const listeners = new Set<() => void>()
+  const runs = new Map<string, AbortController>()
+  let state = stateOf([])
+  let stopWatching = () => {}
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const find = (id: string) => state.items.find((item) => item.id === id)
+  const chosen = (id: string | undefined) => state.items.filter((item) => id === undefined || item.id === id)
+  const setItems = (items: readonly UploadItem[]) => {
+    state = stateOf(items)
+    for (const listener of listeners) listener()
+  }
+  function change(id: string, changes: Partial<UploadItem>): UploadItem | undefined {
+    let changed: UploadItem | undefined
+    const items = state.items.map((item) => {
+      if (item.id !== id) return item
+      changed = { ...item, ...changes }
+      return changed
+    })
+    if (changed) setItems(items)
+    return changed
+  }
+
+  /** Starts the next uploads, and comes back when the first retry is due. */
+  function pump(): void {
+    clearTimeout(timer)
+    const now = Date.now()
+    const waiting = state.items.filter(({ status }) => status === 'waiting')
+    for (const item of waiting.filter(({ retryAt = 0 }) => retryAt <= now)) {
+      if (runs.size >= (options.concurrency ?? CONCURRENCY)) return
+      void run(item)
+    }
+    const next = Math.min(
+      ...waiting.map(({ retryAt = 0 }) => (retryAt > now ? retryAt : Number.POSITIVE_INFINITY)),
+    )
+    if (Number.isFinite(next)) timer = setTimeout(pump, next - now)
+  }
+
+  async function run({ id, file, folder }: UploadItem): Promise<void> {
+    if (!file) return
+    const controller = new AbortController()
+    const { signal } = controller
+    runs.set(id, controller)
+    change(id, { status: 'uploading', error: undefined, retryAt: undefined })
+    const { link, resumeScope = '', resumableFromBytes, chunkBytes, resume, fetch } = options
+    try {
+      const uploader = createUploader({
+        link: typeof link === 'function' ? (wanted) => link({ ...wanted, folder }) : link,
+        // Equal files of two folders are two uploads.
+        resumeScope: `${resumeScope} ${folder}`.trim(),
+        ...(fetch ? { fetch } : {}),
+      })
+      const record = await uploader.upload(file, {
+        ...(resumableFromBytes === undefined ? {} : { resumableFromBytes }),
+        ...(chunkBytes === undefined ? {} : { chunkBytes }),
+        ...(resume === undefined ? {} : { resume }),
+        // The queue waits by itself, so that the user sees why.
+        retries: false,
+        signal,
+        onProgress: ({ sentBytes }) => {
+          if (!signal.aborted) change(id, { sentBytes })
+        },
+      })
+      if (signal.aborted) return
+      void options.memory?.delete(id)
+      const done = change(id, { status: 'done', sentBytes: file.size, record })
+      if (done) options.onUploaded?.(done)
+    } catch (cause) {
+      if (!signal.aborted) fail(id, errorFrom(cause))
+    } finally {
+      if (runs.get(id) === controller) runs.delete(id)
+      pump()
+    }
+  }
+
+  function fail(id: string, error: SluiceError): void {
+    const retryAt = retryAtOf(error)
+    if (retryAt !== undefined) {
+      change(id, { status: 'waiting', error, retryAt })
+      return
+    }
+    // A refused file would be refused again after a reload.
+    if (error.status >= 400 && error.status < 500) void options.memory?.delete(id)
+    const failed = change(id, { status: 'failed', error })
+    if (failed) options.onError?.(failed)
+  }
+
+  function stop(id: string): void {
+    runs.get(id)?.abort('stopped')
+    runs.delete(id)
+  }
+
+  const retryLost = () => {
+    for (const { id, error } of state.items) if (error?.code === 'network') queue.retry(id)
+  }
+
+  const queue: UploadQueue = {
+    add(files) {
+      const added: UploadItem[] = []
+      const isMultiple = options.multiple !== false
+      for (const one of isMultiple ? files : [...files].slice(0, 1)) {
+        const { file, folder } = one instanceof File ? { file: one, folder: '' } : one
+        const interrupted = state.items.find(
+          (item) => item.status === 'interrupted' && isSameFile(item, file),
+        )
+        if (interrupted) {
+          change(interrupted.id, { file, status: 'waiting' })
+          void options.memory?.put(storedOf(interrupted, file))
+          continue
+        }
+        const isKnown = [...state.items, ...added].some(
+          (item) => item.status !== 'failed' && item.folder === folder && isSameFile(item, file),
+        )
+        if (isKnown) continue
+        added.push(newItem({ file, folder, error: refusal(file, options) }))
+      }
+      if (!isMultiple && added.length > 0) for (const { id } of state.items) queue.remove(id)
+      if (added.length > 0) setItems([...state.items, ...added])
+      for (const item of added) {
+        if (item.error) options.onError?.(item)
+        else if (item.file) void options.memory?.put(storedOf(item, item.file))
+      }
+      pump()
+    },
+    pause(id) {
+      for (const item of chosen(id)) {
+        if (item.status !== 'uploading' && item.status !== 'waiting') continue
+        stop(item.id)
+        options.memory?.setPaused(item.id, true)
+        change(item.id, { status: 'paused', error: undefined, retryAt: undefined })
+      }
+      pump()
+    },
+    resume(id) {
+      for (const item of chosen(id)) {
+        if (item.status !== 'paused') continue
+        options.memory?.setPaused(item.id, false)
+        change(item.id, { status: 'waiting' })
+      }
+      pump()
+    },
+    retry(id) {
+      for (const item of chosen(id)) {
+        if (isRetryable(item) || item.retryAt !== undefined)
+          change(item.id, { status: 'waiting', error: undefined, retryAt: undefined })
+      }
+      pump()
+    },
+    remove(id) {
+      if (!find(id)) return
+      stop(id)
+      void options.memory?.delete(id)
+      setItems(state.items.filter((item) => item.id !== id))
+      pump()
+    },
+    clear() {
+      for (const { id } of state.items) queue.remove(id)
+    },
+    async restore() {
+      const found = (await options.memory?.list()) ?? []
+      const items = found.filter(({ id }) => !find(id)).map(restored)
+      if (items.length > 0) setItems([...state.items, ...items])
+      pump()
+    },
+    configure(changes) {
+      Object.assign(options, changes)
+      pump()
+    },
+    getState: () => state,
+    subscribe(listener) {
+      if (listeners.size === 0) stopWatching = whenOnline(retryLost)
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) stopWatching()
+      }
+    },
+    close() {
+      clearTimeout(timer)
+      for (const id of [...runs.keys()]) {
+        stop(id)
+        change(id, { status: 'paused' })
+      }
+    },
+  }
+  return queue
+}

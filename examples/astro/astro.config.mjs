@@ -1,0 +1,7 @@
+import { defineConfig } from 'astro/config'
+
+export default defineConfig({
+  image: {
+    service: { entrypoint: 'sluice/astro' },
+  },
+})

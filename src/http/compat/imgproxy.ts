@@ -1,0 +1,103 @@
+import { createHmac } from 'node:crypto'
+import { timingSafeEqualText } from '../../core/bytes/timing-safe-equal.ts'
+import { Problem } from '../../core/problem.ts'
+import { routeNotFound } from '../problem.ts'
+import { type ForeignUrl, mapOptions, noEquivalent } from './foreign-url.ts'
+import { IMGPROXY_OPTIONS } from './imgproxy-options.ts'
+import { invalidSignature } from './signature.ts'
+
+const SERVICE = 'imgproxy'
+
+/** Their key and salt, in hexadecimal digits as they are configured there. */
+export interface ImgproxyKeys {
+  key: string
+  salt: string
+}
+
+/**
+ * Reads `/<signature>/<options>/plain/<URL>[@<extension>]` and `/<signature>/<options>/<URL in base64>[.<extension>]`.
+ *
+ * @param rawPath after the token, with its first slash, percent-encoded as received: signatures cover this text
+ * @param keys verify signatures; without them, a signature may be any text
+ * @param now in milliseconds since 1970
+ * @throws Problem 400 for an option without an equivalent, 403 for an invalid signature or an expired URL, 404 for another path
+ * @see https://docs.imgproxy.net/usage/processing
+ * @see https://docs.imgproxy.net/usage/signing_url
+ */
+export function readImgproxyUrl(
+  rawPath: string,
+  { keys, now }: { keys?: ImgproxyKeys | undefined; now: number },
+): ForeignUrl {
+  const [, signature = '', path = ''] = /^\/([^/]+)(\/.+)$/.exec(rawPath) ?? []
+  if (path === '') throw routeNotFound()
+  if (keys) verify(signature, path, keys)
+  const segments = path.slice(1).split('/')
+  const count = segments.findIndex((segment) => !segment.includes(':') || segment === 'plain')
+  if (count === -1 || segments[count] === 'enc')
+    throw count === -1 ? routeNotFound() : noEquivalent(SERVICE, 'enc')
+  const { location, extension } = locationOf(segments.slice(count))
+  const options = new Map(
+    segments.slice(0, count).map((segment): [string, string] => {
+      const [, name = '', value = ''] = /^([^:]*):(.*)$/.exec(decoded(segment)) ?? []
+      return [name, value]
+    }),
+  )
+  if (extension !== undefined) options.set('ext', extension)
+  checkExpiry(options, now)
+  const all = {
+    table: IMGPROXY_OPTIONS,
+    service: SERVICE,
+    text: (name: string, value: string) => `${name}:${value}`,
+  }
+  const isRaw = options.get('raw') !== undefined
+  options.delete('raw')
+  const query = mapOptions(options, all)
+  if (isRaw) query.clear()
+  else if (query.has('w') && query.has('h') && !query.has('fit')) query.set('fit', 'inside')
+  return { group: 'image', source: sourceOf(location), query, isSigned: keys !== undefined }
+}
+
+/** The location of the source, and the requested extension. */
+function locationOf(segments: readonly string[]): { location: string; extension?: string } {
+  if (segments[0] === 'plain') {
+    const [, location = '', extension] = /^(.*?)(?:@([^@]*))?$/.exec(segments.slice(1).join('/')) ?? []
+    return { location: decoded(location), ...(extension ? { extension } : {}) }
+  }
+  const [text = '', extension] = segments.join('').split('.')
+  if (!/^[\w-]+=*$/.test(text)) throw routeNotFound()
+  return { location: Buffer.from(text, 'base64url').toString(), ...(extension ? { extension } : {}) }
+}
+
+/** A file of ours for `local:///<path>`, `s3://<bucket>/<path>` and a path; else the URL of another server. */
+function sourceOf(location: string): ForeignUrl['source'] {
+  const [, scheme, rest = ''] = /^([a-z]+[\da-z]*):\/\/(.*)$/i.exec(location) ?? []
+  if (scheme === undefined) return { names: [{ name: location.replace(/^\/+/, '') }] }
+  if (/^https?$/i.test(scheme)) return { url: location }
+  if (scheme === 'local') return { names: [{ name: rest.replace(/^\/+/, '') }] }
+  if (['s3', 'gs', 'abs', 'swift'].includes(scheme))
+    return { names: [{ name: rest.replace(/^[^/]*\/+/, '') }] }
+  throw noEquivalent(SERVICE, `${scheme}://`)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw routeNotFound()
+  }
+}
+
+function checkExpiry(options: ReadonlyMap<string, string>, now: number): void {
+  const until = options.get('expires') ?? options.get('exp')
+  if (until !== undefined && Number(until) * 1000 <= now)
+    throw new Problem({
+      status: 403,
+      code: 'url_expired',
+      detail: 'This signed URL has expired. Request a new one.',
+    })
+}
+
+function verify(signature: string, path: string, { key, salt }: ImgproxyKeys): void {
+  const expected = createHmac('sha256', Buffer.from(key, 'hex')).update(Buffer.from(salt, 'hex')).update(path)
+  if (!timingSafeEqualText(signature, expected.digest('base64url'))) throw invalidSignature()
+}

@@ -1,0 +1,99 @@
+import { type Request, type Response, Router } from 'express'
+import type { Client } from '../../core/clients/client.ts'
+import { parseTarget } from '../../core/net/query.ts'
+import { parseRemoteUrl } from '../../core/net/remote-url.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import type { Aliases } from '../../service/aliases/aliases.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Deliveries } from '../../service/delivery/deliveries.ts'
+import type { RemotePictures } from '../../service/remote/transform.ts'
+import { admitForeignUrl } from '../caller/signed-url.ts'
+import { corsPublicRead } from '../delivery/cors.ts'
+import { remotePicture } from '../delivery/remote-picture.ts'
+import type { FullContentRange } from '../delivery/send.ts'
+import { storedFiles } from '../delivery/stored-file.ts'
+import { methodNotAllowed } from '../problem.ts'
+import type { Readers } from '../readers/readers.ts'
+import { wildcardSegments } from '../request.ts'
+import { stateOf } from '../request-state.ts'
+import { readCloudinaryUrl } from './cloudinary.ts'
+import { findFile } from './find-file.ts'
+import type { ForeignUrl } from './foreign-url.ts'
+import { type ImgproxyKeys, readImgproxyUrl } from './imgproxy.ts'
+import { readOpeninaryUrl } from './openinary.ts'
+
+/** The other services whose URLs are delivered, with the secrets that verify their signatures. */
+export interface CompatOptions {
+  services: readonly string[]
+  cloudinarySecret?: string | undefined
+  imgproxyKeys?: ImgproxyKeys | undefined
+  openinarySecret?: string | undefined
+}
+
+interface Dependencies {
+  compat: CompatOptions
+  clients: Clients
+  aliases: Pick<Aliases, 'target'>
+  deliveries: Deliveries
+  remotePictures: RemotePictures
+  limits: Limits
+  fullContentRange: FullContentRange
+  readers: Readers
+  /** The public URL of the service, without a trailing slash. */
+  baseUrl: string
+}
+
+/**
+ * `GET /compat/<service>/<client token>/<path of that service>`: a file by the URL of another service, without its host and account.
+ * The query is ignored: none of these services has parameters in it, but some libraries append a word there.
+ */
+export function compatRoutes({
+  compat,
+  clients,
+  aliases,
+  remotePictures,
+  ...delivering
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const sendStored = storedFiles({ clients, ...delivering })
+  const sendPicture = remotePicture({ remotePictures, ...delivering })
+
+  const send = async (req: Request, res: Response, { client, url }: { client: Client; url: ForeignUrl }) => {
+    const { group, source, isSigned } = url
+    admitForeignUrl(req, { client, clients, isSigned })
+    const query = [...url.query]
+    if ('url' in source) return sendPicture(req, res, { client, url: parseRemoteUrl(source.url), query })
+    const { path, format, setAt } = await findFile(source.names, { client, group, aliases })
+    await sendStored(req, res, {
+      client,
+      group,
+      query: format === undefined ? query : [...query, ['f', format] as const],
+      findPath: async () => path,
+      ...(setAt === undefined ? {} : { replaceable: { since: setAt } }),
+    })
+  }
+
+  const readers: Readonly<Record<string, (req: Request) => ForeignUrl>> = {
+    cloudinary: (req) => readCloudinaryUrl(wildcardSegments(req), { secret: compat.cloudinarySecret }),
+    openinary: (req) => readOpeninaryUrl(wildcardSegments(req), { secret: compat.openinarySecret }),
+    imgproxy: (req) => readImgproxyUrl(rawPathOf(req), { keys: compat.imgproxyKeys, now: Date.now() }),
+  }
+  for (const service of compat.services) {
+    const read = readers[service]
+    if (!read) continue
+    const path = `/compat/${service}/:token/*path`
+    routes.all(path, corsPublicRead)
+    routes.get(path, async (req, res) => {
+      const client = clients.ofToken(String(req.params.token))
+      stateOf(req).clientId = client.id
+      await send(req, res, { client, url: read(req) })
+    })
+    routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  }
+  return routes
+}
+
+/** The path after the token, percent-encoded as received. */
+function rawPathOf(req: Request): string {
+  return parseTarget(req.originalUrl).path.replace(/^\/compat\/[^/]+\/[^/]+/, '')
+}

@@ -1,0 +1,56 @@
+import type { Request, Response } from 'express'
+import type { Client } from '../../core/clients/client.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import type { RemotePictures } from '../../service/remote/transform.ts'
+import { anonymousCallerOf } from '../caller/client-ip.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
+import type { Readers } from '../readers/readers.ts'
+import { clientGone, type QueryPairs } from '../request.ts'
+import type { FullContentRange } from './send.ts'
+import { deliveryQuery, sendDelivery } from './send-delivery.ts'
+
+/** An image of another server, as a URL names it. */
+export interface RemotePicture {
+  client: Client
+  /** As `parseRemoteUrl` returns it. */
+  url: string
+  /** The query of the URL without its signature. */
+  query: QueryPairs
+}
+
+/** Sends an image of another server, transformed by the parameters of the query, without storing it. */
+export function remotePicture({
+  remotePictures,
+  limits,
+  fullContentRange,
+  readers,
+}: {
+  remotePictures: RemotePictures
+  limits: Limits
+  fullContentRange: FullContentRange
+  readers: Readers
+}): (req: Request, res: Response, picture: RemotePicture) => Promise<void> {
+  return async (req, res, { client, url, query: pairs }) => {
+    const { download, query } = deliveryQuery(pairs)
+    const beforeFetching = () =>
+      consumeRateLimit(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
+    const signal = clientGone(res)
+    const accept = req.headers.accept ?? ''
+    const picture = { client, caller: anonymousCallerOf(req), url, query, accept, beforeFetching, signal }
+    const { value: delivery, release } = await remotePictures.deliver(picture)
+    try {
+      await sendDelivery(req, res, {
+        delivery,
+        etag: delivery.etag,
+        download,
+        fullContentRange,
+        // A rendered image is only in memory, unless it is in a temporary file.
+        isHeld: delivery.asset.file === undefined,
+        readers,
+        signal,
+      })
+    } finally {
+      release()
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import type { Endpoint } from '../endpoint.ts'
+import { CONDITIONS, STORED } from './delivery.ts'
+
+const SERVICES = [
+  { word: 'cloudinary', name: 'Cloudinary', example: 'image/upload/c_fill,w_300,h_200/products/chair.jpg' },
+  {
+    word: 'imgproxy',
+    name: 'imgproxy',
+    example: '<signature>/rs:fill:300:200/plain/local:///products/chair.jpg',
+  },
+  { word: 'openinary', name: 'openinary', example: 't/w_300,h_200/products/chair.jpg' },
+]
+
+/** URLs of other services. A route exists when `COMPAT` lists its service. */
+export const COMPAT: readonly Endpoint[] = SERVICES.map(({ word, name, example }) => ({
+  route: `GET /compat/${word}/:token/*path`,
+  id: `get${name[0]?.toUpperCase()}${name.slice(1)}Url`,
+  tag: 'Delivery',
+  summary: `Deliver a file by a URL of ${name}`,
+  description: `The path is that of ${name} after its host and account: \`${example}\`. The endpoint exists when \`COMPAT\` lists \`${word}\`.`,
+  access: 'signature',
+  parameters: CONDITIONS,
+  responses: STORED,
+}))
