@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { aliasRecordKey } from '../../../src/core/aliases/name.ts'
 import { EMBEDDED } from '../../support/backend.ts'
@@ -10,6 +11,7 @@ import { ask } from '../../support/requests/ask.ts'
 import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { wrapBuckets } from '../../support/storage.ts'
 import {
   askAlias,
   outcomeOf,
@@ -238,7 +240,14 @@ onTwoBackends('aliases', (start, backend) => {
 
   if (backend !== EMBEDDED)
     it('are changed by several processes one after the other, and delivered by all of them', async () => {
-      const other = await start({ dataDir: service.dataDir })
+      // Without a lock, its conditions would be older than its writes.
+      const wrapStorage = wrapBuckets((bucket) => ({
+        async put(...object) {
+          await pause(100)
+          await bucket.put(...object)
+        },
+      }))
+      const other = await start({ dataDir: service.dataDir, wrapStorage })
       const alias = await setAlias(service, 'shared', key(0))
       expect(await delivered(other, alias)).to.equal(0)
       await setAlias(service, 'shared', key(1))
