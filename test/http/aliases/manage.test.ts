@@ -240,10 +240,10 @@ onTwoBackends('aliases', (start, backend) => {
 
   if (backend !== EMBEDDED)
     it('are changed by several processes one after the other, and delivered by all of them', async () => {
-      // Without a lock, its conditions would be older than its writes.
+      let interrupt = async () => {}
       const wrapStorage = wrapBuckets((bucket) => ({
         async put(...object) {
-          await pause(100)
+          await interrupt()
           await bucket.put(...object)
         },
       }))
@@ -252,19 +252,21 @@ onTwoBackends('aliases', (start, backend) => {
       expect(await delivered(other, alias)).to.equal(0)
       await setAlias(service, 'shared', key(1))
       await eventually(async () => expect(await delivered(other, alias)).to.equal(1))
-      const match = { 'If-Match': String((await askAlias(service, 'shared')).headers.get('etag')) }
-      const outcomes = await Promise.all(
-        [service, other, service, other, service, other].map(({ url }, i) => {
-          const request = { method: 'PUT', json: { file: key(i % 2 === 0 ? 0 : 2) }, headers: match }
-          return askAlias({ ...service, url }, 'shared', request)
-        }),
-      )
-      expect(outcomes.filter(({ status }) => status === 200)).to.have.length(1)
-      const { versions } = await get('shared')
-      expect(versions).to.have.length(3)
-      const winner = keys.indexOf(versions[0]?.file ?? '')
+
+      const headers = { 'If-Match': String((await askAlias(service, 'shared')).headers.get('etag')) }
+      const set = ({ url }: Service, file: string) =>
+        askAlias({ ...service, url }, 'shared', { method: 'PUT', json: { file }, headers })
+      let rival: ReturnType<typeof set> | undefined
+      // After the first process has compared the condition, and before it writes.
+      interrupt = async () => {
+        rival = set(service, key(2))
+        await Promise.race([rival, pause(300)])
+      }
+      expect(outcomeOf(await set(other, key(0)))).to.equal('200')
+      expect(outcomeOf((await rival) ?? { status: 0, body: {} })).to.equal('412 precondition_failed')
+      expect((await get('shared')).versions).to.have.length(3)
       for (const one of [service, other])
-        await eventually(async () => expect(await delivered(one, alias)).to.equal(winner))
+        await eventually(async () => expect(await delivered(one, alias)).to.equal(0))
       await other.stop({ keepData: true })
     })
 
