@@ -2,6 +2,7 @@ import { type Clients, createClients } from './access/clients.ts'
 import { createLinks, type Links } from './access/links.ts'
 import { createUrls, type Urls } from './access/urls.ts'
 import { requestUsage, type UsageOptions } from './access/usage.ts'
+import { createWebhooks, type Webhooks } from './access/webhooks.ts'
 import { createJobs, type Jobs } from './delivery/jobs.ts'
 import { type Aliases, createAliases } from './files/aliases.ts'
 import { createFiles, type Files } from './files/files.ts'
@@ -14,7 +15,7 @@ import { authorizationOf, type Token } from './http/token.ts'
 export interface ClientOptions extends Omit<ApiOptions, 'authorization'> {
   /** The secret token of a client, or a scoped secret. Only on servers: pages use {@link createUploader}. */
   secret?: Token
-  /** The token of an operator, for `clients`. `clients.signIn` sets it too. */
+  /** The token of an operator, for `clients`, and for `webhooks` without a secret. `clients.signIn` sets it too. */
   adminToken?: string
 }
 
@@ -29,11 +30,14 @@ export interface SluiceClient {
   /** The size of all files, and the activity of each day. @throws SluiceError */
   usage(options?: UsageOptions): Promise<UsageReport>
   clients: Clients
+  webhooks: Webhooks
 }
 
 /** Creates a client: `createClient({ baseUrl: 'https://files.example', secret })`. Sends no request. */
 export function createClient({ secret, adminToken, ...options }: ClientOptions): SluiceClient {
   const api = createApi({ ...options, authorization: authorizationOf(secret) })
+  const clients = createClients({ ...options, adminToken })
+  const caller = secret === undefined ? clients.authorization : authorizationOf(secret)
   return {
     files: createFiles(api),
     folders: createFolders(api),
@@ -42,6 +46,7 @@ export function createClient({ secret, adminToken, ...options }: ClientOptions):
     urls: createUrls(api),
     jobs: createJobs(api),
     usage: (period) => requestUsage(api, period),
-    clients: createClients({ ...options, adminToken }),
+    clients: clients.calls,
+    webhooks: createWebhooks(createApi({ ...options, authorization: caller })),
   }
 }

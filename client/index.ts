@@ -2,6 +2,7 @@ export type { Clients } from './access/clients.ts'
 export type { LinkOptions, Links } from './access/links.ts'
 export type { SignOptions, Urls } from './access/urls.ts'
 export type { UsageOptions } from './access/usage.ts'
+export type { DeliveryListOptions, Webhooks } from './access/webhooks.ts'
 export { type ClientOptions, createClient, type SluiceClient } from './client.ts'
 export { buildUrl, type DeliverySource } from './delivery/build-url.ts'
 export type { Jobs, JobWaitOptions } from './delivery/jobs.ts'
@@ -47,6 +48,12 @@ export type {
   StorageSettings,
   UploadLink as SignedLink,
   UsageReport,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryWithPayload,
+  WebhookReplay,
+  WebhookReplayReport,
+  WebhookTest,
 } from './generated/api.ts'
 export { type ErrorCode, SluiceError } from './http/problem.ts'
 export type { UploadProgress } from './http/progress.ts'

@@ -23,7 +23,8 @@ type Optional =
   | 'METRICS_PORT'
   | 'FETCH_PORTS'
   | 'FETCH_ALLOW_ADDRESSES'
-  | Extract<VariableName, `AWS_${string}` | `WEBHOOK_${string}`>
+  | Extract<VariableName, `AWS_${string}`>
+  | Exclude<Extract<VariableName, `WEBHOOK_${string}`>, `WEBHOOK_LOG_${string}`>
 
 /** The value of every variable by its name. Frozen. */
 export type Config = Readonly<

@@ -1,4 +1,4 @@
-import { isEndpoint, isPort, isRange, readBaseUrl, readProxies } from './address.ts'
+import { isPort, isRange, readBaseUrl, readProxies } from './address.ts'
 import { COMPAT_VARIABLES } from './compat.ts'
 import { CROSS_ORIGIN_VARIABLES } from './cross-origin.ts'
 import { DERIVATIVE_VARIABLES } from './derivatives.ts'
@@ -7,6 +7,7 @@ import { RATE_VARIABLES } from './rates.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
 import { TRANSFORMATION_VARIABLES } from './transformations.ts'
 import { integer, listOf, oneOf, text, type Variable } from './variable.ts'
+import { WEBHOOK_VARIABLES } from './webhooks.ts'
 
 const GIB = 1024 ** 3
 
@@ -179,30 +180,7 @@ export const VARIABLES = {
     help: 'Private IP ranges that files may be fetched from. Every caller with the right to fetch can then read files of these servers. Private addresses are refused when unset.',
   }),
   ...PLUGIN_VARIABLES,
-  WEBHOOK_URL: listOf({
-    item: isEndpoint,
-    expected: 'http or https URLs without user name, separated by spaces',
-    secret: true,
-    help: 'Webhook receivers: see docs/how-to/webhooks.md. Requires WEBHOOK_SECRET.',
-  }),
-  WEBHOOK_SECRET: listOf({
-    item: isWebhookSecret,
-    expected: 'whsec_ and 24 to 64 bytes in base64, or several of them separated by spaces',
-    secret: true,
-    help: 'Secret that signs webhooks, shared with the receiver. Set the new and the old one while you change it.',
-  }),
-  WEBHOOK_EVENTS: listOf({
-    item: (text) => /^[a-z]+\.[a-z]+$/.test(text),
-    expected: 'names of events, separated by spaces or commas',
-    separator: /[\s,]+/,
-    help: 'Event types to deliver. All types when unset.',
-  }),
-  WEBHOOK_ALLOW_ADDRESSES: listOf({
-    item: isRange,
-    expected: 'IP ranges like 10.1.0.0/16 or fd00::/8, separated by spaces or commas',
-    separator: /[\s,]+/,
-    help: 'Private IP ranges that webhooks may be sent to. Private addresses are refused when unset.',
-  }),
+  ...WEBHOOK_VARIABLES,
   FULL_CONTENT_RANGE: oneOf({
     words: ['auto', 'always', 'never'],
     default: 'auto',
@@ -240,8 +218,3 @@ export const VARIABLES = {
 } satisfies Record<string, Variable<unknown>>
 
 export type VariableName = keyof typeof VARIABLES
-
-function isWebhookSecret(value: string): boolean {
-  const bytes = Buffer.from(value.replace('whsec_', ''), 'base64').length
-  return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(value) && bytes >= 24 && bytes <= 64
-}

@@ -125,6 +125,7 @@ async function openApp(
     sweep,
     upload,
     signedLinks,
+    webhooks,
     resumables,
     commands,
   } = services
@@ -183,6 +184,7 @@ async function openApp(
       expireMs: config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000,
     },
     signedLinks,
+    webhooks,
     findClient,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,

@@ -15,6 +15,7 @@ import { type CommandOutput, failureText, humanOutput, jsonOutput } from './proc
 import { writePlugin } from './process/cli/plugin-template.ts'
 import type { ProgramCommandsOptions } from './process/cli/program-commands.ts'
 import { RESULT_TEXTS } from './process/cli/results.ts'
+import { hasFailedTest } from './process/cli/webhook-commands.ts'
 import { projectRoot } from './process/project-root.ts'
 
 const FAILED = 1
@@ -80,8 +81,9 @@ async function print(
     })
   try {
     const report = async (item: unknown) => output.report(item)
-    output.result(await runCommand(command, args, { run: { signal: interrupt.signal, report }, own }))
-    return output.findings > 0 ? FAILED : 0
+    const result = await runCommand(command, args, { run: { signal: interrupt.signal, report }, own })
+    output.result(result)
+    return output.findings > 0 || hasFailedTest(command, result) ? FAILED : 0
   } catch (error) {
     output.clear()
     writeError(`sluice: ${failureText(error as Error)}\n`)

@@ -36,16 +36,21 @@ export interface Clients {
   setStorage(id: string, storage: StorageSettings | null, options?: CallOptions): Promise<Client>
 }
 
-/** Creates the calls for clients. They use the token of the operator, never the secret of a client. */
-export function createClients({
-  adminToken,
-  ...options
-}: ApiOptions & { adminToken?: string | undefined }): Clients {
+/**
+ * Creates the calls for clients. They use the token of the operator, never the secret of a client.
+ *
+ * @returns `authorization`: that of the operator, for other calls
+ */
+export function createClients({ adminToken, ...options }: ApiOptions & { adminToken?: string | undefined }): {
+  calls: Clients
+  authorization: () => string | undefined
+} {
   let token = adminToken
-  const api: Api = createApi({ ...options, authorization: authorizationOf(() => token) })
+  const authorization = authorizationOf(() => token)
+  const api: Api = createApi({ ...options, authorization })
   const at = (id: string, ...rest: Array<string | number>) =>
     ['/v1/clients', ...[id, ...rest].map((part) => encodeURIComponent(part))].join('/')
-  return {
+  const calls: Clients = {
     async signIn(password, { signal } = {}) {
       const request = { method: 'POST' as const, path: '/v1/sign-in', json: { password } }
       const session = await api.json<AdminSession>({
@@ -76,4 +81,5 @@ export function createClients({
         ? api.json({ method: 'DELETE', path: at(id, 'storage'), signal })
         : api.json({ method: 'PUT', path: at(id, 'storage'), json, signal }),
   }
+  return { calls, authorization }
 }

@@ -17,6 +17,7 @@ export type ProblemCode =
   | 'client_conflict'
   | 'client_not_found'
   | 'cross_site'
+  | 'delivery_not_found'
   | 'empty_file'
   | 'expectation_failed'
   | 'fetch_not_allowed'
@@ -39,6 +40,7 @@ export type ProblemCode =
   | 'media_jobs_not_allowed'
   | 'method_not_allowed'
   | 'no_progress'
+  | 'no_webhook_receiver'
   | 'not_deleted'
   | 'not_installed'
   | 'not_offered'
@@ -54,6 +56,7 @@ export type ProblemCode =
   | 'presets_only'
   | 'range_not_satisfiable'
   | 'rate_limited'
+  | 'receiver_removed'
   | 'remote_failed'
   | 'remote_not_found'
   | 'remote_status'
@@ -73,6 +76,7 @@ export type ProblemCode =
   | 'too_many_parameters'
   | 'too_many_slow_readers'
   | 'too_many_waiting'
+  | 'too_many_webhook_tests'
   | 'too_much_memory'
   | 'transform_of_derivative'
   | 'truncated_image'
@@ -370,6 +374,18 @@ export interface DeletionReport {
   }>
   /** Whether the folder has further files: repeat the request. */
   more: boolean
+}
+
+/** One attempt to deliver an event. */
+export interface DeliveryAttempt {
+  /** When the request began. */
+  at: string
+  /** Duration in milliseconds. */
+  ms: number
+  /** HTTP status of the response. Absent without a response. */
+  status?: number
+  /** Why the attempt has failed. Absent when the event was delivered. */
+  error?: string
 }
 
 /** A stored file. */
@@ -1036,6 +1052,115 @@ export interface UsageReport {
     deliveredBytes: number
     /** A number of events, or of bytes. */
     transformations: number
+  }>
+}
+
+/** The delivery of an event to a receiver. */
+export interface WebhookDelivery {
+  /** ID of the delivery. */
+  id: string
+  /** Type of the event: `original.stored`. */
+  event: string
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  /** ID of the client of the event. */
+  clientId: string
+  /** A receiver of webhooks. */
+  receiver: {
+    /** ID of the receiver. */
+    id: string
+    /** Host of the receiver. Only for the operator and the first client. */
+    name?: string
+  }
+  /** `failed`: no further attempt follows. */
+  status: "pending" | "delivered" | "failed"
+  /** When the event happened. */
+  occurredAt: string
+  /** The latest 33 attempts, oldest first. */
+  attempts: Array<DeliveryAttempt>
+  /** Earliest time of the next attempt, if one follows. */
+  nextAttemptAt?: string
+}
+
+/** A page of deliveries, the latest events first. */
+export interface WebhookDeliveryList {
+  deliveries: Array<WebhookDelivery>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
+/** A delivery and its payload. */
+export interface WebhookDeliveryWithPayload {
+  /** ID of the delivery. */
+  id: string
+  /** Type of the event: `original.stored`. */
+  event: string
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  /** ID of the client of the event. */
+  clientId: string
+  /** A receiver of webhooks. */
+  receiver: {
+    /** ID of the receiver. */
+    id: string
+    /** Host of the receiver. Only for the operator and the first client. */
+    name?: string
+  }
+  /** `failed`: no further attempt follows. */
+  status: "pending" | "delivered" | "failed"
+  /** When the event happened. */
+  occurredAt: string
+  /** The latest 33 attempts, oldest first. */
+  attempts: Array<DeliveryAttempt>
+  /** Earliest time of the next attempt, if one follows. */
+  nextAttemptAt?: string
+  /** JSON that the receiver gets. */
+  payload: {
+    type: string
+    /** When the event happened. */
+    timestamp: string
+    /** Fields of the event. */
+    data: Record<string, unknown>
+  }
+}
+
+export interface WebhookReplay {
+  /** Only deliveries of events that happened at this time or later, in ISO 8601. */
+  since: string
+  /** Default: `failed`. */
+  status?: "pending" | "delivered" | "failed"
+}
+
+/** The number of replayed deliveries. */
+export interface WebhookReplayReport {
+  /** Number of deliveries that are sent again. */
+  replayed: number
+  /** Number of deliveries whose receiver is no longer configured. */
+  skipped: number
+}
+
+/** The response of each receiver to a test event. */
+export interface WebhookTest {
+  /** ID of the event, the `webhook-id` of its requests. */
+  eventId: string
+  receivers: Array<{
+    /** A receiver of webhooks. */
+    receiver: {
+      /** ID of the receiver. */
+      id: string
+      /** Host of the receiver. Only for the operator and the first client. */
+      name?: string
+    }
+    /** Whether the receiver has responded with a 2xx status. */
+    delivered: boolean
+    /** Duration of the request in milliseconds. */
+    ms: number
+    /** HTTP status of the response. Absent without a response. */
+    status?: number
+    /** First 1024 bytes of the response body. Only for the operator and the first client. */
+    body?: string
+    /** Why the event was not delivered. */
+    error?: string
   }>
 }
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { EVENT_NAMES, type EventName } from '../../src/core/events.ts'
+import { EVENT_NAMES, type EventName, TEST_EVENT } from '../../src/core/events.ts'
 import { parseCidr } from '../../src/core/net/ip-ranges.ts'
 import { defineEventPlugin, type EventContext } from '../../src/core/plugin-api/event-plugin.ts'
 import { Problem } from '../../src/core/problem.ts'
@@ -40,7 +40,7 @@ export default defineEventPlugin({
   options: { url: [], secret: [], events: EVENT_NAMES, allowAddresses: [] },
   targets(name, options) {
     const { url, events } = read(options)
-    return events.includes(name) ? [...new Set(url)] : []
+    return name === TEST_EVENT || events.includes(name) ? [...new Set(url)] : []
   },
   async check(options, { mayFetch }) {
     const { url, allowAddresses } = read(options)
@@ -55,12 +55,15 @@ export default defineEventPlugin({
     if (reasons.length > 0) throw new Error(reasons.join('; '))
   },
   on: Object.fromEntries(
-    EVENT_NAMES.map((name) => [name, (event: unknown, context: EventContext) => send(name, event, context)]),
+    [...EVENT_NAMES, TEST_EVENT].map((name) => [
+      name,
+      (event: unknown, context: EventContext) => send(name as EventName, event, context),
+    ]),
   ),
 })
 
 async function send(type: EventName, data: unknown, context: EventContext): Promise<void> {
-  const { id, occurredAt, target, options, fetch, stop, signal } = context
+  const { id, occurredAt, target, options, fetch, stop, report, signal } = context
   const { secret, allowAddresses } = read(options)
   const { host } = new URL(target)
   const payload = JSON.stringify({ type, timestamp: occurredAt.toISOString(), data })
@@ -78,14 +81,15 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
     body: payload,
     signal,
     timeoutMs: TIMEOUT_MS,
-    // The body is not read, so its length does not matter. Only the status counts.
+    // At most the beginning of the body is read, so its length does not matter. Only the status counts.
     maxBytes: Number.MAX_SAFE_INTEGER,
     access: accessTo(target, allowAddresses),
   }).catch((error) => {
     throw withRemedy(error, target)
   })
+  await report({ status, body })
   body.destroy()
-  if (status === 410) stop(`${host} has answered 410`)
+  if (status === 410) stop(`${host} responded with 410`)
   else if (status < 200 || status > 299) throw refused(host, status)
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Config } from '../../config/load.ts'
 import { diskBuckets } from '../adapters/bucket/disk/disk.ts'
 import type { ClientChanges } from '../adapters/client-store/bucket.ts'
+import { embeddedDeliveryLog } from '../adapters/delivery-log/embedded.ts'
 import {
   dataDirTaken,
   makeDataDir,
@@ -22,6 +23,7 @@ import type { RedisConnection } from '../adapters/redis/connection.ts'
 import { embeddedUsage } from '../adapters/usage/embedded.ts'
 import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
+import type { DeliveryLog, DeliveryLogLimits } from '../core/ports/events/delivery-log.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Handover } from '../core/ports/handover.ts'
 import type { Jobs } from '../core/ports/jobs.ts'
@@ -42,6 +44,8 @@ export interface Backends {
   limits: Limits
   ledger: Ledger
   usage: UsageStore
+  /** Undefined when deliveries of events are not recorded. */
+  deliveries?: DeliveryLog
   /** State of the disk that has files or states; undefined when both are stored elsewhere. */
   disk?: () => Promise<DiskState>
   /** Set when other processes may change clients. */
@@ -55,6 +59,8 @@ export interface BackendsOptions {
   /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string
   log: Log
+  /** The limits of the delivery log; undefined for no log. */
+  deliveryLog: DeliveryLogLimits | undefined
 }
 
 /** All backends except the files themselves. */
@@ -123,7 +129,7 @@ async function openS3(bucket: string, config: Config): Promise<Buckets> {
 }
 
 /** State for one process. The lock of the index excludes other processes. */
-async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise<State> {
+async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOptions): Promise<State> {
   const { DATA_DIR, DISK_RESERVE_BYTES: bytes } = config
   await openDataDir(DATA_DIR)
   const reserve = bytes > 0 ? await diskReserve({ path: join(DATA_DIR, 'reserve'), bytes, log }) : NO_RESERVE
@@ -155,6 +161,12 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
     const close = (store: { close(): Promise<void> }) => store.close()
     const ledger = await opened('ledger', { open: (folder) => embeddedLedger(folder, { reserve }), close })
     const usage = await opened('usage', { open: (folder) => embeddedUsage(folder, { reserve }), close })
+    const deliveries =
+      deliveryLog &&
+      (await opened('deliveries', {
+        open: (folder) => embeddedDeliveryLog(folder, { reserve, refilled: { log }, ...deliveryLog }),
+        close,
+      }))
     return {
       shared: false,
       reserve,
@@ -165,7 +177,9 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       limits: openLimits(rateOf(config), memoryRateLimiter),
       ledger,
       usage,
+      ...(deliveries ? { deliveries } : {}),
       async close() {
+        await deliveries?.close()
         await usage.close()
         await ledger.close()
         await index.close()
@@ -179,8 +193,9 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
 }
 
 /** State for any number of processes. While Redis is down, everything that does not need it continues to work. */
-async function redisState(url: string, { config, log }: BackendsOptions): Promise<State> {
+async function redisState(url: string, { config, log, deliveryLog }: BackendsOptions): Promise<State> {
   const { connectRedis } = await import('../adapters/redis/connection.ts')
+  const { redisDeliveryLog } = await import('../adapters/delivery-log/redis.ts')
   const { redisClientChanges } = await import('../adapters/client-store/redis-changes.ts')
   const { redisIndex } = await import('../adapters/file-index/redis/redis.ts')
   const { bullmqJobs } = await import('../adapters/jobs/bullmq.ts')
@@ -203,6 +218,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
     clientChanges: redisClientChanges(redis, { keyPrefix }),
     ledger: redisLedger(redis, { keyPrefix }),
     usage: redisUsage(redis, { keyPrefix }),
+    ...(deliveryLog ? { deliveries: redisDeliveryLog(redis, { keyPrefix, ...deliveryLog }) } : {}),
     limits: openLimits(rateOf(config), (options) => redisRateLimiter(redis, { keyPrefix, ...options })),
     async close() {
       await locks.close()

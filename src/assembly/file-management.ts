@@ -7,14 +7,19 @@ import { createCountFiles } from '../service/files/count.ts'
 import { createDescribe } from '../service/files/describe.ts'
 import { createListFolders } from '../service/files/folders.ts'
 import { createList } from '../service/files/list.ts'
+import { createCopies } from '../service/moves/copies.ts'
+import { createRedirects } from '../service/moves/redirects.ts'
 import type { Services } from './services.ts'
 
 /** Lists, changes and batches of stored files, and aliases of them. */
 export function openFileManagement(services: Services) {
-  const { backends, index, buckets, originals, records, removals, trash } = services
+  const { backends, index, buckets, originals, records, removals, trash, originalEvents, clients } = services
+  const { admits } = clients
   const list = createList({ index, buckets })
   const aliasRecords = createAliasRecords({ buckets, locks: backends.locks })
   const describeAlias = createDescribeAlias(originals)
+  const redirects = createRedirects({ buckets, originals })
+  const storage = { index, buckets, originals, records, removals }
   return {
     list,
     count: createCountFiles({ index }),
@@ -24,5 +29,7 @@ export function openFileManagement(services: Services) {
     annotate: createAnnotate({ index, originals, records }),
     aliases: createAliases({ records: aliasRecords, originals, describe: describeAlias }),
     listAliases: createListAliases({ buckets, records: aliasRecords, describe: describeAlias }),
+    redirects,
+    copies: createCopies({ ...storage, redirects, originalEvents, admits }),
   }
 }

@@ -5,7 +5,6 @@ import { tryStorage } from '../adapters/bucket/try-storage.ts'
 import { bucketClientStore } from '../adapters/client-store/bucket.ts'
 import { saveCredentials } from '../adapters/credentials.ts'
 import { inProcessEventBus } from '../adapters/event-bus/in-process.ts'
-import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
 import { every } from '../core/async/every.ts'
 import { throttled } from '../core/async/throttle-log.ts'
 import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
@@ -21,6 +20,7 @@ import { createManagedClients } from '../service/admin/clients.ts'
 import { createCommands } from '../service/admin/commands.ts'
 import { createHasFiles } from '../service/admin/has-files.ts'
 import { createRemoveClient } from '../service/admin/remove-client.ts'
+import { createWebhookCommands } from '../service/admin/webhook-commands.ts'
 import { createChangeKnown } from '../service/clients/change-existing.ts'
 import { createClients } from '../service/clients/clients.ts'
 import { createUrlKeys } from '../service/clients/url-keys.ts'
@@ -28,7 +28,6 @@ import { createDeleteDerivatives } from '../service/derivatives/command.ts'
 import { createEvict } from '../service/derivatives/evict.ts'
 import { createPendingStores } from '../service/derivatives/pending-stores.ts'
 import { createRemoveDerivatives } from '../service/derivatives/remove.ts'
-import { createEventDelivery } from '../service/events/delivery.ts'
 import { createUsage } from '../service/files/usage.ts'
 import { createCheck } from '../service/maintenance/check.ts'
 import { createCompletion } from '../service/maintenance/complete-index.ts'
@@ -46,6 +45,7 @@ import { type Backends, openBackends } from './backends.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { installationRoot } from './settings.ts'
 import { openUploads } from './uploads.ts'
+import { deliveryLogLimits, openWebhooks } from './webhooks.ts'
 
 /** The adapters that store files and their state. */
 export interface Storage {
@@ -81,7 +81,9 @@ const COUNT_EVERY_MS = 5000
  */
 export async function openServices(options: ServicesOptions) {
   silenceNodeWarning()
-  const backends = await openBackends(options)
+  const { config, plugins } = options
+  const deliveryLog = deliveryLogLimits(config, plugins.events)
+  const backends = await openBackends({ ...options, deliveryLog })
   try {
     return await buildServices(backends, options)
   } catch (error) {
@@ -102,14 +104,14 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     index: backends.index,
   }
   const { buckets, index } = wrapStorage?.(storage) ?? storage
-  const { jobs, locks, clientChanges } = backends
+  const { locks, clientChanges } = backends
   const clientCacheTtlMs = clientChanges ? (options.clientCacheTtlMs ?? CLIENT_CACHE_TTL_MS) : 0
 
   const events = inProcessEventBus(log)
   const usage = createUsage({ index, store: backends.usage })
   usage.listen(events)
   const warnUsageFlush = throttled((err) => log.warn({ err }, 'usage flush failed; will retry'))
-  const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
+  const { delivery, webhooks } = openWebhooks(backends, { plugins: plugins.events, log })
   delivery.listen(events)
   const firstBucket = buckets.of(first)
   const shared = clientChanges && { shared: { changes: clientChanges, locks } }
@@ -186,7 +188,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
       resumables: sweepResumables,
     }),
   })
-  const commands = createCommands({
+  const managing = createCommands({
     clients: managedClients,
     store,
     check: createCheck({ index, buckets, clients: store, records }),
@@ -197,6 +199,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     usage,
     sweepResumables,
   })
+  const commands = { ...managing, ...createWebhookCommands({ webhooks }) }
   // Started last: after an error above, the timer would never be stopped.
   const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
@@ -206,6 +209,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     keys,
     events,
     delivery,
+    webhooks,
     clients,
     managedClients,
     findClient: (id: string) => store.find(id),
@@ -214,6 +218,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
       return store.find(id)
     },
     originals,
+    originalEvents,
     complete: createCompletion({ index, locks, reindex, log }),
     records,
     removals,

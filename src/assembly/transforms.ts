@@ -50,7 +50,8 @@ export function openTransformations(
   services: Services,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
-  const { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records } = services
+  const { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records } =
+    services
   const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES

@@ -34,11 +34,27 @@ interface OriginalEvent extends OriginalPlace, KnownAnnotations {
   sha256: string
 }
 
+/** The event that tests a receiver. It is not one of {@link EVENT_NAMES}, since nothing has happened. */
+export const TEST_EVENT = 'webhook.test'
+
+/** The source of a file that was not uploaded, if the process that emits the event knows it. */
+export interface CopyOrigin {
+  /** The key of the file of which this is a copy. */
+  copiedFrom?: ObjectKey
+  /** The former key of a moved file. `original.deleted` of that key follows. */
+  movedFrom?: ObjectKey
+}
+
 /** Every event and its data. */
 export interface Events {
-  'original.stored': OriginalEvent
+  'original.stored': OriginalEvent & CopyOrigin
   /** `derivatives`: the keys that were deleted with it. Without tags and metadata when its record was deleted before. */
-  'original.deleted': OriginalPlace & Partial<KnownAnnotations> & { derivatives: readonly ObjectKey[] }
+  'original.deleted': OriginalPlace &
+    Partial<KnownAnnotations> & {
+      derivatives: readonly ObjectKey[]
+      /** The key under which the file is stored now, if it was moved. */
+      movedTo?: ObjectKey
+    }
   /** It can be restored until `until`, in milliseconds since 1970; then `original.deleted` follows. */
   'original.trashed': OriginalPlace & KnownAnnotations & { derivatives: readonly ObjectKey[]; until: number }
   'original.restored': OriginalEvent
@@ -46,6 +62,8 @@ export interface Events {
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }
   'archive.sent': { clientId: string; archiveName: string; entries: number; errors: number; bytes: number }
   'client.changed': { clientId: string }
+  /** Tests a receiver: it is never emitted. `clientId` is empty when the operator has requested the test. */
+  'webhook.test': { clientId: string }
 }
 
 export type EventName = keyof Events

@@ -18,6 +18,7 @@ import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../service/delivery/file-info.ts'
 import type { MediaJobs } from '../service/delivery/media-job.ts'
 import type { RemoveDerivatives } from '../service/derivatives/remove.ts'
+import type { Webhooks } from '../service/events/webhooks.ts'
 import type { Annotate } from '../service/files/annotate.ts'
 import type { ManyFiles } from '../service/files/batch.ts'
 import type { CountFiles } from '../service/files/count.ts'
@@ -25,6 +26,8 @@ import type { Describe } from '../service/files/describe.ts'
 import type { ListFolders } from '../service/files/folders.ts'
 import type { List } from '../service/files/list.ts'
 import type { Usage } from '../service/files/usage.ts'
+import type { Copies } from '../service/moves/copies.ts'
+import type { Redirects } from '../service/moves/redirects.ts'
 import type { Removals } from '../service/originals/delete.ts'
 import type { RemoteMirror } from '../service/remote/keep.ts'
 import type { RemotePictures } from '../service/remote/transform.ts'
@@ -58,6 +61,7 @@ import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { requestLog } from './log/request-log.ts'
+import { copiesRoutes } from './moves/routes.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { limitConcurrentResponses } from './readers/concurrent-responses.ts'
 import { createReaders } from './readers/readers.ts'
@@ -75,6 +79,7 @@ import { tusRoutes } from './tus/routes.ts'
 import { signedUploadRoutes } from './upload/link-routes.ts'
 import { createReception, createUploadResponder } from './upload/receive.ts'
 import { uploadRoutes } from './upload/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 /** The dependencies and settings of the HTTP layer. */
 export interface HttpOptions {
@@ -109,8 +114,11 @@ export interface HttpOptions {
   describe: Describe
   annotate: Annotate
   many: ManyFiles
+  copies: Copies
+  redirects: Redirects
   usage: Usage
   archive: Archive
+  webhooks: Webhooks
   limits: Limits
   /** The proxies whose `X-Forwarded-For` is trusted: their number, or their IP ranges. */
   trustProxy: number | readonly string[]
@@ -179,6 +187,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(removeRoutes(options))
   app.use(usageRoutes(options))
   app.use(filesManyRoutes(options))
+  app.use(copiesRoutes(options))
   app.use(fileDerivativesRoutes(options))
   app.use(filesRoutes(options))
   app.use(foldersRoutes(options))
@@ -186,6 +195,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))
   app.use(clientsRoutes(options))
+  app.use(webhookRoutes(options))
   app.use(deliverRoutes(options))
   app.use(deliverAliasRoutes(options))
   app.use(fetchRoutes(options))

@@ -90,6 +90,8 @@ describe('configuration', () => {
       S3_FORCE_PATH_STYLE: 'false',
       REDIS_TLS_VERIFY: 'true',
       FULL_CONTENT_RANGE: 'auto',
+      WEBHOOK_LOG_ENTRIES: 1000,
+      WEBHOOK_LOG_SECONDS: 604_800,
       WEB_CONCURRENCY: 1,
       METRICS_HOST: '127.0.0.1',
       LOG_LEVEL: 'info',

@@ -20,9 +20,16 @@ describe('the variables of webhooks', () => {
     expect(config.WEBHOOK_ALLOW_ADDRESSES).to.deep.equal(['10.0.0.0/8', 'fd00::/8'])
   })
 
+  it('of the log have bounds', () => {
+    const { WEBHOOK_LOG_ENTRIES, WEBHOOK_LOG_SECONDS } = loadConfig({ WEBHOOK_LOG_ENTRIES: '0' })
+    expect([WEBHOOK_LOG_ENTRIES, WEBHOOK_LOG_SECONDS]).to.deep.equal([0, 604_800])
+    for (const environment of [{ WEBHOOK_LOG_ENTRIES: '100001' }, { WEBHOOK_LOG_SECONDS: '59' }])
+      expect(() => loadConfig(environment)).to.throw(/^WEBHOOK_LOG_/)
+  })
+
   it('are unset by default', () => {
     for (const environment of [{}, { WEBHOOK_URL: '', WEBHOOK_SECRET: '' }])
-      expect(Object.keys(loadConfig(environment)).filter((name) => name.startsWith('WEBHOOK'))).to.be.empty
+      expect(Object.keys(loadConfig(environment)).filter((name) => /^WEBHOOK_(?!LOG)/.test(name))).to.be.empty
   })
 
   for (const [name, value] of [

@@ -35,7 +35,7 @@ const LARGEST_CHUNK = MIB
 const AT_ONCE = 32
 
 /** Every character that a folder may hold and that a disk, a URL, XML or a shell reads in a way of its own. */
-const ODD_FOLDERS = [
+export const ODD_FOLDERS = [
   'a b',
   ' led by a space',
   'followed by one ',

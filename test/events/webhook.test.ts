@@ -280,7 +280,8 @@ describe('webhook', () => {
       const options = { ...webhook.options, url: target.url(), secret: SECRET }
       const stamp = { id: 'evt_x', occurredAt: new Date(), target: target.url() }
       const { signal } = new AbortController()
-      const context = { ...stamp, options, fetch, stop: () => expect.fail(), signal, log }
+      const report = async () => {}
+      const context = { ...stamp, options, fetch, report, stop: () => expect.fail(), signal, log }
       await webhook.on['client.changed']?.({ clientId: 'x' }, context)
       expect(asked).to.have.length(1)
       expect(asked[0]).to.include({ timeoutMs: 10_000, maxBytes: Number.MAX_SAFE_INTEGER, signal })

@@ -111,6 +111,7 @@ function lazyBucket({ address, publicUrl, prefix }: ClientStorage, open: () => P
       })
       await bucket.put(key, bytes, options)
     },
+    copy: async (from, to, options) => (await open()).copy(from, to, options),
     async delete(keys) {
       return (await open()).delete(keys)
     },

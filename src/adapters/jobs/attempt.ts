@@ -63,6 +63,7 @@ export async function runAttempt<T>(
       }, settleMs)
     })
   })
+  const retryInMs = job.attempt < work.attempts ? retryDelayMs(job.attempt, work) : undefined
   let reported = 0
   let over = false
   const progress = (fraction: number) => {
@@ -73,16 +74,18 @@ export async function runAttempt<T>(
   }
 
   try {
-    await Promise.race([Promise.resolve().then(() => handler(job, { signal, progress })), unsettled])
+    await Promise.race([
+      Promise.resolve().then(() => handler(job, { signal, progress, retryInMs })),
+      unsettled,
+    ])
     return { next: 'done' }
   } catch (thrown) {
     if (stop.aborted) return { next: 'putBack' }
     const error = signal.aborted ? signal.reason : thrown
     if (error instanceof NotYet) return { next: 'toDeferral', delayMs: error.delayMs }
-    if (isRetryable(error) && job.attempt < work.attempts) {
-      const delayMs = retryDelayMs(job.attempt, work)
-      log.warn({ ...named, ...failureFields(error), delayMs }, 'job failed and will be retried')
-      return { next: 'retry', delayMs }
+    if (isRetryable(error) && retryInMs !== undefined) {
+      log.warn({ ...named, ...failureFields(error), delayMs: retryInMs }, 'job failed and will be retried')
+      return { next: 'retry', delayMs: retryInMs }
     }
     log.warn({ ...named, ...failureFields(error) }, 'job failed')
     return { next: 'failed', failure: failureOf(error) }

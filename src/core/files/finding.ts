@@ -18,6 +18,7 @@ export const FINDINGS = {
     'the SHA-256 of the bytes in the bucket differs from the upload: restore them from a backup',
   'folder count differs':
     'the counters of the folder do not agree with the files of the index; reindex counts them again',
+  'search incomplete': 'the file is missing in the search by name and tag; reindex adds it',
   'alias without original':
     'the alias has an original that is not stored: deliveries return 404 until the alias is set to another file',
   'alias damaged': 'the record of the alias cannot be read: restore it from a backup or delete the alias',

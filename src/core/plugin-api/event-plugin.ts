@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { EventName, EventStamp, Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Fetcher } from '../ports/fetcher.ts'
@@ -26,7 +27,10 @@ export interface EventPlugin {
    * continues.
    */
   check?(options: Readonly<Record<string, unknown>>, context: Pick<Fetcher, 'mayFetch'>): Promise<void>
-  /** Handlers by event. Their failures are logged and do not affect any request. */
+  /**
+   * Handlers by event. Their failures are logged and do not affect any request. A plugin with a handler for
+   * `webhook.test` can be tested with `sluice webhook test`.
+   */
   on: { [N in EventName]?: (event: Events[N], context: EventContext) => unknown }
 }
 
@@ -42,9 +46,19 @@ export interface EventContext extends EventStamp {
    * more.
    */
   stop(reason: string): void
+  /** Notes the response of the target for the operator. Await it before the body is destroyed. */
+  report(response: TargetResponse): Promise<void>
   /** Aborts when the handler's time limit is reached. */
   signal: AbortSignal
   log: Log
+}
+
+/** The response of a target to one request. */
+export interface TargetResponse {
+  /** HTTP status. */
+  status: number
+  /** Only a test of the receiver reads its beginning. The handler destroys it. */
+  body?: Readable
 }
 
 /** Adds types to an event plugin. */

@@ -13,6 +13,12 @@ export interface Bucket {
    * Consumes or destroys the stream.
    */
   put(key: ObjectKey, bytes: Readable, options: PutOptions): Promise<void>
+  /**
+   * Copies an object within the store, under another key of the same client, and replaces an existing object there. When it fails,
+   * no part of an object is added. Resolves when the copy survives a power cut.
+   * @returns false, and changes nothing, when the object does not exist
+   */
+  copy(from: ObjectKey, to: ObjectKey, options: CopyOptions): Promise<boolean>
   /** Deletes the objects with these keys. An object that does not exist counts as deleted. */
   delete(keys: readonly ObjectKey[]): Promise<DeleteOutcome>
   /** The keys that begin with `prefix`, in no particular order. */
@@ -29,6 +35,12 @@ export interface PutOptions {
   durable?: boolean
   /** Whether it is a step of a delete, which may use the reserve of a full disk. */
   freesRoom?: boolean
+  signal?: AbortSignal
+}
+
+export interface CopyOptions {
+  /** Of the object, and of its copy. */
+  mediaType: string
   signal?: AbortSignal
 }
 

@@ -2,6 +2,7 @@ import type { FileRef } from '../files/file-ref.ts'
 import type { ObjectKey } from '../files/object-key.ts'
 import type { Point } from '../geometry/box.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
+import type { FileSearch } from './index/file-search.ts'
 import type { FolderCounts } from './index/folder-counts.ts'
 import type { ListedState } from './index/listed-state.ts'
 import type { RecordChanges } from './record-changes.ts'
@@ -190,8 +191,8 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
   dropDerivative(ref: FileRef, derivative: ObjectKey, deadline: number): Promise<void>
 }
 
-/** Lists and counts of originals. */
-export interface FileLists extends FolderCounts {
+/** Lists, counts and search of originals. */
+export interface FileLists extends FolderCounts, FileSearch {
   /**
    * All originals, or those of one client, in no order. An entry that exists during the whole listing is returned, perhaps
    * twice; one that is added or removed in the meantime may be.
@@ -199,6 +200,11 @@ export interface FileLists extends FolderCounts {
   list(clientId?: string): AsyncIterable<IndexedFile>
   /** A part of a list. A file that is in this state during the whole listing is in exactly one part. */
   page(clientId: string, request: PageRequest): Promise<Page>
+  /** Those of these originals that are in a state, with their positions in a list, in the order of `keys`. */
+  pick(
+    clientId: string,
+    request: Pick<PageRequest, 'state' | 'by'> & { keys: readonly ObjectKey[] },
+  ): Promise<readonly ListedFile[]>
   totals(clientId: string): Promise<Totals>
   /** Whether the lists have all files: {@link IndexMaintenance.markComplete} was called since the index was new or emptied. */
   isComplete(): Promise<boolean>
@@ -206,7 +212,7 @@ export interface FileLists extends FolderCounts {
 
 /** Sweeps, comparison with the buckets, and the connection itself. */
 export interface IndexMaintenance extends RecordChanges {
-  /** Notes that the index has all files of the buckets, in all lists and counters. */
+  /** Notes that the index has all files of the buckets, in all lists and counters, and finds them by a search. */
   markComplete(): Promise<void>
   /** The current run of the store behind the index. */
   run(): Promise<IndexRun>

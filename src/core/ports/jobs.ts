@@ -113,6 +113,8 @@ export interface JobRun {
   signal: AbortSignal
   /** Sets the progress of this attempt, from 0 to 1. It is rounded to hundredths. */
   progress(fraction: number): void
+  /** The wait before the next attempt if this one fails, in milliseconds; undefined for the last attempt. */
+  retryInMs: number | undefined
 }
 
 export interface WorkOptions {

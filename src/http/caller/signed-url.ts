@@ -101,7 +101,7 @@ export function cacheControl(
 /**
  * A URL of a client's files for the caller of this request: signed if the request's URL was, with the same key and expiry.
  *
- * @param url of a file, of the entry of a bundle, or of a job; without a query, its path percent-encoded
+ * @param url of a file, of the entry of a bundle, or of a job; its path percent-encoded, its query without a signature
  */
 export function signedLike(req: Request, url: string, client: Client, clients: Clients): string {
   const { signature } = stateOf(req)
@@ -109,13 +109,14 @@ export function signedLike(req: Request, url: string, client: Client, clients: C
   const { version } = signature
   const key = { version, key: clients.urlKeys.find(client, version) ?? '' }
   const until = signature.until === undefined ? undefined : Math.floor(signature.until / 1000)
-  const { origin, pathname } = new URL(url)
+  const { origin, pathname, search } = new URL(url)
   const [, base = '', path = ''] = DELIVERY.exec(pathname) ?? []
   const folder = folderOf(decodeURIComponent(path))
-  if (folder !== undefined) return `${origin}${base}${folderSegment(folder, key, until)}/${path}`
+  if (folder !== undefined) return `${origin}${base}${folderSegment(folder, key, until)}/${path}${search}`
   // A proxy may add a prefix to our paths, which it removes from requests: signatures do not cover it.
   const at = pathname.indexOf('/v1/')
-  const target = `${pathname.slice(at)}${until === undefined ? '' : `?exp=${until}`}`
+  const query = [...(search ? [search.slice(1)] : []), ...(until === undefined ? [] : [`exp=${until}`])]
+  const target = `${pathname.slice(at)}${query.length > 0 ? `?${query.join('&')}` : ''}`
   return `${origin}${pathname.slice(0, at)}${signUrl(target, key)}`
 }
 

@@ -8,9 +8,11 @@ import { nearest } from '../../core/text/did-you-mean.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { FileInfos, Information } from '../../service/delivery/file-info.ts'
+import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { createOrRedirect } from '../moves/redirect.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, flagOf, groupOf, limitedPairs, type QueryPairs } from '../request.ts'
@@ -21,6 +23,9 @@ import { sendAsset } from './send.ts'
 interface Dependencies {
   clients: Clients
   informations: FileInfos
+  redirects: Redirects
+  /** The public URL of the service, without a trailing slash. */
+  baseUrl: string
   limits: Limits
   readers: Readers
   /** Query parameters that are ignored, in addition to the built-in ones. */
@@ -34,39 +39,44 @@ const PROBLEM_MAX_AGE_SECONDS = 60
 const LOCATION = 'location'
 
 /** `GET /v1/<group>/info/<client token>/<path>`: information about an original, as JSON. */
-export function infoRoutes({ clients, informations, limits, ignoredParams, readers }: Dependencies): Router {
+export function infoRoutes(dependencies: Dependencies): Router {
+  const { clients, informations, limits, ignoredParams, readers } = dependencies
   const routes = Router({ strict: true, caseSensitive: true })
   const info = '/v1/:group/info/:token/*path'
+  const orRedirect = createOrRedirect(dependencies)
 
   routes.all(info, corsPublicRead)
-  routes.get(info, async (req, res) => {
-    const group = groupOf(req)
-    const { client, path, query } = callerByToken(req, clients)
-    const withLocation = wantsLocation(limitedPairs(query), ignoredParams)
-    const signal = clientGone(res)
-    const found = await informations.ofPath({
-      client,
-      caller: anonymousCallerOf(req),
-      group,
-      path,
-      signal,
-      beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
-    })
-    const bytes = Buffer.from(JSON.stringify(informationToWire(found, { withLocation })))
-    await sendAsset(req, res, {
-      asset: assetFromBytes(bytes, {
-        mediaType: 'application/json',
-        lastModified: new Date(found.record.storedAt),
-      }),
-      // A tag of this JSON, not of the file: a later version may return more information.
-      etag: sha256(bytes).slice(0, 32),
-      fullContentRange: 'never',
-      variesByAccept: false,
-      ...(found.problem ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
-      readers,
-      signal,
-    })
-  })
+  routes.get(
+    info,
+    orRedirect(async (req, res) => {
+      const group = groupOf(req)
+      const { client, path, query } = callerByToken(req, clients)
+      const withLocation = wantsLocation(limitedPairs(query), ignoredParams)
+      const signal = clientGone(res)
+      const found = await informations.ofPath({
+        client,
+        caller: anonymousCallerOf(req),
+        group,
+        path,
+        signal,
+        beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
+      })
+      const bytes = Buffer.from(JSON.stringify(informationToWire(found, { withLocation })))
+      await sendAsset(req, res, {
+        asset: assetFromBytes(bytes, {
+          mediaType: 'application/json',
+          lastModified: new Date(found.record.storedAt),
+        }),
+        // A tag of this JSON, not of the file: a later version may return more information.
+        etag: sha256(bytes).slice(0, 32),
+        fullContentRange: 'never',
+        variesByAccept: false,
+        ...(found.problem ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
+        readers,
+        signal,
+      })
+    }),
+  )
   routes.all(info, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
   return routes
 }

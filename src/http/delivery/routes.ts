@@ -7,7 +7,9 @@ import { Problem } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
+import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
+import { createOrRedirect } from '../moves/redirect.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, groupOf, limitedPairs } from '../request.ts'
@@ -19,6 +21,7 @@ import { etagOf, storedFiles } from './stored-file.ts'
 interface Dependencies {
   clients: Clients
   deliveries: Deliveries
+  redirects: Redirects
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
@@ -35,6 +38,7 @@ interface Dependencies {
 export function deliverRoutes({
   clients,
   deliveries,
+  redirects,
   limits,
   fullContentRange,
   readers,
@@ -47,23 +51,31 @@ export function deliverRoutes({
 
   for (const path of [bucket, upload]) routes.all(path, corsPublicRead)
 
-  routes.get(bucket, async (req, res) => {
-    const { client, path, query } = callerByToken(req, clients)
-    const delivery = await deliveries.object({ client, path })
-    const given = limitedPairs(query).find(
-      ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
-    )
-    if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
-    const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res) }
-    await sendDelivery(req, res, { delivery, ...options })
-  })
+  const orRedirect = createOrRedirect({ clients, redirects, baseUrl })
+
+  routes.get(
+    bucket,
+    orRedirect(async (req, res) => {
+      const { client, path, query } = callerByToken(req, clients)
+      const delivery = await deliveries.object({ client, path })
+      const given = limitedPairs(query).find(
+        ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
+      )
+      if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
+      const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res) }
+      await sendDelivery(req, res, { delivery, ...options })
+    }),
+  )
 
   const send = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
-  routes.get(upload, async (req, res) => {
-    const group = groupOf(req)
-    const { client, path, query } = callerByToken(req, clients)
-    await send(req, res, { client, group, query, findPath: async () => path })
-  })
+  routes.get(
+    upload,
+    orRedirect(async (req, res) => {
+      const group = groupOf(req)
+      const { client, path, query } = callerByToken(req, clients)
+      await send(req, res, { client, group, query, findPath: async () => path })
+    }),
+  )
 
   for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
   return routes

@@ -9,6 +9,7 @@ import {
   LINK,
   MEDIA,
   ONE_CLIENT,
+  OPERATOR_OR_SECRET,
   type ProblemName,
   QUERY,
   SECRET,
@@ -38,6 +39,17 @@ export const EVERY_ENDPOINT: readonly ProblemName[] = [
   '500 internal',
   '501 unknown_transfer_coding',
   '503 unavailable',
+]
+
+// The last five are codes of a single file in the report.
+const COPY: readonly ProblemName[] = [
+  ...SECRET,
+  ...JSON_BODY,
+  ...QUERY,
+  '400 bad_path',
+  '404 file_not_found',
+  '409 file_exists',
+  '503 storage_full',
 ]
 
 /**
@@ -154,6 +166,8 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   ],
   'POST /v1/files/delete': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path'],
   'POST /v1/files/restore': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path', '409 not_deleted'],
+  'POST /v1/files/copy': COPY,
+  'POST /v1/files/move': COPY,
   'GET /v1/folders': [...SECRET, ...QUERY, '400 bad_path'],
   'GET /v1/aliases': [...SECRET, ...QUERY, '400 bad_path'],
   'GET /v1/aliases/*path': [...SECRET, ...ALIAS],
@@ -215,6 +229,15 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'DELETE /v1/clients/:id/keys/:version': [...ONE_CLIENT, '404 key_not_found'],
   'POST /v1/clients/:id/secrets': [...ONE_CLIENT, ...JSON_BODY, '400 bad_path'],
   'DELETE /v1/clients/:id/secrets/:secretId': [...ONE_CLIENT, '404 secret_not_found'],
+  'POST /v1/webhooks/test': [...OPERATOR_OR_SECRET, '409 no_webhook_receiver', '429 too_many_webhook_tests'],
+  'GET /v1/webhooks/deliveries': [...OPERATOR_OR_SECRET, ...QUERY],
+  'GET /v1/webhooks/deliveries/:id': [...OPERATOR_OR_SECRET, '404 delivery_not_found'],
+  'POST /v1/webhooks/deliveries/:id/replay': [
+    ...OPERATOR_OR_SECRET,
+    '404 delivery_not_found',
+    '409 receiver_removed',
+  ],
+  'POST /v1/webhooks/replay': [...OPERATOR_OR_SECRET, ...JSON_BODY],
   'GET /v1/parameters': [],
   'GET /v1/openapi.json': [],
   'GET /docs/api': [],

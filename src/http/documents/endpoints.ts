@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { ALIASES } from './operations/aliases.ts'
 import { CLIENTS } from './operations/clients.ts'
 import { COMPAT } from './operations/compat.ts'
+import { COPIES } from './operations/copies.ts'
 import { DELETION } from './operations/deletion.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
 import { FILES } from './operations/files.ts'
@@ -10,6 +11,7 @@ import { LINKS } from './operations/links.ts'
 import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
 import { UPLOADS } from './operations/uploads.ts'
+import { WEBHOOKS } from './operations/webhooks.ts'
 
 /** All endpoints of the API document. @param parameters of delivery URLs, with those of the loaded plugins */
 export function documentedEndpoints(parameters: DescribedParameters): readonly Endpoint[] {
@@ -21,8 +23,10 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...FILES,
     ...ALIASES,
     ...DELETION,
+    ...COPIES,
     ...LINKS,
     ...CLIENTS,
+    ...WEBHOOKS,
     ...SERVICE,
   ]
 }

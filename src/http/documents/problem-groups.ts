@@ -106,6 +106,8 @@ export const TUS_BYTES: readonly ProblemName[] = [
   '503 upload_storing',
 ]
 export const ADMIN: readonly ProblemName[] = ['401 not_signed_in', '403 sign_in_off', '429 rate_limited']
+/** Of endpoints that take a session of the operator or the secret of a client. */
+export const OPERATOR_OR_SECRET: readonly ProblemName[] = [...SECRET, '401 not_signed_in', '403 sign_in_off']
 export const ONE_CLIENT: readonly ProblemName[] = [
   ...ADMIN,
   '400 bad_parameter',

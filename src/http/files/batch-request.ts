@@ -73,7 +73,8 @@ function namedPaths(received: readonly string[], grant: Grant): NamedPath[] {
   return received.map((path, i) => ({ path, meanings: meaningsOf(path, `paths[${i}]`, grant) }))
 }
 
-function meaningsOf(path: string, param: string, grant: Grant): NamedPath['meanings'] {
+/** The meanings of one path, or the reason why it is invalid. @param param names it in messages */
+export function meaningsOf(path: string, param: string, grant: Grant): NamedPath['meanings'] {
   try {
     return candidatesInFolder(parsePath(path, { param }), grant)
   } catch (error) {

@@ -61,7 +61,8 @@ export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependenci
   return routes
 }
 
-function toWire<T, W extends object>({ path, done }: Outcome<T>, well: (done: T) => W) {
+/** The outcome for one file in a report. */
+export function toWire<T, W extends object>({ path, done }: Outcome<T>, well: (done: T) => W) {
   if (done instanceof Problem)
     return { path, status: 'error' as const, code: done.code, detail: done.message }
   return { path, ...well(done) }

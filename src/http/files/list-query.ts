@@ -6,7 +6,7 @@ import { badParameter, Problem } from '../../core/problem.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { listed } from '../../core/text/listed.ts'
 import { truncate } from '../../core/text/truncate.ts'
-import type { ListRequest } from '../../service/files/list.ts'
+import type { ListRequest } from '../../service/files/list-request.ts'
 import { flagOf, onlyValue, type QueryPairs } from '../request.ts'
 
 type Sort = Pick<ListRequest, 'by' | 'direction'>

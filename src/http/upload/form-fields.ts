@@ -59,7 +59,10 @@ export function uploadFields(): UploadFields {
     },
     focalPoint(value) {
       if (value === '') return
-      requested.annotations = { ...requested.annotations, focalPoint: checkFocalPoint(jsonOf(value) ?? value) }
+      requested.annotations = {
+        ...requested.annotations,
+        focalPoint: checkFocalPoint(jsonOf(value) ?? value),
+      }
     },
   }
   return {

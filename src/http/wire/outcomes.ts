@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { USAGE_NAMES } from '../../core/ports/usage.ts'
 import { instant } from './record.ts'
 
-const failed = z
+/** The outcome for a file that could not be changed. */
+export const failed = z
   .object({
     path: z.string().describe('As received.'),
     status: z.literal('error'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EVENT_NAMES, type EventName } from '../../core/events.ts'
+import { EVENT_NAMES, type EventName, TEST_EVENT } from '../../core/events.ts'
 import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
 import { checkRecord, MEMBER } from './check-record.ts'
 import { PluginError, withPluginErrors } from './plugin-error.ts'
@@ -39,7 +39,7 @@ const EVENT_PLUGIN = z.strictObject({
   check: MEMBER.optionalFunction,
   on: z.looseObject({}, 'on to be an object of handlers').superRefine((handlers, { addIssue }) => {
     for (const [event, handler] of Object.entries(handlers)) {
-      if (!EVENTS.includes(event))
+      if (event !== TEST_EVENT && !EVENTS.includes(event))
         addIssue(`on to name events of ${EVENTS.join(', ')} but it names "${event}"`)
       if (typeof handler !== 'function') addIssue(`a function for on["${event}"]`)
     }

@@ -5,6 +5,7 @@ import { addClientCommands, type ClientCommandsOptions } from './client-commands
 import { subcommand } from './leaf-command.ts'
 import { addProgramCommands, type ProgramCommandsOptions } from './program-commands.ts'
 import { addTypesCommand } from './types-command.ts'
+import { addWebhookCommands } from './webhook-commands.ts'
 
 /** The exit code of wrong usage. */
 export const WRONG_USAGE = 2
@@ -62,6 +63,7 @@ export function commandLine(options: CommandLineOptions): Command {
   subcommand(sluice, 'sweep', 'Clean up abandoned work now. The server does so every minute.').action(
     ({ json }) => perform('sweep', {}, { json }),
   )
+  addWebhookCommands(sluice, perform)
   addTypesCommand(sluice)
   return sluice
 }

@@ -133,7 +133,11 @@ export function createCommands({
   }
 }
 
-function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Promise<unknown>): Command {
+/** A command with validated arguments. */
+export function command<T>(
+  args: z.ZodType<T>,
+  work: (args: T, run: CommandRun) => Promise<unknown>,
+): Command {
   return async (received, run) => {
     const parsed = args.safeParse(received)
     if (!parsed.success)

@@ -8,6 +8,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileLists, FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
+import { redirectPrefix } from '../../core/storage/redirect-key.ts'
 import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
 import { CONCURRENCY } from '../maintenance/scan.ts'
 import type { Removals } from '../originals/delete.ts'
@@ -39,7 +40,7 @@ export interface RemoveClientOptions {
 const WAIT_MS = 150_000
 const LOOK_AGAIN_MS = 500
 // Records of the client that belong to no original.
-const OWN_RECORDS = [remoteRecordPrefix, aliasRecordPrefix]
+const OWN_RECORDS = [remoteRecordPrefix, aliasRecordPrefix, redirectPrefix]
 
 export function createRemoveClient({
   clients,

@@ -1,14 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { sha256 } from '../../core/bytes/digest.ts'
 import type { EventName, EventStamp, Events } from '../../core/events.ts'
 import type { Log } from '../../core/log.ts'
 import { joinedMessages } from '../../core/log-reason.ts'
+import type { EventContext, TargetResponse } from '../../core/plugin-api/event-plugin.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { Fetcher } from '../../core/ports/fetcher.ts'
-import type { JobRequest, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
+import { type JobRequest, type JobRun, type Jobs, NotYet, type WorkOptions } from '../../core/ports/jobs.ts'
 import { Problem } from '../../core/problem.ts'
 import type { LoadedEventPlugin } from '../../pipeline/load/load.ts'
 import { createEventPlaces, type EventPlacesOptions } from './concurrency.ts'
+import {
+  type AttemptResult,
+  createDeliveryHistory,
+  type DeliveryHistory,
+  deliveryId,
+  type QueuedEvent,
+} from './delivery-history.ts'
+import { kindOf, receiverOf, targetDigest } from './receiver.ts'
 
 /** Delivers events to event plugins: directly and at most once, or, for durable plugins, through the queue. */
 export interface EventDelivery {
@@ -38,16 +46,6 @@ export const RETRY_PLAN: DeliveryPlan = {
   waitMs: 250,
 }
 
-/** The data of a job for a durable plugin. */
-interface QueuedEvent {
-  name: EventName
-  event: Events[EventName]
-  id: string
-  occurredAt: string
-  /** A digest, since targets are mostly URLs, and some contain secrets. */
-  target: string
-}
-
 // 51 kB, for keys of 512 bytes that JSON escapes. Tags and metadata take up to 30 kB more, and a job has at most 128 KiB.
 const DERIVATIVES_AT_ONCE = 50
 const ENQUEUE_AGAIN_MS = 1000
@@ -57,50 +55,101 @@ export function createEventDelivery({
   jobs,
   fetcher,
   log,
+  history = createDeliveryHistory({ deliveries: undefined, log }),
   plan = RETRY_PLAN,
 }: {
   plugins: readonly LoadedEventPlugin[]
   jobs: Jobs
   fetcher: Fetcher
   log: Log
+  /** Default: deliveries are not recorded. */
+  history?: DeliveryHistory
   plan?: DeliveryPlan
 }): EventDelivery {
-  /** Plugin and target of those that get no more events. */
-  const stopped = new Set<string>()
+  /** Why targets get no more events, by plugin and target. */
+  const stopped = new Map<string, string>()
   const places = createEventPlaces(plan)
+  const partyOf = ({ plugin }: LoadedEventPlugin, target: string) => `${plugin.name} ${target}`
 
+  /**
+   * @param report receives the response of the target
+   * @returns why the target gets no more events; undefined when the event was delivered
+   */
   async function call<N extends EventName>(
-    { plugin, options }: LoadedEventPlugin,
+    loaded: LoadedEventPlugin,
     { name, event, target, signal, stamp }: Call<N>,
-  ): Promise<void> {
-    const party = `${plugin.name} ${target}`
-    if (stopped.has(party)) return
+    report: EventContext['report'] = async () => {},
+  ): Promise<string | undefined> {
+    const { plugin, options } = loaded
+    const party = partyOf(loaded, target)
+    let stopReason = stopped.get(party)
+    if (stopReason !== undefined) return stopReason
     const stop = (reason: string) => {
-      stopped.add(party)
+      stopReason = reason
+      stopped.set(party, reason)
       log.error({ plugin: plugin.name, reason }, 'events to this target are disabled until the next start')
     }
-    await plugin.on[name]?.(event, { ...stamp, target, options, fetch: fetcher.fetch, stop, signal, log })
+    const context = { ...stamp, target, options, fetch: fetcher.fetch, stop, report, signal, log }
+    await plugin.on[name]?.(event, context)
+    return stopReason
   }
 
-  async function enqueue({ plugin }: LoadedEventPlugin, eventCall: Call<EventName>): Promise<void> {
-    if (stopped.has(`${plugin.name} ${eventCall.target}`)) return
-    for (const data of queuedParts(eventCall))
-      await add({ kind: kindOf(plugin), id: `${data.id}-${data.target}`, data }, eventCall.signal)
+  async function enqueue(loaded: LoadedEventPlugin, eventCall: Call<EventName>): Promise<void> {
+    const { plugin } = loaded
+    const { target, signal } = eventCall
+    if (stopped.has(partyOf(loaded, target))) return
+    for (const data of queuedParts(eventCall)) {
+      await history.queued(data, { plugin: plugin.name, receiver: receiverOf(loaded, target) })
+      await add({ kind: kindOf(plugin), id: deliveryId(data), data }, signal).catch((error) =>
+        history.attempted(data, { at: Date.now(), ms: 0, status: undefined, error, retryInMs: undefined }),
+      )
+    }
   }
 
-  /** Retries until the event bus aborts `signal`. Then the event is lost. */
+  /** Retries until the event bus aborts `signal`. Then the event is lost. @throws the last error */
   async function add(job: JobRequest, signal: AbortSignal): Promise<void> {
     for (;;) {
       try {
         return await jobs.enqueue(job)
       } catch (error) {
         if (await pause(ENQUEUE_AGAIN_MS, true, { signal }).catch(() => false)) continue
-        return log.error(
-          { err: error, kind: job.kind, jobId: job.id },
-          'an event is lost: it cannot be queued',
-        )
+        log.error({ err: error, kind: job.kind, jobId: job.id }, 'an event is lost: it cannot be queued')
+        throw error
       }
     }
+  }
+
+  /** Makes one attempt, and records its end. */
+  async function attempt(
+    loaded: LoadedEventPlugin,
+    queued: QueuedEvent,
+    { signal, retryInMs }: JobRun,
+  ): Promise<void> {
+    const { name, event, id } = queued
+    const at = Date.now()
+    const since = performance.now()
+    let status: number | undefined
+    const ended = (result: Pick<AttemptResult, 'error' | 'retryInMs'>) =>
+      history.attempted(queued, { at, ms: Math.round(performance.now() - since), status, ...result })
+    const target = loaded.targets.get(name)?.find((each) => targetDigest(each) === queued.target)
+    if (target === undefined)
+      return ended({ error: 'the receiver is no longer configured for this event', retryInMs: undefined })
+    const stamp = { id, occurredAt: new Date(queued.occurredAt) }
+    const eventCall = { name, event: event as Events[EventName], target, signal, stamp }
+    const report = async (response: TargetResponse) => {
+      status = response.status
+    }
+    let stopReason: string | undefined
+    try {
+      await places.take(partyOf(loaded, target), signal, async () => {
+        if (!(await history.isSuperseded(queued))) stopReason = await call(loaded, eventCall, report)
+      })
+    } catch (error) {
+      const isPutBack = signal.aborted && !(signal.reason instanceof Problem)
+      if (!isPutBack && !(error instanceof NotYet)) await ended({ error, retryInMs })
+      throw error
+    }
+    await ended({ error: stopReason, retryInMs: undefined })
   }
 
   return {
@@ -125,17 +174,9 @@ export function createEventDelivery({
             log.warn({ plugin: plugin.name, reason: joinedMessages(error) }, 'events cannot be sent'),
           )
       for (const loaded of plugins.filter(({ plugin }) => plugin.durable)) {
-        const handle = async (queued: QueuedEvent, signal: AbortSignal) => {
-          const { name, event, id } = queued
-          const target = loaded.targets.get(name)?.find((each) => digest(each) === queued.target)
-          if (target === undefined) return
-          const stamp = { id, occurredAt: new Date(queued.occurredAt) }
-          const eventCall = { name, event, target, signal, stamp }
-          await places.take(`${loaded.plugin.name} ${target}`, signal, () => call(loaded, eventCall))
-        }
         jobs.work<QueuedEvent>(
           kindOf(loaded.plugin),
-          ({ data }, { signal }) => handle(data, signal).catch(retried),
+          ({ data }, run) => attempt(loaded, data, run).catch(retried),
           plan,
         )
       }
@@ -172,15 +213,7 @@ function queuedParts({ name, event, target, stamp }: Call<EventName>): QueuedEve
       event: count === 1 ? event : { ...event, ...some },
       id: part === 0 ? stamp.id : `${stamp.id}-${part + 1}`,
       occurredAt: stamp.occurredAt.toISOString(),
-      target: digest(target),
+      target: targetDigest(target),
     }
   })
-}
-
-function kindOf({ name }: { name: string }): string {
-  return `event-${name}`
-}
-
-function digest(target: string): string {
-  return sha256(target).slice(0, 16)
 }

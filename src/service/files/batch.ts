@@ -53,19 +53,15 @@ export function createManyFiles({
   removals: Removals
   trash: SoftDeletes
 }): ManyFiles {
-  async function each<T>(
+  function each<T>(
     { paths, signal }: Pick<ManyRequest, 'paths' | 'signal'>,
     work: (meanings: PathCandidates) => Promise<T>,
   ): Promise<Outcome<T>[]> {
-    const one = async ({ path, meanings }: NamedPath): Promise<Outcome<T>> => ({
-      path,
-      done:
-        meanings instanceof Problem ? meanings : await work(meanings).catch((error) => expectProblem(error)),
-    })
-    const outcomes: Outcome<T>[] = []
-    for await (const outcome of mapConcurrent(paths, { concurrency: CONCURRENCY, signal, work: one }))
-      outcomes.push(outcome)
-    return outcomes
+    const one = async ({ meanings }: NamedPath) => {
+      if (meanings instanceof Problem) throw meanings
+      return work(meanings)
+    }
+    return outcomesOf(paths, { concurrency: CONCURRENCY, signal, work: one })
   }
 
   return {
@@ -99,6 +95,20 @@ export function createManyFiles({
       return { outcomes, more: false }
     },
   }
+}
+
+/** The outcome of `work` for each item. A problem of one item does not affect the others. @throws other errors, `signal.reason` */
+export async function outcomesOf<P extends { path: string }, T>(
+  items: readonly P[],
+  { work, ...options }: { concurrency: number; signal: AbortSignal; work: (item: P) => Promise<T> },
+): Promise<Outcome<T>[]> {
+  const one = async (item: P): Promise<Outcome<T>> => ({
+    path: item.path,
+    done: await work(item).catch((error) => expectProblem(error)),
+  })
+  const outcomes: Outcome<T>[] = []
+  for await (const outcome of mapConcurrent(items, { ...options, work: one })) outcomes.push(outcome)
+  return outcomes
 }
 
 function expectProblem(error: unknown): Problem {

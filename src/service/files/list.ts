@@ -1,30 +1,10 @@
-import type { Client } from '../../core/clients/client.ts'
-import { isWithin } from '../../core/clients/secret-scope.ts'
 import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
-import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileLists, ListedFile, ListOrder, PageRequest } from '../../core/ports/file-index.ts'
-import type { ListedState } from '../../core/ports/index/listed-state.ts'
+import { hasFilters, matchesKey, matchesRecord } from './filters.ts'
+import { createFindFew } from './find-few.ts'
+import type { ListRequest } from './list-request.ts'
 import { listedSoon, notListedYet } from './listed-soon.ts'
-
-/** The filters, the order and the position of a list. */
-export interface ListRequest {
-  client: Client
-  state: ListedState
-  by: Exclude<ListOrder, 'sha256'>
-  direction: 'up' | 'down'
-  /** A folder from {@link parseFolder}: only files in it or below. Empty: all files. */
-  folder: string
-  group?: MediaGroup | undefined
-  /** A substring of the original file name, case-insensitive. */
-  search?: string | undefined
-  tag?: string | undefined
-  /** The position after which the list continues, see {@link ListPart}. */
-  after?: string | undefined
-  /** Maximum number of files, at least 1. */
-  limit: number
-  signal: AbortSignal
-}
 
 /** A file of a list, with the parts of its key. */
 export interface NamedFile extends ListedFile {
@@ -52,6 +32,7 @@ const CHUNK = 250
 const BYTES_MAX = 4 * 1024 * 1024
 
 export function createList({ index, buckets }: { index: FileLists; buckets: Buckets }): List {
+  const findFew = createFindFew({ index })
   /** Earlier versions have no lists by name and by size. */
   const isReady = (by: ListOrder) => (by === 'name' || by === 'size' ? index.isCounted() : index.isComplete())
 
@@ -67,6 +48,22 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
     const files: NamedFile[] = []
     let bytes = 0
     const bucket = buckets.of(client)
+    const isFull = () => files.length === limit || bytes > BYTES_MAX
+    const add = (file: ListedFile, name: OriginalName) => {
+      files.push({ ...file, name, bucketUrl: bucket.urlOf(name.key) })
+      bytes += estimatedBytes(file)
+    }
+    // There is at least one more file, so the list continues.
+    const fullPart = () => whole(by, { files, next: files.at(-1)?.position })
+
+    const few = await findFew(request)
+    for (const file of few ?? []) {
+      if (isFull()) return fullPart()
+      const name = parseKey(file.record.key)
+      if (name) add(file, name)
+    }
+    if (few) return whole(by, { files, next: undefined })
+
     const within: Pick<PageRequest, 'prefix'> = folder !== '' && by === 'key' ? { prefix: `${folder}/` } : {}
     let after = request.after
     for (let looked = 0; looked < LOOKED_AT_MAX; looked += CHUNK) {
@@ -77,39 +74,14 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
       const page = await index.page(client.id, { state, by, direction, ...within, ...go, limit: most })
       for (const file of page.files) {
         const name = parseKey(file.record.key)
-        // There is at least one more file, so the list continues.
-        if (files.length === limit || bytes > BYTES_MAX)
-          return whole(by, { files, next: files.at(-1)?.position })
-        if (!name || !matchesFilters(name, file, request)) continue
-        files.push({ ...file, name, bucketUrl: bucket.urlOf(name.key) })
-        bytes += estimatedBytes(file)
+        if (isFull()) return fullPart()
+        if (name && matchesKey(name, request) && matchesRecord(file.record, request)) add(file, name)
       }
       after = page.next
       if (after === undefined) break
     }
     return whole(by, { files, next: after })
   }
-}
-
-/** Whether files from the index may be filtered out. */
-function hasFilters({ folder, group, search, tag }: ListRequest): boolean {
-  return folder !== '' || [group, search, tag].some((filter) => filter !== undefined)
-}
-
-function matchesFilters(
-  name: OriginalName,
-  { record }: ListedFile,
-  { folder, group, search, tag }: ListRequest,
-): boolean {
-  // A prefix of the key does not suffice: a key without a folder begins with its group, which may also be a folder's name.
-  if (!isWithin(name.folder, folder)) return false
-  if (group && name.format.group !== group) return false
-  if (tag !== undefined && !record.tags?.includes(tag)) return false
-  return search === undefined || folded(record.originalName).includes(folded(search))
-}
-
-function folded(text: string): string {
-  return text.normalize('NFC').toLowerCase()
 }
 
 function estimatedBytes({ record }: ListedFile): number {

@@ -89,9 +89,10 @@ export function createUsage({
   return {
     delivered: (clientId, bytes) => count(clientId, { deliveries: 1, deliveredBytes: bytes }),
     listen(events) {
-      events.on('original.stored', 'usage', ({ clientId, size }) =>
-        count(clientId, { uploads: 1, uploadedBytes: size }),
-      )
+      events.on('original.stored', 'usage', ({ clientId, size, copiedFrom, movedFrom }) => {
+        const isUpload = copiedFrom === undefined && movedFrom === undefined
+        if (isUpload) count(clientId, { uploads: 1, uploadedBytes: size })
+      })
       events.on('derivative.stored', 'usage', ({ clientId, key }) => {
         // File information is stored as a derivative, but it is not a transformation that a client has requested.
         const isInformation = parseKey(key)?.variant === INFORMATION_VARIANT

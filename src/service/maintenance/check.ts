@@ -13,7 +13,8 @@ import {
 } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
-import type { DerivativeRecord, FileLists, FileLookup } from '../../core/ports/file-index.ts'
+import type { DerivativeRecord, FileLists, FileLookup, OriginalRecord } from '../../core/ports/file-index.ts'
+import { redirectPrefix } from '../../core/storage/redirect-key.ts'
 import type { Records } from '../originals/records.ts'
 import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './compare.ts'
 import { wrongAlias } from './compare-alias.ts'
@@ -36,7 +37,7 @@ export interface CheckReport {
 }
 
 /**
- * Compares bucket and index in both directions, and the counters of folders with the files. Changes nothing. Files may be added and deleted during the check:
+ * Compares bucket and index in both directions, and the counters of folders and the search with the files. Changes nothing. Files may be added and deleted during the check:
  * each suspected difference is checked again before it is reported. Memory usage does not depend on the number of
  * files. A file that Redis lists twice may be reported twice.
  *
@@ -107,7 +108,7 @@ export function createCheck({
       entry.kind === 'original'
         ? await wrongOriginal(bucket, entry, digests)
         : await wrongDerivative(bucket, entry.record)
-    if (!wrong) return 'entry'
+    if (!wrong) return entry.kind === 'original' ? lookAtSearch(ref, entry.record) : 'entry'
     const known = await index.find(ref, key)
     const now = entry.kind === 'original' ? known.original : known.derivative
     // Since it was listed, it may have been deleted or created again.
@@ -116,6 +117,16 @@ export function createCheck({
     return wrong.kind === 'record differs'
       ? compareLocked(client, ref)
       : { clientId: client.id, key, ...wrong }
+  }
+
+  /** Checks that the search finds an original. */
+  async function lookAtSearch(ref: FileRef, record: OriginalRecord): Promise<Seen> {
+    if (!(await index.canSearch()) || (await index.isSearchable(ref.clientId, record))) return 'entry'
+    const { original } = await index.find(ref)
+    // Since it was listed, it may have been changed or deleted.
+    if (!isStored(original) || !isDeepStrictEqual(original.record, record)) return 'entry'
+    if (await index.isSearchable(ref.clientId, record)) return 'entry'
+    return { kind: 'search incomplete', clientId: ref.clientId, key: ref.key }
   }
 
   /** Compares under the lock: while a change is in progress, record and index differ. */
@@ -195,8 +206,8 @@ export function createCheck({
   }
 }
 
-// The records of clients and of mirrored remote files.
-const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
+// The records of clients and of mirrored remote files, and the redirects of moved files.
+const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix, redirectPrefix]
 
 /** Whether the bucket must have the file. */
 function isStored<T extends { state: string }>(

@@ -28,13 +28,13 @@ export function createCompletion({
   let waitUntil = 0
 
   /**
-   * True when lists or counters are incomplete, or when the store was restarted: it
+   * True when lists, counters or the search are incomplete, or when the store was restarted: it
    * may have lost its last steps, so deleted files may be listed again.
    */
   async function isNeeded(): Promise<boolean> {
     const { id, isCompared } = await index.run()
     if (id !== undefined && !isCompared) return true
-    return !((await index.isComplete()) && (await index.isCounted()))
+    return !((await index.isComplete()) && (await index.isCounted()) && (await index.canSearch()))
   }
 
   async function fill(signal: AbortSignal): Promise<null> {

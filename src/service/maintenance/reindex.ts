@@ -67,7 +67,7 @@ export function createReindex({
     const { original: known } = await index.find(ref)
     try {
       if (known) {
-        // An older version has stored no lists, and has not counted derivatives.
+        // An older version has stored no lists and no search terms, and has not counted derivatives.
         if (known.state === 'stored' || known.state === 'trashed') await index.adopt(client.id, known.record)
         await agree(client, full.key)
         await index.countDerivatives(ref)

@@ -1,10 +1,11 @@
 import type { Log } from '../../core/log.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
+import { sweepRedirects } from '../moves/sweep-redirects.ts'
 
 /**
- * Removes incomplete writes by their age. This includes writes whose index entry is missing because the index was emptied
- * since they began.
+ * Removes what time alone makes useless: incomplete writes by their age, and expired redirects. The writes include those whose
+ * index entry is missing because the index was emptied since they began.
  *
  * @returns the number of removed writes
  */
@@ -17,14 +18,17 @@ export function createSweepPuts({
   buckets,
   clients,
   log,
+  now = Date.now,
 }: {
   buckets: Buckets
   clients: ClientStore
   log: Log
+  now?: () => number
 }): SweepPuts {
   return async () => {
     const halfWritten = await buckets.sweep(OLDEST_PUT_MS, clients.list())
     if (halfWritten > 0) log.info({ halfWritten }, 'removed partially written files')
+    await sweepRedirects({ buckets, clients, log, now })
     return halfWritten
   }
 }

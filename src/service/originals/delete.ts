@@ -4,6 +4,7 @@ import {
   countDerivatives,
   derivativePrefix,
   type ObjectKey,
+  type OriginalName,
   partsPrefix,
   recordKey,
 } from '../../core/files/object-key.ts'
@@ -33,6 +34,8 @@ export interface Removals {
    * @throws Problem 404 when there is no such original, 503 when some objects could not be deleted yet (a sweep continues)
    */
   remove(client: Client, meanings: PathCandidates, isPermanent?: boolean): Promise<Removed>
+  /** Permanently deletes an original that was moved to another key. @throws Problem 404, 503 as {@link remove} */
+  removeMoved(client: Client, name: OriginalName, movedTo: ObjectKey): Promise<Removed>
   /** Rolls back failed uploads. Never throws: a sweep deletes the rest when the lease is over. */
   abandon(client: Client, uploads: readonly FailedUpload[]): Promise<void>
   /**
@@ -129,31 +132,52 @@ export function createRemovals({
     return { derivatives: [...derivatives], finished }
   }
 
+  /** Deletes one candidate of a path. @returns undefined when there is no such original */
+  async function removeOne(
+    client: Client,
+    name: OriginalName,
+    { keepSeconds, cause, movedTo }: { keepSeconds?: number; cause: RemovalCause; movedTo?: ObjectKey },
+  ): Promise<Removed | undefined> {
+    const ref = { clientId: client.id, key: name.key }
+    // The index may have lost the original or its last step. Then index it first, so that all processes see its delete.
+    const { original } = await index.find(ref)
+    const isUnknown = original === undefined || original.state === 'pending'
+    const found = isUnknown ? await originals.resolve(client, { full: name }) : undefined
+    const record = found?.record ?? recordOf(original)
+    await pendingStores.ended(ref)
+    if (keepSeconds !== undefined) {
+      const trashed = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
+      // A restore may follow at any time. A delete that continued here would then be permanent.
+      if (trashed === 'already') return undefined
+      if (trashed) return trashed
+    }
+    const taken = await take(client, ref, { cause })
+    if (!taken) return undefined
+    const { derivatives, finished } = taken
+    // Two simultaneous deletes both succeed, but only one emits the event.
+    if (finished)
+      originalEvents.deleted(client, name.key, { derivatives, record, ...(movedTo ? { movedTo } : {}) })
+    return { key: name.key, derivatives: countDerivatives(derivatives) }
+  }
+
   return {
     async remove(client, meanings, isPermanent) {
       const keepSeconds = isPermanent ? undefined : client.rules?.keepDeletedSeconds
+      const cause = isPermanent ? 'purge' : 'delete'
       for (const name of originalCandidates(meanings)) {
-        const ref = { clientId: client.id, key: name.key }
-        // The index may have lost the original or its last step. Then index it first, so that all processes see its delete.
-        const { original } = await index.find(ref)
-        const isUnknown = original === undefined || original.state === 'pending'
-        const found = isUnknown ? await originals.resolve(client, { full: name }) : undefined
-        const record = found?.record ?? recordOf(original)
-        await pendingStores.ended(ref)
-        if (keepSeconds !== undefined) {
-          const trashed = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
-          // A restore may follow at any time. A delete that continued here would then be permanent.
-          if (trashed === 'already') continue
-          if (trashed) return trashed
-        }
-        const taken = await take(client, ref, { cause: isPermanent ? 'purge' : 'delete' })
-        if (!taken) continue
-        const { derivatives, finished } = taken
-        // Two simultaneous deletes both succeed, but only one emits the event.
-        if (finished) originalEvents.deleted(client, name.key, { derivatives, record })
-        return { key: name.key, derivatives: countDerivatives(derivatives) }
+        const removed = await removeOne(client, name, {
+          cause,
+          ...(keepSeconds === undefined ? {} : { keepSeconds }),
+        })
+        if (removed) return removed
       }
       throw fileNotFound()
+    },
+
+    async removeMoved(client, name, movedTo) {
+      const removed = await removeOne(client, name, { cause: 'delete', movedTo })
+      if (!removed) throw fileNotFound()
+      return removed
     },
 
     async abandon(client, uploads) {

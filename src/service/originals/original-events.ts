@@ -1,5 +1,5 @@
 import type { Client } from '../../core/clients/client.ts'
-import type { KnownAnnotations, OriginalPlace } from '../../core/events.ts'
+import type { CopyOrigin, KnownAnnotations, OriginalPlace } from '../../core/events.ts'
 import { deliveryUrl } from '../../core/files/delivery-url.ts'
 import { type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
@@ -7,8 +7,8 @@ import type { OriginalRecord } from '../../core/ports/file-index.ts'
 
 /** Emits the events of originals. */
 export interface OriginalEvents {
-  /** Some originals emit this twice. */
-  stored(client: Client, record: OriginalRecord): void
+  /** Some originals emit this twice. @param origin of a copy or a moved file */
+  stored(client: Client, record: OriginalRecord, origin?: CopyOrigin): void
   restored(client: Client, record: OriginalRecord): void
   trashed(
     client: Client,
@@ -19,7 +19,11 @@ export interface OriginalEvents {
   deleted(
     client: Client,
     key: ObjectKey,
-    details: { derivatives: readonly ObjectKey[]; record: OriginalRecord | undefined },
+    details: {
+      derivatives: readonly ObjectKey[]
+      record: OriginalRecord | undefined
+      movedTo?: ObjectKey
+    },
   ): void
 }
 
@@ -50,7 +54,8 @@ export function createOriginalEvents({
     return { ...placeOf(client, key), originalName, mediaType, size, sha256, ...annotationsOf(record) }
   }
   return {
-    stored: (client, record) => events.emit('original.stored', eventOf(client, record)),
+    stored: (client, record, origin = {}) =>
+      events.emit('original.stored', { ...eventOf(client, record), ...origin }),
     restored: (client, record) => events.emit('original.restored', eventOf(client, record)),
     trashed: (client, record, details) =>
       events.emit('original.trashed', {
@@ -58,11 +63,11 @@ export function createOriginalEvents({
         ...annotationsOf(record),
         ...details,
       }),
-    deleted: (client, key, { derivatives, record }) =>
+    deleted: (client, key, { record, ...details }) =>
       events.emit('original.deleted', {
         ...placeOf(client, key),
         ...(record ? annotationsOf(record) : {}),
-        derivatives,
+        ...details,
       }),
   }
 }

@@ -11,12 +11,12 @@ import { deleteAll } from './delete-objects.ts'
 
 /** The records of originals in the bucket. A lock across all processes serializes the changes of a record. */
 export interface Records {
-  /** Runs `work` while no other request changes the record of this original. */
+  /** Runs `work` while no other request changes the record of this original. @param options.limitMs default: 15 s */
   withLock<T>(
     client: Client,
     key: ObjectKey,
     work: (signal: AbortSignal) => Promise<T>,
-    options?: { signal?: AbortSignal },
+    options?: { signal?: AbortSignal; limitMs?: number },
   ): Promise<T>
   /** Writes a record to the bucket. */
   put(client: Client, record: OriginalRecord, options: { trash?: Trash; signal: AbortSignal }): Promise<void>
@@ -48,7 +48,7 @@ export function createRecords({
 
   return {
     withLock: (client, key, work, options = {}) =>
-      withExclusiveLock(locks, `record ${client.id} ${key}`, work, { ...options, limitMs: LIMIT_MS }),
+      withExclusiveLock(locks, `record ${client.id} ${key}`, work, { limitMs: LIMIT_MS, ...options }),
 
     async put(client, record, { trash, signal }) {
       const bytes = Readable.from([serializeRecord(record, trash)])

@@ -15,6 +15,7 @@ import type {
   Trash,
 } from '../../../src/core/ports/file-index.ts'
 import type { Random } from '../random.ts'
+import { compareSearch } from './file-search.ts'
 import { compareFolders } from './folder-counts.ts'
 
 interface Row {
@@ -274,6 +275,13 @@ export async function compareWithModel({
     const { original: entry } = model.row(ref)
     // Now and then one that was known, or never was.
     const known = entry?.state === 'stored' && random.below(3) > 0 ? entry.record : record(ref)
+    const { tags: _, ...untagged } = known
+    const amended: OriginalRecord = {
+      ...untagged,
+      probe: `at ${number}`,
+      originalName: number % 4 > 1 ? record(ref).originalName : known.originalName,
+      ...(number % 2 === 1 ? { tags: ['odd', `${number % 3}`] } : {}),
+    }
     const parts = random.below(3) === 0 ? { partsBytes: 5_000_000_000 + number } : {}
     const derived = { key, mediaType: 'image/webp', size: number, ...parts }
     const use = { at: now - random.below(3), isHeld: random.below(4) === 0 }
@@ -311,8 +319,8 @@ export async function compareWithModel({
         model.beginRemoval(ref, removal('purge'))?.sort(),
       ],
       amend: async () => [
-        await index.amend(ref.clientId, known, { ...known, probe: `at ${number}` }),
-        model.amend(ref.clientId, known, { ...known, probe: `at ${number}` }),
+        await index.amend(ref.clientId, known, amended),
+        model.amend(ref.clientId, known, amended),
       ],
       beginDerivative: async () => [
         await index.beginDerivative(ref, key, until, { atMost }),
@@ -368,6 +376,10 @@ export async function compareWithModel({
       expect(await opened.totals(clientId), story()).to.deep.equal(totals)
       await compareFolders(opened, clientId, (state) => model.listed(clientId, { state, by: 'key' }))
       expect(await opened.recount(clientId, { repair: false }), story()).to.deep.equal([])
+      const records = (['stored', 'trashed'] as const).flatMap((state) =>
+        model.listed(clientId, { state, by: 'key' }).map((one) => one.record),
+      )
+      await compareSearch(opened, clientId, records)
     }
 
     const compareUses = async (opened: FileIndex, one: FileRef) => {

@@ -277,7 +277,9 @@ let refs = 0
 
 export function newRef(clientId = `client-${process.pid}-${Date.now().toString(36)}-${++refs}`): FileRef {
   refs += 1
-  return { clientId, key: storedKey(`a/image/png/${String(refs).padStart(22, 'A')}.png`) }
+  // The alphabet of keys has no 0.
+  const id = String(refs).replaceAll('0', 'x').padStart(22, 'A')
+  return { clientId, key: storedKey(`a/image/png/${id}.png`) }
 }
 
 export function d({ key }: FileRef): ObjectKey {

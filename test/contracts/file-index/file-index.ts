@@ -33,6 +33,7 @@ import {
   shown,
   TRANSITIONS,
 } from './file-index-states.ts'
+import { fileSearchContract } from './file-search.ts'
 import { folderCountsContract } from './folder-counts.ts'
 import { recordChangesContract } from './record-changes.ts'
 
@@ -70,6 +71,7 @@ export function fileIndexContract(
     derivativeUsesContract(() => opened)
     recordChangesContract(() => opened)
     folderCountsContract(() => opened)
+    fileSearchContract(() => opened)
 
     describe('the state machine', () => {
       for (const [state, answers] of Object.entries(TRANSITIONS) as Array<[State, Record<Step, string>]>) {

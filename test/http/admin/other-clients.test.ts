@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
 import { onTwoBackends } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
+import { type Receiver, receiver } from '../../support/requests/receiver.ts'
 import type { Service } from '../../support/service.ts'
 import { setAlias } from '../../support/stored/aliases.ts'
 
@@ -18,9 +20,11 @@ onTwoBackends('the tokens of another client', (start) => {
   let other: Caller & { id: string }
   let secrets: string[]
   let file: WireRecord
+  let target: Receiver
   const routes: IRoute[] = []
 
   before(async () => {
+    target = await receiver()
     const prototype = Router.prototype as unknown as { route: (path: string) => IRoute }
     const { route } = prototype
     prototype.route = function (path) {
@@ -34,6 +38,9 @@ onTwoBackends('the tokens of another client', (start) => {
           ZIP_RATE_LIMIT: '0',
           ADMIN_PASSWORD: 'of the operator alone',
           METRICS_TOKEN: 'of-the-metrics-alone',
+          WEBHOOK_URL: target.url('/hooks'),
+          WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+          WEBHOOK_ALLOW_ADDRESSES: '127.0.0.1/32',
         },
       })
     } finally {
@@ -52,6 +59,19 @@ onTwoBackends('the tokens of another client', (start) => {
     await exchange(service, `${file.src}?w=20`)
     await setAlias(owner, `${MARK}/a`, file.s3PathOriginal)
   })
+
+  after(() => target.close())
+
+  /** The id of a delivery of an event of this client. */
+  async function deliveryOf(caller: Caller): Promise<string> {
+    let id = ''
+    await eventually(async () => {
+      const { body } = await call('GET', '/v1/webhooks/deliveries', caller)
+      id = JSON.parse(String(body)).deliveries[0].id
+    })
+    expect((await call('GET', `/v1/webhooks/deliveries/${id}`, caller)).status).to.equal(200)
+    return id
+  }
 
   const call = (
     method: string,
@@ -168,6 +188,26 @@ onTwoBackends('the tokens of another client', (start) => {
       ask: (_, own) => call('POST', '/v1/files/restore', own, { body: { paths: [key()] } }),
     },
     'GET /v1/usage': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/usage', own) },
+    'POST /v1/webhooks/test': {
+      statuses: [200, 403],
+      ask: (_, own) => call('POST', '/v1/webhooks/test', own),
+    },
+    'GET /v1/webhooks/deliveries': {
+      statuses: [200, 403],
+      ask: (_, own) => call('GET', '/v1/webhooks/deliveries', own),
+    },
+    'GET /v1/webhooks/deliveries/:id': {
+      statuses: [403, 404],
+      ask: async (_, own) => call('GET', `/v1/webhooks/deliveries/${await deliveryOf(owner)}`, own),
+    },
+    'POST /v1/webhooks/deliveries/:id/replay': {
+      statuses: [403, 404],
+      ask: async (_, own) => call('POST', `/v1/webhooks/deliveries/${await deliveryOf(owner)}/replay`, own),
+    },
+    'POST /v1/webhooks/replay': {
+      statuses: [202, 403],
+      ask: (_, own) => call('POST', '/v1/webhooks/replay', own, { body: { since: '2020-01-01T00:00:00Z' } }),
+    },
     // They name no file that there is: what comes of them is one's own.
     'POST /v1/upload': {
       statuses: [400, 403, 415],

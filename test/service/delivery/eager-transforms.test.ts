@@ -72,7 +72,7 @@ describe('eager transforms', () => {
       /** Does the last job that was queued. */
       async work(signal = new AbortController().signal) {
         const job = { ...queued.at(-1), attempt: 1 } as Job<never>
-        await handler?.(job, { signal, progress: () => {} })
+        await handler?.(job, { signal, progress: () => {}, retryInMs: undefined })
       },
     }
   }

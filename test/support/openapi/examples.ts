@@ -129,8 +129,8 @@ function headersOf(endpoint: Endpoint, { parameters = {} }: Example): Record<str
 }
 
 function authorization({ access }: Endpoint, { secret, admin }: Shop): Record<string, string> {
-  if (access !== 'secret' && access !== 'admin') return {}
-  return { Authorization: `Bearer ${access === 'secret' ? secret : admin}` }
+  if (!['secret', 'admin', 'operator or secret'].includes(access)) return {}
+  return { Authorization: `Bearer ${access === 'admin' ? admin : secret}` }
 }
 
 async function bodyOf(

@@ -44,6 +44,7 @@ export function endingAt(at: string, end: () => void): (storage: Storage) => Sto
       const source = moment === 'within' && name === step ? Readable.from(untilHalfway(bytes)) : bytes
       return until(name, () => bucket.put(key, source, options))
     },
+    copy: (from, to, options) => until(`bucket.copy ${kindOf(to)}`, () => bucket.copy(from, to, options)),
     delete: (keys) => until(`bucket.delete ${kindOf(keys[0])}`, () => bucket.delete(keys)),
   })
 
@@ -63,6 +64,7 @@ function kindOf(key: ObjectKey | undefined): string {
   if (key?.startsWith('.sluice/clients/')) return 'client'
   if (key?.startsWith('.sluice/aliases/')) return 'alias'
   if (key?.startsWith('.sluice/remote/')) return 'note'
+  if (key?.startsWith('.sluice/redirects/')) return 'redirect'
   if (key?.startsWith('.sluice/tus/')) return key.includes('/pieces/') ? 'piece' : 'resumable'
   if (key?.startsWith('.sluice/')) return 'record'
   if (key?.endsWith('/live.m3u8')) return 'provisional'

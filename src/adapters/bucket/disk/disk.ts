@@ -9,9 +9,11 @@ import { bundleFile, bundleMediaType } from '../../../core/files/bundle.ts'
 import { type ObjectKey, parseKey, storedKey } from '../../../core/files/object-key.ts'
 import { SNIFF_BYTES, sniff } from '../../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets, PutOptions } from '../../../core/ports/bucket.ts'
+import { unlessStatus } from '../../../core/problem.ts'
 import { type DiskReserve, NO_RESERVE } from '../../disk/disk-reserve.ts'
 import { makeSureOfRoom, writeProblem } from '../../disk/full-disk.ts'
 import { diskAsset, PIECE_BYTES } from './asset.ts'
+import { linkCopy } from './copy.ts'
 import { flushFolder, flushUpTo, removeEmptyFolders, renameInto, unlessMissing, walk } from './folders.ts'
 
 // Space for the record that a delete writes, and for its folder.
@@ -86,7 +88,7 @@ function diskBucket({
   makeRoom(options: Pick<PutOptions, 'freesRoom'>): Promise<void> | undefined
 }): Bucket {
   const pathOf = (key: ObjectKey) => join(root, key)
-  return {
+  const bucket: Bucket = {
     urlOf,
 
     async find(key, known) {
@@ -125,6 +127,17 @@ function diskBucket({
       }
     },
 
+    async copy(from, to, options) {
+      const source = await bucket.find(from, options)
+      if (!source) return false
+      options.signal?.throwIfAborted()
+      const isLinked = await linkCopy(pathOf(from), { path: pathOf(to), root })
+      if (isLinked !== undefined) return isLinked
+      const bytes = await unlessStatus(404, source.open())
+      if (bytes) await bucket.put(to, bytes, options)
+      return bytes !== undefined
+    },
+
     async delete(keys) {
       const failed: Array<{ key: ObjectKey; error: unknown }> = []
       const folders = new Set<string>()
@@ -156,6 +169,7 @@ function diskBucket({
       }
     },
   }
+  return bucket
 }
 
 /**

@@ -1,20 +1,30 @@
-import { mkdir, open, opendir, rename, rmdir } from 'node:fs/promises'
+import { link, mkdir, open, opendir, rename, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 // How often another process may remove the folder between mkdir and rename.
 const FOLDER_ATTEMPTS = 10
 
 /**
- * Renames a file into a folder that may not exist yet. A concurrent delete may remove the folder when it becomes empty.
+ * Renames a file into a folder that may not exist yet.
  * @returns whether the folder, or a parent of it, had to be created
  */
-export async function renameInto(temporary: string, path: string): Promise<boolean> {
+export function renameInto(temporary: string, path: string): Promise<boolean> {
+  return placeInto(path, () => rename(temporary, path))
+}
+
+/** Adds a second name of a file, as {@link renameInto}. @throws Error EEXIST, and where the file system has no hard links */
+export function linkInto(existing: string, path: string): Promise<boolean> {
+  return placeInto(path, () => link(existing, path))
+}
+
+/** Places a file into a folder that may not exist yet. A concurrent delete may remove the folder when it becomes empty. */
+async function placeInto(path: string, place: () => Promise<void>): Promise<boolean> {
   let missing = false
   let made = false
   for (let attempt = 1; ; attempt += 1) {
     try {
       if (missing && (await mkdir(dirname(path), { recursive: true, mode: 0o700 }))) made = true
-      await rename(temporary, path)
+      await place()
       return made
     } catch (error) {
       if (!isMissing(error) || attempt === FOLDER_ATTEMPTS) throw error

@@ -3,6 +3,7 @@ import { encodedPath, type ObjectKey } from '../../../core/files/object-key.ts'
 import type { Bucket, Buckets } from '../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../core/problem.ts'
 import { bucketAddress, type S3Clients, type S3ConnectionOptions, s3Clients } from './client.ts'
+import { copyObject } from './copy.ts'
 import { deleteNames } from './delete.ts'
 import { download } from './download.ts'
 import { listNames } from './list.ts'
@@ -71,6 +72,9 @@ function s3Bucket(
 
     put: async (key, bytes, options) =>
       upload(clients, { bucket, name: root.nameOf(key), bytes, ...options }),
+
+    copy: (from, to, options) =>
+      copyObject(clients, { bucket, from: root.nameOf(from), to: root.nameOf(to), ...options }),
 
     async delete(keys) {
       const named = new Map(keys.map((key) => [root.nameOf(key), key]))

@@ -159,6 +159,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     ...derivativeSteps(table, { alone, aloneWithSums }),
     ...table.changes,
     ...table.folders,
+    ...table.search,
 
     look,
     async *list(clientId) {

@@ -14,20 +14,13 @@ import {
   type Row,
   type WriteOptions,
 } from '../../level/resilient-level.ts'
-import {
-  boundsOf,
-  keyAt,
-  LISTED_STATES,
-  listed,
-  ORDERS,
-  type Order,
-  positionOf,
-  sortable,
-} from '../positions.ts'
+import { boundsOf, keyAt, LISTED_STATES, listed, sortable } from '../positions.ts'
 import { row, under } from '../rows.ts'
 import { embeddedChanges } from './changes.ts'
 import { countedWrites } from './counted-writes.ts'
 import { folderReads } from './folders.ts'
+import { listing, listOf, relisting } from './listing.ts'
+import { embeddedSearch, SEARCHABLE_ROW } from './search.ts'
 import { usesTable } from './uses.ts'
 
 // Names read at a time: about 100 kB.
@@ -54,7 +47,8 @@ interface Derived {
  * - `l client state order position`: a listed original with its size, in each order
  * - `x instant client original`: a trashed original, by the end of its retention
  * - `f client state parent name`: the counters of a folder, see `folders.ts`
- * - `complete` and `counted`: set when the lists and the counters have all files. `compared`: the name of the run in which the index was compared
+ * - `s client term original`: a term by which an original is found, see `search.ts`
+ * - `complete`, `counted` and `searchable`: set when the lists, the counters and the rows `s` have all files. `compared`: the name of the run in which the index was compared
  * - the rows of `uses.ts` and `changes.ts`
  */
 export async function openIndexTable(folder: string, options?: ResilientLevelOptions) {
@@ -76,19 +70,6 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       ? { type: 'put', key: row('u', name), value: 0 }
       : { type: 'del', key: row('u', name) },
   ]
-  /** The rows by which an entry is found in lists. */
-  const listing = ({ clientId, key }: FileRef, entry: OriginalEntry | undefined): Row[] => {
-    if (entry?.state !== 'stored' && entry?.state !== 'trashed') return []
-    const { state, record } = entry
-    const rows: Row[] = ORDERS.map((by) => ({
-      type: 'put',
-      key: row(listOf(clientId, state, by), positionOf(record, by)),
-      value: record.size,
-    }))
-    if (state === 'trashed')
-      rows.push({ type: 'put', key: row('x', sortable(entry.trash.until), clientId, key), value: 0 })
-    return rows
-  }
   const isInherited = (name: string) => inherited.has(name)
   const isOver = (ref: FileRef, { key, entry }: Derived, now: number) =>
     entry.state === 'pending' && (isInherited(derivativeRow(ref, key)) || entry.deadline <= now)
@@ -98,11 +79,15 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     if (atMost !== undefined) mostDerivatives.set(beginning, atMost + 1)
   }
 
+  const originals = async (refs: readonly FileRef[]) =>
+    (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>
+
   const counted = countedWrites(level)
 
   return {
     uses: usesTable(level),
     folders: { ...folderReads(level), recount: counted.recount },
+    search: embeddedSearch(level, originals),
     changes: await embeddedChanges(level),
     /** Reads both entries at one moment. */
     find: async (ref: FileRef, derivative: ObjectKey | undefined) =>
@@ -110,8 +95,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
         originalRow(ref),
         ...(derivative === undefined ? [] : [derivativeRow(ref, derivative)]),
       ])) as [OriginalEntry?, DerivativeEntry?],
-    originals: async (refs: readonly FileRef[]) =>
-      (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>,
+    originals,
     original: async (ref: FileRef) => (await level.get([originalRow(ref)]))[0] as OriginalEntry | undefined,
     derivative: async (ref: FileRef, key: ObjectKey) =>
       (await level.get([derivativeRow(ref, key)]))[0] as DerivativeEntry | undefined,
@@ -166,8 +150,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
         limit,
       })
       const positions = names.map((name) => name.slice(list.length + 1))
-      const refs = positions.map((position) => ({ clientId, key: keyAt(position, by) }))
-      const entries = (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>
+      const entries = await originals(positions.map((position) => ({ clientId, key: keyAt(position, by) })))
       const files = entries.flatMap((entry, i) =>
         entry?.state === state ? [listed(entry, positions[i] ?? '')] : [],
       )
@@ -199,20 +182,17 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     replacements: () => level.replacements(),
     isComplete: async () => (await level.get([COMPLETE]))[0] !== undefined,
     isCounted: async () => (await level.get([COUNTED]))[0] !== undefined,
-    markComplete: () => level.write([COMPLETE, COUNTED].map((key) => ({ type: 'put', key, value: 1 }))),
+    markComplete: () => level.write([...MARKS, SEARCHABLE_ROW]),
     compared: async () => (await level.get([COMPARED]))[0],
     noteCompared: (run: string) => level.write([{ type: 'put', key: COMPARED, value: run }]),
-    /** Whether all lists have an original. Earlier versions have fewer lists. */
-    isListed: async (ref: FileRef, { state, record }: ListedEntry) => {
-      const names = ORDERS.map((by) => row(listOf(ref.clientId, state, by), positionOf(record, by)))
-      return !(await level.get(names)).includes(undefined)
-    },
+    /** Whether all lists have an original, and a search finds it. Earlier versions have fewer lists, and no search. */
+    isListed: async (ref: FileRef, entry: ListedEntry) =>
+      !(await level.get(listing(ref, entry).map(({ key }) => key))).includes(undefined),
     listing,
     /** The rows that set or delete an original. @param before its current entry, whose list rows are deleted */
     setOriginal: (ref: FileRef, entry: OriginalEntry | undefined, before?: OriginalEntry) => [
-      ...listing(ref, before).map(({ key }): Row => ({ type: 'del', key })),
       ...set(originalRow(ref), entry),
-      ...listing(ref, entry),
+      ...relisting(ref, before, entry),
     ],
     setDerivative: (ref: FileRef, key: ObjectKey, entry: DerivativeEntry | undefined) =>
       set(derivativeRow(ref, key), entry),
@@ -240,7 +220,4 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
 const COMPLETE = 'complete'
 const COUNTED = 'counted'
 const COMPARED = 'compared'
-
-function listOf(clientId: string, state: ListedState, by: Order): string {
-  return row('l', clientId, state, by)
-}
+const MARKS = [COMPLETE, COUNTED].map((key): Row => ({ type: 'put', key, value: 1 }))

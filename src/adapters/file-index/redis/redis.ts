@@ -9,6 +9,7 @@ import { folderKeys, redisFolders } from './folders.ts'
 import { escapePattern, indexedFile, nameOf, overdueItem, ownerOf, pairs, refNamed } from './names.ts'
 import { runOf } from './run.ts'
 import * as scripts from './scripts.ts'
+import { redisSearch, searchableKey, searchKeys, searchText } from './search.ts'
 import { redisUses, scoreOf } from './uses.ts'
 
 // Overdue items, or keys, in one response: about 200 kB.
@@ -21,7 +22,7 @@ const HASHES = 50
  * Instants are those of the callers' clocks, which must agree within a few seconds.
  *
  * Each original has a hash with its entry and those of its derivatives, so a delete needs no search. One sorted set has all
- * unsettled entries. Each client has sorted sets with its lists, its folders, and its derivatives by last use: see `step.ts`.
+ * unsettled entries. Each client has sorted sets with its lists, its folders, its search, and its derivatives by last use: see `step.ts`.
  * Each step is one script over these keys. So in a Redis Cluster all keys must be on one node, by a `keyPrefix` with a hash
  * tag: `{sluice}:`.
  *
@@ -46,6 +47,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     usesOf(clientId),
     sumsOf(clientId),
     ...folderKeys(keyPrefix, clientId),
+    ...searchKeys(keyPrefix, clientId),
   ]
   /** The keys of a step. All originals must belong to one client, except in a step that changes no lists. */
   const keys = (first: FileRef, ...others: FileRef[]) => [
@@ -57,6 +59,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     ...redisChanges(redis, { set: `${keyPrefix}changes`, nameOf, refNamed }),
     ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
     ...redisFolders(redis, { keyPrefix, clientKeys }),
+    ...redisSearch(redis, { keyPrefix }),
 
     async find(ref, derivative) {
       const fields = derivative === undefined ? [''] : ['', derivative]
@@ -79,19 +82,19 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const refs = records.map(({ key }) => ({ clientId, key }))
       const [first, ...others] = refs
       if (!first) return true
-      const args = [...refs.map(nameOf), ...records.map(originalJson)]
+      const args = [...refs.map(nameOf), ...records.map(originalJson), ...records.map(searchText)]
       return (await scripts.finishUpload(redis, keys(first, ...others), args)) === 1
     },
     async adopt(clientId, record, trash) {
       const ref = { clientId, key: record.key }
       const instants = trash ? [trash.until, trash.at] : []
-      const args = [nameOf(ref), originalJson(record), ...instants]
+      const args = [nameOf(ref), originalJson(record), searchText(record), ...instants]
       const entry = await scripts.adopt(redis, keys(ref), args)
       return originalEntry(ref.key, entry as string)
     },
     async amend(clientId, record, amended) {
       const ref = { clientId, key: record.key }
-      const args = [nameOf(ref), originalJson(record), originalJson(amended)]
+      const args = [nameOf(ref), originalJson(record), originalJson(amended), searchText(amended)]
       return (await scripts.amend(redis, keys(ref), args)) === 1
     },
     async trash(ref, { at, until }) {
@@ -192,7 +195,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       return (await redis.send((client) => client.exists(counted))) === 1
     },
     async markComplete() {
-      await redis.send((client) => client.mset(complete, 1, counted, 1))
+      await redis.send((client) => client.mset(complete, 1, counted, 1, searchableKey(keyPrefix), 1))
     },
     async run() {
       const [id, noted] = await Promise.all([runOf(redis), redis.send((client) => client.get(compared))])

@@ -23,7 +23,7 @@ for i = 1, several do
 end
 `)
 
-/** Several originals, all or none. ARGV: refs, JSON of each. @returns 1, or 0 when one is neither pending nor stored */
+/** Several originals, all or none. ARGV: refs, JSON of each, search texts of each. @returns 1, or 0 when one is neither pending nor stored */
 export const finishUpload = step(`
 local several = #KEYS - FIRST + 1
 for i = 1, several do
@@ -33,33 +33,36 @@ end
 for i = 1, several do
   local in_file = KEYS[FIRST - 1 + i]
   if is_pending(original(in_file)) then
-    set('stored ' .. ARGV[several + i], in_file, ARGV[i])
+    set('stored ' .. ARGV[several + i], in_file, ARGV[i], ARGV[2 * several + i])
     redis.call('ZREM', unsettled, ARGV[i])
   end
 end
 return 1
 `)
 
-/** ARGV: ref, JSON, and for a trashed original `until` and `at`. @returns the entry after this step */
+/** ARGV: ref, JSON, search texts, and for a trashed original `until` and `at`. @returns the entry after this step */
 export const adopt = step(`
 local known = original()
 if known then
   enlist(ref, known)
+  if lists[state_of(known)] and is_found_alike(known, ARGV[2]) then
+    enter_search(string.match(ref, '^[^/]*/(.*)$'), ARGV[3])
+  end
   return known
 end
 local entry = 'stored ' .. ARGV[2]
-if ARGV[3] then
-  entry = 'trashed ' .. ARGV[3] .. ' ' .. ARGV[4] .. ' ' .. ARGV[2]
-  redis.call('ZADD', unsettled, ARGV[3], ref)
+if ARGV[4] then
+  entry = 'trashed ' .. ARGV[4] .. ' ' .. ARGV[5] .. ' ' .. ARGV[2]
+  redis.call('ZADD', unsettled, ARGV[4], ref)
 end
-set(entry)
+set(entry, file, ref, ARGV[3])
 return entry
 `)
 
-/** ARGV: ref, current JSON, new JSON. @returns 1, or 0 when the current JSON differs */
+/** ARGV: ref, current JSON, new JSON, new search texts. @returns 1, or 0 when the current JSON differs */
 export const amend = step(`
 if original() ~= 'stored ' .. ARGV[2] then return 0 end
-set('stored ' .. ARGV[3])
+set('stored ' .. ARGV[3], file, ref, ARGV[4])
 return 1
 `)
 

@@ -1,5 +1,6 @@
 import { redisScript } from '../../redis/script.ts'
 import { FOLDERS } from './folder-lua.ts'
+import { SEARCH } from './search-lua.ts'
 
 /**
  * A step of the index: one Lua script, which consists of the shared functions and the given text.
@@ -17,7 +18,9 @@ import { FOLDERS } from './folder-lua.ts'
  *
  * KEYS[15] to KEYS[18] are the counters of folders, see `folder-lua.ts`.
  *
- * KEYS[19] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
+ * KEYS[19] and KEYS[20] are the search, see `search-lua.ts`.
+ *
+ * KEYS[21] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
  * empty name is the original, the others are its derivatives by key. The values are texts. The scripts read their state, their
  * instant, and the members that lists need. They must not parse the JSON, since Lua's numbers would lose digits:
  *
@@ -26,10 +29,10 @@ import { FOLDERS } from './folder-lua.ts'
  * A step may run twice, or long after its caller has given up, without harm: it changes a state in one direction only, or its
  * repetition has the same result. The next sweep finds all abandoned entries.
  */
-export const step = (lua: string) => redisScript(HEAD + FOLDERS + COMMON + lua)
+export const step = (lua: string) => redisScript(HEAD + FOLDERS + SEARCH + COMMON + lua)
 
 const HEAD = `
-local FIRST = 19
+local FIRST = 21
 local unsettled, totals, file, ref = KEYS[1], KEYS[2], KEYS[FIRST], ARGV[1]
 local uses, sums = KEYS[13], KEYS[14]
 local lists = {
@@ -118,13 +121,26 @@ local function delist(of, entry)
   for order = 2, #at do redis.call('ZREM', lists[state][order], at[order]) end
 end
 
--- Sets the entry of an original, and updates its lists. The caller updates the set of unsettled entries.
-local function set(entry, in_file, of)
+-- Whether two entries have the same name and tags.
+local function is_found_alike(one, other)
+  local function texts_in(entry)
+    local is_valid, record = pcall(cjson.decode, string.match(entry, '{.*$'))
+    return is_valid and (record.originalName or '') .. '\\n' .. table.concat(record.tags or {}, '\\n')
+  end
+  local texts = texts_in(one)
+  return texts and texts == texts_in(other)
+end
+
+-- Sets the entry of an original, and updates its lists. The caller updates the set of unsettled entries. A step that does not
+-- change the name and the tags of a listed original omits the texts by which it is found.
+local function set(entry, in_file, of, texts)
   in_file, of = in_file or file, of or ref
   local before = original(in_file)
   if before then delist(of, before) end
   redis.call('HSET', in_file, '', entry)
   enlist(of, entry)
+  local key = string.match(of, '^[^/]*/(.*)$')
+  if not lists[state_of(entry)] then leave_search(key) elseif texts then enter_search(key, texts) end
 end
 
 -- Calls visit(key, entry) for all derivatives.

@@ -31,7 +31,7 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
       score: Number(flat[3 * i + 2]),
     }))
     all.sort((one, other) => one.score - other.score || (one.key < other.key ? -1 : 1))
-    return all.slice(0, limit).map(({ score, ...one }) => ({ ...one, use: useOf(score) }))
+    return all.slice(0, limit).map(({ score, ...one }) => ({ ...one, use: scoredUse(score) }))
   }
 
   async function ofClient(clientId: string, limit: number): Promise<UsedDerivative[]> {
@@ -51,7 +51,7 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
       // Another process has evicted it since then.
       if (entry?.state !== 'stored') return []
       const { size, partsBytes = 0 } = entry.record
-      return [{ original, key, bytes: size + partsBytes, use: useOf(score) }]
+      return [{ original, key, bytes: size + partsBytes, use: scoredUse(score) }]
     })
   }
 
@@ -79,6 +79,6 @@ export function scoreOf({ at, isHeld }: Use): number {
   return Math.floor(at) + (isHeld ? HELD : 0)
 }
 
-function useOf(score: number): Use {
+function scoredUse(score: number): Use {
   return { at: score % HELD, isHeld: score >= HELD }
 }

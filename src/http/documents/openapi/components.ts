@@ -5,11 +5,14 @@ import { aliasRollback, aliasTarget } from '../../aliases/request.ts'
 import { zipRequest } from '../../archive/request.ts'
 import { deletion, restoration } from '../../files/batch-request.ts'
 import { fileChange } from '../../files/merge-patch.ts'
+import { copying, moving } from '../../moves/request.ts'
 import { signRequest } from '../../signing/upload-link-routes.ts'
 import { signUrlRequest } from '../../signing/url-routes.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
+import { webhookReplay } from '../../webhooks/request.ts'
 import { alias, aliasList, listedAlias } from '../../wire/aliases.ts'
 import * as clients from '../../wire/clients.ts'
+import { copyReport, moveReport } from '../../wire/copies.ts'
 import { folder, folderList } from '../../wire/folders.ts'
 import { fileInformation } from '../../wire/information.ts'
 import {
@@ -24,6 +27,7 @@ import * as outcomes from '../../wire/outcomes.ts'
 import { preset, presetList } from '../../wire/presets.ts'
 import { file, fileList, fileRecord, fileRecords, fileWithDerivatives } from '../../wire/record.ts'
 import { health, parameterLists, problem, readiness } from '../../wire/system.ts'
+import * as webhooks from '../../wire/webhooks.ts'
 
 /** The schemas of request bodies, by their names in the API document. */
 export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
@@ -33,6 +37,8 @@ export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   AliasRollback: aliasRollback,
   BatchDeletion: deletion,
   BatchRestoration: restoration,
+  BatchCopy: copying,
+  BatchMove: moving,
   ZipRequest: zipRequest,
   UploadLinkRequest: signRequest,
   UrlSignRequest: signUrlRequest,
@@ -42,6 +48,7 @@ export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   StorageSettings: storage,
   SecretRotation: rotation,
   NewSecret: newSecret,
+  WebhookReplay: webhookReplay,
 }
 
 /** The schemas of responses, by their names in the API document. */
@@ -64,6 +71,8 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   DeletedDerivatives: outcomes.deletedDerivatives,
   DeletionReport: outcomes.deletionReport,
   RestorationReport: outcomes.restorationReport,
+  CopyReport: copyReport,
+  MoveReport: moveReport,
   UsageReport: outcomes.usageReport,
   UploadLink: uploadLink,
   SignedUrl: signedUrl,
@@ -80,6 +89,12 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   RemovedClient: clients.removedClient,
   ScopedSecret: clients.scopedSecret,
   NewScopedSecret: clients.newScopedSecret,
+  WebhookTest: webhooks.webhookTest,
+  DeliveryAttempt: webhooks.deliveryAttempt,
+  WebhookDelivery: webhooks.webhookDelivery,
+  WebhookDeliveryList: webhooks.webhookDeliveryList,
+  WebhookDeliveryWithPayload: webhooks.webhookDeliveryWithPayload,
+  WebhookReplayReport: webhooks.webhookReplayReport,
   ParameterLists: parameterLists,
   Health: health,
   Readiness: readiness,

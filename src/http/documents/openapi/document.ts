@@ -30,6 +30,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Files: 'List, describe, change, delete and archive stored files.',
   Links: 'Sign upload links and delivery URLs.',
   Clients: 'Manage clients and their secrets, as the operator.',
+  Webhooks: 'Test the receivers of webhooks, and list and replay deliveries.',
   Service: 'The state of the service, and its parameters.',
 }
 

@@ -11,6 +11,7 @@ const PROBLEM = 'application/problem+json'
 const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
   secret: [{ secret: [] }],
   admin: [{ admin: [] }],
+  'operator or secret': [{ admin: [] }, { secret: [] }],
   metrics: [{ metrics: [] }],
   signature: [{}, { signature: [] }],
   link: [],

@@ -47,6 +47,12 @@ const SENT: Readonly<Record<number, Success>> = {
     headers: [...VALIDATORS, 'X-Sluice-Transform'],
   },
 }
+const MOVED: Readonly<Record<number, Success>> = {
+  308: {
+    description: 'The new URL of a file that was moved with `redirect`.',
+    headers: ['Location', 'Cache-Control'],
+  },
+}
 /** The responses with a stored file. */
 export const STORED: Readonly<Record<number, Success>> = {
   ...SENT,
@@ -83,7 +89,7 @@ function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoin
     summary: `Deliver ${NOUNS[group]}, transformed by the parameters`,
     access: 'signature',
     parameters,
-    responses: STORED,
+    responses: { ...STORED, ...MOVED },
     ...(group === 'image' ? { examples: IMAGE_EXAMPLES } : {}),
   }
 }
@@ -160,7 +166,7 @@ const OTHERS: readonly Endpoint[] = [
     summary: 'Deliver an object of the bucket, unchanged',
     access: 'signature',
     parameters: [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
-    responses: SENT,
+    responses: { ...SENT, ...MOVED },
     examples: [
       {
         id: 'original',
@@ -189,6 +195,7 @@ const OTHERS: readonly Endpoint[] = [
         headers: [...VALIDATORS, 'Content-Range'],
       },
       304: { description: 'The information has not changed.', headers: [...VALIDATORS] },
+      ...MOVED,
     },
     examples: [
       {

@@ -237,11 +237,13 @@ describe('embedded: the index after a restart', () => {
       ...[`size ${'0'.repeat(15)}1 ${REF.key}`, `storedAt 00${NOW} ${REF.key}`],
     ]
     const folders = ['f first stored  ', 'f first stored  a']
+    const terms = ['na.png\n', 'ng\nn', 'npng\n.'].map((term) => `s first ${term} ${REF.key}`)
     const settled = [
       `d first ${REF.key} ${W100}`,
       ...folders,
       ...listed.map((position) => `l first stored ${position}`),
       `o first ${REF.key}`,
+      ...terms,
     ]
     expect(await rows()).to.deep.equal([...settled, `u d first ${REF.key} ${W100}`])
     await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })
@@ -288,6 +290,23 @@ describe('embedded: the index after a restart', () => {
     })
     expect((await page()).files.map(({ record }) => record)).to.deep.equal([RECORD])
     expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: 1 })
+  })
+
+  it('finds originals for which an earlier version has stored no search terms, when they are adopted', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    await index.markComplete()
+    await index.close()
+    const level = new ClassicLevel(join(folder, 'index'))
+    await level.clear({ gte: 's\0', lt: 's\x01' })
+    await level.del('searchable')
+    await level.close()
+    index = await embeddedIndex(join(folder, 'index'))
+    const search = () => index.search(REF.clientId, { name: 'a.p' }, { most: 9 })
+    expect([await index.isComplete(), await index.canSearch()]).to.deep.equal([true, false])
+    expect([await search(), await index.isSearchable(REF.clientId, RECORD)]).to.deep.equal([[], false])
+    await index.adopt(REF.clientId, RECORD)
+    expect([await search(), await index.isSearchable(REF.clientId, RECORD)]).to.deep.equal([[REF.key], true])
+    expect((await index.folderCount(REF.clientId, 'stored', '')).files).to.equal(1)
   })
 
   it('counts folders that an earlier version has not counted, while other files are added', async () => {

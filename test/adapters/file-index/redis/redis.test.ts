@@ -5,6 +5,7 @@ import { connectRedis, type RedisConnection } from '../../../../src/adapters/red
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex, Overdue } from '../../../../src/core/ports/file-index.ts'
+import type { SearchTerm } from '../../../../src/core/ports/index/file-search.ts'
 import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { eventually } from '../../../support/eventually.ts'
@@ -144,6 +145,36 @@ describe('redis: the index of two processes', () => {
     for (const _ of [1, 2]) await index.adopt(REF.clientId, { ...record, size: 2 })
     expect((await page()).files.map((file) => file.record)).to.deep.equal([record])
     expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: record.size })
+  })
+
+  it('finds originals for which an earlier version has stored no search terms, when they are adopted', async () => {
+    const record = { ...recordOf(REF), tags: ['red'] }
+    await index.adopt(REF.clientId, record)
+    await index.adopt(OTHER.clientId, recordOf(OTHER), { at: NOW, until: LATER })
+    await index.markComplete()
+    const terms = await redis.client.keys(`${keyPrefix}te*`)
+    expect(terms).to.have.length(2)
+    await redis.client.del(...terms, `${keyPrefix}searchable`)
+    expect([await index.isComplete(), await elsewhere.canSearch()]).to.deep.equal([true, false])
+    const search = async (term: SearchTerm) =>
+      (await elsewhere.search(REF.clientId, term, { most: 9 }))?.toSorted()
+    expect([
+      await search({ name: record.originalName }),
+      await index.isSearchable(REF.clientId, record),
+    ]).to.deep.equal([[], false])
+    // A record that is not that of the index must not decide what is found.
+    await index.adopt(REF.clientId, { ...record, originalName: 'other' })
+    await index.adopt(REF.clientId, { ...record, tags: ['blue'] })
+    expect(await index.isSearchable(REF.clientId, record)).to.equal(false)
+    for (const [ref, { originalName }] of [
+      [REF, record],
+      [OTHER, recordOf(OTHER)],
+    ] as const) {
+      await index.adopt(ref.clientId, ref === REF ? record : recordOf(OTHER))
+      expect(await search({ name: originalName }), originalName).to.include(ref.key)
+    }
+    expect(await search({ tag: 'red' })).to.deep.equal([REF.key])
+    expect(await search({ tag: 'blue' })).to.deep.equal([])
   })
 
   it('counts folders that an earlier version has not counted, while other files are added', async () => {

@@ -1,0 +1,32 @@
+import type { ObjectKey } from '../../files/object-key.ts'
+
+/** A part of the original name, folded by `core/text/folded.ts`, or a whole tag. */
+export type SearchTerm = { name: string } | { tag: string }
+
+/** What an original is found by. */
+export interface Findable {
+  key: ObjectKey
+  originalName: string
+  tags?: readonly string[]
+}
+
+/**
+ * Finds originals by a part of their name, or by a tag, without reading all records. What is found changes in the same
+ * atomic step as the record of an original. Stored and trashed originals are found alike.
+ */
+export interface FileSearch {
+  /**
+   * Finds originals by a term, in no order. The result has all that match. It may have others, so compare their records.
+   * @param options.most the number of terms to compare at most, at least 1. These may be twice as many as match
+   * @returns undefined when there are more to compare, and for a name of one character: read a list instead
+   */
+  search(
+    clientId: string,
+    term: SearchTerm,
+    options: { most: number },
+  ): Promise<readonly ObjectKey[] | undefined>
+  /** Whether an original with this record is found by all its terms. `adopt` adds one that an older version has left out. */
+  isSearchable(clientId: string, record: Findable): Promise<boolean>
+  /** Whether all originals of all clients are found: `markComplete` was called by a version that has this search. */
+  canSearch(): Promise<boolean>
+}

@@ -1,0 +1,116 @@
+import { type Request, Router } from 'express'
+import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { checkEverywhere } from '../../core/clients/grant.ts'
+import type { Action } from '../../core/clients/secret-scope.ts'
+import { positionOf } from '../../core/ports/events/delivery-log.ts'
+import {
+  type ReceiverView,
+  shownDelivery,
+  shownDeliveryWithPayload,
+  shownError,
+} from '../../core/shown-delivery.ts'
+import type { AdminSessions } from '../../service/admin/sessions.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { ReceiverTest } from '../../service/events/test-receivers.ts'
+import type { Webhooks } from '../../service/events/webhooks.ts'
+import { jsonBody } from '../body/json.ts'
+import { checkedBody } from '../body/parse.ts'
+import { callerBySecret } from '../caller/caller.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { clientGone, queryPairs } from '../request.ts'
+import type { WebhookDeliveryList, WebhookTest } from '../wire/webhooks.ts'
+import { cursorAt, readDeliveriesQuery, webhookReplay } from './request.ts'
+
+interface Dependencies {
+  clients: Clients
+  adminSessions: AdminSessions
+  webhooks: Webhooks
+  /** Minimum rate of a request body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+/** The sender of a request: the operator, without a client, or a client, whose own events alone are accessible. */
+interface WebhookCaller {
+  clientId: string | undefined
+  view: ReceiverView
+}
+
+const BODY_MAX_BYTES = 1024
+
+/** `/v1/webhooks`: tests of receivers, deliveries and replays, for a signed-in operator and for the secret of a client. */
+export function webhookRoutes({ clients, adminSessions, webhooks, minBytesPerSecond }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+
+  /** @throws Problem 401, 403 */
+  function callerOf(req: Request, action: Action): WebhookCaller {
+    if (/^Bearer +adm_/i.test(req.headers.authorization ?? '')) {
+      adminSessions.check(req.headers.authorization)
+      return { clientId: undefined, view: 'all' }
+    }
+    const grant = callerBySecret(req, clients, action)
+    checkEverywhere(grant)
+    // Receivers belong to the operator, whose own client is the first one. Their names, and the texts of their responses, may
+    // reveal to other clients what is in the network of the operator.
+    const clientId = grant.client.id
+    return { clientId, view: clientId === FIRST_CLIENT_ID ? 'all' : 'outcome' }
+  }
+
+  routes.use('/v1/webhooks', (_req, res, next) => {
+    res.setHeader('Cache-Control', 'no-store')
+    next()
+  })
+  routes.post('/v1/webhooks/test', async (req, res) => {
+    const { clientId, view } = callerOf(req, 'manage')
+    const { eventId, receivers } = await webhooks.test({ clientId, signal: clientGone(res) })
+    const result: WebhookTest = { eventId, receivers: receivers.map((one) => shownTest(one, view)) }
+    res.json(result)
+  })
+  routes.all('/v1/webhooks/test', methodNotAllowed('POST'))
+
+  routes.get('/v1/webhooks/deliveries', async (req, res) => {
+    const { clientId, view } = callerOf(req, 'read')
+    const query = readDeliveriesQuery(queryPairs(req))
+    // One more than requested, to know whether there is a next page.
+    const found = await webhooks.list({ ...query, clientId, limit: query.limit + 1 })
+    const page = found.slice(0, query.limit)
+    const last = page.at(-1)
+    const list: WebhookDeliveryList = {
+      deliveries: page.map((one) => shownDelivery(one, view)),
+      cursor: last && found.length > page.length ? cursorAt(positionOf(last)) : null,
+    }
+    res.json(list)
+  })
+  routes.all('/v1/webhooks/deliveries', methodNotAllowed('GET', 'HEAD'))
+
+  routes.get('/v1/webhooks/deliveries/:id', async (req, res) => {
+    const { view, ...owner } = callerOf(req, 'read')
+    res.json(shownDeliveryWithPayload(await webhooks.find(req.params.id, owner), view))
+  })
+  routes.all('/v1/webhooks/deliveries/:id', methodNotAllowed('GET', 'HEAD'))
+
+  routes.post('/v1/webhooks/deliveries/:id/replay', async (req, res) => {
+    const { view, ...owner } = callerOf(req, 'manage')
+    const replayed = await webhooks.replay(req.params.id, owner)
+    res.status(202).json(shownDelivery(replayed, view))
+  })
+  routes.all('/v1/webhooks/deliveries/:id/replay', methodNotAllowed('POST'))
+
+  routes.post('/v1/webhooks/replay', async (req, res) => {
+    const { clientId } = callerOf(req, 'manage')
+    const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
+    const { since, status = 'failed' } = checkedBody(webhookReplay, body)
+    const filter = { clientId, status, since: Date.parse(since) }
+    res.status(202).json(await webhooks.replayAll(filter, clientGone(res)))
+  })
+  routes.all('/v1/webhooks/replay', methodNotAllowed('POST'))
+  return routes
+}
+
+function shownTest({ receiver, body, error, ...outcome }: ReceiverTest, view: ReceiverView) {
+  return {
+    receiver: view === 'all' ? receiver : { id: receiver.id },
+    ...outcome,
+    ...(view === 'all' && body !== undefined ? { body } : {}),
+    ...(error === undefined ? {} : { error: shownError(error, outcome.status, view) }),
+  }
+}

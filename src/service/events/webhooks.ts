@@ -1,0 +1,137 @@
+import {
+  type Delivery,
+  type DeliveryFilter,
+  type DeliveryLog,
+  type DeliveryPage,
+  type LoggedDelivery,
+  positionOf,
+} from '../../core/ports/events/delivery-log.ts'
+import type { Jobs } from '../../core/ports/jobs.ts'
+import { Problem } from '../../core/problem.ts'
+import type { LoadedEventPlugin } from '../../pipeline/load/load.ts'
+import type { QueuedEvent } from './delivery-history.ts'
+import { kindOf, targetDigest } from './receiver.ts'
+import type { TestReceivers } from './test-receivers.ts'
+
+/** Tests of receivers, the log of deliveries, and replays. */
+export interface Webhooks {
+  test: TestReceivers
+  /** Lists deliveries by the time of their events, latest first. @throws Problem 503 */
+  list(page: DeliveryPage): Promise<Delivery[]>
+  /** @throws Problem 404, 503 */
+  find(id: string, owner: Owner): Promise<LoggedDelivery>
+  /**
+   * Sends a delivery again, with the same event id. Its remaining attempts are replaced by new ones.
+   * @throws Problem 404; 409 when its receiver is no longer configured; 503
+   */
+  replay(id: string, owner: Owner): Promise<Delivery>
+  /** Replays all selected deliveries, oldest first. Ends early when `signal` aborts. @throws Problem 503 */
+  replayAll(filter: DeliveryFilter, signal: AbortSignal): Promise<ReplayReport>
+}
+
+/** The client whose deliveries are accessible; absent for those of all clients. */
+export type Owner = Pick<DeliveryFilter, 'clientId'>
+
+export interface ReplayReport {
+  replayed: number
+  /** Deliveries whose receiver is no longer configured, or that were dropped from the log in the meantime. */
+  skipped: number
+}
+
+const PAGE = 1000
+
+/** @param deliveries the log; undefined when it is off, which is like an empty one */
+export function createWebhooks({
+  test,
+  deliveries,
+  plugins,
+  jobs,
+  now = Date.now,
+}: {
+  test: TestReceivers
+  deliveries: DeliveryLog | undefined
+  plugins: readonly LoadedEventPlugin[]
+  jobs: Jobs
+  now?: () => number
+}): Webhooks {
+  const isConfigured = ({ plugin: name, event, receiver }: Delivery) =>
+    plugins.some(
+      ({ plugin, targets }) =>
+        plugin.name === name && targets.get(event)?.some((target) => targetDigest(target) === receiver.id),
+    )
+
+  async function find(id: string, { clientId }: Owner): Promise<LoggedDelivery> {
+    const delivery = await deliveries?.find(id)
+    if (delivery && (clientId === undefined || delivery.clientId === clientId)) return delivery
+    throw new Problem({
+      status: 404,
+      code: 'delivery_not_found',
+      detail: 'There is no such delivery, or it is no longer in the log.',
+    })
+  }
+
+  async function replay(id: string, owner: Owner): Promise<Delivery> {
+    const { data, ...before } = await find(id, owner)
+    if (!isConfigured(before))
+      throw new Problem({
+        status: 409,
+        code: 'receiver_removed',
+        detail: 'The receiver of this delivery is no longer configured for this event.',
+      })
+    const changed = await deliveries?.change(id, (delivery) => ({
+      ...delivery,
+      status: 'pending',
+      nextAttemptAt: now(),
+      run: delivery.run + 1,
+    }))
+    if (!changed) return replay(id, owner)
+    const { plugin, event, eventId, occurredAt, receiver, run } = changed
+    const queued: QueuedEvent = {
+      name: event,
+      event: data,
+      id: eventId,
+      occurredAt: new Date(occurredAt).toISOString(),
+      target: receiver.id,
+      run,
+    }
+    try {
+      // A job that has failed cannot be added again, so each run has a job of its own.
+      await jobs.enqueue({ kind: kindOf({ name: plugin }), id: `${id}~${run}`, data: queued })
+    } catch (error) {
+      // Without the new job, the attempts of the earlier run continue.
+      await deliveries?.change(id, (delivery) => (delivery.run === run ? before : undefined))
+      throw error
+    }
+    return changed
+  }
+
+  return {
+    test,
+    list: async (page) => (await deliveries?.list(page)) ?? [],
+    find,
+    replay,
+    async replayAll(filter, signal) {
+      const ids: string[] = []
+      for (let before: string | undefined; deliveries; ) {
+        const page = await deliveries.list({ ...filter, before, limit: PAGE })
+        ids.push(...page.map(({ id }) => id))
+        const last = page.at(-1)
+        if (!last || page.length < PAGE) break
+        before = positionOf(last)
+      }
+      const report: ReplayReport = { replayed: 0, skipped: 0 }
+      for (const id of ids.reverse()) {
+        signal.throwIfAborted()
+        const isReplayed = await replay(id, filter).then(
+          () => true,
+          (error) => {
+            if (error instanceof Problem && error.status < 500) return false
+            throw error
+          },
+        )
+        report[isReplayed ? 'replayed' : 'skipped'] += 1
+      }
+      return report
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { parseKey } from '../../core/files/object-key.ts'
+import type { FileLists, ListedFile } from '../../core/ports/file-index.ts'
+import type { SearchTerm } from '../../core/ports/index/file-search.ts'
+import { folded } from '../../core/text/folded.ts'
+import { matchesKey, matchesRecord } from './filters.ts'
+import type { ListRequest } from './list-request.ts'
+
+/**
+ * Finds the files of a list by the search of the index, when few files match its name or its tag. At most one file more than
+ * the limit of the request, in the order of the list.
+ *
+ * @returns undefined when the request has neither, when the search is incomplete, or when so many files match that reading the
+ * list takes fewer steps
+ */
+export type FindFew = (request: ListRequest) => Promise<ListedFile[] | undefined>
+
+// Reading their records takes about 300 ms, as long as the longest reading of a list.
+const MATCHES_MAX = 10_000
+// Files to look at without a pause for other requests.
+const CHUNK = 250
+
+export function createFindFew({ index }: { index: FileLists }): FindFew {
+  /** The keys of all files that match, and perhaps of others. Undefined when there are too many. */
+  async function candidates({ client, state, limit, ...filters }: ListRequest) {
+    const terms = termsOf(filters)
+    if (terms.length === 0 || !(await index.canSearch())) return undefined
+    const { files } = await index.folderCount(client.id, state, '')
+    // Reading the list finds a match in each `files / matches` files, until it has `limit` of them. So it reads more files than
+    // there are matches when these are fewer than this.
+    const few = Math.min(MATCHES_MAX, Math.ceil(Math.sqrt(limit * files)))
+    // The index compares more terms than match. Of many matches, the folder and the type may leave few.
+    const hasAll = filters.folder === '' && filters.group === undefined
+    const most = hasAll ? Math.min(MATCHES_MAX, 2 * few + 1) : MATCHES_MAX
+    const found = await Promise.all(terms.map((term) => index.search(client.id, term, { most })))
+    const [fewest] = found.flatMap((keys) => (keys ? [keys] : [])).sort((a, b) => a.length - b.length)
+    const keys = fewest?.filter((key) => {
+      const name = parseKey(key)
+      return name && matchesKey(name, filters)
+    })
+    return keys && keys.length <= few ? keys : undefined
+  }
+
+  return async (request) => {
+    const { client, state, by, direction, limit, after, signal } = request
+    const keys = await candidates(request)
+    if (!keys) return undefined
+    const order = inBytes(direction)
+    const start = after === undefined ? undefined : Buffer.from(after)
+    let first: Placed[] = []
+    for (let from = 0; from < keys.length; from += CHUNK) {
+      signal.throwIfAborted()
+      const picked = await index.pick(client.id, { state, by, keys: keys.slice(from, from + CHUNK) })
+      const placed = picked
+        .filter(({ record }) => matchesRecord(record, request))
+        .map((file) => ({ file, place: Buffer.from(file.position) }))
+        .filter(({ place }) => !start || order(place, start) > 0)
+      // More than these do not fit into a page, and a record may have 20 KB.
+      first = [...first, ...placed].sort((a, b) => order(a.place, b.place)).slice(0, limit + 1)
+    }
+    return first.map(({ file }) => file)
+  }
+}
+
+interface Placed {
+  file: ListedFile
+  /** The bytes of its position, by which the index sorts. */
+  place: Buffer
+}
+
+function inBytes(direction: ListRequest['direction']): (one: Buffer, other: Buffer) => number {
+  return direction === 'up' ? Buffer.compare : (one, other) => Buffer.compare(other, one)
+}
+
+function termsOf({ search, tag }: Pick<ListRequest, 'search' | 'tag'>): SearchTerm[] {
+  return [
+    ...(search === undefined ? [] : [{ name: folded(search) }]),
+    ...(tag === undefined ? [] : [{ tag }]),
+  ]
+}
