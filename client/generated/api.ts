@@ -22,6 +22,7 @@ export type ProblemCode =
   | 'expectation_failed'
   | 'fetch_not_allowed'
   | 'file_damaged'
+  | 'file_exists'
   | 'file_not_decodable'
   | 'file_not_found'
   | 'format_too_small'
@@ -39,6 +40,7 @@ export type ProblemCode =
   | 'link_used'
   | 'media_jobs_not_allowed'
   | 'method_not_allowed'
+  | 'no_equivalent'
   | 'no_progress'
   | 'no_webhook_receiver'
   | 'not_deleted'
@@ -152,6 +154,16 @@ export interface AliasTarget {
   file: string
 }
 
+export interface BatchCopy {
+  /** At most 100 items. */
+  files: Array<{
+    /** Path of the file, as uploads return it in `s3PathOriginal`. */
+    from: string
+    /** A folder, empty for the top level: the file gets a new id. Or a path that ends with the `sourceName` of the file: it retains its id. */
+    to: string
+  }>
+}
+
 export interface BatchDeletion {
   /** Paths as uploads return them in `s3PathOriginal`, not percent-encoded. At most 1000 items. */
   paths?: Array<string>
@@ -163,6 +175,18 @@ export interface BatchDeletion {
   limit?: number
   /** Deletes permanently, also with soft delete. */
   now?: boolean
+}
+
+export interface BatchMove {
+  /** At most 100 items. */
+  files: Array<{
+    /** Path of the file, as uploads return it in `s3PathOriginal`. */
+    from: string
+    /** A folder, empty for the top level: the file gets a new id. Or a path that ends with the `sourceName` of the file: it retains its id. */
+    to: string
+    /** How long the former URLs redirect to the new ones: `90m`, `24h`, `7d`; at most `365d`. */
+    redirect?: string
+  }>
 }
 
 export interface BatchRestoration {
@@ -198,6 +222,8 @@ export interface ClientChange {
   rules?: {
     /** deliver files only by signed URLs */
     signedUrls?: boolean | null
+    /** deliver the files in these folders and their subfolders only by signed URLs */
+    privateFolders?: Array<string> | null
     /** accept no parameter except preset */
     presetsOnly?: boolean | null
     /** allowed widths; other widths are rounded up to the next one */
@@ -235,6 +261,8 @@ export interface ClientChange {
 export interface ClientRules {
   /** deliver files only by signed URLs */
   signedUrls?: true
+  /** deliver the files in these folders and their subfolders only by signed URLs */
+  privateFolders?: Array<string>
   /** accept no parameter except preset */
   presetsOnly?: true
   /** allowed widths; other widths are rounded up to the next one */
@@ -335,6 +363,25 @@ export interface ClientWithUrlKey {
 /** The first client, then the others by age. */
 export type Clients = Array<Client>
 
+/** The outcome for each file. */
+export interface CopyReport {
+  results: Array<{
+    /** As received in `from`. */
+    path: string
+    status: "copied"
+    /** The copy, or an identical file of the folder that is used instead. */
+    file: File
+  } | {
+    /** As received. */
+    path: string
+    status: "error"
+    /** Code of the problem. */
+    code: string
+    /** Text for a person. */
+    detail: string
+  }>
+}
+
 /** The deleted derivatives. */
 export interface DeletedDerivatives {
   /** Key of the original, which is not deleted. */
@@ -392,8 +439,10 @@ export interface DeliveryAttempt {
 export interface File {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -529,8 +578,10 @@ export interface FileList {
 export interface FileRecord {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -566,8 +617,10 @@ export type FileRecords = Array<FileRecord>
 export interface FileWithDerivatives {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -680,6 +733,27 @@ export interface MediaJob {
   }
 }
 
+/** The outcome for each file. */
+export interface MoveReport {
+  results: Array<{
+    /** As received in `from`. */
+    path: string
+    status: "moved"
+    /** The file at its new path. */
+    file: File
+    /** Until when the former URLs redirect. Only with `redirect`. */
+    redirectUntil?: string
+  } | {
+    /** As received. */
+    path: string
+    status: "error"
+    /** Code of the problem. */
+    code: string
+    /** Text for a person. */
+    detail: string
+  }>
+}
+
 export interface NewClient {
   /** Name for people. */
   name?: string
@@ -687,6 +761,8 @@ export interface NewClient {
   rules?: {
     /** deliver files only by signed URLs */
     signedUrls?: boolean | null
+    /** deliver the files in these folders and their subfolders only by signed URLs */
+    privateFolders?: Array<string> | null
     /** accept no parameter except preset */
     presetsOnly?: boolean | null
     /** allowed widths; other widths are rounded up to the next one */

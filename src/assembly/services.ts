@@ -132,7 +132,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     bounds,
     ...(clientChanges ? { trustMs: clientCacheTtlMs } : {}),
   })
-  const originalEvents = createOriginalEvents({ events, baseUrl: options.baseUrl })
+  const originalEvents = createOriginalEvents({ events, baseUrl: options.baseUrl, urlKeys: clients.urlKeys })
   const originals = createOriginals({ index, buckets, originalEvents })
   const records = createRecords({ index, buckets, locks })
   const agree = createAgree({ index, originals, records })

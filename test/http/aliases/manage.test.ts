@@ -10,6 +10,7 @@ import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
+import { copiedOrMoved } from '../../support/requests/moves.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import {
@@ -217,6 +218,22 @@ onTwoBackends('aliases', (start, backend) => {
     expect(outcomeOf(await rollBack('lost'))).to.equal('404 alias_target_missing')
     expect(await delivered(service, alias)).to.equal(1)
     expect((await command(service, 'check')).findings).to.not.include(finding)
+  })
+
+  it('whose file is moved deliver it, as long as the move has a redirect', async () => {
+    const { s3PathOriginal: file } = await uploadOne(service, { name: 'a.png', bytes: images[0] ?? '' })
+    const alias = await setAlias(service, 'moved', file)
+    const moved = await copiedOrMoved(service, 'move', { from: file, to: 'archive', redirect: '1d' })
+    expect(await delivered(service, alias)).to.equal(0)
+    expect(await get('moved')).to.include({ version: 1, file, missing: false })
+    const finding = `alias without original: first ${aliasRecordKey('moved')}`
+    expect((await command(service, 'check')).findings).to.not.include(finding)
+    await setAlias(service, 'moved', key(1))
+    // A rollback sets the alias to the new place.
+    expect((await rollBack('moved')).body).to.include({ version: 3, file: moved.s3PathOriginal })
+    await copiedOrMoved(service, 'move', { from: moved.s3PathOriginal, to: 'elsewhere' })
+    expect(await get('moved')).to.include({ missing: true })
+    expect((await command(service, 'check')).findings).to.include(finding)
   })
 
   it('remain when the index was lost', async () => {
