@@ -5,6 +5,7 @@ import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import { openFileManagement } from './assembly/file-management.ts'
 import { firstCredentials } from './assembly/first-client.ts'
+import { operatorCommands } from './assembly/imports.ts'
 import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
@@ -127,8 +128,8 @@ async function openApp(
     signedLinks,
     webhooks,
     resumables,
-    commands,
   } = services
+  const commands = operatorCommands(services, { config, baseUrl })
   const { chain, ffmpeg, plugins } = loaded
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { CommanderError } from 'commander'
 import pino from 'pino'
+import { importCredentials } from '../config/import-credentials.ts'
 import { type Config, loadConfig } from '../config/load.ts'
 import { storageSecret } from '../config/storage-secret.ts'
 import type { Environment } from '../config/variable.ts'
@@ -10,6 +11,9 @@ import type { Checkup } from './core/checkup.ts'
 import type { CommandRun } from './core/command.ts'
 import { commandLine, WRONG_USAGE } from './process/cli/command-line.ts'
 import { checkupText, summaryOf, summaryText } from './process/cli/doctor-output.ts'
+import { importOutput } from './process/cli/import/import-output.ts'
+import { type UrlMap, urlMap } from './process/cli/import/url-map.ts'
+import type { PerformOptions } from './process/cli/leaf-command.ts'
 import { runOperatorCommand } from './process/cli/operator-command.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
 import { writePlugin } from './process/cli/plugin-template.ts'
@@ -21,6 +25,8 @@ import { projectRoot } from './process/project-root.ts'
 const FAILED = 1
 // Exit codes as in shells: 128 plus the signal's number.
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
+// After the first signal, these commands finish what they have begun.
+const STOPPABLE: ReadonlySet<string> = new Set(['import'])
 
 /** What a command uses of the process that it runs in. */
 export interface CommandProcess {
@@ -41,7 +47,7 @@ export interface CommandProcess {
 /** Runs a command line of `sluice`, without the name of the program, and prints its result. @returns the exit code */
 export async function sluice(args: readonly string[], own: CommandProcess): Promise<number> {
   let code = 0
-  const perform = async (command: string, given: object, options: { json?: boolean }) => {
+  const perform = async (command: string, given: object, options: PerformOptions) => {
     code = await print(command, given, { ...options, own })
   }
   const diagnose = async ({ json }: { json?: boolean }) => {
@@ -52,9 +58,8 @@ export async function sluice(args: readonly string[], own: CommandProcess): Prom
   }
   try {
     const secret = storageSecret(own.environment)
-    await commandLine({ perform, diagnose, newPlugin, storageSecret: secret, ...own }).parseAsync(args, {
-      from: 'user',
-    })
+    const keys = { storageSecret: secret, importCredentials: importCredentials(own.environment) }
+    await commandLine({ perform, diagnose, newPlugin, ...keys, ...own }).parseAsync(args, { from: 'user' })
     return code
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -66,29 +71,53 @@ export async function sluice(args: readonly string[], own: CommandProcess): Prom
 async function print(
   command: string,
   args: object,
-  { json, own }: { json?: boolean; own: CommandProcess },
+  { own, map: path, ...options }: PerformOptions & { own: CommandProcess },
 ): Promise<number> {
-  const { write, writeError, isTerminal, signals } = own
-  const show = RESULT_TEXTS[command] as (result: unknown) => string
-  const status = isTerminal ? writeError : undefined
-  const output: CommandOutput = json ? jsonOutput(write) : humanOutput({ write, status, show })
+  const { writeError } = own
+  const map = path === undefined ? undefined : urlMap(path)
+  const output = outputOf(command, { ...options, map, own })
   const interrupt = new AbortController()
+  const stop = new AbortController()
   let ended: number | undefined
-  for (const [signal, code] of Object.entries(SIGNALS))
-    signals.once(signal, () => {
+  for (const [signal, code] of Object.entries(SIGNALS)) {
+    const abort = () => {
       ended = code
       interrupt.abort(new Error(`stopped by ${signal}; completed changes are not rolled back`))
+    }
+    own.signals.once(signal, () => {
+      if (!STOPPABLE.has(command) || stop.signal.aborted) return abort()
+      own.signals.once(signal, abort)
+      output.clear()
+      writeError(`finishing the files in progress; send ${signal} again to abort them\n`)
+      ended = code
+      stop.abort(new Error('stopped before it has begun'))
     })
+  }
   try {
     const report = async (item: unknown) => output.report(item)
-    const result = await runCommand(command, args, { run: { signal: interrupt.signal, report }, own })
+    const run: CommandRun = { signal: interrupt.signal, stop: stop.signal, report }
+    const result = await runCommand(command, args, { run, own })
+    await map?.close()
     output.result(result)
+    if (ended !== undefined && stop.signal.aborted) return ended
     return output.findings > 0 || hasFailedTest(command, result) ? FAILED : 0
   } catch (error) {
     output.clear()
+    await map?.close().catch(() => {})
     writeError(`sluice: ${failureText(error as Error)}\n`)
     return ended ?? FAILED
   }
+}
+
+function outputOf(
+  command: string,
+  { json, map, own }: Pick<PerformOptions, 'json'> & { map: UrlMap | undefined; own: CommandProcess },
+): CommandOutput {
+  const { write, writeError, isTerminal } = own
+  if (command === 'import') return importOutput({ json: json ?? false, map, write, writeError, isTerminal })
+  if (json) return jsonOutput(write)
+  const show = RESULT_TEXTS[command] as (result: unknown) => string
+  return humanOutput({ write, status: isTerminal ? writeError : undefined, show })
 }
 
 /** Prints each result of the checks when it is known. @returns the exit code */

@@ -1,4 +1,5 @@
 import type { Commands } from '../core/command.ts'
+import { operatorCommands } from './imports.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
 
@@ -18,6 +19,9 @@ export async function openOperator(
   options: LoadOptions & Omit<ServicesOptions, 'wrapStorage' | 'plugins'>,
 ): Promise<Operator> {
   const { plugins } = await loadEverything(options)
-  const { commands, close } = await openServices({ ...options, plugins })
-  return { commands, close: () => close({ graceMs: 0 }) }
+  const services = await openServices({ ...options, plugins })
+  return {
+    commands: operatorCommands(services, options),
+    close: () => services.close({ graceMs: 0 }),
+  }
 }

@@ -46,6 +46,6 @@ export function openRemotes(
 }
 
 /** The ports and IP addresses that may be fetched from, in addition to the public web. */
-function fetchAccess({ FETCH_PORTS, FETCH_ALLOW_ADDRESSES }: Config): FetchAccess {
+export function fetchAccess({ FETCH_PORTS, FETCH_ALLOW_ADDRESSES }: Config): FetchAccess {
   return { ports: (FETCH_PORTS ?? []).map(Number), addresses: FETCH_ALLOW_ADDRESSES ?? [] }
 }

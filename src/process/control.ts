@@ -19,7 +19,10 @@ const REQUEST_MAX_BYTES = 64 * 1024
 // 108 on Linux, 104 elsewhere. Longer names are silently truncated.
 const PATH_MAX_BYTES = process.platform === 'linux' ? 107 : 103
 
-/** A request is one line. The reply is any number of lines with `item`, then one with `result` or `problem`. */
+/**
+ * A request is one line. The reply is any number of lines with `item`, then one with `result` or `problem`. Any byte after the
+ * request means that the command is to finish its work in progress and to begin no more.
+ */
 type Request = { command: string; args: unknown }
 type Reply = { item: unknown } | { result: unknown } | { problem: ProblemJson }
 
@@ -90,15 +93,21 @@ async function serve(
   const left = new AbortController()
   socket.on('error', () => {}).once('close', () => left.abort(new Error('the operator has disconnected')))
   const signal = anySignal([left.signal, ending]).signal
+  const stopping = new AbortController()
   try {
     const { command, args } = await requestFrom(socket, signal)
+    socket.once('data', () => stopping.abort(new Error('the operator has stopped the command')))
     const work = Object.hasOwn(commands, command) ? commands[command] : undefined
     if (!work)
       throw badRequest(
         `This server does not know the command "${command}". Check that server and command have the same version.`,
       )
     log.info({ command }, 'command received')
-    const result = await work(args, { signal, report: (item) => send(socket, { item }, signal) })
+    const result = await work(args, {
+      signal,
+      stop: stopping.signal,
+      report: (item) => send(socket, { item }, signal),
+    })
     await send(socket, { result: result ?? null }, signal)
   } catch (error) {
     if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'command failed')
@@ -159,7 +168,7 @@ export async function callControl({
   path,
   command,
   args,
-  run: { signal, report },
+  run: { signal, stop, report },
 }: {
   path: string
   command: string
@@ -170,9 +179,12 @@ export async function callControl({
   const socket = connect({ path })
   const leave = () => socket.destroy()
   signal.addEventListener('abort', leave, { once: true })
+  const sendStop = () => void socket.write('\n')
   try {
     await connected(socket)
+    stop?.throwIfAborted()
     socket.write(`${JSON.stringify({ command, args } satisfies Request)}\n`)
+    stop?.addEventListener('abort', sendStop, { once: true })
     for await (const text of lines(socket)) {
       const reply = JSON.parse(text) as Reply
       if ('item' in reply) await report(reply.item)
@@ -185,6 +197,7 @@ export async function callControl({
     throw error
   } finally {
     signal.removeEventListener('abort', leave)
+    stop?.removeEventListener('abort', sendStop)
     socket.destroy()
   }
 }

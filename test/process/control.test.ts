@@ -41,6 +41,11 @@ describe('the control socket', () => {
     fail: async () => {
       throw new TypeError('broken')
     },
+    finish: async (_args, { stop, report }) => {
+      await report('begun')
+      if (stop && !stop.aborted) await once(stop, 'abort')
+      return 'finished'
+    },
     hang: async (_args, { signal, report }) => {
       hanging = signal
       await report('begun')
@@ -70,6 +75,14 @@ describe('the control socket', () => {
     const args = { name: 'Müller\n"quoted"', list: [1, null, { deep: true }] }
     expect(await call('echo', args)).to.deep.equal(args)
     expect(await call('nothing')).to.equal(null)
+  })
+
+  it('passes on that the operator wants the command to finish, without aborting it', async () => {
+    const stop = new AbortController()
+    const { signal } = new AbortController()
+    const report = async () => stop.abort()
+    const run = { signal, stop: stop.signal, report }
+    expect(await callControl({ path, command: 'finish', args: {}, run })).to.equal('finished')
   })
 
   it('passes on all intermediate results, in order, at the pace of the reader', async () => {

@@ -157,7 +157,7 @@ export function clientRecordKey(clientId: string): ObjectKey {
 
 export const clientRecordPrefix = `${RECORDS}/clients/`
 
-/** The key of the record that maps a remote URL to its original. @param digest SHA-256 of the URL, in hexadecimal */
+/** The key of the record that maps a remote URL, or a file of an import, to its original. @param digest a SHA-256 in hexadecimal */
 export function remoteRecordKey(digest: string): ObjectKey {
   return `${remoteRecordPrefix}${digest}.json` as ObjectKey
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { version } from '../version.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
+import { addImportCommand, type ImportCommandOptions } from './import/import-command.ts'
 import { subcommand } from './leaf-command.ts'
 import { addProgramCommands, type ProgramCommandsOptions } from './program-commands.ts'
 import { addTypesCommand } from './types-command.ts'
@@ -10,7 +11,10 @@ import { addWebhookCommands } from './webhook-commands.ts'
 /** The exit code of wrong usage. */
 export const WRONG_USAGE = 2
 
-export interface CommandLineOptions extends ClientCommandsOptions, ProgramCommandsOptions {
+export interface CommandLineOptions
+  extends ClientCommandsOptions,
+    ProgramCommandsOptions,
+    ImportCommandOptions {
   /** Writes help and version to standard output. */
   write(text: string): void
   /** Writes wrong usage to standard error. */
@@ -64,6 +68,7 @@ export function commandLine(options: CommandLineOptions): Command {
     ({ json }) => perform('sweep', {}, { json }),
   )
   addWebhookCommands(sluice, perform)
+  addImportCommand(sluice, options)
   addTypesCommand(sluice)
   return sluice
 }

@@ -19,7 +19,7 @@ import type { SweepResumables } from '../upload/sweep-resumables.ts'
 import type { ManagedClients } from './clients.ts'
 
 /** Output of a command before its answer. */
-export type CommandItem = { finding: Finding } | { progress: object }
+export type CommandItem = { finding: Finding } | { progress: object } | { file: object }
 
 // A terminal shows no more updates, and the socket need not carry more.
 const PROGRESS_EVERY_MS = 200
@@ -133,7 +133,7 @@ export function createCommands({
   }
 }
 
-/** A command with validated arguments. */
+/** A command whose arguments are checked first. @throws Problem 400 */
 export function command<T>(
   args: z.ZodType<T>,
   work: (args: T, run: CommandRun) => Promise<unknown>,
@@ -161,7 +161,7 @@ function walk(clientId: string | undefined, { signal, report }: CommandRun): Wal
 }
 
 /** Reports progress at once, and then at most every {@link PROGRESS_EVERY_MS}. */
-function throttledProgress(report: CommandRun['report']) {
+export function throttledProgress(report: CommandRun['report']) {
   let last = Number.NEGATIVE_INFINITY
   return async (progress: object): Promise<void> => {
     const at = performance.now()

@@ -7,7 +7,7 @@ import type { Remotes } from './source.ts'
 
 export interface RemoteUploadRequest
   extends FetchPlaceRequest,
-    Pick<UploadRequest, 'annotations' | 'begin' | 'confirm'> {
+    Pick<UploadRequest, 'annotations' | 'begin' | 'confirm' | 'isSilent'> {
   client: Client
   /** A URL from `parseRemoteUrl`. */
   url: string

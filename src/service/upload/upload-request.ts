@@ -39,6 +39,8 @@ export interface UploadRequest {
   begin?: (name: OriginalName) => Promise<void>
   /** Called when all bytes are stored, before the commit. Throws to delete them again. */
   confirm?: () => Promise<void>
+  /** Whether no event is emitted. The usage of the client does not count these uploads either. */
+  isSilent?: boolean
   signal: AbortSignal
 }
 

@@ -208,7 +208,7 @@ export function createUpload({
       const duplicate = duplicates[i]
       const name = duplicate && parseKey(duplicate.key)
       if (name) return { name, record: duplicate, bucketUrl: bucket.urlOf(duplicate.key) }
-      originalEvents.stored(client, record)
+      if (!request.isSilent) originalEvents.stored(client, record)
       return { name: (context.begun[i] as BegunFile).name, record, bucketUrl: bucket.urlOf(record.key) }
     })
   }

@@ -15,7 +15,9 @@ export interface S3ConnectionOptions {
   /** The URL of an S3-compatible store: `https://storage.example`. */
   endpoint?: string | undefined
   region?: string | undefined
-  credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
+  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined
+  /** The profile of AWS's configuration files that has the credentials. Default: AWS_PROFILE. */
+  profile?: string | undefined
   /** Puts the bucket into the path instead of the host name. Most stores other than Amazon's need it. */
   forcePathStyle: boolean
   /** Returns true for IP addresses that must never be connected to, whatever name resolves to them. */
@@ -97,12 +99,14 @@ function clientConfig({
   endpoint,
   region,
   credentials,
+  profile,
   forcePathStyle,
 }: S3ConnectionOptions): S3ClientConfig {
   return {
     ...(endpoint ? { endpoint } : {}),
     ...(region ? { region } : {}),
     ...(credentials ? { credentials } : {}),
+    ...(profile === undefined ? {} : { profile }),
     forcePathStyle,
     maxAttempts: ATTEMPTS,
     retryMode: 'standard',

@@ -7,6 +7,7 @@ import { EXAMPLE } from '../examples.ts'
 import { flag, header, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
 import { aliasDelivery } from './alias-delivery.ts'
+import { MOVED } from './copies.ts'
 import { FILE_BYTES } from './uploads.ts'
 
 /** A file of any type. */
@@ -46,12 +47,6 @@ const SENT: Readonly<Record<number, Success>> = {
   304: {
     description: 'The file has not changed.',
     headers: [...VALIDATORS, 'X-Sluice-Transform'],
-  },
-}
-const MOVED: Readonly<Record<number, Success>> = {
-  308: {
-    description: 'The new URL of a file that was moved with `redirect`.',
-    headers: ['Location', 'Cache-Control'],
   },
 }
 /** The responses with a stored file. */

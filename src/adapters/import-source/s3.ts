@@ -1,0 +1,77 @@
+import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandInput } from '@aws-sdk/client-s3'
+import type { ImportItem, ImportSource, RefusedItem, S3Origin } from '../../core/imports/source.ts'
+import { isMetadataAddress } from '../../core/net/ip-ranges.ts'
+import { type S3Clients, s3Clients } from '../bucket/s3/client.ts'
+import { download } from '../bucket/s3/download.ts'
+
+// Stores other than Amazon's usually ignore the region, but the SDK needs one.
+const ANY_REGION = 'us-east-1'
+
+/** The objects below a prefix of a bucket. Names that end with "/" are folders of a console, and are ignored. */
+export function s3Source({ bucket, prefix, endpoint, region, profile, credentials }: S3Origin): ImportSource {
+  const clients = s3Clients({
+    endpoint,
+    region: region ?? (endpoint === undefined ? undefined : ANY_REGION),
+    credentials: credentials && {
+      accessKeyId: credentials.accessKeyId,
+      secretAccessKey: credentials.secretAccessKey,
+      ...(credentials.sessionToken ? { sessionToken: credentials.sessionToken } : {}),
+    },
+    profile,
+    forcePathStyle: endpoint !== undefined,
+    isRefused: isMetadataAddress,
+  })
+  // Names of files begin after the last folder of the prefix: `photos/2024-` imports `2024-05.jpg`.
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+  return {
+    async *items(signal) {
+      for await (const object of objects(clients, { bucket, prefix })) {
+        signal.throwIfAborted()
+        const item = itemOf(object, { clients, bucket, folder, place: endpoint ?? '' })
+        if (item) yield item
+      }
+    },
+  }
+}
+
+async function* objects(
+  { calls, patience }: S3Clients,
+  { bucket, prefix }: { bucket: string; prefix: string },
+): AsyncGenerator<_Object & { Key: string }> {
+  let from: Partial<ListObjectsV2CommandInput> | undefined = {}
+  while (from) {
+    const command: ListObjectsV2Command = new ListObjectsV2Command({
+      Bucket: bucket,
+      Prefix: prefix,
+      EncodingType: 'url',
+      ...from,
+    })
+    const page = await patience.responseOf((abortSignal) => calls.send(command, { abortSignal }))
+    from = page.IsTruncated ? { ContinuationToken: page.NextContinuationToken } : undefined
+    for (const object of page.Contents ?? []) {
+      const name = object.Key ?? ''
+      const Key = page.EncodingType === 'url' ? decodeURIComponent(name.replaceAll('+', ' ')) : name
+      yield { ...object, Key }
+    }
+  }
+}
+
+function itemOf(
+  { Key: name, Size: size, ETag, LastModified }: _Object & { Key: string },
+  { clients, bucket, folder, place }: { clients: S3Clients; bucket: string; folder: string; place: string },
+): ImportItem | RefusedItem | undefined {
+  const path = name.slice(folder.length)
+  const segments = path.split('/')
+  // Hidden files, as in a folder. A name that ends with "/" is a folder.
+  if (name.endsWith('/') || segments.some((segment) => segment.startsWith('.'))) return undefined
+  const version = ETag ?? `${LastModified?.getTime()}`
+  return {
+    from: `s3://${bucket}/${name}`,
+    identity: `s3 ${place} ${bucket}/${name} ${version} ${size}`,
+    name: segments.at(-1) ?? '',
+    folder: segments.slice(0, -1).join('/'),
+    annotations: { tags: [], metadata: {} },
+    ...(size === undefined ? {} : { size }),
+    content: { open: (signal) => download(clients, { bucket, name, etag: undefined, signal }) },
+  }
+}

@@ -1,0 +1,94 @@
+import type { ImportOutcome, ImportProgress, ImportReport } from '../../../core/imports/outcome.ts'
+import { type CommandOutput, columns, printable } from '../output.ts'
+import type { UrlMap } from './url-map.ts'
+
+type Item = { file?: ImportOutcome; progress?: ImportProgress }
+type Write = (text: string) => void
+
+// Without a terminal, for example in a log.
+const LINE_EVERY_MS = 10_000
+const BAR_WIDTH = 30
+
+/** Prints an import: refused files, the progress, and the report; with `json`, one line for each file. */
+export function importOutput({
+  json,
+  map,
+  write,
+  writeError,
+  isTerminal,
+  now = Date.now,
+}: {
+  json: boolean
+  map: UrlMap | undefined
+  write: Write
+  writeError: Write
+  isTerminal: boolean
+  now?: () => number
+}): CommandOutput {
+  let refused = 0
+  let isShown = false
+  let lastLineAt = now()
+  const clear = () => {
+    if (isShown) writeError('\r\u001b[K')
+    isShown = false
+  }
+  function show(progress: ImportProgress): void {
+    if (isTerminal) {
+      writeError(`\r\u001b[K${progressLine(progress)}`)
+      isShown = true
+    } else if (!json && now() >= lastLineAt + LINE_EVERY_MS) {
+      lastLineAt = now()
+      write(`${progressLine(progress)}\n`)
+    }
+  }
+  return {
+    report(item) {
+      const { file, progress } = item as Item
+      if (file) {
+        if (file.status === 'refused') {
+          refused += 1
+          clear()
+          if (!json)
+            write(printable(`refused  ${file.from}  (${file.reason})`).replaceAll('\n', ' ').concat('\n'))
+        }
+        if (json) write(`${JSON.stringify({ file })}\n`)
+        map?.add(file)
+      }
+      if (progress) show(progress)
+    },
+    result(value) {
+      clear()
+      write(json ? `${JSON.stringify(value)}\n` : printable(reportText(value as ImportReport)))
+    },
+    get findings() {
+      return refused
+    },
+    clear,
+  }
+}
+
+/** `[#####-----] 50 of 100 files, 2 refused, 12.3 MB`, without the bar while the total is unknown. */
+export function progressLine({ total, ...counts }: ImportProgress): string {
+  const { imported, skipped, refused, accepted, bytes } = counts
+  const done = imported + skipped + refused + accepted
+  const filled = total ? Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH)) : 0
+  const bar = total ? `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ` : ''
+  const files = `${done}${total === undefined ? '' : ` of ${total}`} files`
+  return `${bar}${files}${refused > 0 ? `, ${refused} refused` : ''}, ${(bytes / 1e6).toFixed(1)} MB`
+}
+
+function reportText({ reasons, isStopped, ...counts }: ImportReport): string {
+  const rows = Object.entries(counts)
+    // A dry run imports nothing, other runs accept nothing.
+    .filter(([name, count]) => name !== 'accepted' || count > 0)
+    .map(([name, count]) => [name, String(count)])
+  const refusals = Object.entries(reasons).map(([reason, count]) => [
+    `  ${count}`,
+    reason.replaceAll('\n', ' '),
+  ])
+  return (
+    columns(rows) +
+    (refusals.length > 0 ? `reasons:\n${columns(refusals)}` : '') +
+    (isStopped ? 'stopped before the end; run the same command again to continue\n' : '')
+  )
+}

@@ -1,0 +1,74 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import type { Command } from '../../core/command.ts'
+import { checkTags } from '../../core/files/annotations.ts'
+import type { OpenImportSource } from '../../core/imports/source.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import { badParameter } from '../../core/problem.ts'
+import { type CommandItem, command, throttledProgress } from '../admin/commands.ts'
+import { walkedClients } from '../maintenance/each-client.ts'
+import type { Import } from './import.ts'
+
+const CONCURRENCY_MAX = 16
+
+const s3 = z.strictObject({
+  bucket: z.string().min(1),
+  prefix: z.string(),
+  endpoint: z.url().optional(),
+  region: z.string().optional(),
+  profile: z.string().optional(),
+  credentials: z
+    .strictObject({
+      accessKeyId: z.string().min(1),
+      secretAccessKey: z.string().min(1),
+      sessionToken: z.string().optional(),
+    })
+    .optional(),
+})
+
+/** `import`: stores the files of another system as originals. */
+export function createImportCommand({
+  openSource,
+  importAll,
+  store,
+}: {
+  openSource: OpenImportSource
+  importAll: Import
+  store: ClientStore
+}): Command {
+  return command(
+    z.strictObject({
+      origin: z.union([z.strictObject({ path: z.string() }), z.strictObject({ s3 })]),
+      clientId: z.string().optional(),
+      folder: z.string().optional(),
+      tags: z.array(z.string()).optional(),
+      concurrency: z.int().min(1).max(CONCURRENCY_MAX).optional(),
+      isNameKept: z.boolean().optional(),
+      isDryRun: z.boolean().optional(),
+      isSilent: z.boolean().optional(),
+    }),
+    async (args, { signal, stop, report }) => {
+      const { origin, clientId = FIRST_CLIENT_ID, folder = '', tags = [], concurrency = 4 } = args
+      const { isNameKept = false, isDryRun = false, isSilent = false } = args
+      if ('path' in origin && resolve(origin.path) !== origin.path)
+        throw badParameter({ param: 'path', expected: 'an absolute path', received: origin.path })
+      const [client] = await walkedClients(store, clientId)
+      if (!client) throw new Error(`no client ${clientId}`)
+      return importAll({
+        client,
+        source: await openSource(origin),
+        folder: folder.replace(/^\/+|\/+$/g, ''),
+        tags: checkTags(tags),
+        concurrency,
+        isNameKept,
+        isDryRun,
+        isSilent,
+        signal,
+        stop,
+        found: (file) => report({ file } satisfies CommandItem),
+        progress: throttledProgress(report),
+      })
+    },
+  )
+}

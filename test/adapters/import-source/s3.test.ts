@@ -1,0 +1,59 @@
+import { text } from 'node:stream/consumers'
+import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { expect } from 'chai'
+import { openImportSource } from '../../../src/adapters/import-source/open.ts'
+import type { ImportItem, RefusedItem } from '../../../src/core/imports/source.ts'
+import { rejection } from '../../support/rejection.ts'
+import { type S3Server, s3Server } from '../../support/servers/s3-server.ts'
+
+const { signal } = new AbortController()
+
+describe('a bucket of S3 as the source of an import', function () {
+  this.timeout(60_000)
+  let server: S3Server
+  let bucket: string
+  before(async () => {
+    server = await s3Server()
+    bucket = await server.newBucket()
+    for (const Key of ['shop/a b+ü.txt', 'shop/chairs/oak.txt', 'shop/.hidden/x.txt', 'shop/', 'other.txt'])
+      await put(Key, `bytes of ${Key}`)
+  })
+
+  const put = (Key: string, Body: string) =>
+    server.client.send(new PutObjectCommand({ Bucket: bucket, Key, Body }))
+
+  async function items(prefix: string, secretAccessKey = server.connection.credentials.secretAccessKey) {
+    const { endpoint, credentials } = server.connection
+    const source = await openImportSource({
+      s3: { bucket, prefix, endpoint, credentials: { ...credentials, secretAccessKey } },
+    })
+    const found: Array<ImportItem | RefusedItem> = []
+    for await (const item of source.items(signal)) found.push(item)
+    return found as ImportItem[]
+  }
+
+  it('lists its objects with folders below the prefix, without hidden ones, and reads them', async () => {
+    const found = await items('shop/')
+    expect(found.map(({ from, name, folder, size }) => ({ from, name, folder, size }))).to.deep.equal([
+      { from: `s3://${bucket}/shop/a b+ü.txt`, name: 'a b+ü.txt', folder: '', size: 24 },
+      { from: `s3://${bucket}/shop/chairs/oak.txt`, name: 'oak.txt', folder: 'chairs', size: 28 },
+    ])
+    const [first] = found
+    if (!first || !('open' in first.content)) throw new Error('no content')
+    expect(await text(await first.content.open(signal))).to.equal('bytes of shop/a b+ü.txt')
+    expect((await items('shop/ch')).map(({ folder }) => folder)).to.deep.equal(['chairs'])
+    expect(await items('')).to.have.length(3)
+  })
+
+  it('identifies an object by its name and version', async () => {
+    const identity = async () => (await items('other')).map((item) => item.identity).join()
+    const before = await identity()
+    expect(await identity()).to.equal(before)
+    await put('other.txt', 'other bytes of other.txt')
+    expect(await identity()).to.not.equal(before)
+  })
+
+  it('reports wrong credentials', async () => {
+    expect(await rejection(items('', 'wrong'))).to.include({ code: 'unavailable' })
+  })
+})
