@@ -8,9 +8,9 @@ import { film } from '../../support/media/videos.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
-import { copiedOrMoved } from '../../support/requests/moves.ts'
 import type { Service } from '../../support/service.ts'
 import { askAlias, outcomeOf, setAlias, type WireAlias } from '../../support/stored/aliases.ts'
+import { copiedOrMoved } from '../../support/stored/moves.ts'
 
 const SHORT = 'public, max-age=60, stale-while-revalidate=60'
 

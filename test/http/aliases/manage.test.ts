@@ -10,7 +10,6 @@ import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { copiedOrMoved } from '../../support/requests/moves.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import {
@@ -20,6 +19,7 @@ import {
   type WireAlias,
   type WireAliasList,
 } from '../../support/stored/aliases.ts'
+import { copiedOrMoved } from '../../support/stored/moves.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoBackends('aliases', (start, backend) => {
