@@ -17,8 +17,8 @@ export function openFileManagement(services: Services) {
   const { admits } = clients
   const list = createList({ index, buckets })
   const aliasRecords = createAliasRecords({ buckets, locks: backends.locks })
-  const describeAlias = createDescribeAlias(originals)
   const redirects = createRedirects({ buckets, originals })
+  const describeAlias = createDescribeAlias({ originals, redirects })
   const storage = { index, buckets, originals, records, removals }
   return {
     list,
@@ -27,7 +27,7 @@ export function openFileManagement(services: Services) {
     many: createManyFiles({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),
     annotate: createAnnotate({ index, originals, records }),
-    aliases: createAliases({ records: aliasRecords, originals, describe: describeAlias }),
+    aliases: createAliases({ records: aliasRecords, originals, redirects, describe: describeAlias }),
     listAliases: createListAliases({ buckets, records: aliasRecords, describe: describeAlias }),
     redirects,
     copies: createCopies({ ...storage, redirects, originalEvents, admits }),

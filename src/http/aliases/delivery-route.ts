@@ -1,12 +1,16 @@
 import { Router } from 'express'
 import { parseAliasName } from '../../core/aliases/name.ts'
+import { needsSignedUrl } from '../../core/clients/signed-delivery.ts'
+import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import { aliasTargetMissing } from '../../service/aliases/alias-problems.ts'
 import type { Aliases } from '../../service/aliases/aliases.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
+import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
+import { isSigned, needsSignature } from '../caller/signed-url.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import type { FullContentRange } from '../delivery/send.ts'
 import { storedFiles } from '../delivery/stored-file.ts'
@@ -17,6 +21,7 @@ import { groupOf } from '../request.ts'
 interface Dependencies {
   clients: Clients
   aliases: Pick<Aliases, 'target'>
+  redirects: Pick<Redirects, 'follow'>
   deliveries: Deliveries
   limits: Limits
   fullContentRange: FullContentRange
@@ -26,7 +31,7 @@ interface Dependencies {
 }
 
 /** `GET /v1/<group>/alias/<client token>/<name>`: the file of an alias, transformed by the parameters of the query. */
-export function deliverAliasRoutes({ clients, aliases, ...dependencies }: Dependencies): Router {
+export function deliverAliasRoutes({ clients, aliases, redirects, ...dependencies }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const path = '/v1/:group/alias/:token/*path'
   const send = storedFiles({ clients, ...dependencies })
@@ -36,11 +41,19 @@ export function deliverAliasRoutes({ clients, aliases, ...dependencies }: Depend
     const group = groupOf(req)
     const { client, path: name, query } = callerByToken(req, clients)
     const { key, setAt } = await aliases.target({ client, name: parseAliasName(name, 'path'), group })
+    const replaceable = { since: setAt }
+    const deliver = async (path: ObjectKey) => {
+      // The name of an alias may be public, although its file is in a private folder.
+      if (!isSigned(req) && needsSignedUrl(client, path)) throw needsSignature()
+      await send(req, res, { client, group, query, findPath: async () => path, replaceable })
+    }
     try {
-      await send(req, res, { client, group, query, findPath: async () => key, replaceable: { since: setAt } })
+      await deliver(key)
     } catch (error) {
-      const isMissing = error instanceof Problem && error.code === 'file_not_found'
-      throw isMissing ? aliasTargetMissing() : error
+      if (!(error instanceof Problem) || error.code !== 'file_not_found') throw error
+      const moved = await redirects.follow(client, key)
+      if (!moved) throw aliasTargetMissing()
+      await deliver(moved.name.key)
     }
   })
   routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))

@@ -129,9 +129,14 @@ export function signedLike(req: Request, url: string, client: Client, clients: C
 }
 
 const REFUSALS = {
-  unsigned: () => refusal('url_unsigned', 'This file needs a signed URL.'),
+  unsigned: needsSignature,
   invalid: () => refusal('url_invalid', 'Invalid signature: the URL was changed, or its key was revoked.'),
   expired: () => refusal('url_expired', 'This signed URL has expired. Request a new one.'),
+}
+
+/** 403: the file is delivered only by signed URLs. */
+export function needsSignature(): Problem {
+  return refusal('url_unsigned', 'This file needs a signed URL.')
 }
 
 function refusal(code: string, detail: string): Problem {

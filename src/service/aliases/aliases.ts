@@ -1,12 +1,12 @@
 import { type Alias, type AliasVersion, versionToRestore, withTarget } from '../../core/aliases/alias.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
-import { folderOfKey } from '../../core/files/folder.ts'
 import { parseKey } from '../../core/files/object-key.ts'
 import type { PathCandidates } from '../../core/files/request-path.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { Problem } from '../../core/problem.ts'
 import { originalOf } from '../files/describe.ts'
+import type { Redirects } from '../moves/redirects.ts'
 import type { Originals } from '../originals/originals.ts'
 import {
   aliasNotFound,
@@ -62,10 +62,19 @@ export interface Aliases {
 /** Returns the state of each version of an alias. */
 export type DescribeAlias = (client: Client, alias: Alias) => Promise<DescribedAlias>
 
-export function createDescribeAlias(originals: Pick<Originals, 'resolveToRead'>): DescribeAlias {
+/** @param redirects of moved originals: while it lasts, a moved original is not missing */
+export function createDescribeAlias({
+  originals,
+  redirects,
+}: {
+  originals: Pick<Originals, 'resolveToRead'>
+  redirects: Pick<Redirects, 'follow'>
+}): DescribeAlias {
   const described = async (client: Client, version: AliasVersion): Promise<DescribedVersion> => {
     const full = parseKey(version.key)
-    const found = full && (await originals.resolveToRead(client, { full }))
+    const found =
+      full &&
+      ((await originals.resolveToRead(client, { full })) ?? (await redirects.follow(client, full.key)))
     return { ...version, isMissing: found === undefined }
   }
   return async (client, alias) => {
@@ -81,11 +90,13 @@ export function createDescribeAlias(originals: Pick<Originals, 'resolveToRead'>)
 export function createAliases({
   records,
   originals,
+  redirects,
   describe,
   now = Date.now,
 }: {
   records: AliasRecords
   originals: Originals
+  redirects: Pick<Redirects, 'follow'>
   describe: DescribeAlias
   now?: () => number
 }): Aliases {
@@ -120,9 +131,10 @@ export function createAliases({
         const restored = versionToRestore(before, version)
         if (!restored) throw aliasVersionNotFound(version)
         const full = parseKey(restored.key)
-        const isAllowed = full && isWithin(folderOfKey(full.key), folder)
-        if (!isAllowed || !(await originals.resolve(client, { full }))) throw aliasTargetMissing()
-        return put(record, before, { name, key: full.key })
+        const found =
+          full && ((await originals.resolve(client, { full })) ?? (await redirects.follow(client, full.key)))
+        if (!found || !isWithin(found.name.folder, folder)) throw aliasTargetMissing()
+        return put(record, before, { name, key: found.name.key })
       }
       return describe(client, await records.change(client, name, work, { signal }))
     },

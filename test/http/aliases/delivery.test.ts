@@ -10,6 +10,7 @@ import { type Caller, newClient, uploadOne, type WireRecord } from '../../suppor
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { askAlias, outcomeOf, setAlias, type WireAlias } from '../../support/stored/aliases.ts'
+import { copiedOrMoved } from '../../support/stored/moves.ts'
 
 const SHORT = 'public, max-age=60, stale-while-revalidate=60'
 
@@ -183,6 +184,32 @@ onOneBackend('a signed alias', (start) => {
     await setAlias(client, 'shop/a b', later.s3PathOriginal)
     expect(await codeOf(url)).to.equal('200')
     expect(outcomeOf(await sign(path.replace('a%20b', '..%2fb')))).to.equal('400 bad_path')
+  })
+
+  it('needs a signature for the file of a private folder, wherever the alias is', async () => {
+    const other = await newClient(service)
+    await service.app.clients.addUrlKey(other.id)
+    await service.app.clients.setRules(other.id, { privateFolders: ['private'] })
+    const bytes = await picture()
+    const file = async (folder: string) =>
+      (await uploadOne(other, { name: 'a.png', bytes }, { path: folder })).s3PathOriginal
+    const hidden = await file('private')
+    const open = await file('open')
+    for (const [name, target, expected] of [
+      ['shown/a', hidden, '403 url_unsigned'],
+      ['private/a', open, '403 url_unsigned'],
+      ['shown/b', open, '200'],
+    ] as const) {
+      const { pathname } = new URL((await setAlias(other, name, target)).src)
+      expect(await codeOf(pathname), name).to.equal(expected)
+      expect(await codeOf(`${pathname}?w=20`), name).to.equal(expected)
+      const { body } = await ask(other, '/v1/sign/url', { method: 'POST', json: { url: pathname } })
+      expect(await codeOf((body as { url: string }).url), name).to.equal('200')
+    }
+    // A private file that was moved into a public folder, and the other way round.
+    const { pathname } = new URL((await setAlias(other, 'shown/c', open)).src)
+    await copiedOrMoved(other, 'move', { from: open, to: 'private', redirect: '1d' })
+    expect(await codeOf(pathname)).to.equal('403 url_unsigned')
   })
 
   it('is signed with the secret of a folder only for aliases and files of the folder', async () => {

@@ -1,13 +1,17 @@
 import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { aliasRecordKey } from '../../../src/core/aliases/name.ts'
+import { EMBEDDED } from '../../support/backend.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
+import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { wrapBuckets } from '../../support/storage.ts'
 import {
   askAlias,
   outcomeOf,
@@ -15,6 +19,7 @@ import {
   type WireAlias,
   type WireAliasList,
 } from '../../support/stored/aliases.ts'
+import { copiedOrMoved } from '../../support/stored/moves.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoBackends('aliases', (start, backend) => {
@@ -215,6 +220,22 @@ onTwoBackends('aliases', (start, backend) => {
     expect((await command(service, 'check')).findings).to.not.include(finding)
   })
 
+  it('whose file is moved deliver it, as long as the move has a redirect', async () => {
+    const { s3PathOriginal: file } = await uploadOne(service, { name: 'a.png', bytes: images[0] ?? '' })
+    const alias = await setAlias(service, 'moved', file)
+    const moved = await copiedOrMoved(service, 'move', { from: file, to: 'archive', redirect: '1d' })
+    expect(await delivered(service, alias)).to.equal(0)
+    expect(await get('moved')).to.include({ version: 1, file, missing: false })
+    const finding = `alias without original: first ${aliasRecordKey('moved')}`
+    expect((await command(service, 'check')).findings).to.not.include(finding)
+    await setAlias(service, 'moved', key(1))
+    // A rollback sets the alias to the new place.
+    expect((await rollBack('moved')).body).to.include({ version: 3, file: moved.s3PathOriginal })
+    await copiedOrMoved(service, 'move', { from: moved.s3PathOriginal, to: 'elsewhere' })
+    expect(await get('moved')).to.include({ missing: true })
+    expect((await command(service, 'check')).findings).to.include(finding)
+  })
+
   it('remain when the index was lost', async () => {
     const dataDir = await temporaryFolder()
     const former = await start({ dataDir })
@@ -233,6 +254,38 @@ onTwoBackends('aliases', (start, backend) => {
     // Of one process at a time: the folder is removed with it.
     await next.stop()
   })
+
+  if (backend !== EMBEDDED)
+    it('are changed by several processes one after the other, and delivered by all of them', async () => {
+      let interrupt = async () => {}
+      const wrapStorage = wrapBuckets((bucket) => ({
+        async put(...object) {
+          await interrupt()
+          await bucket.put(...object)
+        },
+      }))
+      const other = await start({ dataDir: service.dataDir, wrapStorage })
+      const alias = await setAlias(service, 'shared', key(0))
+      expect(await delivered(other, alias)).to.equal(0)
+      await setAlias(service, 'shared', key(1))
+      await eventually(async () => expect(await delivered(other, alias)).to.equal(1))
+
+      const headers = { 'If-Match': String((await askAlias(service, 'shared')).headers.get('etag')) }
+      const set = ({ url }: Service, file: string) =>
+        askAlias({ ...service, url }, 'shared', { method: 'PUT', json: { file }, headers })
+      let rival: ReturnType<typeof set> | undefined
+      // After the first process has compared the condition, and before it writes.
+      interrupt = async () => {
+        rival = set(service, key(2))
+        await Promise.race([rival, pause(300)])
+      }
+      expect(outcomeOf(await set(other, key(0)))).to.equal('200')
+      expect(outcomeOf((await rival) ?? { status: 0, body: {} })).to.equal('412 precondition_failed')
+      expect((await get('shared')).versions).to.have.length(3)
+      for (const one of [service, other])
+        await eventually(async () => expect(await delivered(one, alias)).to.equal(0))
+      await other.stop({ keepData: true })
+    })
 
   it('are deleted with their client', async () => {
     const other = await newClient(service)

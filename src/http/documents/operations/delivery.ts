@@ -4,8 +4,9 @@ import { fileInformation } from '../../wire/information.ts'
 import { mediaJob } from '../../wire/links.ts'
 import type { Endpoint, Parameter } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
-import { ALIAS_NAME, flag, query } from '../parameters.ts'
+import { flag, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
+import { aliasDelivery } from './alias-delivery.ts'
 import { CONDITIONS, FILE, MOVED, SENT, STORED, VALIDATORS } from './sent.ts'
 
 const SIGNATURE = [
@@ -29,7 +30,14 @@ export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {
   ]
   return [
     ...MEDIA_GROUPS.map((group) => delivered(group, of(group))),
-    ...MEDIA_GROUPS.map((group) => byAlias(group, of(group))),
+    ...MEDIA_GROUPS.map((group) =>
+      aliasDelivery(group, {
+        parameters: of(group),
+        responses: STORED,
+        name: wordOf(group),
+        noun: NOUNS[group],
+      }),
+    ),
     ...FETCHED.map((endpoint) => ({ ...endpoint, parameters: of('image') })),
     ...MEDIA_GROUPS.map((group) => mirrored(group, of(group))),
     ...MEDIA_GROUPS.map((group) => foreign(group, of(group))),
@@ -48,20 +56,6 @@ function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoin
     parameters,
     responses: { ...STORED, ...MOVED },
     ...(group === 'image' ? { examples: IMAGE_EXAMPLES } : {}),
-  }
-}
-
-function byAlias(group: MediaGroup, parameters: readonly Parameter[]): Endpoint {
-  return {
-    route: 'GET /v1/:group/alias/:token/*path',
-    path: `/v1/${group}/alias/{token}/{path}`,
-    id: `get${wordOf(group)}ByAlias`,
-    tag: 'Delivery',
-    summary: `Deliver ${NOUNS[group]} by the name of an alias, transformed by the parameters`,
-    access: 'signature',
-    parameters: [ALIAS_NAME, ...parameters],
-    responses: STORED,
-    ...(group === 'image' ? { examples: ALIAS_EXAMPLES } : {}),
   }
 }
 
@@ -103,15 +97,6 @@ const IMAGE_EXAMPLES = [
     summary: 'A width that is not allowed',
     parameters: { token: EXAMPLE.token, path: EXAMPLE.sourceName, w: '0' },
     status: 400,
-  },
-]
-
-const ALIAS_EXAMPLES = [
-  {
-    id: 'small',
-    summary: '300 px wide, as WebP',
-    parameters: { token: EXAMPLE.token, path: EXAMPLE.alias, w: '300', f: 'webp' },
-    status: 200,
   },
 ]
 
