@@ -1,5 +1,6 @@
 import { type Clients, createClients } from './access/clients.ts'
 import { createLinks, type Links } from './access/links.ts'
+import { createPresets, type Presets } from './access/presets.ts'
 import { createUrls, type Urls } from './access/urls.ts'
 import { requestUsage, type UsageOptions } from './access/usage.ts'
 import { createWebhooks, type Webhooks } from './access/webhooks.ts'
@@ -24,6 +25,7 @@ export interface SluiceClient {
   files: Files
   folders: Folders
   aliases: Aliases
+  presets: Presets
   links: Links
   urls: Urls
   jobs: Jobs
@@ -42,6 +44,7 @@ export function createClient({ secret, adminToken, ...options }: ClientOptions):
     files: createFiles(api),
     folders: createFolders(api),
     aliases: createAliases(api),
+    presets: createPresets(api),
     links: createLinks(api),
     urls: createUrls(api),
     jobs: createJobs(api),

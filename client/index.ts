@@ -1,5 +1,6 @@
 export type { Clients } from './access/clients.ts'
 export type { LinkOptions, Links } from './access/links.ts'
+export type { Presets } from './access/presets.ts'
 export type { SignOptions, Urls } from './access/urls.ts'
 export type { UsageOptions } from './access/usage.ts'
 export type { DeliveryListOptions, Webhooks } from './access/webhooks.ts'
@@ -13,6 +14,7 @@ export { thumbHashToDataUrl } from './delivery/thumb-hash.ts'
 export { type UrlBuilder, url } from './delivery/url.ts'
 export { type Aliases, type AliasListOptions, type AliasPlace, aliasUrl } from './files/aliases.ts'
 export type { FileReport, ManyOptions, Selection } from './files/batch.ts'
+export type { CopyItem, MoveItem } from './files/copies.ts'
 export type { Files } from './files/files.ts'
 export type { FolderListOptions, Folders } from './files/folders.ts'
 export type { ListOptions } from './files/list.ts'
@@ -26,6 +28,7 @@ export type {
   ClientStorage,
   ClientWithSecret,
   ClientWithUrlKey,
+  CopyReport,
   DeletedDerivatives,
   DeletedFile,
   File as ListedFile,
@@ -38,9 +41,11 @@ export type {
   FolderList,
   ListedAlias,
   MediaJob,
+  MoveReport,
   NewClient,
   NewScopedSecret,
   NewSecret,
+  Preset,
   Problem,
   ProblemCode,
   RemovedClient,

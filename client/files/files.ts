@@ -1,4 +1,5 @@
 import type {
+  CopyReport,
   DeletedDerivatives,
   DeletedFile,
   FileChange,
@@ -6,6 +7,7 @@ import type {
   FileRecord,
   FileWithDerivatives,
   File as ListedFile,
+  MoveReport,
 } from '../generated/api.ts'
 import { type Api, type CallOptions, encodedPath } from '../http/request.ts'
 import { type FileRef, pathOf } from '../records.ts'
@@ -13,6 +15,7 @@ import type { UploadOptions } from '../upload/options.ts'
 import type { RemoteFile, UploadSource } from '../upload/source.ts'
 import { uploadFile } from '../upload/upload.ts'
 import { type FileReport, type ManyOptions, removeMany, restoreMany, type Selection } from './batch.ts'
+import { type CopyItem, copyFiles, type MoveItem, moveFiles } from './copies.ts'
 import { type ListOptions, listAll, listPage } from './list.ts'
 import { requestZip, type ZipFile, type ZipOptions } from './zip.ts'
 
@@ -36,6 +39,10 @@ export interface Files {
   deleteMany(files: Selection, options?: ManyOptions): Promise<FileReport[]>
   /** Restores deleted files. The report has an entry for each file. */
   restore(files: FileRef | readonly FileRef[], options?: CallOptions): Promise<FileReport[]>
+  /** Copies files within the bucket: `files.copy([{ file, to: 'archive' }])`. The report has an entry for each file. */
+  copy(files: readonly CopyItem[], options?: CallOptions): Promise<CopyReport['results']>
+  /** Moves files, and may redirect their former URLs. The report has an entry for each file. */
+  move(files: readonly MoveItem[], options?: CallOptions): Promise<MoveReport['results']>
   /** Deletes the derivatives of a file. They are rendered again on request. */
   deleteDerivatives(file: FileRef, options?: CallOptions): Promise<DeletedDerivatives>
   /** A ZIP archive of up to 100 files and derivatives. Its body is a stream. */
@@ -61,6 +68,8 @@ export function createFiles(api: Api): Files {
       }),
     deleteMany: (files, options) => removeMany(api, files, options),
     restore: (files, options) => restoreMany(api, Array.isArray(files) ? files : [files as FileRef], options),
+    copy: (files, options) => copyFiles(api, files, options),
+    move: (files, options) => moveFiles(api, files, options),
     deleteDerivatives: (file, { signal } = {}) =>
       api.json({ method: 'DELETE', path: path(file, '/derivatives'), signal }),
     zip: (files, options) => requestZip(api, files, options),

@@ -59,6 +59,7 @@ export const STORED: readonly ProblemName[] = [
   '422 image_size_not_allowed',
   '422 file_not_decodable',
   '429 rate_limited',
+  '501 not_installed',
   '503 storage_full',
 ]
 /** A URL of another service. */
@@ -114,3 +115,6 @@ export const ONE_CLIENT: readonly ProblemName[] = [
   '404 client_not_found',
   '409 client_conflict',
 ]
+
+/** Objects of other systems. */
+export const FOREIGN: readonly ProblemName[] = [...FILE, ...SENT, ...TRANSFORMED, '400 only_pictures']

@@ -69,7 +69,10 @@ export function createOrRedirect({
       const moved = isMissing ? await movedPath(req) : undefined
       if (!moved) throw error
       const leftSeconds = Math.max(0, Math.floor((moved.until - Date.now()) / 1000))
-      res.setHeader('Cache-Control', cacheControl(req, { maxAgeSeconds: Math.min(MAX_AGE_SECONDS, leftSeconds) }))
+      res.setHeader(
+        'Cache-Control',
+        cacheControl(req, { maxAgeSeconds: Math.min(MAX_AGE_SECONDS, leftSeconds) }),
+      )
       // Not by `res.redirect`: it would encode characters that the signature covers.
       res.setHeader('Location', movedUrl(req, moved.path))
       res.status(308).end()

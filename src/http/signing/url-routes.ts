@@ -6,7 +6,7 @@ import { parsePath } from '../../core/files/request-path.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { badParameter, fileNotFound, Problem } from '../../core/problem.ts'
-import { signUrl } from '../../core/signing/signed-url.ts'
+import { signUrl, withoutSignature } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import { jsonBody } from '../body/json.ts'
@@ -123,7 +123,9 @@ function ownTarget(
   url: string,
   { grant, baseUrl, deliveries }: { grant: Grant; baseUrl: string; deliveries: Pick<Deliveries, 'plan'> },
 ): string {
-  const target = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
+  const given = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
+  // A `src` of a record may be signed. The new signature replaces that one.
+  const target = withoutSignature(given)
   const {
     token,
     group = '',

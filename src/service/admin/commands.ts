@@ -133,7 +133,7 @@ export function createCommands({
   }
 }
 
-/** A command with validated arguments. */
+/** A command whose arguments are checked first. @throws Problem 400 */
 export function command<T>(
   args: z.ZodType<T>,
   work: (args: T, run: CommandRun) => Promise<unknown>,

@@ -8,8 +8,8 @@ import type { Locks } from '../../core/ports/locks.ts'
 import { tooLarge } from '../../core/problem.ts'
 import type { RemoteUpload } from '../remote/upload.ts'
 import { takeHead } from '../upload/incoming-bytes.ts'
-import type { Upload, UploadedFile } from '../upload/upload-request.ts'
 import { checkType } from '../upload/rules/upload-rules.ts'
+import type { Upload, UploadedFile } from '../upload/upload-request.ts'
 import { type ImportNotes, noteDigest } from './notes.ts'
 
 /** How the files of an import are stored. */

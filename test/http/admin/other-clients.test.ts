@@ -142,6 +142,10 @@ onTwoBackends('the tokens of another client', (start) => {
       statuses: [200, 403],
       ask: (_, own) => call('GET', `/v1/folders?prefix=${MARK}`, own),
     },
+    'GET /v1/:group/foreign/:token/*path': {
+      statuses: [404],
+      ask: (_, own) => call('GET', `/v1/image/foreign/${own.tokens.clientToken}/${MARK}/a.png`, own),
+    },
     'GET /v1/foreign': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/foreign', own) },
     'GET /v1/:group/alias/:token/*path': {
       statuses: [404],
@@ -187,6 +191,14 @@ onTwoBackends('the tokens of another client', (start) => {
     'POST /v1/files/restore': {
       statuses: [200, 403],
       ask: (_, own) => call('POST', '/v1/files/restore', own, { body: { paths: [key()] } }),
+    },
+    'POST /v1/files/copy': {
+      statuses: [200, 403],
+      ask: (_, own) => call('POST', '/v1/files/copy', own, { body: { files: [{ from: key(), to: MARK }] } }),
+    },
+    'POST /v1/files/move': {
+      statuses: [200, 403],
+      ask: (_, own) => call('POST', '/v1/files/move', own, { body: { files: [{ from: key(), to: MARK }] } }),
     },
     'GET /v1/usage': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/usage', own) },
     'POST /v1/webhooks/test': {
@@ -285,7 +297,7 @@ onTwoBackends('the tokens of another client', (start) => {
         )
         const id = file.sourceName.slice(0, 22)
         // A problem, a report or a manifest may repeat the path that was asked for.
-        if (status === 200 && !/zip|delete|restore/.test(name))
+        if (status === 200 && !/zip|delete|restore|copy|move/.test(name))
           expect(body.includes(id), name).to.equal(false)
         expect(body.includes('IHDR'), name).to.equal(false)
       }

@@ -5,9 +5,9 @@ import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { copiedOrMoved, copyOrMove } from '../../support/requests/moves.ts'
 import type { Service } from '../../support/service.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
+import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
 onTwoBackends('POST /v1/files/copy', (start) => {
   let service: Service

@@ -7,8 +7,8 @@ import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { type Caller, deleteFile, newClient, rawPath, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { copiedOrMoved, copyOrMove } from '../../support/requests/moves.ts'
 import type { Service } from '../../support/service.ts'
+import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
 onTwoBackends('redirects of moved files', (start, backend) => {
   let service: Service

@@ -1,6 +1,6 @@
 import { copying, moving } from '../../moves/request.ts'
 import { copyReport, moveReport } from '../../wire/copies.ts'
-import type { Endpoint } from '../endpoint.ts'
+import type { Endpoint, Success } from '../endpoint.ts'
 
 const MISSING = 'image/jpeg/none.jpg'
 const FAILED = {
@@ -8,6 +8,14 @@ const FAILED = {
   status: 'error',
   code: 'file_not_found',
   detail: 'This file does not exist.',
+}
+
+/** The response for a file that was moved. */
+export const MOVED: Readonly<Record<number, Success>> = {
+  308: {
+    description: 'The new URL of a file that was moved with `redirect`.',
+    headers: ['Location', 'Cache-Control'],
+  },
 }
 
 /** Copies and moves of files. */

@@ -6,6 +6,7 @@ import type { Content, Endpoint, Parameter, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
 import { ALIAS_NAME, flag, header, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
+import { MOVED } from './copies.ts'
 import { FILE_BYTES } from './uploads.ts'
 
 /** A file of any type. */
@@ -19,19 +20,19 @@ export const CONDITIONS = [
   header('If-Unmodified-Since', 'Returns 412 if the file was stored later.'),
   header('If-Range', 'Ignores `Range` unless this is the `ETag` or the date of the file.'),
 ]
-const SIGNATURE = [
+export const SIGNATURE = [
   query('s', 'Signature of a signed URL.'),
   query('exp', 'Expiry of a signed URL, in seconds since 1970.', { type: 'integer', minimum: 0 }),
 ]
-const DOWNLOAD = query('download', 'Browsers save the file, under this name if it is not empty.')
-const COMMON = [
+export const DOWNLOAD = query('download', 'Browsers save the file, under this name if it is not empty.')
+export const COMMON = [
   DOWNLOAD,
   query('preset', 'A preset: a name for a set of parameters.'),
   query('wait', 'Waits for a video or audio job, in seconds.', { type: 'integer', minimum: 1, maximum: 30 }),
 ]
 
 const VALIDATORS = ['Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Vary'] as const
-const SENT: Readonly<Record<number, Success>> = {
+export const SENT: Readonly<Record<number, Success>> = {
   200: {
     description: 'The file.',
     content: FILE,
@@ -45,12 +46,6 @@ const SENT: Readonly<Record<number, Success>> = {
   304: {
     description: 'The file has not changed.',
     headers: [...VALIDATORS, 'X-Sluice-Transform'],
-  },
-}
-const MOVED: Readonly<Record<number, Success>> = {
-  308: {
-    description: 'The new URL of a file that was moved with `redirect`.',
-    headers: ['Location', 'Cache-Control'],
   },
 }
 /** The responses with a stored file. */
@@ -76,7 +71,6 @@ export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {
     ...MEDIA_GROUPS.map((group) => byAlias(group, of(group))),
     ...FETCHED.map((endpoint) => ({ ...endpoint, parameters: of('image') })),
     ...MEDIA_GROUPS.map((group) => mirrored(group, of(group))),
-    ...MEDIA_GROUPS.map((group) => foreign(group, of(group))),
     ...OTHERS,
   ]
 }
@@ -119,19 +113,6 @@ function mirrored(group: MediaGroup, parameters: readonly Parameter[]): Endpoint
     access: 'signature',
     parameters,
     responses: STORED,
-  }
-}
-
-function foreign(group: MediaGroup, parameters: readonly Parameter[]): Endpoint {
-  return {
-    route: 'GET /v1/:group/foreign/:token/*path',
-    path: `/v1/${group}/foreign/{token}/{path}`,
-    id: `getForeign${wordOf(group)}`,
-    tag: 'Delivery',
-    summary: `Deliver ${NOUNS[group]} that another system has written into the bucket`,
-    access: 'signature',
-    parameters: group === 'image' ? parameters : [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
-    responses: SENT,
   }
 }
 
@@ -259,7 +240,7 @@ const OTHERS: readonly Endpoint[] = [
   },
 ]
 
-const NOUNS: Readonly<Record<MediaGroup, string>> = {
+export const NOUNS: Readonly<Record<MediaGroup, string>> = {
   image: 'an image',
   video: 'a video',
   audio: 'an audio file',
@@ -267,6 +248,6 @@ const NOUNS: Readonly<Record<MediaGroup, string>> = {
   application: 'a file of another type',
 }
 
-function wordOf(group: MediaGroup): string {
+export function wordOf(group: MediaGroup): string {
   return `${group[0]?.toUpperCase()}${group.slice(1)}`
 }

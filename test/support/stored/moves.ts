@@ -1,6 +1,6 @@
-import type { WireFile } from '../stored/files.ts'
-import { ask } from './ask.ts'
-import type { Caller } from './client.ts'
+import { ask } from '../requests/ask.ts'
+import type { Caller } from '../requests/client.ts'
+import type { WireFile } from './files.ts'
 
 /** The outcome for one file of a copy or move. */
 export interface CopyOutcome {
