@@ -3,7 +3,7 @@ import type { DescribedParameters } from '../../../core/plugin-api/describe-para
 import { fileInformation } from '../../wire/information.ts'
 import { mediaJob } from '../../wire/links.ts'
 import type { Content, Endpoint, Parameter, Success } from '../endpoint.ts'
-import { EXAMPLE } from '../examples.ts'
+import { EXAMPLE, IMAGE_EXAMPLES } from '../examples.ts'
 import { ALIAS_NAME, flag, header, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
 import { MOVED } from './copies.ts'
@@ -115,21 +115,6 @@ function mirrored(group: MediaGroup, parameters: readonly Parameter[]): Endpoint
     responses: STORED,
   }
 }
-
-const IMAGE_EXAMPLES = [
-  {
-    id: 'small',
-    summary: '300 px wide, as WebP',
-    parameters: { token: EXAMPLE.token, path: EXAMPLE.sourceName, w: '300', f: 'webp' },
-    status: 200,
-  },
-  {
-    id: 'tooSmall',
-    summary: 'A width that is not allowed',
-    parameters: { token: EXAMPLE.token, path: EXAMPLE.sourceName, w: '0' },
-    status: 400,
-  },
-]
 
 const ALIAS_EXAMPLES = [
   {
