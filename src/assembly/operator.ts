@@ -1,7 +1,7 @@
 import type { Commands } from '../core/command.ts'
-import { operatorCommands } from './imports.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
+import { operatorCommands } from './sources/imports.ts'
 
 /** The commands of an operator, without a running server. */
 export interface Operator {

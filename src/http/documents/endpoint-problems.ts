@@ -4,6 +4,7 @@ import {
   COMPAT,
   FETCHED,
   FILE,
+  FOREIGN,
   FORM,
   JSON_BODY,
   LINK,
@@ -117,14 +118,7 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'GET /compat/imgproxy/:token/*path': COMPAT,
   'GET /compat/openinary/:token/*path': COMPAT,
   'GET /v1/bucket/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, ...SENT],
-  'GET /v1/:group/foreign/:token/*path': [
-    ...SIGNATURE,
-    ...QUERY,
-    ...FILE,
-    ...SENT,
-    ...TRANSFORMED,
-    '400 only_pictures',
-  ],
+  'GET /v1/:group/foreign/:token/*path': [...SIGNATURE, ...QUERY, ...FOREIGN],
   'GET /v1/foreign': [...SECRET, ...QUERY, '400 bad_path', '400 unknown_parameter'],
   'GET /v1/:group/fetch/:token/:url': [
     ...SIGNATURE,

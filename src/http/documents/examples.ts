@@ -43,3 +43,19 @@ export const EXAMPLE_FILE = {
   tags: ['holiday'],
   metadata: { album: 'Lisbon' },
 }
+
+/** Requests for the stored JPEG, transformed. */
+export const IMAGE_EXAMPLES = [
+  {
+    id: 'small',
+    summary: '300 px wide, as WebP',
+    parameters: { token: EXAMPLE.token, path: EXAMPLE.sourceName, w: '300', f: 'webp' },
+    status: 200,
+  },
+  {
+    id: 'tooSmall',
+    summary: 'A width that is not allowed',
+    parameters: { token: EXAMPLE.token, path: EXAMPLE.sourceName, w: '0' },
+    status: 400,
+  },
+]

@@ -115,3 +115,6 @@ export const ONE_CLIENT: readonly ProblemName[] = [
   '404 client_not_found',
   '409 client_conflict',
 ]
+
+/** Objects of other systems. */
+export const FOREIGN: readonly ProblemName[] = [...FILE, ...SENT, ...TRANSFORMED, '400 only_pictures']

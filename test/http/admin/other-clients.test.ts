@@ -142,6 +142,10 @@ onTwoBackends('the tokens of another client', (start) => {
       statuses: [200, 403],
       ask: (_, own) => call('GET', `/v1/folders?prefix=${MARK}`, own),
     },
+    'GET /v1/:group/foreign/:token/*path': {
+      statuses: [404],
+      ask: (_, own) => call('GET', `/v1/image/foreign/${own.tokens.clientToken}/${MARK}/a.png`, own),
+    },
     'GET /v1/foreign': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/foreign', own) },
     'GET /v1/:group/alias/:token/*path': {
       statuses: [404],

@@ -3,18 +3,18 @@ import type { DescribedParameters } from '../../../core/plugin-api/describe-para
 import { fileInformation } from '../../wire/information.ts'
 import { mediaJob } from '../../wire/links.ts'
 import type { Endpoint, Parameter } from '../endpoint.ts'
-import { EXAMPLE } from '../examples.ts'
+import { EXAMPLE, IMAGE_EXAMPLES } from '../examples.ts'
 import { flag, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
 import { aliasDelivery } from './alias-delivery.ts'
 import { CONDITIONS, FILE, MOVED, SENT, STORED, VALIDATORS } from './sent.ts'
 
-const SIGNATURE = [
+export const SIGNATURE = [
   query('s', 'Signature of a signed URL.'),
   query('exp', 'Expiry of a signed URL, in seconds since 1970.', { type: 'integer', minimum: 0 }),
 ]
-const DOWNLOAD = query('download', 'Browsers save the file, under this name if it is not empty.')
-const COMMON = [
+export const DOWNLOAD = query('download', 'Browsers save the file, under this name if it is not empty.')
+export const COMMON = [
   DOWNLOAD,
   query('preset', 'A preset: a name for a set of parameters.'),
   query('wait', 'Waits for a video or audio job, in seconds.', { type: 'integer', minimum: 1, maximum: 30 }),
@@ -40,7 +40,6 @@ export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {
     ),
     ...FETCHED.map((endpoint) => ({ ...endpoint, parameters: of('image') })),
     ...MEDIA_GROUPS.map((group) => mirrored(group, of(group))),
-    ...MEDIA_GROUPS.map((group) => foreign(group, of(group))),
     ...OTHERS,
   ]
 }
@@ -71,34 +70,6 @@ function mirrored(group: MediaGroup, parameters: readonly Parameter[]): Endpoint
     responses: STORED,
   }
 }
-
-function foreign(group: MediaGroup, parameters: readonly Parameter[]): Endpoint {
-  return {
-    route: 'GET /v1/:group/foreign/:token/*path',
-    path: `/v1/${group}/foreign/{token}/{path}`,
-    id: `getForeign${wordOf(group)}`,
-    tag: 'Delivery',
-    summary: `Deliver ${NOUNS[group]} that another system has written into the bucket`,
-    access: 'signature',
-    parameters: group === 'image' ? parameters : [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
-    responses: SENT,
-  }
-}
-
-const IMAGE_EXAMPLES = [
-  {
-    id: 'small',
-    summary: '300 px wide, as WebP',
-    parameters: { token: EXAMPLE.token, path: EXAMPLE.sourceName, w: '300', f: 'webp' },
-    status: 200,
-  },
-  {
-    id: 'tooSmall',
-    summary: 'A width that is not allowed',
-    parameters: { token: EXAMPLE.token, path: EXAMPLE.sourceName, w: '0' },
-    status: 400,
-  },
-]
 
 const FETCHED: readonly Endpoint[] = [
   {
@@ -200,7 +171,7 @@ const OTHERS: readonly Endpoint[] = [
   },
 ]
 
-const NOUNS: Readonly<Record<MediaGroup, string>> = {
+export const NOUNS: Readonly<Record<MediaGroup, string>> = {
   image: 'an image',
   video: 'a video',
   audio: 'an audio file',
@@ -208,6 +179,6 @@ const NOUNS: Readonly<Record<MediaGroup, string>> = {
   application: 'a file of another type',
 }
 
-function wordOf(group: MediaGroup): string {
+export function wordOf(group: MediaGroup): string {
   return `${group[0]?.toUpperCase()}${group.slice(1)}`
 }

@@ -1,9 +1,35 @@
+import { MEDIA_GROUPS, type MediaGroup } from '../../../core/media/groups.ts'
+import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
 import { foreignList } from '../../wire/foreign.ts'
-import type { Endpoint } from '../endpoint.ts'
+import type { Endpoint, Parameter } from '../endpoint.ts'
 import { query } from '../parameters.ts'
+import { pluginParameter } from '../plugin-parameters.ts'
+import { COMMON, DOWNLOAD, NOUNS, SIGNATURE, wordOf } from './delivery.ts'
+import { CONDITIONS, SENT } from './sent.ts'
 
-/** The list of the objects of other systems. */
-export const FOREIGN: readonly Endpoint[] = [
+/** Delivery and list of objects that other systems have written into the bucket. */
+export function foreignEndpoints({ image }: DescribedParameters): Endpoint[] {
+  const transformed = [...image.map(pluginParameter), ...COMMON]
+  return [
+    ...MEDIA_GROUPS.map((group) => delivered(group, group === 'image' ? transformed : [DOWNLOAD])),
+    ...LIST,
+  ]
+}
+
+function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoint {
+  return {
+    route: 'GET /v1/:group/foreign/:token/*path',
+    path: `/v1/${group}/foreign/{token}/{path}`,
+    id: `getForeign${wordOf(group)}`,
+    tag: 'Delivery',
+    summary: `Deliver ${NOUNS[group]} that another system has written into the bucket`,
+    access: 'signature',
+    parameters: [...parameters, ...SIGNATURE, ...CONDITIONS],
+    responses: SENT,
+  }
+}
+
+const LIST: readonly Endpoint[] = [
   {
     route: 'GET /v1/foreign',
     id: 'listForeignObjects',

@@ -1,13 +1,13 @@
-import type { Config } from '../../config/load.ts'
-import { foreignTest } from '../core/foreign/foreign-path.ts'
-import type { Log } from '../core/log.ts'
-import { createDeliverForeign } from '../service/foreign/deliver.ts'
-import { createListForeign } from '../service/foreign/list.ts'
-import { createFindForeign } from '../service/foreign/objects.ts'
-import { createDeriveForeign } from '../service/foreign/render.ts'
-import type { Loaded } from './plugins.ts'
-import type { Services } from './services.ts'
-import type { Transformations } from './transforms.ts'
+import type { Config } from '../../../config/load.ts'
+import { foreignTest } from '../../core/foreign/foreign-path.ts'
+import type { Log } from '../../core/log.ts'
+import { createDeliverForeign } from '../../service/foreign/deliver.ts'
+import { createListForeign } from '../../service/foreign/list.ts'
+import { createFindForeign } from '../../service/foreign/objects.ts'
+import { createDeriveForeign } from '../../service/foreign/render.ts'
+import type { Loaded } from '../plugins.ts'
+import type { Services } from '../services.ts'
+import type { Transformations } from '../transforms.ts'
 
 /** The services for objects of other systems. */
 export function openForeign(

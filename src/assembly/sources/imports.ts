@@ -1,0 +1,35 @@
+import type { Config } from '../../../config/load.ts'
+import { guardedFetcher } from '../../adapters/fetcher/guarded.ts'
+import { openImportSource } from '../../adapters/import-source/open.ts'
+import type { Commands } from '../../core/command.ts'
+import { createImportCommand } from '../../service/imports/command.ts'
+import { createImport } from '../../service/imports/import.ts'
+import { createFileImport } from '../../service/imports/import-file.ts'
+import { createImportNotes } from '../../service/imports/notes.ts'
+import { createRemotes } from '../../service/remote/source.ts'
+import { createRemoteUpload } from '../../service/remote/upload.ts'
+import { fetchAccess } from '../remote-files.ts'
+import type { Services } from '../services.ts'
+
+/** All commands of an operator: those of the services, and `import`. */
+export function operatorCommands(
+  { backends, buckets, originals, upload, presentClient, commands }: Services,
+  { config, baseUrl }: { config: Config; baseUrl: string },
+): Commands {
+  const maxBytes = config.UPLOAD_MAX_BYTES
+  // Its own places for fetches: an import takes none from uploads by URL.
+  const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
+  const timeoutMs = config.FETCH_KEEP_TIMEOUT_SECONDS * 1000
+  const files = createFileImport({
+    notes: createImportNotes({ originals, buckets }),
+    upload,
+    remoteUpload: createRemoteUpload({ remotes, upload, timeoutMs, maxBytes }),
+    locks: backends.locks,
+    maxBytes,
+  })
+  const importAll = createImport({ files, baseUrl })
+  return {
+    ...commands,
+    import: createImportCommand({ openSource: openImportSource, importAll, presentClient }),
+  }
+}
