@@ -1,4 +1,5 @@
-import { SluiceUploaderElement, type SluiceUploaderEvents } from './uploader/element/element.ts'
+import { defineUploader } from './uploader/element/define.ts'
+import type { SluiceUploaderElement, SluiceUploaderEvents } from './uploader/element/element.ts'
 
 export type { FileRecord } from './generated/api.ts'
 export { type ErrorCode, SluiceError } from './http/problem.ts'
@@ -18,6 +19,4 @@ declare global {
   interface HTMLElementEventMap extends SluiceUploaderEvents {}
 }
 
-const TAG = 'sluice-uploader'
-// Servers have no elements. A page may load this file twice, from two bundles.
-if (globalThis.customElements && !customElements.get(TAG)) customElements.define(TAG, SluiceUploaderElement)
+defineUploader()

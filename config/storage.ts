@@ -1,5 +1,15 @@
 import { readBaseUrl, readRedisUrl } from './address.ts'
-import { integer, oneOf, text } from './variable.ts'
+import { integer, listOf, oneOf, text } from './variable.ts'
+
+/** A folder that is not the service's own. A slash at its end is optional. */
+function isFolder(text: string): boolean {
+  const [first, ...rest] = text.replace(/\/$/, '').split('/')
+  return (
+    first?.toLowerCase() !== '.sluice' &&
+    [first, ...rest].every((segment) => !['', '.', '..'].includes(segment ?? '')) &&
+    !/[\\?#\p{Cc}]/u.test(text)
+  )
+}
 
 /** Storage of the files and of the index. */
 export const STORAGE_VARIABLES = {
@@ -25,6 +35,12 @@ export const STORAGE_VARIABLES = {
     pattern: /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w./-]{1,200}$/,
     expected: 'folders of letters, digits, "_", "-" and ".", separated by "/"',
     help: 'Folder of S3_BUCKET to use. The whole bucket when unset.',
+  }),
+  FOREIGN_PREFIXES: listOf({
+    item: isFolder,
+    separator: /\s*,\s*/,
+    expected: 'folders of the bucket like legacy/photos, separated by commas',
+    help: 'Folders of the bucket with objects of other systems, relative to the root of each client. Sluice delivers and transforms these objects, and never changes them. Disabled when unset.',
   }),
   S3_PUBLIC_URL: {
     help: 'Public URL of the bucket, for example of a CDN. The URL of the bucket in S3 when unset.',

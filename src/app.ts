@@ -5,6 +5,7 @@ import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import { openFileManagement } from './assembly/file-management.ts'
 import { firstCredentials } from './assembly/first-client.ts'
+import { openForeign } from './assembly/foreign.ts'
 import { operatorCommands } from './assembly/imports.ts'
 import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
@@ -178,6 +179,7 @@ async function openApp(
     usage,
     upload,
     ...remotes,
+    ...openForeign(services, { config, log, loaded, transformations }),
     tus: {
       resumables,
       handover: backends.handover,

@@ -1,3 +1,4 @@
+import type { TransformParameters } from '../delivery/parameters.ts'
 import { focusOf } from './focus.ts'
 import { type FrameworkParameters, frameworkUrl } from './framework-url.ts'
 
@@ -8,10 +9,12 @@ export interface SluiceProviderOptions {
    * a whole URL.
    */
   baseURL?: string
+  modifiers?: SluiceModifiers
 }
 
-/** Modifiers of Nuxt Image. Any other one is a parameter of a delivery URL under its own name. */
-export interface SluiceModifiers {
+/** Modifiers of Nuxt Image. Others are parameters of delivery URLs. */
+export interface SluiceModifiers
+  extends Omit<TransformParameters, 'width' | 'height' | 'format' | 'quality' | 'background' | 'fit'> {
   width?: number | string
   height?: number | string
   format?: string
@@ -21,16 +24,15 @@ export interface SluiceModifiers {
   fit?: string
   /** As `object-position` in CSS: `top`, `left bottom`, `30% 70%`. */
   position?: string
-  [parameter: string]: unknown
 }
 
 /** A provider, as Nuxt Image calls it. */
 export interface SluiceProvider {
-  getImage(src: string, options: SluiceProviderOptions & { modifiers: SluiceModifiers }): { url: string }
+  getImage(src: string, options: SluiceProviderOptions): { url: string }
 }
 
 const PROVIDER: SluiceProvider = {
-  getImage(src, { modifiers, baseURL }) {
+  getImage(src, { modifiers = {}, baseURL }) {
     const { width, height, format, quality, background, position, ...others } = modifiers
     const named: FrameworkParameters = { w: width, h: height, f: format, q: quality }
     const bg = background?.replace(/^#/, '')

@@ -222,6 +222,8 @@ export interface ClientChange {
   rules?: {
     /** deliver files only by signed URLs */
     signedUrls?: boolean | null
+    /** deliver the files in these folders and their subfolders only by signed URLs */
+    privateFolders?: Array<string> | null
     /** accept no parameter except preset */
     presetsOnly?: boolean | null
     /** allowed widths; other widths are rounded up to the next one */
@@ -259,6 +261,8 @@ export interface ClientChange {
 export interface ClientRules {
   /** deliver files only by signed URLs */
   signedUrls?: true
+  /** deliver the files in these folders and their subfolders only by signed URLs */
+  privateFolders?: Array<string>
   /** accept no parameter except preset */
   presetsOnly?: true
   /** allowed widths; other widths are rounded up to the next one */
@@ -435,8 +439,10 @@ export interface DeliveryAttempt {
 export interface File {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -572,8 +578,10 @@ export interface FileList {
 export interface FileRecord {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -609,8 +617,10 @@ export type FileRecords = Array<FileRecord>
 export interface FileWithDerivatives {
   /** Name of the file in the bucket: a random ID and the usual extension. */
   sourceName: string
-  /** Delivery URL. Append parameters as a query string. */
+  /** Delivery URL. Append parameters as a query string, unless it is signed. */
   src: string
+  /** When the signature of `src` expires. Absent when `src` is not signed. */
+  srcExpires?: string
   /** URL of the stored object itself, without transformations. */
   originalSrc: string
   /** Name of the uploaded file, without folders. */
@@ -677,6 +687,25 @@ export interface Folder {
 /** A page of a list of folders. */
 export interface FolderList {
   folders: Array<Folder>
+  /** Cursor of the next page; null on the last page. */
+  cursor: string | null
+}
+
+/** An object of another system. */
+export interface ForeignObject {
+  /** Path of the object in the bucket. */
+  path: string
+  /** Delivery URL. The type in it follows from the extension of the name; null for an unknown one. */
+  src: string | null
+  /** Size in bytes. */
+  size: number
+  /** When the object was last changed. */
+  changedAt: string
+}
+
+/** A page of a list of objects of other systems. */
+export interface ForeignObjectList {
+  objects: Array<ForeignObject>
   /** Cursor of the next page; null on the last page. */
   cursor: string | null
 }
@@ -751,6 +780,8 @@ export interface NewClient {
   rules?: {
     /** deliver files only by signed URLs */
     signedUrls?: boolean | null
+    /** deliver the files in these folders and their subfolders only by signed URLs */
+    privateFolders?: Array<string> | null
     /** accept no parameter except preset */
     presetsOnly?: boolean | null
     /** allowed widths; other widths are rounded up to the next one */

@@ -2,12 +2,11 @@
 
 import { type CSSProperties, createElement, forwardRef, useEffect, useImperativeHandle, useRef } from 'react'
 import type { FileRecord } from '../generated/api.ts'
+import { defineUploader } from '../uploader/element/define.ts'
 import type { SluiceUploaderElement, SluiceUploaderEvents } from '../uploader/element/element.ts'
 import type { Texts } from '../uploader/element/texts.ts'
 import type { QueueState, UploadItem } from '../uploader/queue/item.ts'
 import type { QueueOptions } from '../uploader/queue/options.ts'
-// Registers the element.
-import '../uploader.ts'
 
 /** Properties of {@link SluiceUploader}. */
 export interface SluiceUploaderProps {
@@ -55,6 +54,8 @@ export const SluiceUploader = forwardRef<SluiceUploaderElement, SluiceUploaderPr
     useEffect(() => {
       latest.current = properties
     })
+    // Not when the module is loaded: a page that only shows images would load the uploader too.
+    useEffect(defineUploader, [])
     useEffect(() => {
       // As properties: attributes are texts.
       if (element.current) Object.assign(element.current, { link, texts: texts ?? {} })

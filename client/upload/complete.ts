@@ -1,9 +1,13 @@
-import { buildUrl } from '../delivery/build-url.ts'
+import { createUrls } from '../access/urls.ts'
+import { buildUrl, withoutSignature } from '../delivery/build-url.ts'
 import { queryOf } from '../delivery/query.ts'
 import type { FileInformation, FileRecord, FileWithDerivatives } from '../generated/api.ts'
 import { SluiceError } from '../http/problem.ts'
 import { type Api, encodedPath } from '../http/request.ts'
 import type { UploadOptions } from './options.ts'
+
+// The lifetime of `src`.
+const SRC_SECONDS = 86_400
 
 /**
  * Does for a resumable upload what a form does with its fields: tus itself only takes a name and a folder.
@@ -16,6 +20,10 @@ export async function completeAfterTus(
   { tags, metadata, focalPoint, transforms, info, signal }: UploadOptions,
 ): Promise<FileRecord> {
   const options: FileRecord['options'] = {}
+  const signed = async (url: string) =>
+    record.srcExpires === undefined
+      ? url
+      : createUrls(api).sign(url, { expiresIn: SRC_SECONDS, ...(signal ? { signal } : {}) })
   if (tags || metadata || focalPoint)
     await api.json<FileWithDerivatives>({
       method: 'PATCH',
@@ -26,14 +34,14 @@ export async function completeAfterTus(
     })
   if (info)
     options.info = await api.json<FileInformation>({
-      path: record.src.replace(/\/v1\/(\w+)\/upload\//, '/v1/$1/info/'),
+      path: await signed(withoutSignature(record.src).replace(/\/v1\/(\w+)\/upload\//, '/v1/$1/info/')),
       isAnonymous: true,
       signal,
     })
   if (transforms) {
     options.transforms = []
     for (const transform of transforms) {
-      const src = buildUrl(record.src, queryOf(transform))
+      const src = await signed(buildUrl(record.src, queryOf(transform)))
       const state = await begun(api, src, signal)
       options.transforms.push({ key: `${record.s3PathOriginal}_${queryOf(transform)}`, src, state })
     }

@@ -74,6 +74,10 @@ type State = Omit<Backends, 'buckets' | 'disk' | 'close'> & {
 // Prefix of all our keys in Redis. The braces put them on one node of a cluster, since each step is one script.
 const KEY_PREFIX = '{sluice}:'
 
+const INDEX_DAMAGED =
+  'the index was damaged and was moved aside; it is being rebuilt from the bucket in the background'
+const LOG_DAMAGED = 'the delivery log of events was damaged and was moved aside; a new one begins'
+
 /**
  * Opens the configured backends: files in S3 with `S3_BUCKET`, else on disk. The state is in Redis with `REDIS_URL`, else
  * in embedded stores of this process.
@@ -148,7 +152,7 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
   }
   try {
     const index = await opened('index', {
-      open: (folder) => embeddedIndex(folder, { reserve, refilled: { log } }),
+      open: (folder) => embeddedIndex(folder, { reserve, refilled: { log, message: INDEX_DAMAGED } }),
       close: (store) => store.close(),
     })
     // Only after the index is open: until then, another process may hold the folder.
@@ -164,7 +168,8 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
     const deliveries =
       deliveryLog &&
       (await opened('deliveries', {
-        open: (folder) => embeddedDeliveryLog(folder, { reserve, refilled: { log }, ...deliveryLog }),
+        open: (folder) =>
+          embeddedDeliveryLog(folder, { reserve, refilled: { log, message: LOG_DAMAGED }, ...deliveryLog }),
         close,
       }))
     return {

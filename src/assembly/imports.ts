@@ -13,7 +13,7 @@ import type { Services } from './services.ts'
 
 /** All commands of an operator: those of the services, and `import`. */
 export function operatorCommands(
-  { backends, buckets, originals, upload, store, commands }: Services,
+  { backends, buckets, originals, upload, presentClient, commands }: Services,
   { config, baseUrl }: { config: Config; baseUrl: string },
 ): Commands {
   const maxBytes = config.UPLOAD_MAX_BYTES
@@ -28,5 +28,5 @@ export function operatorCommands(
     maxBytes,
   })
   const importAll = createImport({ files, baseUrl })
-  return { ...commands, import: createImportCommand({ openSource: openImportSource, importAll, store }) }
+  return { ...commands, import: createImportCommand({ openSource: openImportSource, importAll, presentClient }) }
 }

@@ -20,7 +20,6 @@ import { createManagedClients } from '../service/admin/clients.ts'
 import { createCommands } from '../service/admin/commands.ts'
 import { createHasFiles } from '../service/admin/has-files.ts'
 import { createRemoveClient } from '../service/admin/remove-client.ts'
-import { createWebhookCommands } from '../service/admin/webhook-commands.ts'
 import { createChangeKnown } from '../service/clients/change-existing.ts'
 import { createClients } from '../service/clients/clients.ts'
 import { createUrlKeys } from '../service/clients/url-keys.ts'
@@ -42,10 +41,10 @@ import { createOriginals } from '../service/originals/originals.ts'
 import { createRecords } from '../service/originals/records.ts'
 import { createSoftDeletes } from '../service/originals/trash.ts'
 import { type Backends, openBackends } from './backends.ts'
+import { deliveryLogLimits, openWebhooks } from './events/webhooks.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { installationRoot } from './settings.ts'
 import { openUploads } from './uploads.ts'
-import { deliveryLogLimits, openWebhooks } from './webhooks.ts'
 
 /** The adapters that store files and their state. */
 export interface Storage {
@@ -81,9 +80,7 @@ const COUNT_EVERY_MS = 5000
  */
 export async function openServices(options: ServicesOptions) {
   silenceNodeWarning()
-  const { config, plugins } = options
-  const deliveryLog = deliveryLogLimits(config, plugins.events)
-  const backends = await openBackends({ ...options, deliveryLog })
+  const backends = await openBackends({ ...options, deliveryLog: deliveryLogLimits(options) })
   try {
     return await buildServices(backends, options)
   } catch (error) {
@@ -111,7 +108,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const usage = createUsage({ index, store: backends.usage })
   usage.listen(events)
   const warnUsageFlush = throttled((err) => log.warn({ err }, 'usage flush failed; will retry'))
-  const { delivery, webhooks } = openWebhooks(backends, { plugins: plugins.events, log })
+  const { delivery, webhooks, webhookCommands } = openWebhooks(backends, options)
   delivery.listen(events)
   const firstBucket = buckets.of(first)
   const shared = clientChanges && { shared: { changes: clientChanges, locks } }
@@ -132,7 +129,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     bounds,
     ...(clientChanges ? { trustMs: clientCacheTtlMs } : {}),
   })
-  const originalEvents = createOriginalEvents({ events, baseUrl: options.baseUrl })
+  const originalEvents = createOriginalEvents({ events, baseUrl: options.baseUrl, urlKeys: clients.urlKeys })
   const originals = createOriginals({ index, buckets, originalEvents })
   const records = createRecords({ index, buckets, locks })
   const agree = createAgree({ index, originals, records })
@@ -188,7 +185,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
       resumables: sweepResumables,
     }),
   })
-  const managing = createCommands({
+  const serviceCommands = createCommands({
     clients: managedClients,
     store,
     check: createCheck({ index, buckets, clients: store, records }),
@@ -199,7 +196,6 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     usage,
     sweepResumables,
   })
-  const commands = { ...managing, ...createWebhookCommands({ webhooks }) }
   // Started last: after an error above, the timer would never be stopped.
   const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
@@ -212,7 +208,6 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     webhooks,
     clients,
     managedClients,
-    store,
     findClient: (id: string) => store.find(id),
     async presentClient(id: string) {
       await store.refresh()
@@ -236,7 +231,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     signedLinks,
     resumables,
     sweepResumables,
-    commands,
+    commands: { ...serviceCommands, ...webhookCommands },
     recovery,
     /** Keeps clients up to date with changes by other processes. Undefined when there are none. */
     followClients: () =>

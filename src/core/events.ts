@@ -9,8 +9,10 @@ interface FileEvent {
 
 /** Where an original is stored and delivered. */
 export interface OriginalPlace extends FileEvent {
-  /** Its delivery URL, without transformations and without a signature. */
+  /** Its delivery URL, without transformations. Signed for a file that is delivered only by signed URLs. */
   src: string
+  /** When the signature of `src` expires, in ISO 8601. Absent without a signature. */
+  srcExpires?: string
   /** The name of its format, as in the record of an upload. */
   format: string
   /** Empty for no folder. */

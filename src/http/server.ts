@@ -26,6 +26,8 @@ import type { Describe } from '../service/files/describe.ts'
 import type { ListFolders } from '../service/files/folders.ts'
 import type { List } from '../service/files/list.ts'
 import type { Usage } from '../service/files/usage.ts'
+import type { DeliverForeign } from '../service/foreign/deliver.ts'
+import type { ListForeign } from '../service/foreign/list.ts'
 import type { Copies } from '../service/moves/copies.ts'
 import type { Redirects } from '../service/moves/redirects.ts'
 import type { Removals } from '../service/originals/delete.ts'
@@ -60,6 +62,7 @@ import { fileDerivativesRoutes } from './files/derivatives-route.ts'
 import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
+import { foreignRoutes } from './foreign/routes.ts'
 import { requestLog } from './log/request-log.ts'
 import { copiesRoutes } from './moves/routes.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
@@ -100,6 +103,8 @@ export interface HttpOptions {
   signedLinks: SignedLinks
   findClient: (id: string) => Client | undefined
   deliveries: Deliveries
+  deliverForeign: DeliverForeign
+  listForeign: ListForeign
   informations: FileInfos
   media: MediaJobs
   eager: EagerTransforms
@@ -199,6 +204,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(deliverRoutes(options))
   app.use(deliverAliasRoutes(options))
   app.use(fetchRoutes(options))
+  app.use(foreignRoutes(options))
   app.use(compatRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))

@@ -29,7 +29,16 @@ onOneBackend('the client library', (start) => {
 
     const { files, urls, usage } = clientOf(secretClientToken)
     const record = await files.upload(new File([await picture()], 'a.png'))
-    expect((await fetch(record.src)).status).to.equal(403)
+    expect((await fetch(record.src)).status).to.equal(200)
+    expect((await fetch(buildUrl(record, { w: 20 }))).status, 'without a signature').to.equal(403)
+    const large = await files.upload(new File([await picture()], 'b.png'), {
+      ...{ resumableFromBytes: 100, info: true, transforms: [{ w: 30 }] },
+    })
+    expect(large.options.info).to.include({ width: 400 })
+    const rendered = large.options.transforms?.[0]
+    expect(rendered?.state).to.equal('done')
+    expect((await fetch(String(rendered?.src))).status).to.equal(200)
+    await files.delete(large)
     const one = await urls.sign(buildUrl(record, { w: 20 }), { expiresIn: 60 })
     const several = await urls.sign([record.src, buildUrl(record, { w: 20 })])
     for (const url of [one, ...several]) expect((await fetch(url)).status).to.equal(200)

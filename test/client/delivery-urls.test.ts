@@ -24,6 +24,15 @@ describe('delivery URLs of the client library', () => {
     expect(buildUrl({ src }, { h: 5 })).to.equal(`${src}?h=5`)
   })
 
+  it('have no signature when parameters are added, since it would be invalid', () => {
+    const signature = `s=1.${'a'.repeat(43)}`
+    expect(buildUrl(`${src}?exp=1798761600&${signature}`, { w: 4 })).to.equal(`${src}?w=4`)
+    expect(buildUrl(`${src}?h=5&${signature}`, { w: 4 })).to.equal(`${src}?h=5&w=4`)
+    expect(buildUrl(`${src}?${signature}?h=5`, { w: 4 })).to.equal(`${src}?h=5&w=4`)
+    expect(buildUrl(`${src}?${signature}`)).to.equal(`${src}?${signature}`)
+    expect(`${url({ src: `${src}?${signature}` }).w(4)}`).to.equal(`${src}?w=4`)
+  })
+
   it('are built step by step', async () => {
     const small = url({ src }).width(400)
     expect(`${small.format('auto')}`).to.equal(`${src}?width=400&format=auto`)

@@ -66,6 +66,7 @@ describe('the package sluice/client', () => {
       minify: true,
       format: 'esm',
       platform: 'browser',
+      external: ['react'],
     })
     return outputFiles[0]?.contents ?? new Uint8Array()
   }
@@ -74,6 +75,8 @@ describe('the package sluice/client', () => {
     [`{ buildUrl } from 'sluice/client'`, 600],
     [`{ buildUrl, srcset, url } from 'sluice/client'`, 1200],
     [`{ createUploader } from 'sluice/client'`, 13_000],
+    // Without the uploader, which is ten times as large.
+    [`{ SluiceImage } from 'sluice/react'`, 5000],
     [`{ default } from 'sluice/next'`, 1200],
     [`{ default } from 'sluice/nuxt-image'`, 2000],
     [`{ default } from 'sluice/astro'`, 3000],

@@ -5,11 +5,16 @@ import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
 import { ADMIN_PASSWORD } from '../support/requests/admin.ts'
 import { newClient, uploadOne } from '../support/requests/client.ts'
-import { receiver } from '../support/requests/receiver.ts'
+import { type Receiver, receiver } from '../support/requests/receiver.ts'
 
 onOneBackend('webhooks of the client library', (start) => {
+  let target: Receiver
+  before(async () => {
+    target = await receiver(500)
+  })
+  after(() => target.close())
+
   it('tests receivers, lists deliveries and sends them again', async () => {
-    const target = await receiver(500)
     const service = await start({
       env: {
         ADMIN_PASSWORD,
@@ -49,6 +54,5 @@ onOneBackend('webhooks of the client library', (start) => {
     await operator.clients.signIn(ADMIN_PASSWORD)
     const clientIds = (await operator.webhooks.page()).deliveries.map(({ clientId }) => clientId)
     expect(clientIds.sort()).to.deep.equal(['first', 'first', other.id].sort())
-    await target.close()
   })
 })

@@ -35,7 +35,7 @@ export const TEXTS = {
   seconds: '{count} s',
   minutes: '{count} min',
   hours: '{count} h',
-  announceAdded: '{count} files added.',
+  announceAdded: 'Added files: {count}.',
   announceDone: '{name} is uploaded. {done} of {total}.',
   announceFailed: '{name} failed. {reason}',
   announcePaused: '{name} is paused.',

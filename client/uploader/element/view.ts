@@ -22,6 +22,16 @@ export interface View {
   listen(): () => void
 }
 
+let sheet: CSSStyleSheet | undefined
+
+/** One for all elements. A content security policy can forbid `<style>`, but not this. */
+function styleSheet(): CSSStyleSheet {
+  if (sheet) return sheet
+  sheet = new CSSStyleSheet()
+  sheet.replaceSync(STYLE)
+  return sheet
+}
+
 /** Fills a shadow root. */
 export function createView(root: ShadowRoot, queue: UploadQueue): View {
   let settings: Settings
@@ -56,7 +66,8 @@ export function createView(root: ShadowRoot, queue: UploadQueue): View {
   )
   const live = h('p', { class: 'hidden', role: 'status' })
   const box = h('div', { class: 'box', part: 'root', role: 'group' }, zone.element, list, foot, live)
-  root.append(h('style', {}, STYLE), box)
+  root.adoptedStyleSheets = [styleSheet()]
+  root.append(box)
 
   function onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return

@@ -38,11 +38,11 @@ async function namesCutTable(message: string): Promise<boolean> {
 }
 
 /** Moves a closed store aside, so that an empty one can be created in its folder. */
-export async function moveAside(folder: string, { error, log }: { error: unknown; log: Log }): Promise<void> {
+export async function moveAside(
+  folder: string,
+  { error, log, message }: { error: unknown; log: Log; message: string },
+): Promise<void> {
   const movedTo = `${folder}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
   await rename(folder, movedTo)
-  log.error(
-    { err: error, movedTo },
-    'the index was damaged and was moved aside; it is being rebuilt from the bucket in the background',
-  )
+  log.error({ err: error, movedTo }, message)
 }

@@ -39,14 +39,20 @@ export interface ResilientLevel {
 // remain closed, and could not be read either.
 const ROOM_BYTES = 8 * 1024 * 1024
 
+/** `message` is logged as an error when a store was damaged and was moved aside. */
+export interface Refill {
+  log: Log
+  message: string
+}
+
 /** Settings of one store. */
 export interface ResilientLevelOptions {
   reserve?: DiskReserve
   /**
-   * Set when the store can be filled again from another source:
+   * Set when the store can be filled again from another source, or may be lost:
    * a damaged store is moved aside and replaced by an empty one.
    */
-  refilled?: { log: Log }
+  refilled?: Refill
 }
 
 /**
@@ -74,14 +80,14 @@ export async function openResilientLevel(
       await reserve.forced(() => level.open())
     } catch (error) {
       if (!refilled || !(await isDamage(error))) throw error
-      await openEmpty(error, refilled.log)
+      await openEmpty(error, refilled)
     }
   }
 
   /** Replaces the closed store by an empty one. @param error the error that has shown the damage */
-  async function openEmpty(error: unknown, log: Log): Promise<void> {
+  async function openEmpty(error: unknown, refill: Refill): Promise<void> {
     replaced += 1
-    await moveAside(folder, { error, log })
+    await moveAside(folder, { error, ...refill })
     await reserve.forced(() => level.open())
   }
 
@@ -109,12 +115,15 @@ export async function openResilientLevel(
   const wasDamaged = async (error: unknown, known: number) => (await isDamage(error)) || replaced > known
 
   /** Replaces a damaged store by an empty one, unless another caller has done so since `known`. */
-  async function replace(error: unknown, { known, log }: { known: number; log: Log }): Promise<void> {
+  async function replace(
+    error: unknown,
+    { known, refill }: { known: number; refill: Refill },
+  ): Promise<void> {
     if (reopening !== undefined) return reopening
     if (replaced > known) return
     reopening = (async () => {
       await level.close()
-      await openEmpty(error, log)
+      await openEmpty(error, refill)
       broken = false
     })().finally(() => {
       reopening = undefined
@@ -137,7 +146,7 @@ export async function openResilientLevel(
       return await work()
     } catch (error) {
       if (!closing && refilled && (await wasDamaged(error, known))) {
-        await replace(error, { known, log: refilled.log })
+        await replace(error, { known, refill: refilled })
         return await work()
       }
       // The store is closed: another call reopens it, or the last attempt has failed.
@@ -154,7 +163,7 @@ export async function openResilientLevel(
       await append(rows, durable)
     } catch (error) {
       if (closing) throw error
-      if (refilled && (await wasDamaged(error, known))) await replace(error, { known, log: refilled.log })
+      if (refilled && (await wasDamaged(error, known))) await replace(error, { known, refill: refilled })
       else await reopenOnce()
       await append(rows, durable)
     }

@@ -34,6 +34,8 @@ export interface Asset {
   readonly mediaType: string
   /** Precise to the millisecond at best. */
   readonly lastModified: Date
+  /** The ETag of the store, where it has one. Another ETag means other bytes. */
+  readonly etag?: string
   /**
    * Absolute path, when this is a file of this machine, for libraries and programs that read files themselves. The
    * file may be deleted at any time.

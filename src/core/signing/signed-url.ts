@@ -34,6 +34,14 @@ export function signUrl(target: string, { version, key }: UrlKey): string {
   return `${target}${target.includes('?') ? '&' : '?'}${SIGNATURE_WORD}=${version}.${mac(target, key)}`
 }
 
+// The signature that {@link signUrl} appends, after its expiry if it has one. A caller may have appended `?w=300` to it.
+const APPENDED = /([?&])(?:exp=\d{1,10}&)?s=\d{1,9}\.[\w-]{43}(?:[?&](.*))?$/s
+
+/** The path and query, or the whole URL, without the appended signature and expiry, and with the parameters after them. */
+export function withoutSignature(url: string): string {
+  return url.replace(APPENDED, (_, sign: string, rest?: string) => (rest ? `${sign}${rest}` : ''))
+}
+
 /**
  * Checks the path and query of a request as received. Parameters that links collect on their way (`utm_source`) are
  * ignored.

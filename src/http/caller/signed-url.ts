@@ -1,16 +1,15 @@
 import type { Request } from 'express'
 import type { Client } from '../../core/clients/client.ts'
-import { classifyKey, partsPrefix, storedKey } from '../../core/files/object-key.ts'
+import { needsSignedUrl } from '../../core/clients/signed-delivery.ts'
 import { parseTarget } from '../../core/net/query.ts'
 import { Problem } from '../../core/problem.ts'
+import { bundleFolder, signedAddress } from '../../core/signing/signed-address.ts'
 import {
   type FindUrlKey,
-  folderSegment,
   isFolderSegment,
   readFolderSegment,
   readSignedUrl,
   type SignedUrl,
-  signUrl,
 } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import { namedPairs, type QueryPairs, wildcardSegments } from '../request.ts'
@@ -25,8 +24,8 @@ export interface AdmittedUrl {
 }
 
 /**
- * Verifies the signature of a delivery URL. It is required if the client's rules say so; where it is optional, a signature
- * that is present has to be valid.
+ * Verifies the signature of a delivery URL. The client's rules require it for all files or for some folders. Where it is
+ * optional, a signature that is present has to be valid.
  *
  * @throws Problem 403
  */
@@ -34,11 +33,11 @@ export function admitUrl(req: Request, client: Client, clients: Clients): Admitt
   const target = parseTarget(req.originalUrl)
   const segments = wildcardSegments(req)
   const unsigned = { path: segments.join('/'), query: namedPairs(target.pairs) }
-  const isRequired = client.rules?.signedUrls === true
-  if (!isRequired && !client.urlKeys?.active.length) return unsigned
-  const keys = { findKey: (version: number) => clients.urlKeys.find(client, version), now: Date.now() }
   const [first = '', ...rest] = segments
   const path = isFolderSegment(first) ? rest.join('/') : unsigned.path
+  const isRequired = needsSignedUrl(client, path)
+  if (!isRequired && !client.urlKeys?.active.length) return unsigned
+  const keys = { findKey: (version: number) => clients.urlKeys.find(client, version), now: Date.now() }
   const { url, pairs } = isFolderSegment(first)
     ? { url: readFolder(first, path, keys), pairs: target.pairs }
     : readSignedUrl(target, keys)
@@ -50,17 +49,34 @@ export function admitUrl(req: Request, client: Client, clients: Clients): Admitt
 }
 
 /**
+ * Checks that the URL is signed, if the file needs it. For a file that another path than that of the URL names, such as the file
+ * of an alias.
+ *
+ * @param path the key of the file, or its path
+ * @throws Problem 403
+ */
+export function checkSigned(req: Request, client: Client, path: string): void {
+  if (!isSigned(req) && needsSignedUrl(client, path)) throw REFUSALS.unsigned()
+}
+
+/**
  * Admits a URL in the format of another service, whose signature was verified by the rules of that service. URLs in its response
  * are signed with the newest key of the client.
  *
+ * @param names of the file in the URL: paths or aliases
  * @throws Problem 403 for an unsigned URL, if the client requires signatures
  */
 export function admitForeignUrl(
   req: Request,
-  { client, clients, isSigned }: { client: Client; clients: Clients; isSigned: boolean },
+  {
+    client,
+    clients,
+    names,
+    isSigned,
+  }: { client: Client; clients: Clients; names: readonly string[]; isSigned: boolean },
 ): void {
   if (!isSigned) {
-    if (client.rules?.signedUrls === true) throw REFUSALS.unsigned()
+    if (['', ...names].some((name) => needsSignedUrl(client, name))) throw REFUSALS.unsigned()
     return
   }
   const version = clients.urlKeys.newest(client)?.version
@@ -69,7 +85,7 @@ export function admitForeignUrl(
 
 /** Verifies the signature of a bundle's folder, for a file in it. */
 function readFolder(segment: string, path: string, keys: { findKey: FindUrlKey; now: number }): SignedUrl {
-  const folder = folderOf(path)
+  const folder = bundleFolder(path)
   return folder === undefined ? { state: 'invalid' } : readFolderSegment(segment, { folder, ...keys })
 }
 
@@ -109,32 +125,11 @@ export function signedLike(req: Request, url: string, client: Client, clients: C
   const { version } = signature
   const key = { version, key: clients.urlKeys.find(client, version) ?? '' }
   const until = signature.until === undefined ? undefined : Math.floor(signature.until / 1000)
-  const { origin, pathname, search } = new URL(url)
-  const [, base = '', path = ''] = DELIVERY.exec(pathname) ?? []
-  const folder = folderOf(decodeURIComponent(path))
-  if (folder !== undefined) return `${origin}${base}${folderSegment(folder, key, until)}/${path}${search}`
-  // A proxy may add a prefix to our paths, which it removes from requests: signatures do not cover it.
-  const at = pathname.indexOf('/v1/')
-  const query = [...(search ? [search.slice(1)] : []), ...(until === undefined ? [] : [`exp=${until}`])]
-  const target = `${pathname.slice(at)}${query.length > 0 ? `?${query.join('&')}` : ''}`
-  return `${origin}${pathname.slice(0, at)}${signUrl(target, key)}`
-}
-
-const DELIVERY = /^(.*?\/v1\/\w+\/upload\/[^/]+\/)(.+)$/
-
-/** The folder of the bundle that a file belongs to; undefined for a file that belongs to none. */
-function folderOf(path: string): string | undefined {
-  try {
-    const meaning = classifyKey(storedKey(path))
-    if (meaning?.kind === 'derivative') return partsPrefix(storedKey(path))
-    return meaning?.kind === 'part' ? partsPrefix(meaning.derivative) : undefined
-  } catch {
-    return undefined
-  }
+  return signedAddress(url, { key, until })
 }
 
 const REFUSALS = {
-  unsigned: () => refusal('url_unsigned', 'The files of this client need a signed URL.'),
+  unsigned: () => refusal('url_unsigned', 'This file needs a signed URL.'),
   invalid: () => refusal('url_invalid', 'Invalid signature: the URL was changed, or its key was revoked.'),
   expired: () => refusal('url_expired', 'This signed URL has expired. Request a new one.'),
 }

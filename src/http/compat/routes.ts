@@ -60,7 +60,8 @@ export function compatRoutes({
 
   const send = async (req: Request, res: Response, { client, url }: { client: Client; url: ForeignUrl }) => {
     const { group, source, isSigned } = url
-    admitForeignUrl(req, { client, clients, isSigned })
+    const names = 'url' in source ? [] : source.names.map(({ name }) => name)
+    admitForeignUrl(req, { client, clients, names, isSigned })
     const query = [...url.query]
     if ('url' in source) return sendPicture(req, res, { client, url: parseRemoteUrl(source.url), query })
     const { path, format, setAt } = await findFile(source.names, { client, group, aliases })

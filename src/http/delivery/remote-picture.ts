@@ -4,6 +4,7 @@ import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { isSigned } from '../caller/signed-url.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import type { FullContentRange } from './send.ts'
@@ -36,7 +37,8 @@ export function remotePicture({
       consumeRateLimit(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
     const signal = clientGone(res)
     const accept = req.headers.accept ?? ''
-    const picture = { client, caller: anonymousCallerOf(req), url, query, accept, beforeFetching, signal }
+    const requested = { client, caller: anonymousCallerOf(req), url, query, accept, isSigned: isSigned(req) }
+    const picture = { ...requested, beforeFetching, signal }
     const { value: delivery, release } = await remotePictures.deliver(picture)
     try {
       await sendDelivery(req, res, {

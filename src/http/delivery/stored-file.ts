@@ -10,7 +10,7 @@ import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries, Delivery } from '../../service/delivery/deliveries.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
-import { cacheControl, isSigned, signedLike } from '../caller/signed-url.ts'
+import { cacheControl, checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
@@ -55,11 +55,13 @@ export function storedFiles({
     const { download, wait, query } = deliveryQuery(pairs)
     const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
+    const path = await findPath(signal)
+    checkSigned(req, client, path)
     const delivering = deliveries.deliver({
       client,
       caller: anonymousCallerOf(req),
       group,
-      path: await findPath(signal),
+      path,
       query,
       accept: req.headers.accept ?? '',
       waitMs,

@@ -7,6 +7,7 @@ import { COPIES } from './operations/copies.ts'
 import { DELETION } from './operations/deletion.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
 import { FILES } from './operations/files.ts'
+import { FOREIGN } from './operations/foreign.ts'
 import { LINKS } from './operations/links.ts'
 import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
@@ -21,6 +22,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...deliveryEndpoints(parameters),
     ...COMPAT,
     ...FILES,
+    ...FOREIGN,
     ...ALIASES,
     ...DELETION,
     ...COPIES,

@@ -59,6 +59,7 @@ export const STORED: readonly ProblemName[] = [
   '422 image_size_not_allowed',
   '422 file_not_decodable',
   '429 rate_limited',
+  '501 not_installed',
   '503 storage_full',
 ]
 /** A URL of another service. */

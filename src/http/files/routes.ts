@@ -1,11 +1,12 @@
 import { Router } from 'express'
 import { sha256 } from '../../core/bytes/digest.ts'
-import { candidatesInFolder } from '../../core/clients/grant.ts'
+import { candidatesInFolder, type Grant } from '../../core/clients/grant.ts'
 import { commonFolder } from '../../core/clients/secret-scope.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import type { IndexedFile, OriginalRecord } from '../../core/ports/file-index.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
+import { createSignSrc } from '../../service/clients/signed-src.ts'
 import type { Annotate } from '../../service/files/annotate.ts'
 import type { CountFiles } from '../../service/files/count.ts'
 import type { Describe, DescribedFile } from '../../service/files/describe.ts'
@@ -15,7 +16,8 @@ import { callerBySecret } from '../caller/caller.ts'
 import { ifMatchHolds } from '../delivery/conditional.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone, queryPairs, wildcardPath } from '../request.ts'
-import { fileToWire, type Place } from '../wire/file-details.ts'
+import type { Place } from '../wire/file.ts'
+import { fileToWire } from '../wire/file-details.ts'
 import type { Derivative, FileList, FileWithDerivatives } from '../wire/record.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 import { cursorOf, positionOf } from './cursor.ts'
@@ -53,6 +55,11 @@ export function filesRoutes({
   minBytesPerSecond,
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
+  const placeOf = (grant: Grant): Place => ({
+    client: grant.client,
+    baseUrl,
+    sign: createSignSrc(clients.urlKeys, grant),
+  })
 
   routes.get('/v1/files', async (req, res) => {
     const grant = callerBySecret(req, clients, 'read')
@@ -69,7 +76,7 @@ export function filesRoutes({
     const total = isCounted ? await count({ client, state: requested.state, folder, signal }) : undefined
     res.setHeader('Cache-Control', 'no-store')
     const page: FileList = {
-      files: files.map((file) => fileToWire(file, { client, baseUrl })),
+      files: files.map((file) => fileToWire(file, placeOf(grant))),
       cursor: next === undefined ? null : cursorOf(next, place),
       ...(total === undefined ? {} : { total }),
     }
@@ -83,7 +90,7 @@ export function filesRoutes({
     const file = await describe({ client, path: candidatesInFolder(parsePath(wildcardPath(req)), grant) })
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('ETag', etagOf(file.record))
-    res.json(describedToWire(file, { client, baseUrl }))
+    res.json(describedToWire(file, placeOf(grant)))
   })
   routes.patch('/v1/files/*path', async (req, res) => {
     const grant = callerBySecret(req, clients, 'manage')
@@ -100,7 +107,7 @@ export function filesRoutes({
     const file = await describe({ client, path })
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('ETag', etagOf(record))
-    res.json(describedToWire({ ...file, record }, { client, baseUrl }))
+    res.json(describedToWire({ ...file, record }, placeOf(grant)))
   })
   routes.all('/v1/files/*path', methodNotAllowed('GET', 'HEAD', 'PATCH'))
   return routes
@@ -136,9 +143,10 @@ function describedToWire(file: DescribedFile, place: Place): FileWithDerivatives
 function derivativeToWire(
   { key, entry }: IndexedFile['derivatives'][number],
   { name }: DescribedFile,
-  { client, baseUrl }: Place,
+  { client, baseUrl, sign }: Place,
 ): Derivative {
   const { mediaType = null, size = null } = entry.state === 'stored' ? entry.record : {}
-  const src = derivativeUrl(key, { baseUrl, token: client.token, group: name.format.group })
+  const url = derivativeUrl(key, { baseUrl, token: client.token, group: name.format.group })
+  const { src } = sign(url, key)
   return { key, src, mediaType, size, state: entry.state }
 }

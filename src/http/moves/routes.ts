@@ -1,8 +1,8 @@
 import { type Request, type Response, Router } from 'express'
-import type { Client } from '../../core/clients/client.ts'
 import type { Grant } from '../../core/clients/grant.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
+import { createSignSrc } from '../../service/clients/signed-src.ts'
 import { type Outcome, outcomesOf } from '../../service/files/batch.ts'
 import type { Copies, CopyRequest } from '../../service/moves/copies.ts'
 import { jsonBody } from '../body/json.ts'
@@ -11,6 +11,7 @@ import { toWire } from '../files/batch-routes.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone } from '../request.ts'
 import type { CopyReport, MoveReport } from '../wire/copies.ts'
+import type { Place } from '../wire/file.ts'
 import { fileToWire } from '../wire/file-details.ts'
 import { type NamedCopy, readCopying, readMoving } from './request.ts'
 
@@ -46,7 +47,7 @@ export function copiesRoutes({ clients, copies, baseUrl, minBytesPerSecond }: De
       read: (body: unknown, grant: Grant) => NamedCopy[]
       work: (request: CopyRequest & Pick<NamedCopy, 'redirectMs'>) => Promise<T>
     },
-  ): Promise<{ client: Client; outcomes: Outcome<T>[] }> {
+  ): Promise<{ place: Place; outcomes: Outcome<T>[] }> {
     const grant = callerBySecret(req, clients, 'manage')
     const { client } = grant
     const files = read(await jsonBody(req, limits), grant)
@@ -58,16 +59,16 @@ export function copiesRoutes({ clients, copies, baseUrl, minBytesPerSecond }: De
     }
     const outcomes = await outcomesOf(files, { concurrency: CONCURRENCY, signal, work: one })
     res.setHeader('Cache-Control', 'no-store')
-    return { client, outcomes }
+    return { place: { client, baseUrl, sign: createSignSrc(clients.urlKeys, grant) }, outcomes }
   }
 
   routes.post('/v1/files/copy', async (req, res) => {
     const work = (request: CopyRequest) => copies.copy(request)
-    const { client, outcomes } = await each(req, res, { read: readCopying, work })
+    const { place, outcomes } = await each(req, res, { read: readCopying, work })
     const results = outcomes.map((outcome) =>
       toWire(outcome, (file) => ({
         status: 'copied' as const,
-        file: fileToWire(file, { client, baseUrl }),
+        file: fileToWire(file, place),
       })),
     )
     const report: CopyReport = { results }
@@ -76,11 +77,11 @@ export function copiesRoutes({ clients, copies, baseUrl, minBytesPerSecond }: De
 
   routes.post('/v1/files/move', async (req, res) => {
     const work = (request: CopyRequest & Pick<NamedCopy, 'redirectMs'>) => copies.move(request)
-    const { client, outcomes } = await each(req, res, { read: readMoving, work })
+    const { place, outcomes } = await each(req, res, { read: readMoving, work })
     const results = outcomes.map((outcome) =>
       toWire(outcome, ({ redirectUntil, ...file }) => ({
         status: 'moved' as const,
-        file: fileToWire(file, { client, baseUrl }),
+        file: fileToWire(file, place),
         ...(redirectUntil === undefined ? {} : { redirectUntil: new Date(redirectUntil).toISOString() }),
       })),
     )

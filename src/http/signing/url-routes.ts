@@ -6,7 +6,7 @@ import { parsePath } from '../../core/files/request-path.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { badParameter, fileNotFound, Problem } from '../../core/problem.ts'
-import { signUrl } from '../../core/signing/signed-url.ts'
+import { signUrl, withoutSignature } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import { jsonBody } from '../body/json.ts'
@@ -61,7 +61,7 @@ export const signUrlRequest = z.strictObject(
 )
 // The route, the client's token and the path of a delivery URL.
 const OWN_TARGET =
-  /^\/v1\/(?:(?<group>\w+)\/(?:(?<isTransformed>upload)|(?<alias>alias)|info|(?<fetch>fetch(?:\/keep)?))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
+  /^\/v1\/(?:(?<group>\w+)\/(?:(?<isTransformed>upload)|(?<alias>alias)|info|(?<other>fetch(?:\/keep)?|foreign))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
 
 /**
  * `POST /v1/sign/url`: signs a delivery URL of the client; with `urls`, up to 1000 of them. The response then has the result or the
@@ -123,13 +123,15 @@ function ownTarget(
   url: string,
   { grant, baseUrl, deliveries }: { grant: Grant; baseUrl: string; deliveries: Pick<Deliveries, 'plan'> },
 ): string {
-  const target = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
+  const given = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
+  // A `src` of a record may be signed. The new signature replaces that one.
+  const target = withoutSignature(given)
   const {
     token,
     group = '',
     path = '',
     query = '',
-    fetch,
+    other,
     alias,
     isTransformed,
   } = OWN_TARGET.exec(target)?.groups ?? {}
@@ -137,8 +139,8 @@ function ownTarget(
     throw badParameter({ param: 'url', expected: "a delivery URL with this client's token", received: url })
   if (['s', 'exp'].some((name) => new URLSearchParams(query).has(name)))
     throw badParameter({ param: 'url', expected: 'a URL without s and exp', received: url })
-  if (fetch !== undefined) {
-    // A remote file is in no folder, and where it will be stored is not known yet.
+  if (other !== undefined) {
+    // A remote file and an object of another system are in no folder of uploads.
     if (grant.folder !== undefined) throw fileNotFound()
     return target
   }

@@ -59,6 +59,12 @@ export function referenceRoutes(): Router {
   return routes
 }
 
+// On a phone, the tables of responses are wider than the screen. The document has no links, so their column is empty.
+const STYLE = `
+.swagger-ui .responses-inner, .swagger-ui .parameters-container { overflow-x: auto }
+@media (max-width: 640px) { .swagger-ui .response-col_links { display: none } }
+`
+
 const PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -66,6 +72,7 @@ const PAGE = `<!doctype html>
 <link rel="icon" href="data:,">
 <title>Sluice API</title>
 <link rel="stylesheet" href="api/swagger-ui.css">
+<style>${STYLE}</style>
 <div id="api"><noscript>This page needs JavaScript. The document is at v1/openapi.json.</noscript></div>
 <script src="api/swagger-ui-bundle.js"></script>
 <script src="api/start.js"></script>

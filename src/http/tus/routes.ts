@@ -3,6 +3,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
+import { createSignSrc, unsignedSrc } from '../../service/clients/signed-src.ts'
 import { uploadNotFound } from '../../service/upload/resumable-problems.ts'
 import type { Bearer } from '../../service/upload/resumables.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
@@ -44,7 +45,12 @@ export function tusRoutes({
 }: Dependencies): Router {
   const { resumables, maxBytes, baseUrl } = options
   const bearers = { clients, signedLinks, findClient }
-  const finished = (grant: Bearer, id: string) => finishedRecord(grant, id, { resumables, baseUrl })
+  const finished = (grant: Bearer, id: string, { link }: Pick<NamedUpload, 'link'>) => {
+    // The holder of an upload link may not read the files of the client.
+    const isBySecret = link === undefined && !grant.byAddress
+    const sign = isBySecret ? createSignSrc(clients.urlKeys, grant) : unsignedSrc
+    return finishedRecord(grant, id, { resumables, baseUrl, sign })
+  }
 
   const exchange = async (req: Request, res: Response, { id, ...named }: NamedUpload) => {
     const method = tusMethod(req)
@@ -64,7 +70,7 @@ export function tusRoutes({
       body.end()
     })
     const recordHeader = async (complete: string): Promise<Record<string, string>> => {
-      const record = await finished(grant, complete)
+      const record = await finished(grant, complete, named)
       return record === undefined ? {} : { 'Upload-Record': record }
     }
     try {
@@ -104,7 +110,7 @@ export function tusRoutes({
   ) => {
     const grant = bearerOf(req, named, bearers)
     const { size, offset } = await resumables.find(grant, id)
-    const record = offset === size ? await finished(grant, id) : undefined
+    const record = offset === size ? await finished(grant, id, named) : undefined
     if (record !== undefined) {
       res.type('application/json').send(record)
       return

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client } from '../../core/clients/client.ts'
 import { isStillStoring } from '../../service/upload/finish-resumable.ts'
 import type { Bearer, Resumables } from '../../service/upload/resumables.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
-import { uploadToWire } from '../wire/file.ts'
+import { type Place, uploadToWire } from '../wire/file.ts'
 
 // Heroku aborts a response after 30 s. A client without a record requests it later, and the file is stored in any case.
 const FINISH_WAIT_MS = 20_000
@@ -18,7 +17,7 @@ const FINISH_WAIT_MS = 20_000
 export async function finishedRecord(
   grant: Bearer,
   id: string,
-  { resumables, baseUrl }: { resumables: Pick<Resumables, 'finish'>; baseUrl: string },
+  { resumables, ...place }: Omit<Place, 'client'> & { resumables: Pick<Resumables, 'finish'> },
 ): Promise<string | undefined> {
   const left = new AbortController()
   const finished = resumables.finish(grant, id)
@@ -30,14 +29,14 @@ export async function finishedRecord(
       if (isStillStoring(error)) return undefined
       throw error
     })
-    return file && recordText(file, { client: grant.client, baseUrl })
+    return file && recordText(file, { ...place, client: grant.client })
   } finally {
     left.abort()
   }
 }
 
 /** JSON in ASCII, as a header requires. */
-function recordText(file: UploadedFile, place: { client: Client; baseUrl: string }): string {
+function recordText(file: UploadedFile, place: Place): string {
   return JSON.stringify([uploadToWire(file, { ...place, options: {} })]).replace(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

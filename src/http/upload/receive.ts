@@ -1,10 +1,11 @@
 import type { Request, Response } from 'express'
 import type { Caller } from '../../core/clients/caller.ts'
-import type { Client } from '../../core/clients/client.ts'
 import type { Grant } from '../../core/clients/grant.ts'
 import { dispositionName } from '../../core/files/disposition-name.ts'
 import type { Format } from '../../core/media/formats.ts'
 import { headerText } from '../../core/text/header-text.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import { createSignSrc, unsignedSrc } from '../../service/clients/signed-src.ts'
 import type { EagerTransform, EagerTransforms } from '../../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../../service/delivery/file-info.ts'
 import type { UploadedFile, UploadRequest } from '../../service/upload/upload-request.ts'
@@ -63,7 +64,7 @@ export function createReception({
     const check = (format: Format) => eager.check(grant, format, fields.requested().transforms ?? [])
     const annotations = () => fields.requested().annotations
     const stored = await store({ files, check, annotations, signal })
-    await respondStored(res, { client: grant.client, caller, stored, requested: fields.requested(), signal })
+    await respondStored(res, { grant, caller, stored, requested: fields.requested(), signal })
   }
 }
 
@@ -72,7 +73,7 @@ export type RespondStored = (res: Response, options: StoredUploads) => Promise<v
 
 /** The stored files, and the options that the request has set. */
 export interface StoredUploads {
-  client: Client
+  grant: Pick<Grant, 'client' | 'until'>
   caller: Caller
   stored: readonly UploadedFile[]
   requested: UploadOptions
@@ -80,21 +81,26 @@ export interface StoredUploads {
 }
 
 export function createUploadResponder({
+  clients,
   informations,
   eager,
   baseUrl,
 }: {
+  clients: Pick<Clients, 'urlKeys'>
   informations: FileInfos
   eager: EagerTransforms
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }): RespondStored {
-  return async (res, { client, caller, stored, requested, signal }) => {
+  return async (res, { grant, caller, stored, requested, signal }) => {
+    const { client } = grant
     const { info, transforms } = requested
     const begun: EagerTransform[][] = []
     if (transforms) for (const file of stored) begun.push(await eager.begin(client, file, transforms))
     const known = info ? await informations.ofStored(client, stored, { caller, signal }) : []
-    const place = { client, baseUrl }
+    // The holder of an upload link may not read the files of the client.
+    const sign = caller.isTrusted ? createSignSrc(clients.urlKeys, grant) : unsignedSrc
+    const place = { client, baseUrl, sign }
     res.setHeader('Cache-Control', 'no-store')
     res.json(
       stored.map((file, i) =>

@@ -77,7 +77,7 @@ export function uploadRoutes({
       annotations,
       signal,
     })
-    await respondStored(res, { client, caller: trustedCallerOf(req), stored: [stored], requested, signal })
+    await respondStored(res, { grant, caller: trustedCallerOf(req), stored: [stored], requested, signal })
   }
 
   routes.post('/v1/upload', async (req, res) => {

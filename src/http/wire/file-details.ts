@@ -1,15 +1,7 @@
-import type { Client } from '../../core/clients/client.ts'
 import type { Trash } from '../../core/ports/file-index.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
-import { uploadToWire } from './file.ts'
+import { type Place, uploadToWire } from './file.ts'
 import type { ListedFile } from './record.ts'
-
-/** The parts of a file's URL that depend on the client and the installation. */
-export interface Place {
-  client: Client
-  /** The public URL of the service, without a trailing slash. */
-  baseUrl: string
-}
 
 /** The ten fields of an upload's record, and all other stored properties of the file. */
 export function fileToWire(

@@ -1,20 +1,30 @@
 import type { Client } from '../../core/clients/client.ts'
 import { deliveryUrl } from '../../core/files/delivery-url.ts'
+import type { SignSrc } from '../../service/clients/signed-src.ts'
 import type { EagerTransform } from '../../service/delivery/eager-transforms.ts'
 import type { Information } from '../../service/delivery/file-info.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { informationToWire } from '../delivery/info-routes.ts'
 import type { FileRecord } from './record.ts'
 
-/** The ten fields of an upload's record, as documented in docs/reference/http-api.md, and no others. */
+/** The parts of a file's URL that depend on the client and the installation. */
+export interface Place {
+  client: Client
+  /** The public URL of the service, without a trailing slash. */
+  baseUrl: string
+  /** Signs delivery URLs, for files that need it. */
+  sign: SignSrc
+}
+
+/** The ten fields of an upload's record, as documented in docs/reference/http-api.md, and `srcExpires` when `src` is signed. */
 export function uploadToWire(
   { name, record, bucketUrl }: UploadedFile,
-  { client, baseUrl, options }: { client: Client; baseUrl: string; options: FileRecord['options'] },
+  { client, baseUrl, sign, options }: Place & { options: FileRecord['options'] },
 ): FileRecord {
   const { key, sourceName, format } = name
   return {
     sourceName,
-    src: deliveryUrl(name, { baseUrl, token: client.token }),
+    ...sign(deliveryUrl(name, { baseUrl, token: client.token }), key),
     originalSrc: bucketUrl,
     originalName: record.originalName,
     s3PathOriginal: key,
@@ -32,17 +42,20 @@ export function optionsToWire(
   {
     client,
     baseUrl,
+    sign,
     info,
     transforms,
-  }: {
-    client: Client
-    baseUrl: string
+  }: Place & {
     info: Information | undefined
     transforms: readonly EagerTransform[] | undefined
   },
 ): FileRecord['options'] {
   const src = deliveryUrl(name, { baseUrl, token: client.token })
-  const list = transforms?.map(({ query, key, state }) => ({ key, src: `${src}?${inUrl(query)}`, state }))
+  const list = transforms?.map(({ query, key, state }) => ({
+    key,
+    src: sign(`${src}?${inUrl(query)}`, key).src,
+    state,
+  }))
   return {
     ...(info ? { info: informationToWire(info, { withLocation: false }) } : {}),
     ...(list ? { transforms: list } : {}),

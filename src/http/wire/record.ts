@@ -16,7 +16,8 @@ const requestedDerivative = z
 /** Members that the record of an upload and the details of a file have in common. */
 const common = {
   sourceName: z.string().describe('Name of the file in the bucket: a random ID and the usual extension.'),
-  src: z.string().describe('Delivery URL. Append parameters as a query string.'),
+  src: z.string().describe('Delivery URL. Append parameters as a query string, unless it is signed.'),
+  srcExpires: instant('When the signature of `src` expires. Absent when `src` is not signed.').optional(),
   originalSrc: z.string().describe('URL of the stored object itself, without transformations.'),
   originalName: z.string().describe('Name of the uploaded file, without folders.'),
   s3PathOriginal: z

@@ -67,8 +67,8 @@ export function commandLine(options: CommandLineOptions): Command {
   subcommand(sluice, 'sweep', 'Clean up abandoned work now. The server does so every minute.').action(
     ({ json }) => perform('sweep', {}, { json }),
   )
-  addWebhookCommands(sluice, perform)
   addImportCommand(sluice, options)
+  addWebhookCommands(sluice, perform)
   addTypesCommand(sluice)
   return sluice
 }

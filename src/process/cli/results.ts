@@ -12,7 +12,7 @@ import {
   type WithSecret,
 } from './format-client.ts'
 import { columns } from './output.ts'
-import { WEBHOOK_ANSWERS } from './webhook-commands.ts'
+import { WEBHOOK_RESULTS } from './webhook-commands.ts'
 
 /** The text of each command's result. */
 export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> = {
@@ -96,7 +96,7 @@ export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> =
         ),
       ]),
     ]),
-  ...WEBHOOK_ANSWERS,
+  ...WEBHOOK_RESULTS,
   sweep: ({ ended, halfWritten }: { ended: number; halfWritten: number }) =>
     `cleaned up ${counted(ended, 'abandoned upload, transformation or delete', 'abandoned uploads, transformations and deletes')}` +
     `; deleted ${counted(halfWritten, 'incomplete file')}\n`,

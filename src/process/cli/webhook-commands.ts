@@ -37,7 +37,7 @@ export function addWebhookCommands(sluice: Command, perform: Perform): void {
 }
 
 /** The text of each command's result. */
-export const WEBHOOK_ANSWERS = {
+export const WEBHOOK_RESULTS = {
   'webhook test': ({ receivers }: ShownTests) =>
     receivers
       .map(({ receiver, delivered, status, ms, body, error }) =>

@@ -133,7 +133,7 @@ export function createCommands({
   }
 }
 
-/** A command whose arguments are checked first. @throws Problem 400 */
+/** A command with validated arguments. */
 export function command<T>(
   args: z.ZodType<T>,
   work: (args: T, run: CommandRun) => Promise<unknown>,

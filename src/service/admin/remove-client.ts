@@ -3,6 +3,7 @@ import { aliasRecordPrefix } from '../../core/aliases/name.ts'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type Client, FIRST_CLIENT_ID, isClientId } from '../../core/clients/client.ts'
 import { classifyKey, type ObjectKey, remoteRecordPrefix } from '../../core/files/object-key.ts'
+import { foreignDerivatives } from '../../core/foreign/foreign-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
@@ -39,8 +40,8 @@ export interface RemoveClientOptions {
 // How long a transformation that began earlier may take to end: its deadline, plus the grace period of a sweep.
 const WAIT_MS = 150_000
 const LOOK_AGAIN_MS = 500
-// Records of the client that belong to no original.
-const OWN_RECORDS = [remoteRecordPrefix, aliasRecordPrefix, redirectPrefix]
+// Objects of the client that belong to no original.
+const OWN_RECORDS = [remoteRecordPrefix, aliasRecordPrefix, redirectPrefix, foreignDerivatives]
 
 export function createRemoveClient({
   clients,

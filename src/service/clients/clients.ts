@@ -11,6 +11,7 @@ import type { Recovery } from '../../core/clients/recovery.ts'
 import { changedRules } from '../../core/clients/rules/change.ts'
 import type { RuleBounds } from '../../core/clients/rules/rule.ts'
 import type { RuleChanges } from '../../core/clients/rules/table.ts'
+import { usesSignedUrls } from '../../core/clients/signed-delivery.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import { type ClientAccess, createClientAccess } from './access.ts'
@@ -43,7 +44,7 @@ export interface Clients extends ClientAccess, ClientCredentials {
   /**
    * Adds a client with new tokens.
    * @param own its ID, by default a new one, and its own bucket
-   * @throws Problem 400 for an invalid name or rule, 409 for `signedUrls`: a new client has no key for them
+   * @throws Problem 400 for an invalid name or rule, 409 for `signedUrls` and `privateFolders`: a new client has no key for them
    */
   create(options?: ClientChanges, own?: Pick<Client, 'id' | 'storage'>): Promise<NewTokens>
   /**
@@ -55,7 +56,7 @@ export interface Clients extends ClientAccess, ClientCredentials {
   /**
    * Changes the name and the rules of a client.
    * @throws Problem 400 for an invalid name or rule, 404 when the client does not exist, 409 when it is being removed,
-   *   or when `signedUrls` is set and the client has no key for them
+   *   or when `signedUrls` or `privateFolders` is set and the client has no key for them
    */
   update(id: string, changes: ClientChanges): Promise<Client>
   /** As `update`, for rules only. */
@@ -102,7 +103,7 @@ export function createClients({
     changeKnown(id, ({ name, rules, ...client }) => {
       const present = { ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }
       const after = changed(present, changes, bounds)
-      if (after.rules?.signedUrls && !client.urlKeys?.active.length) throw clientConflict(needsUrlKey(id))
+      if (usesSignedUrls(after.rules) && !client.urlKeys?.active.length) throw clientConflict(needsUrlKey(id))
       return { ...client, ...after }
     })
 
@@ -112,7 +113,7 @@ export function createClients({
     ...createClientCredentials({ changeKnown, urlKeys, now }),
     async create(changes = {}, { id, storage } = { id: newClientId() }) {
       const given = changed({}, changes, bounds)
-      if (given.rules?.signedUrls) throw clientConflict(needsUrlKey('a new client'))
+      if (usesSignedUrls(given.rules)) throw clientConflict(needsUrlKey('a new client'))
       const tokens = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
       const client = await change(id, () => ({
         id,

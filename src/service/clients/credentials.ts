@@ -7,6 +7,7 @@ import {
   type StoredSecret,
 } from '../../core/clients/client.ts'
 import type { SecretScope } from '../../core/clients/secret-scope.ts'
+import { usesSignedUrls } from '../../core/clients/signed-delivery.ts'
 import { parseFolder } from '../../core/files/object-key.ts'
 import { Problem } from '../../core/problem.ts'
 import type { UrlKey } from '../../core/signing/signed-url.ts'
@@ -101,7 +102,7 @@ export function createClientCredentials({
         const { active = [], last = 0 } = present.urlKeys ?? {}
         const left = active.filter((one) => one.version !== version)
         if (left.length === active.length) throw noSuchKey(id, version)
-        if (left.length === 0 && present.rules?.signedUrls) throw clientConflict(needsUrlKey(id))
+        if (left.length === 0 && usesSignedUrls(present.rules)) throw clientConflict(needsUrlKey(id))
         return { ...present, urlKeys: { active: left, last } }
       }),
   }

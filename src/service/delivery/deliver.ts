@@ -1,6 +1,5 @@
 import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
-import { isAllWithin } from '../../core/clients/grant.ts'
 import { derivativeKey, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
@@ -9,10 +8,9 @@ import { formatOfMediaType } from '../../core/media/formats.ts'
 import { PRESET_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
-import { assetNotFound, fileNotFound } from '../../core/problem.ts'
+import { fileNotFound } from '../../core/problem.ts'
 import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
-import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
-import { namedFiles } from '../../pipeline/plan/referenced-files.ts'
+import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
@@ -27,6 +25,7 @@ import type { Deliveries, Delivery, DeliveryRequest } from './deliveries.ts'
 import { severalFiles, transformOfDerivative } from './delivery-problems.ts'
 import { createFindPlanned, inputOf, namedFile, type PlannedFile, withFocalPointOf } from './find-planned.ts'
 import type { MediaJobs } from './media-job.ts'
+import { checkNamed, checkNamedPublic } from './named-files.ts'
 
 /** A delivery without what depends on the query of the request. */
 type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
@@ -164,13 +163,6 @@ export function createDeliveries({
     }
   }
 
-  /** @throws Problem 404 for a parameter that names a file outside of the folder that the request is limited to */
-  function checkNamed({ steps }: Plan, within: Pick<DeliveryRequest, 'folder'>): void {
-    if (within.folder === undefined) return
-    for (const { param, key } of namedFiles(steps))
-      if (!isAllWithin(parsePath(key, { param }), within)) throw assetNotFound(param, key)
-  }
-
   return {
     plan(request) {
       const { record } = request
@@ -195,6 +187,7 @@ export function createDeliveries({
       const { client, isOneFile = false } = request
       const { found, plan: planned, input, key, named } = await findPlanned(request)
       checkNamed(planned, request)
+      if (!request.isSigned && !request.caller.isTrusted) checkNamedPublic(planned, client)
       const { variesByAccept, notes } = planned
       if (named) {
         if (key !== undefined) throw transformOfDerivative()

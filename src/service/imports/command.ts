@@ -1,13 +1,12 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import type { Command } from '../../core/command.ts'
 import { checkTags } from '../../core/files/annotations.ts'
 import type { OpenImportSource } from '../../core/imports/source.ts'
-import type { ClientStore } from '../../core/ports/client-store.ts'
 import { badParameter } from '../../core/problem.ts'
 import { type CommandItem, command, throttledProgress } from '../admin/commands.ts'
-import { walkedClients } from '../maintenance/each-client.ts'
+import { noSuchClient } from '../clients/change-existing.ts'
 import type { Import } from './import.ts'
 
 const CONCURRENCY_MAX = 16
@@ -31,11 +30,12 @@ const s3 = z.strictObject({
 export function createImportCommand({
   openSource,
   importAll,
-  store,
+  presentClient,
 }: {
   openSource: OpenImportSource
   importAll: Import
-  store: ClientStore
+  /** The client with this ID, as it is now. */
+  presentClient: (id: string) => Promise<Client | undefined>
 }): Command {
   return command(
     z.strictObject({
@@ -53,8 +53,8 @@ export function createImportCommand({
       const { isNameKept = false, isDryRun = false, isSilent = false } = args
       if ('path' in origin && resolve(origin.path) !== origin.path)
         throw badParameter({ param: 'path', expected: 'an absolute path', received: origin.path })
-      const [client] = await walkedClients(store, clientId)
-      if (!client) throw new Error(`no client ${clientId}`)
+      const client = await presentClient(clientId)
+      if (!client) throw noSuchClient(clientId)
       return importAll({
         client,
         source: await openSource(origin),

@@ -11,6 +11,7 @@ import {
   type ObjectKey,
   remoteRecordPrefix,
 } from '../../core/files/object-key.ts'
+import { foreignDerivatives } from '../../core/foreign/foreign-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { DerivativeRecord, FileLists, FileLookup, OriginalRecord } from '../../core/ports/file-index.ts'
@@ -206,8 +207,8 @@ export function createCheck({
   }
 }
 
-// The records of clients and of mirrored remote files, and the redirects of moved files.
-const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix, redirectPrefix]
+// The records of clients and of mirrored remote files, the redirects of moved files, and derivatives of other systems' objects.
+const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix, redirectPrefix, foreignDerivatives]
 
 /** Whether the bucket must have the file. */
 function isStored<T extends { state: string }>(

@@ -4,6 +4,8 @@ import { deliveryUrl } from '../../core/files/delivery-url.ts'
 import { type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
+import { createSignSrc } from '../clients/signed-src.ts'
+import type { UrlKeys } from '../clients/url-keys.ts'
 
 /** Emits the events of originals. */
 export interface OriginalEvents {
@@ -34,17 +36,20 @@ const METADATA_MAX_BYTES = 20 * 1024
 export function createOriginalEvents({
   events,
   baseUrl,
+  urlKeys,
 }: {
   events: EventBus
   baseUrl: string
+  urlKeys: Pick<UrlKeys, 'newest'>
 }): OriginalEvents {
-  function placeOf({ id, token }: Client, key: ObjectKey): OriginalPlace {
+  function placeOf(client: Client, key: ObjectKey): OriginalPlace {
+    const { id, token } = client
     const name = parseKey(key)
     if (!name) throw new Error(`not the key of an original: ${key}`)
     return {
       clientId: id,
       key,
-      src: deliveryUrl(name, { baseUrl, token }),
+      ...createSignSrc(urlKeys, { client })(deliveryUrl(name, { baseUrl, token }), key),
       format: name.format.name,
       folder: name.folder,
     }

@@ -17,6 +17,7 @@ import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
 import type { Delivery } from '../delivery/deliveries.ts'
+import { checkNamedPublic } from '../delivery/named-files.ts'
 import type { Assets } from '../delivery/referenced-files.ts'
 import { createLeftovers, type Leftovers } from '../derivatives/cleanup.ts'
 import { sourceNotes } from '../derivatives/source-facts.ts'
@@ -34,6 +35,8 @@ export interface RemotePictureRequest {
   query: ReadonlyArray<readonly [name: string, value: string]>
   /** The `Accept` header; empty when the request has none. */
   accept: string
+  /** Whether the client has signed the URL. */
+  isSigned: boolean
   /** Called before the fetch. Its error is the response. */
   beforeFetching: () => Promise<void>
   signal: AbortSignal
@@ -93,7 +96,7 @@ export function createRemotePictures({
 
   /** @param leftovers are removed when the picture has been sent */
   async function make(
-    { client, caller, url, query, accept }: RemotePictureRequest,
+    { client, caller, url, query, accept, isSigned }: RemotePictureRequest,
     { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
   ): Promise<RemotePicture> {
     const file = await remotes.open({
@@ -112,7 +115,8 @@ export function createRemotePictures({
       checkGroup(format, 'image')
       const input: PlanInput = { query, format, accept, rules: client.rules }
       // Refuse an invalid parameter before the rest of the file is fetched.
-      plan(input)
+      const planned = plan(input)
+      if (!isSigned) checkNamedPublic(planned, client)
       const meter = newMeter(format)
       const bytes = Readable.from(metered(incoming, { meter }), { objectMode: false })
       const spooled = await spool(bytes, { mediaType, signal })
@@ -220,10 +224,10 @@ export function createRemotePictures({
 
   return {
     async deliver(request) {
-      const { client, url, query, accept, beforeFetching, signal } = request
+      const { client, url, query, accept, isSigned, beforeFetching, signal } = request
       remotes.checkUrl({ client, asker: 'anyone', url })
       await beforeFetching()
-      const name = JSON.stringify([client.id, client.rules ?? {}, url, query, accept])
+      const name = JSON.stringify([client.id, client.rules ?? {}, url, query, accept, isSigned])
       return uses.hold(name, () => begin(request), signal)
     },
     idle: uses.idle,

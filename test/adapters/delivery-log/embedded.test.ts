@@ -1,8 +1,10 @@
-import { rm } from 'node:fs/promises'
+import { readdir, rm, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { embeddedDeliveryLog } from '../../../src/adapters/delivery-log/embedded.ts'
 import { openResilientLevel } from '../../../src/adapters/level/resilient-level.ts'
 import { deliveryLogContract, loggedDelivery } from '../../contracts/delivery-log.ts'
+import { recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 deliveryLogContract('embedded', async (options) => {
@@ -35,6 +37,30 @@ describe('embedded delivery log', () => {
     const level = await openResilientLevel(folder)
     expect(await level.names({ gt: '', lt: '~' })).to.have.length(4)
     await level.close()
+    await rm(folder, { recursive: true })
+  })
+
+  it('is replaced by an empty one when it is damaged', async () => {
+    const folder = await temporaryFolder()
+    const log = recordLog()
+    const open = () =>
+      embeddedDeliveryLog(join(folder, 'log'), {
+        maxPerReceiver: 3,
+        retentionMs: 60_000,
+        now: () => loggedDelivery(0).occurredAt,
+        refilled: { log, message: 'the log was damaged' },
+      })
+    const first = await open()
+    await first.add(loggedDelivery(1))
+    await first.close()
+    for (const name of await readdir(join(folder, 'log')))
+      if (name.startsWith('MANIFEST')) await truncate(join(folder, 'log', name))
+    const second = await open()
+    expect(await second.list({ limit: 9 })).to.deep.equal([])
+    await second.add(loggedDelivery(2))
+    expect(await second.find(loggedDelivery(2).id)).to.deep.equal(loggedDelivery(2))
+    expect(log.lines.map(({ message }) => message)).to.deep.equal(['the log was damaged'])
+    await second.close()
     await rm(folder, { recursive: true })
   })
 })

@@ -123,7 +123,7 @@ describe('a LevelDB after a failed write', () => {
     let log: RecordedLog
     const opened = async () => {
       log = recordLog()
-      store = await openResilientLevel(join(folder, 'refilled'), { refilled: { log } })
+      store = await openResilientLevel(join(folder, 'refilled'), { refilled: { log, message: 'damaged' } })
     }
     beforeEach(async () => {
       await opened()

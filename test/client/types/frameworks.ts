@@ -11,6 +11,8 @@ next({ src: 'a' })
 
 export const provider: SluiceProvider = nuxt()
 provider.getImage('a.jpg', { modifiers: { width: 3, rotate: 90 }, baseURL: 'https://files.example' })
+// @ts-expect-error there is no such modifier
+provider.getImage('a.jpg', { modifiers: { rotat: 90 } })
 // @ts-expect-error there is no such option
 provider.getImage('a.jpg', { modifiers: {}, baseUrl: 'https://files.example' })
 

@@ -16,6 +16,8 @@ export interface Site {
   link: (file: QueuedLinkFile) => Promise<unknown>
   /** The HTML of a path. */
   pages: Map<string, string>
+  /** The content security policy of its pages. */
+  policy?: string
   close(): void
 }
 
@@ -54,6 +56,7 @@ export async function startSite(script: string): Promise<Site> {
     if (path === '/script.js') return res.setHeader('Content-Type', 'text/javascript').end(script)
     const page = site.pages.get(path)
     const head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Upload</title>'
+    if (site.policy) res.setHeader('Content-Security-Policy', site.policy)
     res.writeHead(page === undefined ? 404 : 200, { 'Content-Type': 'text/html' })
     res.end(`${head}<script type="module" src="/script.js"></script><main>${page ?? ''}</main>`)
   }).listen(0, '127.0.0.1')

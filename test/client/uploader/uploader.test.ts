@@ -9,7 +9,6 @@ import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import type { Service } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { bundled, type Site, startSite, UPLOADER } from './page.ts'
-import { userOf } from './user.ts'
 
 const MIB = 1024 * 1024
 const ELEMENT = `document.querySelector('sluice-uploader')`
@@ -82,7 +81,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await open()
     const photo = await picture({ width: 60, height: 40 })
     const paths = [await file('käse.png', photo), await file('a.txt', 'one'), await file('b.txt', 'two')]
-    await userOf(chromium).drop('sluice-uploader', paths)
+    await chromium.drop('sluice-uploader', paths)
     await eventually(async () =>
       expect(await statuses()).to.deep.equal({ 'käse.png': 'done', 'a.txt': 'done', 'b.txt': 'done' }),
     )
@@ -103,7 +102,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await mkdir(join(folder, 'photos', '2026'), { recursive: true })
     for (const path of ['photos/.DS_Store', 'photos/a.txt', 'photos/2026/b.txt', 'c.txt'])
       await writeFile(join(folder, path), path)
-    await userOf(chromium).drop('sluice-uploader', [join(folder, 'photos'), join(folder, 'c.txt')])
+    await chromium.drop('sluice-uploader', [join(folder, 'photos'), join(folder, 'c.txt')])
     await eventually(async () =>
       expect(await statuses()).to.deep.equal({ 'a.txt': 'done', 'b.txt': 'done', 'c.txt': 'done' }),
     )

@@ -19,15 +19,5 @@ export function userOf(chromium: Chromium) {
       await chromium.send('Input.dispatchKeyEvent', { ...event, type: 'keyDown', ...(text ? { text } : {}) })
       await chromium.send('Input.dispatchKeyEvent', { ...event, type: 'keyUp' })
     },
-    /** Drops files and folders of this machine on an element. */
-    async drop(selector: string, files: readonly string[]): Promise<void> {
-      const [x, y] = (await chromium.evaluate(`(() => {
-        const { x, y, width, height } = document.querySelector('${selector}').getBoundingClientRect()
-        return [x + width / 2, y + height / 2]
-      })()`)) as [number, number]
-      const data = { items: [], files, dragOperationsMask: 1 }
-      for (const type of ['dragEnter', 'dragOver', 'drop'])
-        await chromium.send('Input.dispatchDragEvent', { type, x, y, data })
-    },
   }
 }

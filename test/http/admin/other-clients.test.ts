@@ -142,6 +142,7 @@ onTwoBackends('the tokens of another client', (start) => {
       statuses: [200, 403],
       ask: (_, own) => call('GET', `/v1/folders?prefix=${MARK}`, own),
     },
+    'GET /v1/foreign': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/foreign', own) },
     'GET /v1/:group/alias/:token/*path': {
       statuses: [404],
       ask: (_, own) => call('GET', `/v1/image/alias/${own.tokens.clientToken}/${MARK}/a?w=20`, own),

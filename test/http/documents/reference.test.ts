@@ -48,6 +48,36 @@ onOneBackend('GET /docs/api', (start) => {
     expect((await exchange(service, '/docs/api', { method: 'POST' })).status).to.equal(405)
   })
 
+  it('does not scroll sideways, on a phone or on a wide screen', async function () {
+    this.timeout(180_000)
+    const chromium = await startChromium()
+    try {
+      for (const width of [390, 1440]) {
+        await chromium.resize({ width, height: 844, dpr: 1 })
+        await chromium.open(`${service.url}/docs/api`)
+        const seen = await chromium.evaluate(`(async () => {
+          const until = async (find) => {
+            for (let i = 0; i < 1500; i += 1) {
+              const found = find()
+              if (found) return found
+              await new Promise((done) => setTimeout(done, 100))
+            }
+            throw new Error('not shown: ' + document.body.innerText.slice(0, 500))
+          }
+          for (const id of ['Files-listFiles', 'Clients-updateClient']) {
+            const operation = await until(() => document.querySelector('#operations-' + id))
+            operation.querySelector('button').click()
+            await until(() => operation.querySelector('.responses-table'))
+          }
+          return document.documentElement.scrollWidth
+        })()`)
+        expect(seen, `${width}`).to.be.at.most(width)
+      }
+    } finally {
+      await chromium.stop()
+    }
+  })
+
   it('shows all endpoints and sends requests, below a path of a proxy', async function () {
     this.timeout(180_000)
     const { url, server } = await startProxy(service)

@@ -6,7 +6,7 @@ import { ADMIN_PASSWORD, postSignIn } from '../../support/requests/admin.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, newClient, uploadOne } from '../../support/requests/client.ts'
 import { type Receiver, receiver } from '../../support/requests/receiver.ts'
-import { remote } from '../../support/requests/remote.ts'
+import { type Remote, remote } from '../../support/requests/remote.ts'
 import type { Service } from '../../support/service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each test asserts its structure.
@@ -19,14 +19,17 @@ onOneBackend('/v1/webhooks', (start) => {
   let service: Service
   let other: Caller & { id: string }
   let operator: string
+  // A test that fails must not leave a server open: the process would not end.
+  const opened: Remote[] = []
 
   before(async () => {
     target = await receiver()
+    opened.push(target)
     service = await started({ WEBHOOK_URL: target.url('/hooks') })
     other = await newClient(service)
     operator = await operatorOf(service)
   })
-  after(() => target.close())
+  after(() => Promise.all(opened.map((each) => each.close())))
   beforeEach(() => {
     target.status = 204
     target.received.length = 0
@@ -96,6 +99,7 @@ onOneBackend('/v1/webhooks', (start) => {
       const slow = await remote(async (_, res) => {
         res.writeHead(401).write('x'.repeat(2000))
       })
+      opened.push(slow)
       const one = await started({ WEBHOOK_URL: `${slow.url('/hooks')} ${target.url('/more')}` })
       const { body } = await ask(one, '/v1/webhooks/test', { method: 'POST', secret: await operatorOf(one) })
       const { receivers } = body as Json
@@ -106,7 +110,6 @@ onOneBackend('/v1/webhooks', (start) => {
       expect(receivers[0].body).to.equal('x'.repeat(1024))
       expect(receivers[0].error).to.equal(`${new URL(slow.url()).host} responded with 401`)
       await one.stop()
-      await slow.close()
     })
 
     it('states the remedy for a private address', async () => {
@@ -145,6 +148,7 @@ onOneBackend('/v1/webhooks', (start) => {
     it('is refused while four tests are in flight', async () => {
       const held: ServerResponse[] = []
       const slow = await remote((_, res) => held.push(res))
+      opened.push(slow)
       const one = await started({ WEBHOOK_URL: slow.url('/hooks') })
       const test = () => ask(one, '/v1/webhooks/test', { method: 'POST' }) as Promise<Json>
       const running = Promise.all([1, 2, 3, 4].map(test))
@@ -154,7 +158,6 @@ onOneBackend('/v1/webhooks', (start) => {
       for (const response of held.splice(0)) response.writeHead(204).end()
       expect((await running).map(({ body }) => body.receivers[0].status)).to.deep.equal([204, 204, 204, 204])
       await one.stop()
-      await slow.close()
     })
   })
 
@@ -278,6 +281,7 @@ onOneBackend('/v1/webhooks', (start) => {
 
     it('is refused when the receiver is no longer configured', async () => {
       const old = await receiver(500)
+      opened.push(old)
       const env = { WEBHOOK_URL: old.url('/hooks') }
       const first = await started(env)
       await uploadOne(first, { name: 'a.txt', bytes: 'text' })
@@ -298,7 +302,6 @@ onOneBackend('/v1/webhooks', (start) => {
       const all = (await ask(second, '/v1/webhooks/replay', { method: 'POST', json })) as Json
       expect(all.body).to.deep.equal({ replayed: 0, skipped: 1 })
       await second.stop()
-      await old.close()
     })
   })
 })

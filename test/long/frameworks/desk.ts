@@ -71,7 +71,7 @@ export async function openDesk(packed: string): Promise<Desk> {
       let url = ''
       await eventually(
         () => {
-          url = /http:\/\/localhost:\d+/.exec(output())?.[0] ?? ''
+          url = /http:\/\/(?:localhost|127\.0\.0\.1):\d+/.exec(output())?.[0] ?? ''
           if (url === '') throw new Error(`${command} has printed no address:\n${output()}`)
         },
         { withinMs: START_MS },

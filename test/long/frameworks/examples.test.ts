@@ -1,3 +1,5 @@
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { eventually } from '../../support/eventually.ts'
@@ -5,8 +7,12 @@ import { picture } from '../../support/media/images.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { freePort } from '../../support/servers/free-port.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { PROJECT, type Service, startService } from '../../support/service.ts'
 import { copyExample, type Desk, modernNode, openDesk } from './desk.ts'
+
+const TSC = join(PROJECT, 'node_modules', '.bin', 'tsc')
+const TSC_OPTIONS =
+  '--ignoreConfig --strict --noEmit --skipLibCheck --target es2023 --module preserve --jsx react-jsx'
 
 /** The images of a page that Sluice delivers, when all of them are shown. */
 const IMAGES = `(async () => {
@@ -61,6 +67,9 @@ describe('long: an example of a framework, installed, built and opened in Chromi
     it(`examples/${name} shows images in the width of their place`, async () => {
       const cwd = await copyExample(desk, name)
       await desk.run('npm install --no-audit --no-fund', { cwd, env })
+      // The loader, the provider and the service as the framework declares them.
+      await cp(join(import.meta.dirname, 'types', `${name}.ts`), join(desk.folder, cwd, 'as-declared.ts'))
+      await desk.run(`${TSC} ${TSC_OPTIONS} as-declared.ts`, { cwd })
       await desk.run('npm run build', { cwd, env })
       const port = String(await freePort())
       const command = start.startsWith('npm run') ? `${start} -- --port ${port}` : start

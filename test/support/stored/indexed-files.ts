@@ -8,7 +8,7 @@ const FOLDERS = ['', 'a', 'a/b', 'b']
 const WORDS = ['Invoice', 'photo', 'GRÖSSE', 'Screenshot of a window', '日本', 'IMG']
 
 // So many calls at a time share a write to the disk.
-const AT_ONCE = 500
+const AT_ONCE = 100
 
 /** The records of files with names as they occur: words, dates and numbers. The same for the same number. */
 export function manyRecords(count: number): OriginalRecord[] {

@@ -66,6 +66,7 @@ function s3Bucket(
         size: head.ContentLength ?? 0,
         mediaType: known?.mediaType ?? head.ContentType ?? 'application/octet-stream',
         lastModified: head.LastModified ?? new Date(0),
+        ...(head.ETag === undefined ? {} : { etag: head.ETag }),
         open: (options) => download(clients, { bucket, name, etag: head.ETag, ...options }),
       }
     },

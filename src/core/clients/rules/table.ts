@@ -5,6 +5,7 @@ import { readDuration, shownDuration } from '../../text/duration.ts'
 import { counted } from '../../text/plural.ts'
 import { fetchDenyHostsRule, fetchHostsRule } from './hosts.ts'
 import { presetsRule } from './presets.ts'
+import { privateFoldersRule } from './private-folders.ts'
 import { ratesRule } from './rates.ts'
 import { choice, integerRule, isInteger, type Rule, switchRule } from './rule.ts'
 import { uploadTypesRule } from './upload-types.ts'
@@ -75,6 +76,8 @@ export const CLIENT_RULES = {
     },
     shown: 'signed URLs only',
   }),
+  /** Folders whose files are delivered only by signed URLs. At least one. */
+  privateFolders: privateFoldersRule,
   /** `preset` is the only accepted parameter of delivery. */
   presetsOnly: switchRule({
     flags: '--presets-only <on|off>',

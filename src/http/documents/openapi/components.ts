@@ -14,6 +14,7 @@ import { alias, aliasList, listedAlias } from '../../wire/aliases.ts'
 import * as clients from '../../wire/clients.ts'
 import { copyReport, moveReport } from '../../wire/copies.ts'
 import { folder, folderList } from '../../wire/folders.ts'
+import { foreignList, foreignObject } from '../../wire/foreign.ts'
 import { fileInformation } from '../../wire/information.ts'
 import {
   mediaJob,
@@ -60,6 +61,8 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   FileWithDerivatives: fileWithDerivatives,
   Folder: folder,
   FolderList: folderList,
+  ForeignObject: foreignObject,
+  ForeignObjectList: foreignList,
   Alias: alias,
   ListedAlias: listedAlias,
   AliasList: aliasList,

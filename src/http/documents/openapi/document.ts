@@ -51,7 +51,8 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'query',
     name: 's',
-    description: 'The signature of a delivery URL. Only clients with the rule `signedUrls` require it.',
+    description:
+      'The signature of a delivery URL. The rules `signedUrls` and `privateFolders` of a client require it.',
   },
 }
 

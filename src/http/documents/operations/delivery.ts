@@ -32,6 +32,7 @@ export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {
     ...MEDIA_GROUPS.map((group) => byAlias(group, of(group))),
     ...FETCHED.map((endpoint) => ({ ...endpoint, parameters: of('image') })),
     ...MEDIA_GROUPS.map((group) => mirrored(group, of(group))),
+    ...MEDIA_GROUPS.map((group) => foreign(group, of(group))),
     ...OTHERS,
   ]
 }
@@ -74,6 +75,19 @@ function mirrored(group: MediaGroup, parameters: readonly Parameter[]): Endpoint
     access: 'signature',
     parameters,
     responses: STORED,
+  }
+}
+
+function foreign(group: MediaGroup, parameters: readonly Parameter[]): Endpoint {
+  return {
+    route: 'GET /v1/:group/foreign/:token/*path',
+    path: `/v1/${group}/foreign/{token}/{path}`,
+    id: `getForeign${wordOf(group)}`,
+    tag: 'Delivery',
+    summary: `Deliver ${NOUNS[group]} that another system has written into the bucket`,
+    access: 'signature',
+    parameters: group === 'image' ? parameters : [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
+    responses: SENT,
   }
 }
 

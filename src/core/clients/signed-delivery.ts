@@ -1,0 +1,17 @@
+import type { Client } from './client.ts'
+import type { ClientRules } from './rules/table.ts'
+
+/** Whether some or all files of a client with these rules are delivered only by signed URLs. */
+export function usesSignedUrls({ signedUrls, privateFolders }: ClientRules = {}): boolean {
+  return signedUrls === true || privateFolders !== undefined
+}
+
+/**
+ * Whether a file is delivered only by signed URLs.
+ *
+ * @param path the key of an object, or the path of a delivery URL, decoded once: the folder of a file begins both
+ */
+export function needsSignedUrl({ rules = {} }: Pick<Client, 'rules'>, path: string): boolean {
+  if (rules.signedUrls === true) return true
+  return rules.privateFolders?.some((folder) => path.startsWith(`${folder}/`)) ?? false
+}

@@ -1,0 +1,99 @@
+import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
+import type { Caller } from '../../core/clients/caller.ts'
+import type { Client } from '../../core/clients/client.ts'
+import { cleanFileName } from '../../core/files/file-name.ts'
+import { foreignDerivativeKey } from '../../core/foreign/foreign-path.ts'
+import { isLimitProblem } from '../../core/limit-problems.ts'
+import { formatOfMediaType } from '../../core/media/formats.ts'
+import type { MediaGroup } from '../../core/media/groups.ts'
+import { fileNotFound, Problem } from '../../core/problem.ts'
+import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
+import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
+import { withFallback } from '../../pipeline/plan/with-fallback.ts'
+import type { Delivery } from '../delivery/deliveries.ts'
+import type { FindForeign } from './objects.ts'
+import type { DeriveForeign } from './render.ts'
+
+export interface ForeignRequest {
+  client: Client
+  caller: Caller
+  /** The media group in the URL. An object of another group is not found. */
+  group: MediaGroup
+  /** The path of the object. Decoded once, not validated yet. */
+  path: string
+  query: PlanInput['query']
+  /** The `Accept` header; empty when the request has none. */
+  accept: string
+  /** Called before a new derivative is rendered. Its error is the response. */
+  beforeRender: () => Promise<void>
+  signal: AbortSignal
+}
+
+/** A foreign object to send, transformed or unmodified. */
+export type ForeignDelivery = Omit<Delivery, 'key'> & { etag: string }
+
+/** Delivers foreign objects. @throws Problem 400, 403, 404, 422, 429, 503 */
+export type DeliverForeign = (request: ForeignRequest) => Promise<ForeignDelivery>
+
+export function createDeliverForeign({
+  find,
+  derive,
+  plan,
+  onLimit,
+}: {
+  find: FindForeign
+  derive: DeriveForeign
+  plan: Planner
+  /** The response when a transformation exceeds a limit: an error, or the object. */
+  onLimit: 'refuse' | 'original'
+}): DeliverForeign {
+  return async ({ client, group, path, query, accept, signal, ...request }) => {
+    const object = await find(client, path, signal)
+    const { format } = object.type
+    if (format.group !== group) throw fileNotFound()
+    const input: PlanInput = { query, format, accept, rules: client.rules }
+    const planned = plan(input)
+    const { variesByAccept, notes } = planned
+    const changedAt = object.asset.lastModified.getTime()
+    const unmodified = {
+      asset: object.asset,
+      etag: `foreign/${object.version}`,
+      originalName: cleanFileName(object.name),
+      newFormat: undefined,
+      variesByAccept,
+      notes,
+    }
+    if (planned.steps.length === 0) return unmodified
+    if (group !== 'image') throw onlyImages(group)
+    try {
+      return await withFallback(plan, { plan: planned, input }, async (current) => {
+        const key = foreignDerivativeKey(object.key, object.version, current.variant)
+        const asset = await derive({ ...request, client, object, plan: current, key, signal })
+        return {
+          ...unmodified,
+          asset: withLastModified(asset, changedAt),
+          etag: `${unmodified.etag}_${current.variant}`,
+          newFormat: newFormatOf(asset, format.mediaType),
+          variesByAccept: current.variesByAccept,
+          notes: current.notes,
+        }
+      })
+    } catch (error) {
+      if (onLimit === 'refuse' || !isLimitProblem(error) || noOriginalFallback(planned)) throw error
+      return { ...unmodified, notes: [], fallbackReason: error.code }
+    }
+  }
+}
+
+function newFormatOf({ mediaType }: Asset, before: string) {
+  const format = formatOfMediaType(mediaType)
+  return format.mediaType === before ? undefined : format
+}
+
+function onlyImages(group: MediaGroup): Problem {
+  return new Problem({
+    status: 400,
+    code: 'only_pictures',
+    detail: `expected no transformation of a ${group} file of another system: only images are transformed. Import the file first (sluice import)`,
+  })
+}

@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { expect } from 'chai'
+import { eventually } from '../../support/eventually.ts'
+import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { bundled, type Site, startSite, UPLOADER } from './page.ts'
+import { userOf } from './user.ts'
+
+const ELEMENT = `document.querySelector('sluice-uploader')`
+
+/** What axe-core has found. */
+interface Violation {
+  id: string
+  impact: string
+  nodes: Array<{ target: unknown }>
+}
+
+describe('the accessibility of <sluice-uploader>', () => {
+  let chromium: Chromium
+  let site: Site
+  before(async function () {
+    this.timeout(60_000)
+    const bundle = bundled({ entryPoints: [UPLOADER] })
+    ;[chromium, site] = await Promise.all([startChromium(), bundle.then(startSite)])
+  })
+  after(async () => {
+    await chromium.stop()
+    site.close()
+  })
+
+  afterEach(() => chromium.send('Emulation.setEmulatedMedia', { features: [] }))
+
+  let count = 0
+  let release = () => {}
+  /** Opens a page whose uploads do not end before the next page is opened. */
+  async function open(attributes = 'multiple folder camera'): Promise<void> {
+    // The browser may hold the requests of the previous page, and allows six to a server.
+    release()
+    const released = new Promise<never>((_, reject) => {
+      release = () => reject(new Error('the page is closed'))
+    })
+    released.catch(() => {})
+    site.link = ({ name }) => (name === 'refused.txt' ? Promise.reject(new Error('refused')) : released)
+    count += 1
+    site.pages.set(
+      `/${count}`,
+      `<h1>Upload</h1><label for="up">Documents</label>
+       <sluice-uploader id="up" link-url="/link" resume-scope="${count}" ${attributes}></sluice-uploader>
+       <a href="#">after it</a>`,
+    )
+    await chromium.open(`${site.url}/${count}`)
+  }
+  const add = (...names: string[]) =>
+    chromium.evaluate(
+      `${ELEMENT}.queue.add(${JSON.stringify(names)}.map((name) => new File(['text'], name)))`,
+    )
+  const statuses = async () =>
+    Object.fromEntries(
+      (await chromium.evaluate(
+        `${ELEMENT}.queue.getState().items.map(({ name, status }) => [name, status])`,
+      )) as Array<[string, string]>,
+    )
+  /** The name of the focused control. */
+  const focused = () =>
+    chromium.evaluate(`(() => {
+      const inner = ${ELEMENT}.shadowRoot.activeElement
+      return inner ? inner.ariaLabel ?? inner.textContent : document.activeElement.textContent
+    })()`)
+  const announced = () =>
+    chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('[role=status]').textContent`)
+
+  it('has controls in a sensible order for the Tab key', async () => {
+    await open()
+    await add('a.txt', 'b.txt')
+    await eventually(async () =>
+      expect(await statuses()).to.deep.equal({ 'a.txt': 'uploading', 'b.txt': 'uploading' }),
+    )
+    const order: unknown[] = []
+    for (let i = 0; i < 10; i += 1) {
+      await userOf(chromium).press('Tab')
+      order.push(await focused())
+    }
+    expect(order).to.deep.equal([
+      ...['Choose files', 'Choose a folder', 'Take a photo'],
+      ...['Pause a.txt', 'Remove a.txt', 'Pause b.txt', 'Remove b.txt'],
+      ...['Pause all', 'Clear', 'after it'],
+    ])
+  })
+
+  it('opens the dialog for files by Enter and by Space', async () => {
+    await open('')
+    await chromium.evaluate(`(() => {
+      window.opened = 0
+      HTMLInputElement.prototype.click = () => { opened += 1 }
+    })()`)
+    await userOf(chromium).press('Tab')
+    for (const [presses, key] of ['Enter', ' '].entries()) {
+      await userOf(chromium).press(key)
+      expect(await chromium.evaluate('opened'), key).to.equal(presses + 1)
+    }
+  })
+
+  it('pauses by P and removes by Delete, and moves the focus to the next file', async () => {
+    await open('multiple')
+    const user = userOf(chromium)
+    await add('a.txt', 'b.txt')
+    for (let i = 0; i < 2; i += 1) await user.press('Tab')
+    expect(await focused()).to.equal('Pause a.txt')
+    await user.press('p')
+    expect(await statuses()).to.include({ 'a.txt': 'paused' })
+    expect(await focused()).to.equal('Resume a.txt')
+    expect(await announced()).to.equal('a.txt is paused.')
+    await user.press('p')
+    expect(await statuses()).to.include({ 'a.txt': 'uploading' })
+    await user.press('ArrowDown')
+    expect(await focused()).to.equal('Remove b.txt')
+    await user.press('Delete')
+    expect(await focused()).to.equal('Remove a.txt')
+    await user.press('Delete')
+    expect(await focused()).to.equal('Choose files')
+    expect(await statuses()).to.deep.equal({})
+    expect(await announced()).to.equal('a.txt is removed.')
+  })
+
+  it('announces added and failed files, with the reason', async () => {
+    await open('multiple')
+    await add('refused.txt')
+    await eventually(async () =>
+      expect(await announced()).to.equal('refused.txt failed. The upload failed. Retry.'),
+    )
+    await add('b.txt')
+    await eventually(async () => expect(await announced()).to.equal('Added files: 1.'))
+  })
+
+  for (const scheme of ['light', 'dark'])
+    it(`has no problem that axe-core finds, with a ${scheme} color scheme`, async function () {
+      this.timeout(60_000)
+      const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+      // Without motion, colors change at once.
+      const features = [{ name: 'prefers-reduced-motion', value: 'reduce' }]
+      await chromium.send('Emulation.setEmulatedMedia', { features })
+      await open()
+      await chromium.evaluate(`document.documentElement.style.colorScheme = '${scheme}'`)
+      await chromium.evaluate(await readFile(path, 'utf8'))
+      const check = async () => {
+        const found = (await chromium.evaluate(
+          `axe.run('sluice-uploader').then(({ violations }) => violations)`,
+        )) as Violation[]
+        return found.map(({ id, impact, nodes }) => `${impact}: ${id} ${JSON.stringify(nodes[0]?.target)}`)
+      }
+      expect(await check()).to.deep.equal([])
+      await add('a.txt', 'refused.txt', 'paused.txt')
+      await chromium.evaluate(`${ELEMENT}.queue.pause(${ELEMENT}.queue.getState().items[2].id)`)
+      await eventually(async () =>
+        expect(await statuses()).to.deep.equal({
+          'a.txt': 'uploading',
+          'refused.txt': 'failed',
+          'paused.txt': 'paused',
+        }),
+      )
+      expect(await check()).to.deep.equal([])
+    })
+
+  it('moves nothing for people who prefer reduced motion', async () => {
+    await open()
+    await add('a.txt')
+    const features = [{ name: 'prefers-reduced-motion', value: 'reduce' }]
+    await chromium.send('Emulation.setEmulatedMedia', { features })
+    await eventually(async () => {
+      const duration = `getComputedStyle(${ELEMENT}.shadowRoot.querySelector('.bar')).transitionDuration`
+      expect(await chromium.evaluate(duration)).to.equal('0s')
+    })
+  })
+
+  it('has its style in a page with a strict content security policy', async () => {
+    site.policy = `default-src 'self'; img-src blob:; require-trusted-types-for 'script'`
+    await open()
+    await add('a.txt')
+    const display = `getComputedStyle(${ELEMENT}.shadowRoot.querySelector('li')).display`
+    expect(await chromium.evaluate(display)).to.equal('grid')
+    site.policy = ''
+  })
+
+  it('has replaceable texts', async () => {
+    await open(`texts='{"chooseOne": "Datei auswählen"}'`)
+    const button = `${ELEMENT}.shadowRoot.querySelector('button').textContent`
+    expect(await chromium.evaluate(button)).to.equal('Datei auswählen')
+    await chromium.evaluate(`${ELEMENT}.texts = { chooseOne: 'Choisir un fichier' }`)
+    expect(await chromium.evaluate(button)).to.equal('Choisir un fichier')
+  })
+})

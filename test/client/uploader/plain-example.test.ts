@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { onOneBackend } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
+import { picture } from '../../support/media/images.ts'
+import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { installClient } from '../../support/programs/client-package.ts'
+import { freePort } from '../../support/servers/free-port.ts'
+import { PROJECT, type Service } from '../../support/service.ts'
+
+onOneBackend('examples/plain in Chromium', (start) => {
+  let chromium: Chromium
+  let desk: string
+  let example: ChildProcess
+  let service: Service
+  let url: string
+  before(async function () {
+    this.timeout(60_000)
+    const port = String(await freePort())
+    url = `http://127.0.0.1:${port}`
+    ;[chromium, desk, service] = await Promise.all([startChromium(), installClient(), start()])
+    await cp(join(PROJECT, 'examples', 'plain'), desk, { recursive: true })
+    // As the build does it.
+    const bundle = [
+      join(PROJECT, 'scripts', 'bundle.js'),
+      join(desk, 'node_modules', 'sluice', 'dist', 'client'),
+    ]
+    const { status, stderr } = spawnSync(process.execPath, bundle, { encoding: 'utf8' })
+    expect(status, stderr).to.equal(0)
+    example = spawn(process.execPath, ['server.js'], {
+      cwd: desk,
+      env: { PORT: port, SLUICE_URL: service.url, SLUICE_SECRET: service.tokens.secretClientToken },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(example.stdout as NonNullable<ChildProcess['stdout']>, 'data')
+  })
+  after(async () => {
+    await chromium.stop()
+    const closed = once(example, 'close')
+    example.kill()
+    await closed
+    await rm(desk, { recursive: true })
+  })
+
+  it('uploads a dropped image and shows it, and a refusal of the service', async function () {
+    this.timeout(60_000)
+    await writeFile(join(desk, 'chair.png'), await picture({ width: 600, height: 400 }))
+    await writeFile(join(desk, 'page.pdf'), 'this is no PDF')
+    await chromium.open(url)
+    await chromium.drop('sluice-uploader', [join(desk, 'chair.png'), join(desk, 'page.pdf')])
+    await eventually(async () => {
+      const size = `(async () => {
+        const img = document.querySelector('.images img')
+        await img.decode()
+        return [img.alt, img.naturalWidth, img.naturalHeight]
+      })()`
+      expect(await chromium.evaluate(size)).to.deep.equal(['chair.png', 320, 240])
+    })
+    await eventually(async () => {
+      const texts = `[...document.querySelector('sluice-uploader').shadowRoot.querySelectorAll('li .status')].map((one) => one.textContent)`
+      const [done, refused] = (await chromium.evaluate(texts)) as string[]
+      expect(done).to.match(/ · Uploaded$/)
+      expect(refused).to.equal('This type of file is not accepted. Choose one of: images, videos, PDF.')
+    })
+  })
+})
