@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { onTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
@@ -91,16 +92,17 @@ onTwoBackends('POST /v1/files/move', (start) => {
     // It does not wait for the copy of the bytes.
     copy: { status: 200, tags: ['late'] },
     // It waits for the end of the move.
-    delete: { status: 404, tags: [] },
+    put: { status: 404, tags: [] },
   }
   for (const [step, expected] of Object.entries(moments))
-    it(`acknowledges no change of the record that is lost, during the ${step}`, async () => {
+    it(`acknowledges no change of the record that is lost, before the ${step}`, async () => {
       const { s3PathOriginal: from } = await upload()
       let patched: Promise<{ status: number }> | undefined
       beforeStep = async (name) => {
         if (name !== step || patched !== undefined) return
         patched = patch(from, { tags: ['late'] })
-        if (step === 'copy') await patched
+        // Enough for a change that does not wait.
+        await (step === 'copy' ? patched : Promise.race([patched, pause(300)]))
       }
       const { tags } = await copiedOrMoved(client, 'move', { from, to: 'b' })
       expect({ status: (await patched)?.status, tags }).to.deep.equal(expected)
