@@ -12,7 +12,7 @@ import { corsPublicRead } from '../delivery/cors.ts'
 import { remotePicture } from '../delivery/remote-picture.ts'
 import type { FullContentRange } from '../delivery/send.ts'
 import { storedFiles } from '../delivery/stored-file.ts'
-import { methodNotAllowed } from '../problem.ts'
+import { methodNotAllowed, routeNotFound } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
 import { wildcardSegments } from '../request.ts'
 import { stateOf } from '../request-state.ts'
@@ -74,17 +74,16 @@ export function compatRoutes({
     })
   }
 
-  const readers: Readonly<Record<string, (req: Request) => ForeignUrl>> = {
+  const urlReaders: Readonly<Record<string, (req: Request) => ForeignUrl>> = {
     cloudinary: (req) => readCloudinaryUrl(wildcardSegments(req), { secret: compat.cloudinarySecret }),
     openinary: (req) => readOpeninaryUrl(wildcardSegments(req), { secret: compat.openinarySecret }),
     imgproxy: (req) => readImgproxyUrl(rawPathOf(req), { keys: compat.imgproxyKeys, now: Date.now() }),
   }
-  for (const service of compat.services) {
-    const read = readers[service]
-    if (!read) continue
+  for (const [service, read] of Object.entries(urlReaders)) {
     const path = `/compat/${service}/:token/*path`
     routes.all(path, corsPublicRead)
     routes.get(path, async (req, res) => {
+      if (!compat.services.includes(service)) throw routeNotFound()
       const client = clients.ofToken(String(req.params.token))
       stateOf(req).clientId = client.id
       await send(req, res, { client, url: read(req) })
