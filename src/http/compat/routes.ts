@@ -74,13 +74,24 @@ export function compatRoutes({
     })
   }
 
-  const urlReaders: Readonly<Record<string, (req: Request) => ForeignUrl>> = {
-    cloudinary: (req) => readCloudinaryUrl(wildcardSegments(req), { secret: compat.cloudinarySecret }),
-    openinary: (req) => readOpeninaryUrl(wildcardSegments(req), { secret: compat.openinarySecret }),
-    imgproxy: (req) => readImgproxyUrl(rawPathOf(req), { keys: compat.imgproxyKeys, now: Date.now() }),
-  }
-  for (const [service, read] of Object.entries(urlReaders)) {
-    const path = `/compat/${service}/:token/*path`
+  const services: ReadonlyArray<{ service: string; path: string; read: (req: Request) => ForeignUrl }> = [
+    {
+      service: 'cloudinary',
+      path: '/compat/cloudinary/:token/*path',
+      read: (req) => readCloudinaryUrl(wildcardSegments(req), { secret: compat.cloudinarySecret }),
+    },
+    {
+      service: 'imgproxy',
+      path: '/compat/imgproxy/:token/*path',
+      read: (req) => readImgproxyUrl(rawPathOf(req), { keys: compat.imgproxyKeys, now: Date.now() }),
+    },
+    {
+      service: 'openinary',
+      path: '/compat/openinary/:token/*path',
+      read: (req) => readOpeninaryUrl(wildcardSegments(req), { secret: compat.openinarySecret }),
+    },
+  ]
+  for (const { service, path, read } of services) {
     routes.all(path, corsPublicRead)
     routes.get(path, async (req, res) => {
       if (!compat.services.includes(service)) throw routeNotFound()

@@ -35,6 +35,7 @@ onTwoBackends('the tokens of another client', (start) => {
     try {
       service = await start({
         env: {
+          COMPAT: 'cloudinary imgproxy openinary',
           ZIP_RATE_LIMIT: '0',
           ADMIN_PASSWORD: 'of the operator alone',
           METRICS_TOKEN: 'of-the-metrics-alone',
@@ -268,6 +269,16 @@ onTwoBackends('the tokens of another client', (start) => {
           `/v1/image/${route.replace(':token', own.tokens.clientToken).replace(/:url|\*path/, encodeURIComponent(src))}`,
           own,
         ),
+    }
+  // By URLs of other services: the name of the other's alias, with one's own token.
+  for (const [service, url] of [
+    ['cloudinary', 'image/upload/w_20/'],
+    ['imgproxy', '_/w:20/plain/'],
+    ['openinary', 't/w_20/'],
+  ])
+    walks[`GET /compat/${service}/:token/*path`] = {
+      statuses: [404],
+      ask: (_, own) => call('GET', `/compat/${service}/${own.tokens.clientToken}/${url}${MARK}/a`, own),
     }
   // These concern no file; those of the operator have their own tests, and require another token.
   const OF_NO_FILE =
