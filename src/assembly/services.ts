@@ -1,6 +1,7 @@
 import type { Config } from '../../config/load.ts'
 import { silenceNodeWarning } from '../../config/node-warning.ts'
 import { withOwnBuckets } from '../adapters/bucket/own.ts'
+import { ownObjects } from '../adapters/bucket/own-objects.ts'
 import { tryStorage } from '../adapters/bucket/try-storage.ts'
 import { bucketClientStore } from '../adapters/client-store/bucket.ts'
 import { saveCredentials } from '../adapters/credentials.ts'
@@ -10,6 +11,7 @@ import { throttled } from '../core/async/throttle-log.ts'
 import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
 import { createRecovery } from '../core/clients/recovery.ts'
 import type { PresetSettings } from '../core/clients/rules/rule.ts'
+import { foreignTest } from '../core/foreign/foreign-path.ts'
 import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
@@ -100,7 +102,9 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     buckets: withOwnBuckets(backends.buckets, { key: credentialsKey, log }),
     index: backends.index,
   }
-  const { buckets, index } = wrapStorage?.(storage) ?? storage
+  const { buckets: allObjects, index } = wrapStorage?.(storage) ?? storage
+  const isForeign = foreignTest(config.FOREIGN_PREFIXES ?? [])
+  const buckets = config.FOREIGN_PREFIXES ? ownObjects(allObjects, isForeign) : allObjects
   const { locks, clientChanges } = backends
   const clientCacheTtlMs = clientChanges ? (options.clientCacheTtlMs ?? CLIENT_CACHE_TTL_MS) : 0
 
@@ -201,6 +205,8 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
     backends,
+    allObjects,
+    isForeign,
     buckets,
     index,
     keys,

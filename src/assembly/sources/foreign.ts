@@ -1,5 +1,4 @@
 import type { Config } from '../../../config/load.ts'
-import { foreignTest } from '../../core/foreign/foreign-path.ts'
 import type { Log } from '../../core/log.ts'
 import { createDeliverForeign } from '../../service/foreign/deliver.ts'
 import { createListForeign } from '../../service/foreign/list.ts'
@@ -11,7 +10,7 @@ import type { Transformations } from '../transforms.ts'
 
 /** The services for objects of other systems. */
 export function openForeign(
-  { backends, buckets }: Services,
+  { backends, allObjects: buckets, isForeign }: Services,
   {
     config,
     log,
@@ -21,7 +20,6 @@ export function openForeign(
 ) {
   const { FOREIGN_PREFIXES: prefixes = [], VARIANT_LIMIT: variantLimit } = config
   const { assets, limits, plan, run } = transformations
-  const isForeign = foreignTest(prefixes)
   const find = createFindForeign({ buckets, isForeign })
   const { spool } = loaded
   const derive = createDeriveForeign({

@@ -7,6 +7,7 @@ import { onEveryBucket } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
+import { newClient, postFiles } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 
@@ -136,6 +137,39 @@ onEveryBucket('objects of other systems', (start) => {
     expect((await page('prefix=other/')).objects).to.have.length(1)
     expect((await page('prefix=private/')).objects).to.deep.equal([])
     expect((await fetch(`${service.url}/v1/foreign`)).status).to.equal(401)
+  })
+
+  it('are not changed even if they have names of originals: not by a DELETE, an upload, nor the removal of the client', async () => {
+    const client = await newClient(service)
+    const theirs = service.storage.buckets.of({ id: client.id, token: '' })
+    const key = storedKey(`${FOLDER}/image/png/7JAiMJ5xg1xH6JYSiPjo5R.png`)
+    await theirs.put(key, Readable.from([png]), { mediaType: 'image/png' })
+    const path = `/v1/image/upload/${client.tokens.clientToken}/${encodeURI(key)}`
+    expect((await exchange(service, path)).status).to.equal(404)
+    expect((await ask(client, `/v1/upload/${encodeURI(key)}`, { method: 'DELETE' })).status).to.equal(404)
+    const upload = await postFiles(client, [{ name: 'a.png', bytes: png }], { path: FOLDER })
+    expect([upload.status, ((await upload.json()) as { code: string }).code]).to.deep.equal([400, 'bad_path'])
+    await command(service, 'client remove', { id: client.id, files: true })
+    expect(await theirs.find(key)).to.include({ size: png.length })
+    const left: string[] = []
+    for await (const one of theirs.list('')) left.push(one)
+    expect(left).to.deep.equal([key])
+  })
+
+  it('need a signed URL in a private folder', async () => {
+    const client = await newClient(service)
+    await service.app.clients.addUrlKey(client.id)
+    await service.app.clients.setRules(client.id, { privateFolders: ['other'] })
+    const theirs = service.storage.buckets.of({ id: client.id, token: '' })
+    await theirs.put(storedKey('other/a.png'), Readable.from([png]), { mediaType: 'image/png' })
+    const url = `${service.url}/v1/image/foreign/${client.tokens.clientToken}/other/a.png`
+    const refused = await fetch(url)
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([
+      403,
+      'url_unsigned',
+    ])
+    const { body } = await ask(client, '/v1/sign/url', { method: 'POST', json: { url } })
+    expect((await fetch((body as { url: string }).url)).status).to.equal(200)
   })
 
   it('are no findings of check', async () => {

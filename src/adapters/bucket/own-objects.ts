@@ -1,0 +1,43 @@
+import type { ObjectKey } from '../../core/files/object-key.ts'
+import type { IsForeign } from '../../core/foreign/foreign-path.ts'
+import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
+import { badPath } from '../../core/problem.ts'
+
+/**
+ * The buckets without the objects of other systems: these are not found, listed or deleted, and nothing is stored next to them. So
+ * no delete, check or removal of a client can change them, even if their names look like names of originals.
+ */
+export function ownObjects(buckets: Buckets, isForeign: IsForeign): Buckets {
+  return {
+    ...buckets,
+    of: (client: Parameters<Buckets['of']>[0]) => ownBucket(buckets.of(client), isForeign),
+  }
+}
+
+function ownBucket(bucket: Bucket, isForeign: IsForeign): Bucket {
+  const refuse = (key: ObjectKey) => {
+    if (isForeign(key))
+      throw badPath({ param: 'path', expected: 'outside of the folders of FOREIGN_PREFIXES', received: key })
+  }
+  return {
+    ...bucket,
+    find: async (key, known) => (isForeign(key) ? undefined : bucket.find(key, known)),
+    async put(key, bytes, options) {
+      try {
+        refuse(key)
+      } catch (error) {
+        bytes.destroy()
+        throw error
+      }
+      await bucket.put(key, bytes, options)
+    },
+    async copy(from, to, options) {
+      refuse(to)
+      return !isForeign(from) && bucket.copy(from, to, options)
+    },
+    delete: (keys) => bucket.delete(keys.filter((key) => !isForeign(key))),
+    async *list(prefix) {
+      for await (const key of bucket.list(prefix)) if (!isForeign(key)) yield key
+    },
+  }
+}
