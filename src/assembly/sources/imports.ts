@@ -8,14 +8,16 @@ import { createFileImport } from '../../service/imports/import-file.ts'
 import { createImportNotes } from '../../service/imports/notes.ts'
 import { createRemotes } from '../../service/remote/source.ts'
 import { createRemoteUpload } from '../../service/remote/upload.ts'
+import { openFileManagement } from '../file-management.ts'
 import { fetchAccess } from '../remote-files.ts'
 import type { Services } from '../services.ts'
 
 /** All commands of an operator: those of the services, and `import`. */
 export function operatorCommands(
-  { backends, buckets, originals, upload, presentClient, commands }: Services,
+  services: Services,
   { config, baseUrl }: { config: Config; baseUrl: string },
 ): Commands {
+  const { backends, buckets, originals, upload, presentClient, commands } = services
   const maxBytes = config.UPLOAD_MAX_BYTES
   // Its own places for fetches: an import takes none from uploads by URL.
   const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
@@ -25,6 +27,7 @@ export function operatorCommands(
     upload,
     remoteUpload: createRemoteUpload({ remotes, upload, timeoutMs, maxBytes }),
     locks: backends.locks,
+    aliases: openFileManagement(services).aliases,
     maxBytes,
   })
   const importAll = createImport({ files, baseUrl })

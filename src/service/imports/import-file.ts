@@ -1,3 +1,4 @@
+import { parseAliasName } from '../../core/aliases/name.ts'
 import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
 import { type Annotations, checkMetadata, checkTags } from '../../core/files/annotations.ts'
 import { type ObjectKey, type OriginalName, parseFolder, parseKey } from '../../core/files/object-key.ts'
@@ -6,6 +7,7 @@ import { sniff } from '../../core/media/sniff/sniff.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { tooLarge } from '../../core/problem.ts'
+import type { Aliases } from '../aliases/aliases.ts'
 import type { RemoteUpload } from '../remote/upload.ts'
 import { takeHead } from '../upload/incoming-bytes.ts'
 import { checkType } from '../upload/rules/upload-rules.ts'
@@ -21,6 +23,8 @@ export interface ImportOptions {
   tags: readonly string[]
   /** Whether each file has its old address in its metadata, as `importedFrom`. */
   isNameKept: boolean
+  /** Whether each file gets an alias of its old folder and name, which URLs of other services contain. */
+  withAliases: boolean
   /** Whether no events are emitted. */
   isSilent: boolean
 }
@@ -54,12 +58,14 @@ export function createFileImport({
   upload,
   remoteUpload,
   locks,
+  aliases,
   maxBytes,
 }: {
   notes: ImportNotes
   upload: Upload
   remoteUpload: RemoteUpload
   locks: Locks
+  aliases: Pick<Aliases, 'set'>
   /** Limit of each file, unless the client's rules have a lower one. */
   maxBytes: number
 }): FileImport {
@@ -140,6 +146,8 @@ export function createFileImport({
       )
       const name = parseKey(key)
       if (!name) throw new Error(`not an original's key: ${key}`)
+      if (options.withAliases)
+        await aliases.set({ client, name: aliasOf(item, options), path: { full: name }, check() {}, signal })
       return { name, size, isNew }
     },
 
@@ -147,6 +155,7 @@ export function createFileImport({
       const { client } = options
       parseFolder(folderOf(item, options) || undefined)
       annotationsOf(item, options)
+      if (options.withAliases) aliasOf(item, options)
       const { content, size, name } = item
       if ('url' in content) return void parseRemoteUrl(content.url)
       checkSize(size, client)
@@ -164,6 +173,11 @@ export function createFileImport({
 
 function folderOf(item: ImportItem, { folder }: ImportOptions): string {
   return [folder, item.folder].filter((part) => part !== '').join('/')
+}
+
+/** @throws Problem 400 for a name that no alias may have */
+function aliasOf(item: ImportItem, options: ImportOptions): string {
+  return parseAliasName([folderOf(item, options), item.name].filter((part) => part !== '').join('/'))
 }
 
 function annotationsOf({ annotations, from }: ImportItem, { tags, isNameKept }: ImportOptions): Annotations {

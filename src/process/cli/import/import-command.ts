@@ -17,6 +17,7 @@ interface Options {
   tags?: string[]
   concurrency?: number
   keepNames?: true
+  aliases?: true
   dryRun?: true
   events: boolean
   map?: string
@@ -47,6 +48,10 @@ export function addImportCommand(
     .option('--concurrency <n>', 'files in progress at the same time, 1 to 16 (default: 4)', places)
     .option('--keep-names', 'store the old path or URL of each file as its metadata importedFrom')
     .option(
+      '--aliases',
+      'set an alias with its old folder and name to each file, for the URLs of other services',
+    )
+    .option(
       '--map <file>',
       'write old and new URLs to this file: CSV if its name ends with .csv, else JSON lines',
     )
@@ -66,6 +71,7 @@ export function addImportCommand(
           tags: options.tags,
           concurrency: options.concurrency,
           isNameKept: options.keepNames,
+          withAliases: options.aliases,
           isDryRun: options.dryRun,
           isSilent: !options.events,
         },

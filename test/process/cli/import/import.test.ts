@@ -103,6 +103,16 @@ describe('sluice import', function () {
     expect((await own.sluice('check')).code).to.equal(0)
   })
 
+  it('sets aliases with --aliases, also to files of earlier runs, so that URLs of other services find them', async () => {
+    const service = await own.start({ COMPAT: 'cloudinary' })
+    await write('shop/chair.png', png)
+    await report()
+    expect(await report('--aliases')).to.include({ skipped: 1, refused: 0 })
+    const url = `${service.url}/compat/cloudinary/${service.tokens.clientToken}/image/upload/v1/shop/chair`
+    const original = Buffer.from(await (await fetch(`${url}.png`)).arrayBuffer())
+    expect(original.equals(png)).to.equal(true)
+  })
+
   it('lists refused files with their reasons, and imports the others', async () => {
     const service = await own.start()
     await write('a.txt', 'text')
