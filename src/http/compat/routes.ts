@@ -14,9 +14,10 @@ import type { FullContentRange } from '../delivery/send.ts'
 import { storedFiles } from '../delivery/stored-file.ts'
 import { methodNotAllowed, routeNotFound } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
-import { wildcardSegments } from '../request.ts'
+import { queryPairs, wildcardSegments } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import { readCloudinaryUrl } from './cloudinary.ts'
+import { readDefaultUploaderUrl } from './default-uploader.ts'
 import { findFile } from './find-file.ts'
 import type { ForeignUrl } from './foreign-url.ts'
 import { type ImgproxyKeys, readImgproxyUrl } from './imgproxy.ts'
@@ -45,7 +46,7 @@ interface Dependencies {
 
 /**
  * `GET /compat/<service>/<client token>/<path of that service>`: a file by the URL of another service, without its host and account.
- * The query is ignored: none of these services has parameters in it, but some libraries append a word there.
+ * The query is ignored, except for Default Uploader: the others have no parameters in it, but some libraries append a word there.
  */
 export function compatRoutes({
   compat,
@@ -89,6 +90,11 @@ export function compatRoutes({
       service: 'openinary',
       path: '/compat/openinary/:token/*path',
       read: (req) => readOpeninaryUrl(wildcardSegments(req), { secret: compat.openinarySecret }),
+    },
+    {
+      service: 'default-uploader',
+      path: '/compat/default-uploader/:token/*path',
+      read: (req) => readDefaultUploaderUrl(wildcardSegments(req), queryPairs(req)),
     },
   ]
   for (const { service, path, read } of services) {

@@ -35,7 +35,7 @@ onTwoBackends('the tokens of another client', (start) => {
     try {
       service = await start({
         env: {
-          COMPAT: 'cloudinary imgproxy openinary',
+          COMPAT: 'cloudinary imgproxy openinary default-uploader',
           ZIP_RATE_LIMIT: '0',
           ADMIN_PASSWORD: 'of the operator alone',
           METRICS_TOKEN: 'of-the-metrics-alone',
@@ -275,6 +275,7 @@ onTwoBackends('the tokens of another client', (start) => {
     ['cloudinary', 'image/upload/w_20/'],
     ['imgproxy', '_/w:20/plain/'],
     ['openinary', 't/w_20/'],
+    ['default-uploader', 'v1/image/upload/theirs/'],
   ])
     walks[`GET /compat/${service}/:token/*path`] = {
       statuses: [404],

@@ -24,7 +24,7 @@ onOneBackend('URLs of other services', (start) => {
     other = await remote((_, res) => res.setHeader('Content-Type', 'image/png').end(png))
     service = await start({
       env: {
-        COMPAT: 'cloudinary imgproxy openinary',
+        COMPAT: 'cloudinary imgproxy openinary default-uploader',
         COMPAT_CLOUDINARY_SECRET: SECRET,
         ...fetchingFrom(other),
       },
@@ -33,7 +33,7 @@ onOneBackend('URLs of other services', (start) => {
       fetchHosts: ['127.0.0.1'],
     })
     record = await uploadOne(service, { name: 'a.png', bytes: png })
-    for (const name of ['shop/chair.png', 'hero'])
+    for (const name of ['shop/chair.png', 'hero', 'image/png/chair.png'])
       await ask(service, `/v1/aliases/${name}`, { method: 'PUT', json: { file: record.s3PathOriginal } })
   })
   after(() => other.close())
@@ -53,6 +53,8 @@ onOneBackend('URLs of other services', (start) => {
     ['imgproxy', `_/w:20/${Buffer.from('s3://any/shop/chair.png').toString('base64url')}`, '?w=20'],
     ['openinary', 't/w_30,h_30,c_fill,f_png/shop/chair.png', '?w=30&h=30&fit=cover&enlarge=1&f=png'],
     ['openinary', 't/shop/chair.png', ''],
+    ['default-uploader', 'v1/image/upload/their_token/shop/chair.png?w=20&f=webp', '?w=20&f=webp'],
+    ['default-uploader', 'v1/image/upload/their_token/chair.png?width=20', '?w=20'],
   ]
   for (const [name, path, query] of EQUAL)
     it(`deliver what our URL delivers: ${name}, ${path}`, async () => {

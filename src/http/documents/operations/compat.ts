@@ -8,13 +8,18 @@ const SERVICES = [
     name: 'imgproxy',
     example: '<signature>/rs:fill:300:200/plain/local:///products/chair.jpg',
   },
+  {
+    word: 'default-uploader',
+    name: 'Default Uploader',
+    example: 'v1/image/upload/<their token>/image/png/7uLbiXh7867H7dEPpsubV9.png?w=300',
+  },
   { word: 'openinary', name: 'openinary', example: 't/w_300,h_200/products/chair.jpg' },
 ]
 
 /** URLs of other services. A route exists when `COMPAT` lists its service. */
 export const COMPAT: readonly Endpoint[] = SERVICES.map(({ word, name, example }) => ({
   route: `GET /compat/${word}/:token/*path`,
-  id: `get${name[0]?.toUpperCase()}${name.slice(1)}Url`,
+  id: `get${name[0]?.toUpperCase()}${name.slice(1).replace(' ', '')}Url`,
   tag: 'Delivery',
   summary: `Deliver a file by a URL of ${name}`,
   description: `The path is that of ${name} after its host and account: \`${example}\`. The endpoint exists when \`COMPAT\` lists \`${word}\`.`,
