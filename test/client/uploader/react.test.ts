@@ -110,9 +110,10 @@ onOneBackend('examples/react in Chromium', (start) => {
 
   it('uploads with <SluiceUploader> and shows the record with <SluiceImage>', async function () {
     this.timeout(60_000)
-    await chromium.evaluate(
-      `(async () => document.querySelector('sluice-uploader').queue.add([${await file()}]))()`,
-    )
+    await chromium.evaluate(`(async () => {
+      await customElements.whenDefined('sluice-uploader')
+      document.querySelector('sluice-uploader').queue.add([${await file()}])
+    })()`)
     await eventually(async () => {
       const size = await chromium.evaluate(`(async () => {
         const img = document.querySelector('.gallery img')
