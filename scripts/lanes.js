@@ -13,7 +13,6 @@ const SLOWEST_FIRST = [
   'process/crash/crash.test.ts',
   'process/crash/tus.test.ts',
   'process/web/hostile/attacks.test.ts',
-  'process/cli/cli.test.ts',
   'process/cli/shared.test.ts',
   'process/memory/memory.test.ts',
   'adapters/locks/redis.test.ts',
@@ -24,6 +23,9 @@ const SLOWEST_FIRST = [
   'process/web/processes.test.ts',
   'process/web/several-processes.test.ts',
   'pipeline/media/audio.test.ts',
+  'pipeline/media/video-hls.test.ts',
+  'pipeline/media/video-storyboard.test.ts',
+  'pipeline/media/ffmpeg-engine.test.ts',
   'http/peers/hls.test.ts',
   'http/admin/client-storage.test.ts',
 ]
@@ -32,7 +34,7 @@ const SLOWEST_FIRST = [
  * Runs all tests below `test/`, with these options of mocha. Each lane is a process that runs one file after another, with Redis
  * and S3 servers of its own. The output of a file is printed when the file has ended.
  *
- * @param {{ folder: string, options: string[], env: Record<string, string>, isLong?: boolean }} asked `folder`: an empty one, for files of the run
+ * @param {{ folder: string, options: string[], env: Record<string, string>, isLong?: boolean }} options `folder`: an empty one, for files of the run
  * @returns the totals of all files, and exit code 1 when a test has failed, else 0
  * @throws {Error} when a lane stops before its end
  */
