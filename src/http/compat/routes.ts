@@ -14,7 +14,7 @@ import type { FullContentRange } from '../delivery/send.ts'
 import { storedFiles } from '../delivery/stored-file.ts'
 import { methodNotAllowed, routeNotFound } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
-import { queryPairs, wildcardSegments } from '../request.ts'
+import { queryPairs, wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import { readCloudinaryUrl } from './cloudinary.ts'
 import { readDefaultUploaderUrl } from './default-uploader.ts'
@@ -79,7 +79,7 @@ export function compatRoutes({
     {
       service: 'cloudinary',
       path: '/compat/cloudinary/:token/*path',
-      read: (req) => readCloudinaryUrl(wildcardSegments(req), { secret: compat.cloudinarySecret }),
+      read: (req) => readCloudinaryUrl(segmentsOf(req), { secret: compat.cloudinarySecret }),
     },
     {
       service: 'imgproxy',
@@ -89,12 +89,12 @@ export function compatRoutes({
     {
       service: 'openinary',
       path: '/compat/openinary/:token/*path',
-      read: (req) => readOpeninaryUrl(wildcardSegments(req), { secret: compat.openinarySecret }),
+      read: (req) => readOpeninaryUrl(segmentsOf(req), { secret: compat.openinarySecret }),
     },
     {
       service: 'default-uploader',
       path: '/compat/default-uploader/:token/*path',
-      read: (req) => readDefaultUploaderUrl(wildcardSegments(req), queryPairs(req)),
+      read: (req) => readDefaultUploaderUrl(segmentsOf(req), queryPairs(req)),
     },
   ]
   for (const { service, path, read } of services) {
@@ -110,7 +110,13 @@ export function compatRoutes({
   return routes
 }
 
-/** The path after the token, percent-encoded as received. */
+/** The segments of the path after the token. Some callers encode its slashes. */
+function segmentsOf(req: Request): readonly string[] {
+  return wildcardPath(req).split('/')
+}
+
+/** The path after the token, percent-encoded as received; decoded once if the caller has encoded its slashes. */
 function rawPathOf(req: Request): string {
-  return parseTarget(req.originalUrl).path.replace(/^\/compat\/[^/]+\/[^/]+/, '')
+  const path = parseTarget(req.originalUrl).path.replace(/^\/compat\/[^/]+\/[^/]+/, '')
+  return path.includes('/', 1) ? path : `/${wildcardPath(req)}`
 }

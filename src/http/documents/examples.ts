@@ -1,3 +1,5 @@
+import type { MediaGroup } from '../../core/media/groups.ts'
+
 /**
  * Values in the examples of the API document. The tests replace each by a value of a real service, so one value has one meaning.
  */
@@ -15,6 +17,10 @@ export const EXAMPLE = {
   uploadId: '3cVZpXkTqJ7wRb2n',
   /** A signed upload link, in its parts. */
   linkId: '5bX2mT8',
+  /** A file of another server. */
+  remoteUrl: 'https://example.com/photo',
+  /** An object of another system. */
+  foreignPath: 'legacy/chair',
   linkSignature: 'first.tr4x2k.2z6c0..1.WmY0Zjh1c2lnbmF0dXJlLW9mLXRoaXMtZXhhbXBsZQ',
 } as const
 
@@ -42,6 +48,27 @@ export const EXAMPLE_FILE = {
   uploadedAt: '2026-11-30T12:00:00.000Z',
   tags: ['holiday'],
   metadata: { album: 'Lisbon' },
+}
+
+/** A stored file of each type. */
+export const EXAMPLE_NAMES: Readonly<Record<MediaGroup, string>> = {
+  image: sourceName,
+  video: '2gHfJ8KcVt5QwXzP9nRbLd.mp4',
+  audio: '4mYkT6DsWq3ZxCvB7nLpRf.mp3',
+  text: '6pNrU4FhEy2AzGwK8mTsQj.txt',
+  application: '8qSvX3JkHu5BcMyN6rPdWt.pdf',
+}
+
+/** A request for a file without transformations, which has these parameters in its URL. */
+export function fileExamples(parameters: Readonly<Record<string, string>>) {
+  return [
+    {
+      id: 'file',
+      summary: 'The file, unchanged',
+      parameters: { token: EXAMPLE.token, ...parameters },
+      status: 200,
+    },
+  ]
 }
 
 /** Requests for the stored JPEG, transformed. */

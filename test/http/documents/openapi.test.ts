@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
@@ -8,11 +10,15 @@ import { documentedEndpoints } from '../../../src/http/documents/endpoints.ts'
 import type { OpenApiDocument } from '../../../src/http/documents/openapi/document.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { pluginFolder } from '../../support/drop-ins.ts'
+import { picture } from '../../support/media/images.ts'
 import { type ExampleSender, exampleSender, METRICS_TOKEN } from '../../support/openapi/examples.ts'
 import { validatorOf } from '../../support/openapi/validators.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import type { Remote } from '../../support/requests/remote.ts'
+import { fetchingFrom, fileServer } from '../../support/requests/remote-files.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
 
+const CORPUS = join(PROJECT, 'test', 'corpus', 'files')
 const PASSWORD = 'of the operator alone'
 const PLUGIN = `export default {
   name: 'image-stripes',
@@ -35,6 +41,7 @@ onOneBackend('the API document', (start) => {
   let service: Service
   let document: OpenApiDocument
   let sender: ExampleSender
+  let other: Remote
   const routes: IRoute[] = []
 
   before(async () => {
@@ -46,13 +53,32 @@ onOneBackend('the API document', (start) => {
       routes.push(made)
       return made
     }
-    const env = { PLUGINS_DIR: folder, ADMIN_PASSWORD: PASSWORD, METRICS_TOKEN }
+    const bytes = {
+      image: await picture({ format: 'jpeg' }),
+      video: await readFile(join(CORPUS, 'mp4-sound.mp4')),
+      audio: await readFile(join(CORPUS, 'sound.mp3')),
+      text: Buffer.from('text'),
+      application: await readFile(join(CORPUS, 'hello.pdf')),
+    }
+    other = await fileServer(
+      Object.fromEntries(Object.entries(bytes).map(([group, file]) => [`/${group}`, file])),
+    )
+    const env = {
+      PLUGINS_DIR: folder,
+      ADMIN_PASSWORD: PASSWORD,
+      METRICS_TOKEN,
+      COMPAT: 'cloudinary imgproxy openinary default-uploader',
+      FOREIGN_PREFIXES: 'legacy',
+      ...fetchingFrom(other),
+    }
     service = await start({ env }).finally(() => {
       prototype.route = route
     })
     document = jsonOf(await exchange(service, '/v1/openapi.json')) as unknown as OpenApiDocument
-    sender = await exampleSender(service, PASSWORD)
+    const files = { bytes, urlOf: (group: string) => other.url(`/${group}`) }
+    sender = await exampleSender(service, { password: PASSWORD, files })
   })
+  after(() => other.close())
 
   it('is valid OpenAPI 3.1', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document))

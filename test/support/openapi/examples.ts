@@ -4,7 +4,7 @@ import { methodOf, parametersOf, pathOf } from '../../../src/http/documents/open
 import { picture } from '../media/images.ts'
 import { type Answer, exchange } from '../requests/exchange.ts'
 import type { Service } from '../service.ts'
-import { prepared } from './prepared.ts'
+import { type ExampleFiles, prepared } from './prepared.ts'
 
 /** The `METRICS_TOKEN` of a service that gets examples. */
 export const METRICS_TOKEN = 'of-the-metrics-alone'
@@ -27,8 +27,11 @@ export interface ExampleSender {
   send(endpoint: Endpoint, example: Example): Promise<Answer>
 }
 
-/** @param service has an ADMIN_PASSWORD: `password` */
-export async function exampleSender(service: Service, password: string): Promise<ExampleSender> {
+/** @param service has an ADMIN_PASSWORD: `password`; it may fetch from the server of `files`, and has the foreign prefix `legacy` */
+export async function exampleSender(
+  service: Service,
+  { password, files }: { password: string; files: ExampleFiles },
+): Promise<ExampleSender> {
   const photo = await picture({ width: 600, height: 400, format: 'jpeg' })
   const form = () => {
     const made = new FormData()
@@ -74,9 +77,10 @@ export async function exampleSender(service: Service, password: string): Promise
       const shop = await newShop()
       Object.assign(
         shop.more,
-        await prepared(service, endpoint.id, { clientId: shop.id, secret: shop.secret }),
+        await prepared(service, endpoint.id, { clientId: shop.id, secret: shop.secret, files }),
       )
-      if (/Alias/.test(endpoint.id)) await replaced(service, shop, photo)
+      if (/^(?!get(Video|Audio|Text|Application)).*Alias|^get\w+Url$/.test(endpoint.id))
+        await replaced(service, shop, photo)
       // A client with files is not deleted.
       if (endpoint.id === 'deleteClient') await deleted(service, shop)
       const { bytes, headers } = await bodyOf(endpoint, example, { shop, form, photo })

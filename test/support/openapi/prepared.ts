@@ -1,12 +1,21 @@
-import { EXAMPLE } from '../../../src/http/documents/examples.ts'
+import { Readable } from 'node:stream'
+import { storedKey } from '../../../src/core/files/object-key.ts'
+import { MEDIA_GROUPS, type MediaGroup } from '../../../src/core/media/groups.ts'
+import { EXAMPLE, EXAMPLE_NAMES } from '../../../src/http/documents/examples.ts'
 import { exchange } from '../requests/exchange.ts'
 import type { Service } from '../service.ts'
+
+/** A file of each type, and its URL on another server. */
+export interface ExampleFiles {
+  bytes: Readonly<Record<MediaGroup, Buffer>>
+  urlOf(group: MediaGroup): string
+}
 
 /** Creates what the example of an endpoint needs. @returns values of the examples with those of this client */
 export async function prepared(
   service: Service,
   endpointId: string,
-  { clientId, secret }: { clientId: string; secret: string },
+  { clientId, secret, files }: { clientId: string; secret: string; files: ExampleFiles },
 ): Promise<Readonly<Record<string, string>>> {
   const send = (path: string, headers: Record<string, string>, body?: string) =>
     exchange(service, path, {
@@ -14,6 +23,31 @@ export async function prepared(
       headers: { Authorization: secret, ...headers },
       ...(body === undefined ? {} : { body }),
     })
+  const group = MEDIA_GROUPS.find((one) => endpointId.toLowerCase().includes(one))
+  if (group !== undefined && /^get(Video|Audio|Text|Application)(ByAlias)?$/.test(endpointId)) {
+    const name = EXAMPLE_NAMES[group]
+    const headers = { Authorization: secret }
+    const stored = await exchange(service, `/v1/upload/${name}`, {
+      method: 'PUT',
+      headers,
+      body: files.bytes[group],
+    })
+    const [{ sourceName, s3PathOriginal }] = JSON.parse(stored.body.toString())
+    const json = { ...headers, 'Content-Type': 'application/json' }
+    const body = JSON.stringify({ file: s3PathOriginal })
+    await exchange(service, `/v1/aliases/${EXAMPLE.alias}`, { method: 'PUT', headers: json, body })
+    return { [name]: sourceName }
+  }
+  if (group !== undefined && /AndStore$|^getRemoteImage$/.test(endpointId)) {
+    await service.app.clients.setRules(clientId, { fetchHosts: ['127.0.0.1'] })
+    return { [EXAMPLE.remoteUrl]: files.urlOf(group) }
+  }
+  if (group !== undefined && endpointId.startsWith('getForeign')) {
+    const bucket = service.storage.buckets.of({ id: clientId, token: '' })
+    const bytes = Readable.from([files.bytes[group]])
+    await bucket.put(storedKey(EXAMPLE.foreignPath), bytes, { mediaType: 'application/octet-stream' })
+    return {}
+  }
   switch (endpointId) {
     case 'signUrl':
     case 'removeUrlKey':

@@ -1,6 +1,6 @@
 import type { MediaGroup } from '../../../core/media/groups.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { EXAMPLE } from '../examples.ts'
+import { EXAMPLE, fileExamples } from '../examples.ts'
 import { ALIAS_NAME } from '../parameters.ts'
 
 /**
@@ -27,7 +27,7 @@ export function aliasDelivery(
     access: 'signature',
     parameters: [ALIAS_NAME, ...parameters],
     responses,
-    ...(group === 'image' ? { examples: EXAMPLES } : {}),
+    examples: group === 'image' ? EXAMPLES : fileExamples({ path: EXAMPLE.alias }),
   }
 }
 

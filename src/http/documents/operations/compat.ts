@@ -1,4 +1,5 @@
 import type { Endpoint } from '../endpoint.ts'
+import { EXAMPLE } from '../examples.ts'
 import { CONDITIONS, STORED } from './sent.ts'
 
 const SERVICES = [
@@ -6,12 +7,12 @@ const SERVICES = [
   {
     word: 'imgproxy',
     name: 'imgproxy',
-    example: '<signature>/rs:fill:300:200/plain/local:///products/chair.jpg',
+    example: 'unsafe/rs:fill:300:200/plain/local:///products/chair.jpg',
   },
   {
     word: 'default-uploader',
     name: 'Default Uploader',
-    example: 'v1/image/upload/<their token>/image/png/7uLbiXh7867H7dEPpsubV9.png?w=300',
+    example: 'v1/image/upload/their_token/products/chair.jpg',
   },
   { word: 'openinary', name: 'openinary', example: 't/w_300,h_200/products/chair.jpg' },
 ]
@@ -26,4 +27,12 @@ export const COMPAT: readonly Endpoint[] = SERVICES.map(({ word, name, example }
   access: 'signature',
   parameters: CONDITIONS,
   responses: STORED,
+  examples: [
+    {
+      id: 'small',
+      summary: 'The file of an alias',
+      parameters: { token: EXAMPLE.token, path: example },
+      status: 200,
+    },
+  ],
 }))

@@ -3,7 +3,7 @@ import type { DescribedParameters } from '../../../core/plugin-api/describe-para
 import { fileInformation } from '../../wire/information.ts'
 import { mediaJob } from '../../wire/links.ts'
 import type { Endpoint, Parameter } from '../endpoint.ts'
-import { EXAMPLE, IMAGE_EXAMPLES } from '../examples.ts'
+import { EXAMPLE, EXAMPLE_NAMES, fileExamples, IMAGE_EXAMPLES } from '../examples.ts'
 import { flag, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
 import { aliasDelivery } from './alias-delivery.ts'
@@ -54,7 +54,7 @@ function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoin
     access: 'signature',
     parameters,
     responses: { ...STORED, ...MOVED },
-    ...(group === 'image' ? { examples: IMAGE_EXAMPLES } : {}),
+    examples: group === 'image' ? IMAGE_EXAMPLES : fileExamples({ path: EXAMPLE_NAMES[group] }),
   }
 }
 
@@ -68,6 +68,7 @@ function mirrored(group: MediaGroup, parameters: readonly Parameter[]): Endpoint
     access: 'signature',
     parameters,
     responses: STORED,
+    examples: fileExamples({ url: EXAMPLE.remoteUrl }),
   }
 }
 
@@ -81,6 +82,14 @@ const FETCHED: readonly Endpoint[] = [
     summary: 'Deliver a transformed image of another server, without storing it',
     access: 'signature',
     responses: SENT,
+    examples: [
+      {
+        id: 'small',
+        summary: '300 px wide',
+        parameters: { token: EXAMPLE.token, url: EXAMPLE.remoteUrl, w: '300' },
+        status: 200,
+      },
+    ],
   },
 ]
 

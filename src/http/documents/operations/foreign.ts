@@ -2,6 +2,7 @@ import { MEDIA_GROUPS, type MediaGroup } from '../../../core/media/groups.ts'
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
 import { foreignList } from '../../wire/foreign.ts'
 import type { Endpoint, Parameter } from '../endpoint.ts'
+import { EXAMPLE, fileExamples } from '../examples.ts'
 import { query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
 import { COMMON, DOWNLOAD, NOUNS, SIGNATURE, wordOf } from './delivery.ts'
@@ -26,6 +27,7 @@ function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoin
     access: 'signature',
     parameters: [...parameters, ...SIGNATURE, ...CONDITIONS],
     responses: SENT,
+    examples: fileExamples({ path: EXAMPLE.foreignPath }),
   }
 }
 
