@@ -17,6 +17,8 @@ export const EXAMPLE = {
   uploadId: '3cVZpXkTqJ7wRb2n',
   /** A signed upload link, in its parts. */
   linkId: '5bX2mT8',
+  /** A derivative of a stored video. */
+  derivativeKey: 'video/mp4/2gHfJ8KcVt5QwXzP9nRbLd.mp4_w=320',
   /** A file of another server. */
   remoteUrl: 'https://example.com/photo',
   /** An object of another system. */

@@ -49,6 +49,15 @@ export async function prepared(
     return {}
   }
   switch (endpointId) {
+    case 'getJob': {
+      const headers = { Authorization: secret }
+      const path = `/v1/upload/${EXAMPLE_NAMES.video}`
+      const stored = await exchange(service, path, { method: 'PUT', headers, body: files.bytes.video })
+      const [{ src }] = JSON.parse(stored.body.toString())
+      const { body } = await exchange(service, `${new URL(src).pathname}?w=32`)
+      const [, key = ''] = /\/v1\/jobs\/[^/]+\/(.+)$/.exec(JSON.parse(body.toString()).job) ?? []
+      return { [EXAMPLE.derivativeKey]: decodeURIComponent(key) }
+    }
     case 'signUrl':
     case 'removeUrlKey':
       await service.app.clients.addUrlKey(clientId)

@@ -177,6 +177,14 @@ const OTHERS: readonly Endpoint[] = [
         headers: ['Cache-Control', 'Vary'],
       },
     },
+    examples: [
+      {
+        id: 'state',
+        summary: 'The job of a smaller video',
+        parameters: { token: EXAMPLE.token, path: EXAMPLE.derivativeKey },
+        status: 200,
+      },
+    ],
   },
 ]
 
