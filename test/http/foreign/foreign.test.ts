@@ -5,6 +5,7 @@ import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { onEveryBucket } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
+import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { newClient, postFiles } from '../../support/requests/client.ts'
@@ -57,6 +58,16 @@ onEveryBucket('objects of other systems', (start) => {
     expect(page.status).to.equal(200)
     expect(page.headers['content-security-policy']).to.be.a('string')
     expect(page.headers['x-content-type-options']).to.equal('nosniff')
+  })
+
+  it('count as deliveries of the client', async () => {
+    const deliveries = async () => {
+      const { body } = await ask(service, '/v1/usage')
+      return (body as { days: Array<{ deliveries: number }> }).days.at(-1)?.deliveries ?? 0
+    }
+    const before = await deliveries()
+    await get(`${FOLDER}/ä b.jpg`)
+    await eventually(async () => expect(await deliveries()).to.equal(before + 1))
   })
 
   it('are transformed, and the result is stored below the prefix of Sluice', async () => {
