@@ -1,7 +1,6 @@
 import { Router } from 'express'
 import { encodedPath } from '../../core/files/object-key.ts'
 import { formatOfExtension } from '../../core/media/formats.ts'
-import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { DeliverForeign } from '../../service/foreign/deliver.ts'
@@ -15,7 +14,7 @@ import { deliveryQuery, sendDelivery } from '../delivery/send-delivery.ts'
 import { cursorOf, positionOf } from '../files/cursor.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
-import { checkNames, clientGone, groupOf, onlyValue, queryPairs } from '../request.ts'
+import { checkNames, clientGone, groupOf, onlyValue, pageLimit, queryPairs } from '../request.ts'
 import type { ForeignList } from '../wire/foreign.ts'
 
 interface Dependencies {
@@ -31,8 +30,6 @@ interface Dependencies {
   cursorKey: Buffer
 }
 
-const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
-const DEFAULT_LIMIT = 100
 // The other system may replace the object. Caches validate it after a minute.
 const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
 
@@ -80,7 +77,6 @@ export function foreignRoutes({
     const query = queryPairs(req)
     checkNames(query, ['prefix', 'limit', 'cursor'])
     const prefix = onlyValue(query, 'prefix') ?? ''
-    const limit = onlyValue(query, 'limit')
     const cursor = onlyValue(query, 'cursor')
     const place = { ...grant, sort: 'foreign', key: cursorKey }
     const { objects, next } = await listForeign({
@@ -88,7 +84,7 @@ export function foreignRoutes({
       prefix,
       folder,
       after: cursor === undefined ? undefined : positionOf(cursor, place),
-      limit: limit === undefined ? DEFAULT_LIMIT : Number(parseParameter('limit', LIMIT, limit)),
+      limit: pageLimit(query),
       signal: clientGone(res),
     })
     res.setHeader('Cache-Control', 'no-store')
