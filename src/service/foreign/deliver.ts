@@ -14,6 +14,7 @@ import type { Delivery } from '../delivery/deliveries.ts'
 import type { FindForeign } from './objects.ts'
 import type { DeriveForeign } from './render.ts'
 
+/** A request for a foreign object. */
 export interface ForeignRequest {
   client: Client
   caller: Caller
@@ -94,6 +95,6 @@ function onlyImages(group: MediaGroup): Problem {
   return new Problem({
     status: 400,
     code: 'only_pictures',
-    detail: `expected no transformation of a ${group} file of another system: only images are transformed. Import the file first (sluice import)`,
+    detail: `Objects of other systems can only be transformed if they are images, but this one is of type ${group}. Import it first (sluice import).`,
   })
 }

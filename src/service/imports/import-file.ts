@@ -29,6 +29,7 @@ export interface ImportOptions {
   isSilent: boolean
 }
 
+/** The original that a file of an import has become. */
 export interface ImportedFile {
   name: OriginalName
   /** Bytes; 0 for a file that was imported before. */

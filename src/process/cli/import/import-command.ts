@@ -5,6 +5,7 @@ import { splitTags } from '../../../core/imports/export-entry.ts'
 import type { ImportOrigin, S3Origin } from '../../../core/imports/source.ts'
 import { type Perform, subcommand } from '../leaf-command.ts'
 
+/** What the command needs from its process. */
 export interface ImportCommandOptions {
   perform: Perform
   /** The access keys of the bucket to import from; undefined when the environment has none. */
