@@ -9,7 +9,7 @@ import { callerBySecret, callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
-import type { FullContentRange, Lifetime } from '../delivery/send.ts'
+import { type FullContentRange, REPLACEABLE } from '../delivery/send.ts'
 import { deliveryQuery, sendDelivery } from '../delivery/send-delivery.ts'
 import { cursorOf, positionOf } from '../files/cursor.ts'
 import { methodNotAllowed } from '../problem.ts'
@@ -29,9 +29,6 @@ interface Dependencies {
   /** 32 bytes, the key that seals cursors. */
   cursorKey: Buffer
 }
-
-// The other system may replace the object. Caches validate it after a minute.
-const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
 
 /**
  * `GET /v1/<group>/foreign/<client token>/<path>`: an object that another system has written into the bucket, transformed by
@@ -66,6 +63,7 @@ export function foreignRoutes({
       beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
       signal,
     })
+    // The other system may replace the object.
     const options = { etag, download, fullContentRange, readers, signal }
     await sendDelivery(req, res, { delivery, ...options, ...REPLACEABLE })
   })
