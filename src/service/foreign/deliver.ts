@@ -11,6 +11,7 @@ import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
 import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
 import type { Delivery } from '../delivery/deliveries.ts'
+import { checkNamedPublic } from '../delivery/named-files.ts'
 import type { FindForeign } from './objects.ts'
 import type { DeriveForeign } from './render.ts'
 
@@ -27,6 +28,8 @@ export interface ForeignRequest {
   accept: string
   /** Called before a new derivative is rendered. Its error is the response. */
   beforeRender: () => Promise<void>
+  /** Whether the client has signed the URL. */
+  isSigned: boolean
   signal: AbortSignal
 }
 
@@ -48,12 +51,13 @@ export function createDeliverForeign({
   /** The response when a transformation exceeds a limit: an error, or the object. */
   onLimit: 'refuse' | 'original'
 }): DeliverForeign {
-  return async ({ client, group, path, query, accept, signal, ...request }) => {
+  return async ({ client, group, path, query, accept, isSigned, signal, ...request }) => {
     const object = await find(client, path, signal)
     const { format } = object.type
     if (format.group !== group) throw fileNotFound()
     const input: PlanInput = { query, format, accept, rules: client.rules }
     const planned = plan(input)
+    if (!isSigned) checkNamedPublic(planned, client)
     const { variesByAccept, notes } = planned
     const changedAt = object.asset.lastModified.getTime()
     const unmodified = {
