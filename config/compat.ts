@@ -1,7 +1,7 @@
 import { listOf, text } from './variable.ts'
 
 /** The services whose URLs can be delivered. */
-export const COMPAT_SERVICES = ['cloudinary', 'imgproxy', 'openinary', 'default-uploader'] as const
+const COMPAT_SERVICES = ['cloudinary', 'imgproxy', 'openinary', 'default-uploader'] as const
 
 const HEX = /^([\da-f]{2}){1,256}$/i
 

@@ -1,8 +1,8 @@
 import { buildUrl } from '../delivery/build-url.ts'
 import type { TransformParameters } from '../delivery/parameters.ts'
 
-// The delivery URL of a file, an alias or a remote file.
-const DELIVERY = /\/v1\/[a-z]+\/(?:upload|alias|fetch)\//
+// The delivery URL of a file, an alias, a remote file or an object of another system.
+const DELIVERY = /\/v1\/[a-z]+\/(?:upload|alias|fetch|foreign)\//
 
 /** Short names of parameters that a framework sets, with their long names. */
 const LONG_NAMES = { w: 'width', h: 'height', f: 'format', q: 'quality', bg: 'background' } as const

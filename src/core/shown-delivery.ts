@@ -8,6 +8,7 @@ export interface ShownDelivery extends Pick<Delivery, 'id' | 'event' | 'eventId'
   nextAttemptAt?: string
 }
 
+/** One call of a receiver as JSON. */
 export interface ShownAttempt {
   at: string
   ms: number
@@ -23,6 +24,7 @@ export interface ShownDeliveryWithPayload extends ShownDelivery {
 /** What a caller may know of receivers, which belong to the operator. `outcome`: neither names nor texts of receivers. */
 export type ReceiverView = 'all' | 'outcome'
 
+/** Shows a delivery, without what the caller may not know. */
 export function shownDelivery(delivery: Delivery, view: ReceiverView): ShownDelivery {
   const { id, event, eventId, clientId, receiver, status, occurredAt, attempts, nextAttemptAt } = delivery
   return {
@@ -42,6 +44,7 @@ export function shownDelivery(delivery: Delivery, view: ReceiverView): ShownDeli
   }
 }
 
+/** The same, with the payload. It belongs to the client of the event, so each view has it. */
 export function shownDeliveryWithPayload(
   delivery: LoggedDelivery,
   view: ReceiverView,

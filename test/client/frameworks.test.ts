@@ -14,6 +14,11 @@ describe('the loader for next/image', () => {
     ['keeps a format of src', { src: `${SRC}?format=png`, width: 64 }, `${SRC}?format=png&w=64`],
     ['leaves the format to a preset', { src: `${SRC}?preset=a`, width: 64 }, `${SRC}?preset=a&w=64`],
     ['takes a path', { src: '/v1/image/alias/pub/a.jpg', width: 1 }, '/v1/image/alias/pub/a.jpg?w=1&f=auto'],
+    [
+      'takes an object of another system',
+      { src: '/v1/image/foreign/pub/a.jpg', width: 1 },
+      '/v1/image/foreign/pub/a.jpg?w=1&f=auto',
+    ],
     ['leaves a signed URL unchanged', { src: `${SRC}?w=3&s=1.ab`, width: 64 }, `${SRC}?w=3&s=1.ab`],
     ['leaves a file of the app unchanged', { src: '/logo.png', width: 64 }, '/logo.png'],
   ]

@@ -20,6 +20,7 @@ export function messageOf({ code, status, detail, problem, retryAfter }: SluiceE
   const known: Record<string, string> = {
     empty_file: texts.errorEmpty,
     image_size_not_allowed: texts.errorPixels,
+    file_not_decodable: texts.errorDecodable,
     network: texts.errorNetwork,
     timeout: texts.errorNetwork,
     link_expired: texts.errorLink,

@@ -52,6 +52,7 @@ export const TEXTS = {
   errorType: 'This type of file is not accepted. Choose one of: {types}.',
   errorTypeUnknown: 'This type of file is not accepted. Choose another file.',
   errorPixels: 'The width and height of this image are not accepted. Choose another image.',
+  errorDecodable: 'This file is damaged, or its content is not supported. Choose another file.',
   errorBusy: 'Too many uploads.',
   errorBusyManual: 'Too many uploads. Retry later.',
   errorNetwork: 'The connection was lost. Check your network, then retry.',

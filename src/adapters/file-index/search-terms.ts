@@ -34,7 +34,7 @@ export type Searched = { beginning: string; before?: string } | { whole: string 
  * The terms by which originals are found. A text is in a name when a term begins with it, or when a term begins with all but its
  * first character, which is the one before. Undefined for a single character.
  */
-export function searched(term: SearchTerm): Searched[] | undefined {
+function searched(term: SearchTerm): Searched[] | undefined {
   if ('tag' in term) return [{ whole: `t${oneLine(term.tag)}` }]
   const [first, ...others] = oneLine(term.name)
   if (first === undefined || others.length === 0) return undefined

@@ -1,8 +1,8 @@
-import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandInput } from '@aws-sdk/client-s3'
 import type { ImportItem, ImportSource, RefusedItem, S3Origin } from '../../core/imports/source.ts'
 import { isMetadataAddress } from '../../core/net/ip-ranges.ts'
 import { type S3Clients, s3Clients } from '../bucket/s3/client.ts'
 import { download } from '../bucket/s3/download.ts'
+import { listPage, type ObjectPage, type PageStart } from '../bucket/s3/list.ts'
 
 // Stores other than Amazon's usually ignore the region, but the SDK needs one.
 const ANY_REGION = 'us-east-1'
@@ -35,29 +35,18 @@ export function s3Source({ bucket, prefix, endpoint, region, profile, credential
 }
 
 async function* objects(
-  { calls, patience }: S3Clients,
-  { bucket, prefix }: { bucket: string; prefix: string },
-): AsyncGenerator<_Object & { Key: string }> {
-  let from: Partial<ListObjectsV2CommandInput> | undefined = {}
-  while (from) {
-    const command: ListObjectsV2Command = new ListObjectsV2Command({
-      Bucket: bucket,
-      Prefix: prefix,
-      EncodingType: 'url',
-      ...from,
-    })
-    const page = await patience.responseOf((abortSignal) => calls.send(command, { abortSignal }))
-    from = page.IsTruncated ? { ContinuationToken: page.NextContinuationToken } : undefined
-    for (const object of page.Contents ?? []) {
-      const name = object.Key ?? ''
-      const Key = page.EncodingType === 'url' ? decodeURIComponent(name.replaceAll('+', ' ')) : name
-      yield { ...object, Key }
-    }
+  clients: S3Clients,
+  place: { bucket: string; prefix: string },
+): AsyncGenerator<ObjectPage['objects'][number]> {
+  for (let from: PageStart | undefined = {}; from; ) {
+    const page: ObjectPage = await listPage(clients, { ...place, from })
+    yield* page.objects
+    from = page.next
   }
 }
 
 function itemOf(
-  { Key: name, Size: size, ETag, LastModified }: _Object & { Key: string },
+  { Key: name, Size: size, ETag, LastModified }: ObjectPage['objects'][number],
   { clients, bucket, folder, place }: { clients: S3Clients; bucket: string; folder: string; place: string },
 ): ImportItem | RefusedItem | undefined {
   const path = name.slice(folder.length)

@@ -84,12 +84,12 @@ function ofGeneral({ url, folder, name, tags, metadata }: z.infer<typeof general
     url,
     folder: trimmed(folder ?? ''),
     name: name ?? '',
-    annotations: annotationsOf(typeof tags === 'string' ? listed(tags) : tags, pairs),
+    annotations: annotationsOf(typeof tags === 'string' ? splitTags(tags) : tags, pairs),
   }
 }
 
 /** The tags of an option or a CSV cell, separated by commas, semicolons or vertical bars. */
-export function listed(tags: string): string[] {
+export function splitTags(tags: string): string[] {
   return tags
     .split(/[,;|]/)
     .map((tag) => tag.trim())

@@ -1,7 +1,18 @@
+import { Readable } from 'node:stream'
 import { type Asset, assetFromBytes, readAll } from '../bytes/asset.ts'
 import type { ObjectKey } from '../files/object-key.ts'
 import type { Bucket } from '../ports/bucket.ts'
 import { Problem } from '../problem.ts'
+
+/** Stores a value as JSON, in place of an object that has this key. @throws Problem 503 */
+export async function putJson(
+  bucket: Bucket,
+  key: ObjectKey,
+  { value, signal }: { value: unknown; signal: AbortSignal },
+): Promise<void> {
+  const bytes = Readable.from([Buffer.from(JSON.stringify(value))])
+  await bucket.put(key, bytes, { mediaType: 'application/json', signal })
+}
 
 /** A small file with its bytes as they were at one moment. */
 export interface Snapshot extends Asset {

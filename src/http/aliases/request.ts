@@ -5,10 +5,9 @@ import { boundedInteger } from '../../core/bounded-schemas.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
 import { parentFolder } from '../../core/files/folder.ts'
-import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import { aliasNotFound } from '../../service/aliases/alias-problems.ts'
 import { folderIn } from '../files/list-query.ts'
-import { checkNames, onlyValue, queryPairs, wildcardPath } from '../request.ts'
+import { checkNames, onlyValue, pageLimit, queryPairs, wildcardPath } from '../request.ts'
 
 /** The file of an alias. */
 export const aliasTarget = z.strictObject(
@@ -44,9 +43,6 @@ export function newAliasNameIn(req: Request, grant: Pick<Grant, 'folder'>): stri
   return name
 }
 
-const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
-const DEFAULT_LIMIT = 100
-
 /** The validated query of a list. `cursor` is still sealed. */
 export interface AliasListQuery {
   folder: string
@@ -58,10 +54,9 @@ export interface AliasListQuery {
 export function readAliasListQuery(req: Request): AliasListQuery {
   const query = queryPairs(req)
   checkNames(query, ['prefix', 'limit', 'cursor'])
-  const limit = onlyValue(query, 'limit')
   return {
     folder: folderIn(onlyValue(query, 'prefix')),
-    limit: limit === undefined ? DEFAULT_LIMIT : Number(parseParameter('limit', LIMIT, limit)),
+    limit: pageLimit(query),
     cursor: onlyValue(query, 'cursor'),
   }
 }

@@ -66,7 +66,7 @@ export function checkSigned(req: Request, client: Client, path: string): void {
  * @param names of the file in the URL: paths or aliases
  * @throws Problem 403 for an unsigned URL, if the client requires signatures
  */
-export function admitForeignUrl(
+export function admitCompatUrl(
   req: Request,
   {
     client,
@@ -128,10 +128,15 @@ export function signedLike(req: Request, url: string, client: Client, clients: C
   return signedAddress(url, { key, until })
 }
 
+/** 403: the URL has expired. */
+export function urlExpired(): Problem {
+  return refusal('url_expired', 'This signed URL has expired. Request a new one.')
+}
+
 const REFUSALS = {
   unsigned: needsSignature,
   invalid: () => refusal('url_invalid', 'Invalid signature: the URL was changed, or its key was revoked.'),
-  expired: () => refusal('url_expired', 'This signed URL has expired. Request a new one.'),
+  expired: urlExpired,
 }
 
 /** 403: the file is delivered only by signed URLs. */

@@ -1,4 +1,4 @@
-import { type ForeignOption, ignored, type Mapped, mappedWord, same, words } from './foreign-url.ts'
+import { ignored, type Mapped, mappedWord, type OptionMapping, same, words } from './compat-url.ts'
 
 const INTEGER = /^\d{1,9}$/
 const NUMBER = /^\d{1,9}(\.\d{1,9})?$/
@@ -65,13 +65,13 @@ export const FORMATS = words<string>({
   flac: 'flac',
 })
 
-const factor = (parameter: string): ForeignOption['map'] => {
+const factor = (parameter: string): OptionMapping['map'] => {
   return (value) =>
     /^-?\d{1,2}$|^100$/.test(value) ? { [parameter]: String(1 + Number(value) / 100) } : undefined
 }
 
 /** Effects, `e_<name>:<value>`. */
-const EFFECTS = words<ForeignOption['map']>({
+const EFFECTS = words<OptionMapping['map']>({
   grayscale: () => ({ greyscale: '1' }),
   negate: () => ({ negate: '1' }),
   improve: () => ({ normalize_lower: '1' }),
@@ -87,7 +87,7 @@ const EFFECTS = words<ForeignOption['map']>({
  *
  * @see https://cloudinary.com/documentation/transformation_reference
  */
-export const CLOUDINARY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
+export const CLOUDINARY_OPTIONS: Readonly<Record<string, OptionMapping>> = {
   w: same('w', INTEGER),
   h: same('h', INTEGER),
   c: { equivalent: '`fit`, `enlarge`, `crop`', map: cropOf },
@@ -160,7 +160,7 @@ function radiusOf(value: string, options: Options): Mapped | undefined {
 }
 
 /** `rgb:ff8800`, `#ff8800` or a CSS name, as the value of a parameter of ours. */
-export function colourOf(value: string, parameter: string): Mapped | undefined {
+function colourOf(value: string, parameter: string): Mapped | undefined {
   const hex = /^(?:rgb:|#)((?:[\da-f]{3,4}){1,2})$/i.exec(value)?.[1]
   if (hex) return { [parameter]: hex }
   return /^[a-z]{3,30}$/i.test(value) && value !== 'auto' ? { [parameter]: value.toLowerCase() } : undefined

@@ -3,7 +3,7 @@ import { timingSafeEqualText } from '../../core/bytes/timing-safe-equal.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { routeNotFound } from '../problem.ts'
 import { CLOUDINARY_OPTIONS, FORMATS } from './cloudinary-options.ts'
-import { type ForeignName, type ForeignUrl, mapOptions, noEquivalent, words } from './foreign-url.ts'
+import { type CompatName, type CompatUrl, mapOptions, noEquivalent, words } from './compat-url.ts'
 import { invalidSignature } from './signature.ts'
 
 const SERVICE = 'Cloudinary'
@@ -22,7 +22,7 @@ const GROUPS = words<MediaGroup>({ image: 'image', video: 'video', raw: 'applica
 export function readCloudinaryUrl(
   segments: readonly string[],
   { secret }: { secret?: string | undefined } = {},
-): ForeignUrl {
+): CompatUrl {
   const [type = '', delivery = '', ...rest] = segments
   const group = GROUPS.get(type)
   if (!group || rest.length === 0) throw routeNotFound()
@@ -53,7 +53,7 @@ export function readCloudinaryUrl(
 }
 
 /** Whether a segment has transformations only: `w_300,c_fill`. Their keys have no underscore. */
-export function isTransformation(segment: string): boolean {
+function isTransformation(segment: string): boolean {
   return segment
     .split(',')
     .every((part) => Object.hasOwn(CLOUDINARY_OPTIONS, keyOf(part) ?? '') || isUnknown(part))
@@ -98,7 +98,7 @@ function withPartOnly(options: ReadonlyMap<string, string>, query: Map<string, s
 }
 
 /** The file with its extension, or else the file without it in the format of the extension. */
-export function namesOf(name: string, query: ReadonlyMap<string, string>): ForeignName[] {
+function namesOf(name: string, query: ReadonlyMap<string, string>): CompatName[] {
   const [, stem, extension = ''] = /^(.+)\.(\w{1,5})$/.exec(name) ?? []
   const format = FORMATS.get(extension.toLowerCase())
   if (stem === undefined || !format) return [{ name }]
@@ -112,7 +112,7 @@ function videoOf(
   name: string,
   options: ReadonlyMap<string, string>,
   query: Map<string, string>,
-): Pick<ForeignUrl, 'group' | 'source' | 'query'> {
+): Pick<CompatUrl, 'group' | 'source' | 'query'> {
   // Ours is a switch, without numbers.
   if (options.get('q')?.startsWith('auto')) query.set('q_auto', '1')
   query.delete('enlarge')

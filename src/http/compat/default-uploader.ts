@@ -1,7 +1,7 @@
 import { isMediaGroup } from '../../core/media/formats.ts'
 import { routeNotFound } from '../problem.ts'
 import type { QueryPairs } from '../request.ts'
-import type { ForeignUrl } from './foreign-url.ts'
+import type { CompatUrl } from './compat-url.ts'
 
 /**
  * Reads `v1/<type>/upload/<their token>/<path>` with a query. Their parameters are ours: the pipeline checks them.
@@ -10,7 +10,7 @@ import type { ForeignUrl } from './foreign-url.ts'
  * @throws Problem 404 for another path
  * @see https://docs.defaultuploader.com/api/transform/image
  */
-export function readDefaultUploaderUrl(segments: readonly string[], query: QueryPairs): ForeignUrl {
+export function readDefaultUploaderUrl(segments: readonly string[], query: QueryPairs): CompatUrl {
   const [version, group = '', route, token, ...path] = segments
   if (version !== 'v1' || route !== 'upload' || !token || path.length === 0 || !isMediaGroup(group))
     throw routeNotFound()

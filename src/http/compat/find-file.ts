@@ -3,7 +3,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Aliases } from '../../service/aliases/aliases.ts'
-import type { ForeignName } from './foreign-url.ts'
+import type { CompatName } from './compat-url.ts'
 
 /** A file of ours that the URL of another service names. */
 export interface FoundFile {
@@ -20,7 +20,7 @@ export interface FoundFile {
  * @throws Problem 404 for an alias of a file of another type, 503
  */
 export async function findFile(
-  names: readonly ForeignName[],
+  names: readonly CompatName[],
   { client, group, aliases }: { client: Client; group: MediaGroup; aliases: Pick<Aliases, 'target'> },
 ): Promise<FoundFile> {
   for (const { name, ...format } of names) {

@@ -1,4 +1,4 @@
-import { type ForeignOption, ignored, type Mapped, mappedWord, same, words } from './foreign-url.ts'
+import { ignored, type Mapped, mappedWord, type OptionMapping, same, words } from './compat-url.ts'
 
 const INTEGER = /^\d{1,9}$/
 const NUMBER = /^\d{1,9}(\.\d{1,9})?$/
@@ -37,53 +37,53 @@ const FORMATS = words({
   best: 'auto',
 })
 
-const SIZE: ForeignOption = { equivalent: '`w`, `h`, `enlarge`', map: sizeOf }
-const RESIZE: ForeignOption = { equivalent: '`fit`, `w`, `h`, `enlarge`', map: resizeOf }
-const TYPE: ForeignOption = { equivalent: '`fit`', map: (value) => fitOf(value) }
-const WIDTH: ForeignOption = { equivalent: '`w`', map: (value) => sideOf('w', value) }
-const HEIGHT: ForeignOption = { equivalent: '`h`', map: (value) => sideOf('h', value) }
-const ENLARGE: ForeignOption = { equivalent: '`enlarge`', map: (value) => flagOf('enlarge', value) }
-const EXTEND: ForeignOption = { equivalent: '`fit=contain`', map: extendOf }
-const GRAVITY: ForeignOption = { equivalent: '`func`, `fx` and `fy`', map: gravityOf }
-const CROP: ForeignOption = { equivalent: '`crop`, for a part at an offset from the top left', map: cropOf }
-const TRIM: ForeignOption = {
+const SIZE: OptionMapping = { equivalent: '`w`, `h`, `enlarge`', map: sizeOf }
+const RESIZE: OptionMapping = { equivalent: '`fit`, `w`, `h`, `enlarge`', map: resizeOf }
+const TYPE: OptionMapping = { equivalent: '`fit`', map: (value) => fitOf(value) }
+const WIDTH: OptionMapping = { equivalent: '`w`', map: (value) => sideOf('w', value) }
+const HEIGHT: OptionMapping = { equivalent: '`h`', map: (value) => sideOf('h', value) }
+const ENLARGE: OptionMapping = { equivalent: '`enlarge`', map: (value) => flagOf('enlarge', value) }
+const EXTEND: OptionMapping = { equivalent: '`fit=contain`', map: extendOf }
+const GRAVITY: OptionMapping = { equivalent: '`func`, `fx` and `fy`', map: gravityOf }
+const CROP: OptionMapping = { equivalent: '`crop`, for a part at an offset from the top left', map: cropOf }
+const TRIM: OptionMapping = {
   equivalent: '`trim`',
   map: (value) => (NUMBER.test(value) ? { trim: value } : undefined),
 }
-const PADDING: ForeignOption = { equivalent: '`pad`', map: paddingOf }
-const ROTATE: ForeignOption = same('rotate', INTEGER)
-const BACKGROUND: ForeignOption = { equivalent: '`bg`', map: backgroundOf }
-const BLUR: ForeignOption = { equivalent: '`blur`', map: (value) => unlessZero('blur', value) }
-const SHARPEN: ForeignOption = {
+const PADDING: OptionMapping = { equivalent: '`pad`', map: paddingOf }
+const ROTATE: OptionMapping = same('rotate', INTEGER)
+const BACKGROUND: OptionMapping = { equivalent: '`bg`', map: backgroundOf }
+const BLUR: OptionMapping = { equivalent: '`blur`', map: (value) => unlessZero('blur', value) }
+const SHARPEN: OptionMapping = {
   equivalent: '`sharpen_sigma`',
   map: (value) => unlessZero('sharpen_sigma', value),
 }
-const QUALITY: ForeignOption = {
+const QUALITY: OptionMapping = {
   equivalent: '`q`; 0 is the default quality',
   map: (value) => unlessZero('q', value),
 }
-const MAX_BYTES: ForeignOption = { equivalent: '`maxbytes`', map: (value) => unlessZero('maxbytes', value) }
-const SATURATION: ForeignOption = same('saturation', NUMBER)
-const FORMAT: ForeignOption = {
+const MAX_BYTES: OptionMapping = { equivalent: '`maxbytes`', map: (value) => unlessZero('maxbytes', value) }
+const SATURATION: OptionMapping = same('saturation', NUMBER)
+const FORMAT: OptionMapping = {
   equivalent: '`f`',
   map: (value) => mappedWord('f', FORMATS.get(value)),
 }
-const PAGE: ForeignOption = {
+const PAGE: OptionMapping = {
   equivalent: '`page`, which counts from 1',
   map: (value) => (INTEGER.test(value) ? { page: String(Number(value) + 1) } : undefined),
 }
-const STILL: ForeignOption = { equivalent: '`a=0`', map: (value) => (TRUE.test(value) ? { a: '0' } : {}) }
-const PROFILE: ForeignOption = {
+const STILL: OptionMapping = { equivalent: '`a=0`', map: (value) => (TRUE.test(value) ? { a: '0' } : {}) }
+const PROFILE: OptionMapping = {
   equivalent: '`icc`',
   map: (value) => (TRUE.test(value) ? {} : { icc: 'keep' }),
 }
-const PRESET: ForeignOption = same('preset', /^[\w-]+$/)
-const FILE_NAME: ForeignOption = { equivalent: 'with `attachment`: `download`', map: () => ({}) }
-const ATTACHMENT: ForeignOption = { equivalent: '`download`', map: attachmentOf }
+const PRESET: OptionMapping = same('preset', /^[\w-]+$/)
+const FILE_NAME: OptionMapping = { equivalent: 'with `attachment`: `download`', map: () => ({}) }
+const ATTACHMENT: OptionMapping = { equivalent: '`download`', map: attachmentOf }
 const CACHE_BUSTER = ignored('it has no effect on the image')
 const ROTATED = ignored('images are always rotated upright', TRUE)
 const STRIPPED = ignored('metadata is always removed', TRUE)
-const EXPIRES: ForeignOption = {
+const EXPIRES: OptionMapping = {
   equivalent: 'checked',
   map: (value) => (/^\d{1,12}$/.test(value) ? {} : undefined),
 }
@@ -93,7 +93,7 @@ const EXPIRES: ForeignOption = {
  *
  * @see https://docs.imgproxy.net/usage/processing
  */
-export const IMGPROXY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
+export const IMGPROXY_OPTIONS: Readonly<Record<string, OptionMapping>> = {
   resize: RESIZE,
   rs: RESIZE,
   size: SIZE,

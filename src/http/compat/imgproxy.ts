@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { timingSafeEqualText } from '../../core/bytes/timing-safe-equal.ts'
-import { Problem } from '../../core/problem.ts'
+import { urlExpired } from '../caller/signed-url.ts'
 import { routeNotFound } from '../problem.ts'
-import { type ForeignUrl, mapOptions, noEquivalent } from './foreign-url.ts'
+import { type CompatUrl, mapOptions, noEquivalent } from './compat-url.ts'
 import { IMGPROXY_OPTIONS } from './imgproxy-options.ts'
 import { invalidSignature } from './signature.ts'
 
@@ -27,7 +27,7 @@ export interface ImgproxyKeys {
 export function readImgproxyUrl(
   rawPath: string,
   { keys, now }: { keys?: ImgproxyKeys | undefined; now: number },
-): ForeignUrl {
+): CompatUrl {
   const [, signature = '', path = ''] = /^\/([^/]+)(\/.+)$/.exec(rawPath) ?? []
   if (path === '') throw routeNotFound()
   if (keys) verify(signature, path, keys)
@@ -69,7 +69,7 @@ function locationOf(segments: readonly string[]): { location: string; extension?
 }
 
 /** A file of ours for `local:///<path>`, `s3://<bucket>/<path>` and a path; else the URL of another server. */
-function sourceOf(location: string): ForeignUrl['source'] {
+function sourceOf(location: string): CompatUrl['source'] {
   const [, scheme, rest = ''] = /^([a-z]+[\da-z]*):\/\/(.*)$/i.exec(location) ?? []
   if (scheme === undefined) return { names: [{ name: location.replace(/^\/+/, '') }] }
   if (/^https?$/i.test(scheme)) return { url: location }
@@ -89,12 +89,7 @@ function decoded(text: string): string {
 
 function checkExpiry(options: ReadonlyMap<string, string>, now: number): void {
   const until = options.get('expires') ?? options.get('exp')
-  if (until !== undefined && Number(until) * 1000 <= now)
-    throw new Problem({
-      status: 403,
-      code: 'url_expired',
-      detail: 'This signed URL has expired. Request a new one.',
-    })
+  if (until !== undefined && Number(until) * 1000 <= now) throw urlExpired()
 }
 
 function verify(signature: string, path: string, { key, salt }: ImgproxyKeys): void {

@@ -3,13 +3,13 @@ import { timingSafeEqualText } from '../../core/bytes/timing-safe-equal.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { routeNotFound } from '../problem.ts'
 import { CLOUDINARY_OPTIONS } from './cloudinary-options.ts'
-import { type ForeignOption, type ForeignUrl, mapOptions, words } from './foreign-url.ts'
+import { type CompatUrl, mapOptions, type OptionMapping, words } from './compat-url.ts'
 import { invalidSignature } from './signature.ts'
 
 const SERVICE = 'openinary'
-const { w, h, ar, a, r, q, f, so, eo } = CLOUDINARY_OPTIONS as Record<string, ForeignOption>
+const { w, h, ar, a, r, q, f, so, eo } = CLOUDINARY_OPTIONS as Record<string, OptionMapping>
 
-const COLOUR: ForeignOption = {
+const COLOUR: OptionMapping = {
   equivalent: '`bg`',
   map: (value, options) => CLOUDINARY_OPTIONS.b?.map(value, options),
 }
@@ -27,9 +27,9 @@ const GRAVITIES = ['center', 'north', 'south', 'east', 'west', 'auto', 'face']
  *
  * @see https://docs.openinary.dev/api-reference/media/transform
  */
-export const OPENINARY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
-  w: w as ForeignOption,
-  h: h as ForeignOption,
+export const OPENINARY_OPTIONS: Readonly<Record<string, OptionMapping>> = {
+  w: w as OptionMapping,
+  h: h as OptionMapping,
   c: {
     equivalent: '`fit` with `enlarge`',
     map: (value) => {
@@ -37,16 +37,16 @@ export const OPENINARY_OPTIONS: Readonly<Record<string, ForeignOption>> = {
       return fit === undefined ? undefined : { fit, enlarge: '1' }
     },
   },
-  ar: ar as ForeignOption,
-  a: a as ForeignOption,
+  ar: ar as OptionMapping,
+  a: a as OptionMapping,
   g: { equivalent: '`func`', map: (value) => (GRAVITIES.includes(value) ? { func: value } : undefined) },
   b: COLOUR,
   bg: COLOUR,
-  r: r as ForeignOption,
-  q: q as ForeignOption,
-  f: f as ForeignOption,
-  so: so as ForeignOption,
-  eo: eo as ForeignOption,
+  r: r as OptionMapping,
+  q: q as OptionMapping,
+  f: f as OptionMapping,
+  so: so as OptionMapping,
+  eo: eo as OptionMapping,
   t: { equivalent: '`thumbnail`', map: (value) => (value === 'true' ? { thumbnail: '1' } : undefined) },
   tt: {
     equivalent: '`duration`, in tenths of a second',
@@ -68,7 +68,7 @@ const VIDEO = /\.(mp4|mov|webm|mkv|avi|m4v)$/i
 export function readOpeninaryUrl(
   segments: readonly string[],
   { secret }: { secret?: string | undefined } = {},
-): ForeignUrl {
+): CompatUrl {
   const [route, ...rest] = segments
   const signature = route === 'authenticated' ? /^s--([\da-f]{16})$/.exec(rest.shift() ?? '')?.[1] : undefined
   if (route !== 't' && signature === undefined) throw routeNotFound()

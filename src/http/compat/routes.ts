@@ -7,7 +7,7 @@ import type { Aliases } from '../../service/aliases/aliases.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
-import { admitForeignUrl } from '../caller/signed-url.ts'
+import { admitCompatUrl } from '../caller/signed-url.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import { remotePicture } from '../delivery/remote-picture.ts'
 import type { FullContentRange } from '../delivery/send.ts'
@@ -17,9 +17,9 @@ import type { Readers } from '../readers/readers.ts'
 import { queryPairs, wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import { readCloudinaryUrl } from './cloudinary.ts'
+import type { CompatUrl } from './compat-url.ts'
 import { readDefaultUploaderUrl } from './default-uploader.ts'
 import { findFile } from './find-file.ts'
-import type { ForeignUrl } from './foreign-url.ts'
 import { type ImgproxyKeys, readImgproxyUrl } from './imgproxy.ts'
 import { readOpeninaryUrl } from './openinary.ts'
 
@@ -59,10 +59,10 @@ export function compatRoutes({
   const sendStored = storedFiles({ clients, ...delivering })
   const sendPicture = remotePicture({ remotePictures, ...delivering })
 
-  const send = async (req: Request, res: Response, { client, url }: { client: Client; url: ForeignUrl }) => {
+  const send = async (req: Request, res: Response, { client, url }: { client: Client; url: CompatUrl }) => {
     const { group, source, isSigned } = url
     const names = 'url' in source ? [] : source.names.map(({ name }) => name)
-    admitForeignUrl(req, { client, clients, names, isSigned })
+    admitCompatUrl(req, { client, clients, names, isSigned })
     const query = [...url.query]
     if ('url' in source) return sendPicture(req, res, { client, url: parseRemoteUrl(source.url), query })
     const { path, format, setAt } = await findFile(source.names, { client, group, aliases })
@@ -75,7 +75,7 @@ export function compatRoutes({
     })
   }
 
-  const services: ReadonlyArray<{ service: string; path: string; read: (req: Request) => ForeignUrl }> = [
+  const services: ReadonlyArray<{ service: string; path: string; read: (req: Request) => CompatUrl }> = [
     {
       service: 'cloudinary',
       path: '/compat/cloudinary/:token/*path',

@@ -24,6 +24,12 @@ export interface Lifetime {
   staleSeconds?: number
 }
 
+/**
+ * For a URL that may deliver another file later. Caches deliver the former file for at most two minutes after it was replaced: until
+ * they validate it, and once more while they do.
+ */
+export const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
+
 export interface SendOptions extends Lifetime {
   asset: Asset
   /** The object's key, unquoted. Undefined for a file that may still change: it is sent completely, and not cached. */

@@ -14,7 +14,7 @@ import { cacheControl, checkSigned, isSigned, signedLike } from '../caller/signe
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
-import { type FullContentRange, type Lifetime, MAX_AGE_SECONDS } from './send.ts'
+import { type FullContentRange, type Lifetime, MAX_AGE_SECONDS, REPLACEABLE } from './send.ts'
 import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
 
 /** A file of a client, as a URL names it. */
@@ -28,10 +28,6 @@ export interface StoredFile {
   /** Set when the URL may deliver another file later. `since`: when it was set to this file, in milliseconds since 1970. */
   replaceable?: { since: number }
 }
-
-// Caches deliver the former file for at most two minutes after it was replaced: until they validate it, and once more
-// while they do.
-const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
 
 /** Sends a stored file, transformed by the parameters of the query. */
 export function storedFiles({

@@ -1,17 +1,13 @@
 import { Router } from 'express'
 import { folderName } from '../../core/files/folder.ts'
-import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { ListFolders } from '../../service/files/folders.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
-import { checkNames, clientGone, onlyValue, queryPairs } from '../request.ts'
+import { checkNames, clientGone, onlyValue, pageLimit, queryPairs } from '../request.ts'
 import type { FolderList } from '../wire/folders.ts'
 import { cursorOf, positionOf } from './cursor.ts'
 import { folderIn } from './list-query.ts'
-
-const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
-const DEFAULT_LIMIT = 100
 
 /** `GET /v1/folders?prefix=`: the folders directly below a folder, with the number and the bytes of their files. */
 export function foldersRoutes({
@@ -30,7 +26,6 @@ export function foldersRoutes({
     const query = queryPairs(req)
     checkNames(query, ['prefix', 'limit', 'cursor'])
     const parent = folderIn(onlyValue(query, 'prefix'))
-    const limit = onlyValue(query, 'limit')
     const cursor = onlyValue(query, 'cursor')
     const place = { ...grant, sort: `folders in ${parent}`, key: cursorKey }
     const { folders, next } = await listFolders({
@@ -38,7 +33,7 @@ export function foldersRoutes({
       parent,
       scope: grant.folder ?? '',
       after: cursor === undefined ? undefined : positionOf(cursor, place),
-      limit: limit === undefined ? DEFAULT_LIMIT : Number(parseParameter('limit', LIMIT, limit)),
+      limit: pageLimit(query),
       signal: clientGone(res),
     })
     res.setHeader('Cache-Control', 'no-store')

@@ -1,13 +1,12 @@
 import { parseExistingFolder } from '../../core/files/object-key.ts'
 import { isMediaGroup } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
-import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { listed } from '../../core/text/listed.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { ListRequest } from '../../service/files/list-request.ts'
-import { flagOf, onlyValue, type QueryPairs } from '../request.ts'
+import { flagOf, onlyValue, pageLimit, type QueryPairs } from '../request.ts'
 
 type Sort = Pick<ListRequest, 'by' | 'direction'>
 
@@ -24,8 +23,6 @@ const DIRECTIONS: ReadonlyMap<string, 'up' | 'down'> = new Map([
 ])
 const FILTERS = ['type', 'search', 'tag']
 const NAMES = ['prefix', ...FILTERS, 'sort', 'order', 'limit', 'cursor', 'count', 'deleted']
-const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
-const DEFAULT_LIMIT = 100
 const SEARCH_MAX_BYTES = 255
 
 /** The validated query of a list. `sort` identifies the order and its direction. */
@@ -51,7 +48,6 @@ export function readListQuery(query: QueryPairs): ListQuery {
       expected: `no ${listed(FILTERS)} next to it`,
       received: filter,
     })
-  const limit = value('limit')
   return {
     ...order,
     sort: `${order.direction} ${order.by}`,
@@ -62,7 +58,7 @@ export function readListQuery(query: QueryPairs): ListQuery {
     search: searched('search', value('search')),
     tag: searched('tag', value('tag')),
     cursor: value('cursor'),
-    limit: limit === undefined ? DEFAULT_LIMIT : Number(parseParameter('limit', LIMIT, limit)),
+    limit: pageLimit(query),
   }
 }
 

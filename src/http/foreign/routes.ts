@@ -1,7 +1,6 @@
 import { Router } from 'express'
 import { encodedPath } from '../../core/files/object-key.ts'
 import { formatOfExtension } from '../../core/media/formats.ts'
-import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { DeliverForeign } from '../../service/foreign/deliver.ts'
@@ -9,13 +8,14 @@ import type { ListForeign } from '../../service/foreign/list.ts'
 import { callerBySecret, callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { isSigned } from '../caller/signed-url.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
-import type { FullContentRange, Lifetime } from '../delivery/send.ts'
+import { type FullContentRange, REPLACEABLE } from '../delivery/send.ts'
 import { deliveryQuery, sendDelivery } from '../delivery/send-delivery.ts'
 import { cursorOf, positionOf } from '../files/cursor.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
-import { checkNames, clientGone, groupOf, onlyValue, queryPairs } from '../request.ts'
+import { checkNames, clientGone, groupOf, onlyValue, pageLimit, queryPairs } from '../request.ts'
 import type { ForeignList } from '../wire/foreign.ts'
 
 interface Dependencies {
@@ -30,11 +30,6 @@ interface Dependencies {
   /** 32 bytes, the key that seals cursors. */
   cursorKey: Buffer
 }
-
-const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
-const DEFAULT_LIMIT = 100
-// The other system may replace the object. Caches validate it after a minute.
-const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
 
 /**
  * `GET /v1/<group>/foreign/<client token>/<path>`: an object that another system has written into the bucket, transformed by
@@ -66,9 +61,11 @@ export function foreignRoutes({
       path,
       query,
       accept: req.headers.accept ?? '',
+      isSigned: isSigned(req),
       beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
       signal,
     })
+    // The other system may replace the object.
     const options = { etag, download, fullContentRange, readers, signal }
     await sendDelivery(req, res, { delivery, ...options, ...REPLACEABLE })
   })
@@ -80,7 +77,6 @@ export function foreignRoutes({
     const query = queryPairs(req)
     checkNames(query, ['prefix', 'limit', 'cursor'])
     const prefix = onlyValue(query, 'prefix') ?? ''
-    const limit = onlyValue(query, 'limit')
     const cursor = onlyValue(query, 'cursor')
     const place = { ...grant, sort: 'foreign', key: cursorKey }
     const { objects, next } = await listForeign({
@@ -88,7 +84,7 @@ export function foreignRoutes({
       prefix,
       folder,
       after: cursor === undefined ? undefined : positionOf(cursor, place),
-      limit: limit === undefined ? DEFAULT_LIMIT : Number(parseParameter('limit', LIMIT, limit)),
+      limit: pageLimit(query),
       signal: clientGone(res),
     })
     res.setHeader('Cache-Control', 'no-store')

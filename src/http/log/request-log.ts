@@ -67,7 +67,8 @@ function isDelivery(req: Request, res: Response): boolean {
   return res.headersSent && res.statusCode < 400 && DELIVERIES.test(`${req.method} ${routeOf(req)}`)
 }
 
-const DELIVERIES = /^(?:(?:GET|HEAD) \/v1\/(?:bucket|:group\/(?:upload|alias|fetch))\/|POST \/v1\/zip$)/
+const DELIVERIES =
+  /^(?:(?:GET|HEAD) \/(?:v1\/(?:bucket|:group\/(?:upload|alias|foreign|fetch))|compat)\/|POST \/v1\/zip$)/
 
 /** The pattern of the matched route, such as `/v1/bucket/:token/*path`. Undefined when no route matched. */
 function routeOf(req: Request): string | undefined {

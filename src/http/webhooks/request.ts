@@ -1,13 +1,10 @@
 import { z } from 'zod'
-import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../core/ports/events/delivery-log.ts'
 import { badParameter } from '../../core/problem.ts'
 import { listed } from '../../core/text/listed.ts'
-import { checkNames, onlyValue, type QueryPairs } from '../request.ts'
+import { checkNames, onlyValue, pageLimit, type QueryPairs } from '../request.ts'
 
 const NAMES = ['status', 'since', 'limit', 'cursor']
-const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
-const DEFAULT_LIMIT = 100
 const A_TIME = 'a time like 2026-11-30T12:00:00Z'
 const A_STATUS = `one of ${listed(DELIVERY_STATUSES)}`
 
@@ -35,11 +32,10 @@ export interface DeliveriesQuery {
 export function readDeliveriesQuery(query: QueryPairs): DeliveriesQuery {
   checkNames(query, NAMES)
   const value = (name: string) => onlyValue(query, name)
-  const limit = value('limit')
   return {
     status: statusOf(value('status')),
     since: timeOf(value('since')),
-    limit: limit === undefined ? DEFAULT_LIMIT : Number(parseParameter('limit', LIMIT, limit)),
+    limit: pageLimit(query),
     before: positionIn(value('cursor')),
   }
 }

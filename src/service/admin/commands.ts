@@ -18,7 +18,7 @@ import type { SweepPuts } from '../maintenance/sweep-partial-writes.ts'
 import type { SweepResumables } from '../upload/sweep-resumables.ts'
 import type { ManagedClients } from './clients.ts'
 
-/** Output of a command before its answer. */
+/** Output of a command before its result. */
 export type CommandItem = { finding: Finding } | { progress: object } | { file: object }
 
 // A terminal shows no more updates, and the socket need not carry more.

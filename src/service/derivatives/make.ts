@@ -33,7 +33,7 @@ type Unrendered = Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>
 /** Renders and stores derivatives. It has no single flight: two calls for one derivative render it twice. */
 export interface Maker {
   /**
-   * `pending` → render, parts → answer → put → `stored`; nothing remains if the original is deleted in the meantime. Calls
+   * `pending` → render, parts → response → put → `stored`; nothing remains if the original is deleted in the meantime. Calls
    * `respond` once, unless it fails before.
    */
   make(

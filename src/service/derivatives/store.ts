@@ -18,11 +18,11 @@ import type { Claim, DerivativeSpace } from './space.ts'
 export interface Storing {
   storePart: EngineContext['storePart']
   /**
-   * Answers with the rendered file and stores it. A small file is answered before it is stored; a large one afterwards, from the
+   * Responds with the rendered file and stores it. A small file is sent before it is stored; a large one afterwards, from the
    * bucket. If the original was deleted in the meantime, nothing remains.
    *
    * @throws Problem 404 when the original was deleted, 422 when the file is too large, 429 when there is no room to store it and it
-   *   is too large to be kept in memory for slow readers
+   *   is too large to stay in memory for slow readers
    */
   finish(rendered: Asset, respond: (asset: MadeAsset) => void): Promise<void>
   /** Deletes what was stored of a derivative that has failed. @throws Problem 503 when some of it may remain */

@@ -32,6 +32,7 @@ export interface Webhooks {
 /** The client whose deliveries are accessible; absent for those of all clients. */
 export type Owner = Pick<DeliveryFilter, 'clientId'>
 
+/** The outcome of a replay of several deliveries. */
 export interface ReplayReport {
   replayed: number
   /** Deliveries whose receiver is no longer configured, or that were dropped from the log in the meantime. */

@@ -11,9 +11,11 @@ import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
 import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
 import type { Delivery } from '../delivery/deliveries.ts'
+import { checkNamedPublic } from '../delivery/named-files.ts'
 import type { FindForeign } from './objects.ts'
 import type { DeriveForeign } from './render.ts'
 
+/** A request for a foreign object. */
 export interface ForeignRequest {
   client: Client
   caller: Caller
@@ -26,6 +28,8 @@ export interface ForeignRequest {
   accept: string
   /** Called before a new derivative is rendered. Its error is the response. */
   beforeRender: () => Promise<void>
+  /** Whether the client has signed the URL. */
+  isSigned: boolean
   signal: AbortSignal
 }
 
@@ -47,12 +51,13 @@ export function createDeliverForeign({
   /** The response when a transformation exceeds a limit: an error, or the object. */
   onLimit: 'refuse' | 'original'
 }): DeliverForeign {
-  return async ({ client, group, path, query, accept, signal, ...request }) => {
+  return async ({ client, group, path, query, accept, isSigned, signal, ...request }) => {
     const object = await find(client, path, signal)
     const { format } = object.type
     if (format.group !== group) throw fileNotFound()
     const input: PlanInput = { query, format, accept, rules: client.rules }
     const planned = plan(input)
+    if (!isSigned) checkNamedPublic(planned, client)
     const { variesByAccept, notes } = planned
     const changedAt = object.asset.lastModified.getTime()
     const unmodified = {
@@ -94,6 +99,6 @@ function onlyImages(group: MediaGroup): Problem {
   return new Problem({
     status: 400,
     code: 'only_pictures',
-    detail: `expected no transformation of a ${group} file of another system: only images are transformed. Import the file first (sluice import)`,
+    detail: `Objects of other systems can only be transformed if they are images, but this one is of type ${group}. Import it first (sluice import).`,
   })
 }

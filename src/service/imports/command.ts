@@ -44,14 +44,14 @@ export function createImportCommand({
       folder: z.string().optional(),
       tags: z.array(z.string()).optional(),
       concurrency: z.int().min(1).max(CONCURRENCY_MAX).optional(),
-      isNameKept: z.boolean().optional(),
+      withOldNames: z.boolean().optional(),
       withAliases: z.boolean().optional(),
       isDryRun: z.boolean().optional(),
       isSilent: z.boolean().optional(),
     }),
     async (args, { signal, stop, report }) => {
       const { origin, clientId = FIRST_CLIENT_ID, folder = '', tags = [], concurrency = 4 } = args
-      const { isNameKept = false, withAliases = false, isDryRun = false, isSilent = false } = args
+      const { withOldNames = false, withAliases = false, isDryRun = false, isSilent = false } = args
       if ('path' in origin && resolve(origin.path) !== origin.path)
         throw badParameter({ param: 'path', expected: 'an absolute path', received: origin.path })
       const client = await presentClient(clientId)
@@ -62,7 +62,7 @@ export function createImportCommand({
         folder: folder.replace(/^\/+|\/+$/g, ''),
         tags: checkTags(tags),
         concurrency,
-        isNameKept,
+        withOldNames,
         withAliases,
         isDryRun,
         isSilent,

@@ -22,13 +22,14 @@ export interface ImportOptions {
   /** Tags for all files, in addition to their own. */
   tags: readonly string[]
   /** Whether each file has its old address in its metadata, as `importedFrom`. */
-  isNameKept: boolean
+  withOldNames: boolean
   /** Whether each file gets an alias of its old folder and name, which URLs of other services contain. */
   withAliases: boolean
   /** Whether no events are emitted. */
   isSilent: boolean
 }
 
+/** The original that a file of an import has become. */
 export interface ImportedFile {
   name: OriginalName
   /** Bytes; 0 for a file that was imported before. */
@@ -180,10 +181,13 @@ function aliasOf(item: ImportItem, options: ImportOptions): string {
   return parseAliasName([folderOf(item, options), item.name].filter((part) => part !== '').join('/'))
 }
 
-function annotationsOf({ annotations, from }: ImportItem, { tags, isNameKept }: ImportOptions): Annotations {
+function annotationsOf(
+  { annotations, from }: ImportItem,
+  { tags, withOldNames }: ImportOptions,
+): Annotations {
   const { metadata } = annotations
   return {
     tags: checkTags([...annotations.tags, ...tags]),
-    metadata: isNameKept ? checkMetadata({ ...metadata, importedFrom: from }) : metadata,
+    metadata: withOldNames ? checkMetadata({ ...metadata, importedFrom: from }) : metadata,
   }
 }

@@ -5,6 +5,7 @@ import type { ImportItem, ImportSource } from '../../core/imports/source.ts'
 import { joinedMessages } from '../../core/log-reason.ts'
 import type { FileImport, ImportOptions } from './import-file.ts'
 
+/** A source, and how its files are imported. */
 export interface ImportRequest extends ImportOptions {
   source: ImportSource
   /** Maximum number of files in progress. */

@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, type OriginalName, parseKey, remoteRecordKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import { snapshot } from '../../core/storage/small-object.ts'
+import { putJson, snapshot } from '../../core/storage/small-object.ts'
 import type { Originals } from '../originals/originals.ts'
 
 /**
@@ -34,11 +33,8 @@ export function createImportNotes({
       const full = note && parseKey(keyIn(note.bytes))
       return full && (await originals.resolve(client, { full }))?.name
     },
-    async put(client, digest, key, signal) {
-      const bytes = Readable.from([Buffer.from(JSON.stringify({ key }))])
-      const options = { mediaType: 'application/json', signal }
-      await buckets.of(client).put(remoteRecordKey(digest), bytes, options)
-    },
+    put: (client, digest, key, signal) =>
+      putJson(buckets.of(client), remoteRecordKey(digest), { value: { key }, signal }),
   }
 }
 

@@ -38,9 +38,9 @@ export interface CheckReport {
 }
 
 /**
- * Compares bucket and index in both directions, and the counters of folders and the search with the files. Changes nothing. Files may be added and deleted during the check:
- * each suspected difference is checked again before it is reported. Memory usage does not depend on the number of
- * files. A file that Redis lists twice may be reported twice.
+ * Compares bucket and index in both directions, and the counters of folders and the search with the files. Changes nothing. Files
+ * may be added and deleted during the check: each suspected difference is checked again before it is reported. Memory usage does
+ * not depend on the number of files. A file that Redis lists twice may be reported twice.
  *
  * @param walk.digests also reads all originals, and compares their SHA-256 with the index
  * @throws Problem 404 when the client does not exist, 503 when bucket or index cannot be read

@@ -101,7 +101,7 @@ export function createCopies({
       if (!(error instanceof Problem)) throw error
       if (error.status !== 404)
         throw unavailable(
-          `The file was copied to ${JSON.stringify(moved.name.key)}, but could not be deleted at its old path. Delete one of both.`,
+          `The file was copied to ${JSON.stringify(moved.name.key)}, but could not be deleted at its old path. Delete one of the two files.`,
           { cause: error },
         )
       // Another request has deleted the file, so its copy must not remain.

@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { redirectKey } from '../../core/storage/redirect-key.ts'
-import { snapshot } from '../../core/storage/small-object.ts'
+import { putJson, snapshot } from '../../core/storage/small-object.ts'
 import { deleteAll } from '../originals/delete-objects.ts'
 import type { Originals } from '../originals/originals.ts'
 
@@ -45,10 +44,8 @@ export function createRedirects({
   now?: () => number
 }): Redirects {
   return {
-    async put(client, from, redirect, signal) {
-      const bytes = Readable.from([Buffer.from(JSON.stringify(redirect))])
-      await buckets.of(client).put(redirectKey(from), bytes, { mediaType: 'application/json', signal })
-    },
+    put: (client, from, redirect, signal) =>
+      putJson(buckets.of(client), redirectKey(from), { value: redirect, signal }),
 
     drop: (client, from) => deleteAll(buckets.of(client), [redirectKey(from)]),
 

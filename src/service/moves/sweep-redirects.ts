@@ -6,7 +6,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import { redirectPrefix } from '../../core/storage/redirect-key.ts'
 import { readRedirect } from './redirects.ts'
 
-// Few: nobody waits for it.
+// Few, since no request waits for the sweep.
 const CONCURRENCY = 4
 
 /**

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { Client } from '../../core/clients/client.ts'
@@ -8,7 +7,7 @@ import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { Problem } from '../../core/problem.ts'
-import { snapshot } from '../../core/storage/small-object.ts'
+import { putJson, snapshot } from '../../core/storage/small-object.ts'
 import type { Originals } from '../originals/originals.ts'
 import type { Remotes } from './source.ts'
 import type { RemoteUpload } from './upload.ts'
@@ -100,9 +99,7 @@ export function createRemoteMirror({
         key = original.key
       },
       async confirm() {
-        const note = Readable.from([Buffer.from(JSON.stringify({ key }))])
-        const bucket = buckets.of(client)
-        await bucket.put(remoteRecordKey(digest), note, { mediaType: 'application/json', signal })
+        await putJson(buckets.of(client), remoteRecordKey(digest), { value: { key }, signal })
       },
     })
     return name.key

@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onOneBackend } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -68,6 +69,16 @@ onOneBackend('URLs of other services', (start) => {
       expect(theirs.headers['cache-control']).to.match(/max-age=60\b/)
       expect(theirs.headers['access-control-allow-origin']).to.equal('*')
     })
+
+  it('count as deliveries of the client', async () => {
+    const deliveries = async () => {
+      const { body } = await ask(service, '/v1/usage')
+      return (body as { days: Array<{ deliveries: number }> }).days.at(-1)?.deliveries ?? 0
+    }
+    const before = await deliveries()
+    await below('openinary', 't/shop/chair.png')
+    await eventually(async () => expect(await deliveries()).to.equal(before + 1))
+  })
 
   it('deliver files by their own path as well', async () => {
     const answer = await below('cloudinary', `image/upload/w_20/${record.sourceName}`)

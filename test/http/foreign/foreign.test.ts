@@ -5,9 +5,10 @@ import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { onEveryBucket } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
+import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
-import { newClient, postFiles } from '../../support/requests/client.ts'
+import { newClient, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 
@@ -57,6 +58,32 @@ onEveryBucket('objects of other systems', (start) => {
     expect(page.status).to.equal(200)
     expect(page.headers['content-security-policy']).to.be.a('string')
     expect(page.headers['x-content-type-options']).to.equal('nosniff')
+  })
+
+  it('do not show a private file as a watermark', async () => {
+    const client = await newClient(service)
+    const { clients } = service.app
+    const { s3PathOriginal } = await uploadOne(client, { name: 'a.png', bytes: png }, { path: 'invoices' })
+    const place = service.storage.buckets.of({ id: client.id, token: client.tokens.clientToken })
+    const path = `${FOLDER}/c.png`
+    await place.put(storedKey(path), Readable.from([png]), { mediaType: 'x/y' })
+    const target = `/v1/image/foreign/${client.tokens.clientToken}/${encodeURI(path)}?wm=${s3PathOriginal}`
+    expect((await exchange(service, target)).status).to.equal(200)
+    await clients.addUrlKey(client.id)
+    await clients.setRules(client.id, { privateFolders: ['invoices'] })
+    const { status, body } = await exchange(service, `${target}&w=20`)
+    expect([status, JSON.parse(body.toString()).code]).to.deep.equal([404, 'asset_not_found'])
+    await ask(client, `/v1/upload/${s3PathOriginal}`, { method: 'DELETE' })
+  })
+
+  it('count as deliveries of the client', async () => {
+    const deliveries = async () => {
+      const { body } = await ask(service, '/v1/usage')
+      return (body as { days: Array<{ deliveries: number }> }).days.at(-1)?.deliveries ?? 0
+    }
+    const before = await deliveries()
+    await get(`${FOLDER}/ä b.jpg`)
+    await eventually(async () => expect(await deliveries()).to.equal(before + 1))
   })
 
   it('are transformed, and the result is stored below the prefix of Sluice', async () => {

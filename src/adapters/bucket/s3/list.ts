@@ -1,4 +1,4 @@
-import { ListObjectsV2Command, type ListObjectsV2CommandInput } from '@aws-sdk/client-s3'
+import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandInput } from '@aws-sdk/client-s3'
 import type { S3Clients } from './client.ts'
 
 /**
@@ -6,23 +6,15 @@ import type { S3Clients } from './client.ts'
  * in one step, without reading them.
  */
 export async function* listNames(
-  { calls, patience }: S3Clients,
+  clients: S3Clients,
   { bucket, prefix, excluded }: { bucket: string; prefix: string; excluded?: string | undefined },
 ): AsyncGenerator<string> {
-  let from: Partial<ListObjectsV2CommandInput> | undefined = {}
+  let from: PageStart | undefined = {}
   let passed = false
   while (from) {
-    const command: ListObjectsV2Command = new ListObjectsV2Command({
-      Bucket: bucket,
-      Prefix: prefix,
-      // XML cannot represent every name that other programs may have put, and XML parsers may trim the spaces of a name.
-      EncodingType: 'url',
-      ...from,
-    })
-    const page = await patience.responseOf((abortSignal) => calls.send(command, { abortSignal }))
-    from = page.IsTruncated ? { ContinuationToken: page.NextContinuationToken } : undefined
-    for (const { Key = '' } of page.Contents ?? []) {
-      const name = page.EncodingType === 'url' ? urlDecoded(Key) : Key
+    const page: ObjectPage = await listPage(clients, { bucket, prefix, from })
+    from = page.next
+    for (const { Key: name } of page.objects) {
       if (excluded === undefined || !name.startsWith(excluded)) yield name
       else if (from && !passed) {
         // The next character in there belongs to an ID of letters and digits, and "~" sorts after these.
@@ -31,6 +23,37 @@ export async function* listNames(
         break
       }
     }
+  }
+}
+
+/** Where a page of a list begins; empty for the first page. */
+export type PageStart = Pick<ListObjectsV2CommandInput, 'ContinuationToken' | 'StartAfter'>
+
+/** A page of objects with their decoded names. `next` is undefined at the end of the list. */
+export interface ObjectPage {
+  objects: Array<_Object & { Key: string }>
+  next: PageStart | undefined
+}
+
+/** Reads one page of the objects whose names begin with `prefix`, in byte order. @throws Problem 503 */
+export async function listPage(
+  { calls, patience }: S3Clients,
+  { bucket, prefix, from }: { bucket: string; prefix: string; from: PageStart },
+): Promise<ObjectPage> {
+  const command = new ListObjectsV2Command({
+    Bucket: bucket,
+    Prefix: prefix,
+    // XML cannot represent every name that other programs may have put, and XML parsers may trim the spaces of a name.
+    EncodingType: 'url',
+    ...from,
+  })
+  const page = await patience.responseOf((abortSignal) => calls.send(command, { abortSignal }))
+  return {
+    objects: (page.Contents ?? []).map((object) => {
+      const { Key = '' } = object
+      return { ...object, Key: page.EncodingType === 'url' ? urlDecoded(Key) : Key }
+    }),
+    next: page.IsTruncated ? { ContinuationToken: page.NextContinuationToken } : undefined,
   }
 }
 

@@ -2,7 +2,7 @@ import { aliasRollback, aliasTarget } from '../../aliases/request.ts'
 import { alias, aliasList } from '../../wire/aliases.ts'
 import type { Endpoint, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
-import { ALIAS_NAME, header, query } from '../parameters.ts'
+import { ALIAS_NAME, header, pageParameters, query } from '../parameters.ts'
 
 const DETAILS: Success = {
   description: 'The alias with its last versions.',
@@ -36,13 +36,7 @@ export const ALIASES: readonly Endpoint[] = [
     access: 'secret',
     parameters: [
       query('prefix', 'Only aliases in this folder and its subfolders.'),
-      query('limit', 'Maximum number of aliases on a page.', {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1000,
-        default: 100,
-      }),
-      query('cursor', 'Cursor of the page, from the previous one.'),
+      ...pageParameters('aliases'),
     ],
     responses: {
       200: {

@@ -5,7 +5,7 @@ import { usageReport } from '../../wire/outcomes.ts'
 import { fileList, fileWithDerivatives } from '../../wire/record.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { EXAMPLE, EXAMPLE_FILE } from '../examples.ts'
-import { flag, header, query } from '../parameters.ts'
+import { flag, header, pageParameters, query } from '../parameters.ts'
 
 const DETAILS = {
   200: {
@@ -15,7 +15,6 @@ const DETAILS = {
   },
 } as const
 
-const LIMIT = { type: 'integer', minimum: 1, maximum: 1000, default: 100 }
 const SORTS = ['uploaded', 'created', 'key', 'name', 'size'].flatMap((name) => [name, `-${name}`])
 const EXAMPLE_PATH = { path: EXAMPLE.key }
 const DAY = { type: 'string', format: 'date' }
@@ -46,8 +45,7 @@ export const FILES: readonly Endpoint[] = [
         type: 'string',
         enum: ['asc', 'desc'],
       }),
-      query('limit', 'Maximum number of files on a page.', LIMIT),
-      query('cursor', 'Cursor of the page, from the previous one.'),
+      ...pageParameters('files'),
       flag('count', 'The number of files in all pages. Not together with `type`, `tag` or `search`.'),
       flag('deleted', 'Deleted files that can be restored, instead of stored files.'),
     ],
@@ -74,11 +72,7 @@ export const FILES: readonly Endpoint[] = [
     tag: 'Files',
     summary: 'List the folders directly below a folder',
     access: 'secret',
-    parameters: [
-      query('prefix', 'The folder above. Default: the top level.'),
-      query('limit', 'Maximum number of folders on a page.', LIMIT),
-      query('cursor', 'Cursor of the page, from the previous one.'),
-    ],
+    parameters: [query('prefix', 'The folder above. Default: the top level.'), ...pageParameters('folders')],
     responses: {
       200: {
         description: 'A page of the list, sorted by name.',

@@ -3,7 +3,7 @@ import type { DescribedParameters } from '../../../core/plugin-api/describe-para
 import { foreignList } from '../../wire/foreign.ts'
 import type { Endpoint, Parameter } from '../endpoint.ts'
 import { EXAMPLE, fileExamples } from '../examples.ts'
-import { query } from '../parameters.ts'
+import { pageParameters, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
 import { COMMON, DOWNLOAD, NOUNS, SIGNATURE, wordOf } from './delivery.ts'
 import { CONDITIONS, SENT } from './sent.ts'
@@ -39,16 +39,7 @@ const LIST: readonly Endpoint[] = [
     summary: 'List objects that other systems have written into the bucket',
     description: 'Only below the prefixes of `FOREIGN_PREFIXES`. Sorted by path.',
     access: 'secret',
-    parameters: [
-      query('prefix', 'Only paths that begin with this text.'),
-      query('limit', 'Maximum number of objects on a page.', {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1000,
-        default: 100,
-      }),
-      query('cursor', 'Cursor of the page, from the previous one.'),
-    ],
+    parameters: [query('prefix', 'Only paths that begin with this text.'), ...pageParameters('objects')],
     responses: {
       200: {
         description: 'A page of the list.',

@@ -9,7 +9,7 @@ import {
   webhookTest,
 } from '../../wire/webhooks.ts'
 import type { Endpoint, Success } from '../endpoint.ts'
-import { query } from '../parameters.ts'
+import { pageParameters, query } from '../parameters.ts'
 
 const json = (description: string, schema: z.ZodType): Success => ({
   description,
@@ -43,12 +43,7 @@ export const WEBHOOKS: readonly Endpoint[] = [
         type: 'string',
         format: 'date-time',
       }),
-      query('limit', 'Maximum number of deliveries per page. Default: 100.', {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1000,
-      }),
-      query('cursor', 'Cursor of the previous page.'),
+      ...pageParameters('deliveries'),
     ],
     responses: { 200: json('A page of deliveries.', webhookDeliveryList) },
     examples: [

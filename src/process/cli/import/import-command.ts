@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { FIRST_CLIENT_ID } from '../../../core/clients/client.ts'
-import { listed } from '../../../core/imports/export-entry.ts'
+import { splitTags } from '../../../core/imports/export-entry.ts'
 import type { ImportOrigin, S3Origin } from '../../../core/imports/source.ts'
 import { type Perform, subcommand } from '../leaf-command.ts'
 
+/** What the command needs from its process. */
 export interface ImportCommandOptions {
   perform: Perform
   /** The access keys of the bucket to import from; undefined when the environment has none. */
@@ -44,7 +45,7 @@ export function addImportCommand(
     .argument('<source>', 'a folder, s3://bucket/prefix, or an export file (CSV, JSON, JSON lines)')
     .option('--client <id>', 'ID of the client that gets the files', FIRST_CLIENT_ID)
     .option('--folder <folder>', 'folder for the files; the folders of the source are created below it')
-    .option('--tags <tags>', 'tags for all files, separated by commas', listed)
+    .option('--tags <tags>', 'tags for all files, separated by commas', splitTags)
     .option('--concurrency <n>', 'files in progress at the same time, 1 to 16 (default: 4)', places)
     .option('--keep-names', 'store the old path or URL of each file as its metadata importedFrom')
     .option(
@@ -70,7 +71,7 @@ export function addImportCommand(
           folder: options.folder,
           tags: options.tags,
           concurrency: options.concurrency,
-          isNameKept: options.keepNames,
+          withOldNames: options.keepNames,
           withAliases: options.aliases,
           isDryRun: options.dryRun,
           isSilent: !options.events,

@@ -68,7 +68,7 @@ export function importOutput({
 }
 
 /** `[#####-----] 50 of 100 files, 2 refused, 12.3 MB`, without the bar while the total is unknown. */
-export function progressLine({ total, ...counts }: ImportProgress): string {
+function progressLine({ total, ...counts }: ImportProgress): string {
   const { imported, skipped, refused, accepted, bytes } = counts
   const done = imported + skipped + refused + accepted
   const filled = total ? Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH)) : 0

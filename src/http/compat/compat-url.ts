@@ -3,16 +3,16 @@ import { Problem } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 
 /** A name that a file may have, and the format that the URL requests if the file has this name. */
-export interface ForeignName {
+export interface CompatName {
   name: string
   format?: string
 }
 
 /** What the URL of another service requests, in our words. */
-export interface ForeignUrl {
+export interface CompatUrl {
   group: MediaGroup
   /** The names that the file may have, in the order in which they are tried; or the URL of a file of another server. */
-  source: { names: readonly ForeignName[] } | { url: string }
+  source: { names: readonly CompatName[] } | { url: string }
   /** Our parameters. The pipeline checks their values. */
   query: ReadonlyMap<string, string>
   /** Whether the URL has a signature that was verified. */
@@ -28,7 +28,7 @@ export function words<T>(table: Readonly<Record<string, T>>): ReadonlyMap<string
 }
 
 /** An option of another service. */
-export interface ForeignOption {
+export interface OptionMapping {
   /** Our equivalent, for the documentation: `w`. */
   equivalent: string
   /** Our parameters; undefined for a value that has no equivalent. An empty object for one that changes nothing here. */
@@ -55,7 +55,7 @@ export function mapOptions(
     service,
     text,
   }: {
-    table: Readonly<Record<string, ForeignOption>>
+    table: Readonly<Record<string, OptionMapping>>
     service: string
     /** An option as it is in the URL. */
     text: (name: string, value: string) => string
@@ -72,7 +72,7 @@ export function mapOptions(
 }
 
 /** An option whose value is the value of our parameter, if it matches. */
-export function same(parameter: string, pattern: RegExp): ForeignOption {
+export function same(parameter: string, pattern: RegExp): OptionMapping {
   return {
     equivalent: `\`${parameter}\``,
     map: (value) => (pattern.test(value) ? { [parameter]: value } : undefined),
@@ -85,6 +85,6 @@ export function mappedWord(parameter: string, word: string | undefined): Mapped 
 }
 
 /** An option that has no effect here. @param reason for the documentation, as a noun phrase or sentence without full stop */
-export function ignored(reason: string, pattern = /^/): ForeignOption {
+export function ignored(reason: string, pattern = /^/): OptionMapping {
   return { equivalent: `ignored: ${reason}`, map: (value) => (pattern.test(value) ? {} : undefined) }
 }
