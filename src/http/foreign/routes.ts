@@ -9,6 +9,7 @@ import type { ListForeign } from '../../service/foreign/list.ts'
 import { callerBySecret, callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { isSigned } from '../caller/signed-url.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import type { FullContentRange, Lifetime } from '../delivery/send.ts'
 import { deliveryQuery, sendDelivery } from '../delivery/send-delivery.ts'
@@ -66,6 +67,7 @@ export function foreignRoutes({
       path,
       query,
       accept: req.headers.accept ?? '',
+      isSigned: isSigned(req),
       beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
       signal,
     })

@@ -11,6 +11,7 @@ import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
 import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
 import type { Delivery } from '../delivery/deliveries.ts'
+import { checkNamedPublic } from '../delivery/named-files.ts'
 import type { FindForeign } from './objects.ts'
 import type { DeriveForeign } from './render.ts'
 
@@ -24,6 +25,8 @@ export interface ForeignRequest {
   query: PlanInput['query']
   /** The `Accept` header; empty when the request has none. */
   accept: string
+  /** Whether the URL is signed. Without a signature, parameters may not name private files. */
+  isSigned: boolean
   /** Called before a new derivative is rendered. Its error is the response. */
   beforeRender: () => Promise<void>
   signal: AbortSignal
@@ -47,12 +50,13 @@ export function createDeliverForeign({
   /** The response when a transformation exceeds a limit: an error, or the object. */
   onLimit: 'refuse' | 'original'
 }): DeliverForeign {
-  return async ({ client, group, path, query, accept, signal, ...request }) => {
+  return async ({ client, group, path, query, accept, isSigned, signal, ...request }) => {
     const object = await find(client, path, signal)
     const { format } = object.type
     if (format.group !== group) throw fileNotFound()
     const input: PlanInput = { query, format, accept, rules: client.rules }
     const planned = plan(input)
+    if (!isSigned) checkNamedPublic(planned, client)
     const { variesByAccept, notes } = planned
     const changedAt = object.asset.lastModified.getTime()
     const unmodified = {
