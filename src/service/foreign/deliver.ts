@@ -26,6 +26,8 @@ export interface ForeignRequest {
   query: PlanInput['query']
   /** The `Accept` header; empty when the request has none. */
   accept: string
+  /** Whether the URL is signed. Without a signature, parameters may not name private files. */
+  isSigned: boolean
   /** Called before a new derivative is rendered. Its error is the response. */
   beforeRender: () => Promise<void>
   /** Whether the client has signed the URL. */

@@ -1,5 +1,8 @@
 import { createHmac } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { expect } from 'chai'
+import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
+import { storedKey } from '../../../src/core/files/object-key.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -17,7 +20,9 @@ onOneBackend('private files by other names', (start) => {
   before(async () => {
     const png = await picture({ width: 80, height: 40 })
     other = await remote((_, res) => res.setHeader('Content-Type', 'image/png').end(png))
-    service = await start({ env: { COMPAT: 'openinary', ...fetchingFrom(other) } })
+    service = await start({
+      env: { COMPAT: 'openinary', FOREIGN_PREFIXES: 'legacy', ...fetchingFrom(other) },
+    })
     const { clients } = service.app
     key = (await clients.addUrlKey('first')).urlKey
     await clients.setRules('first', { privateFolders: ['private'], fetchHosts: ['127.0.0.1'] })
@@ -68,5 +73,16 @@ onOneBackend('private files by other names', (start) => {
     expect(await outcome(sign(target))).to.equal('200')
     const results = await Promise.all([sign(target), target].map(outcome))
     expect(results, 'at the same time').to.deep.equal(['200', '404 asset_not_found'])
+  })
+
+  it('are no watermark of an object of another system, unless the URL is signed', async () => {
+    const bucket = service.storage.buckets.of({ id: FIRST_CLIENT_ID, token: '' })
+    const png = await picture({ width: 80, height: 40 })
+    await bucket.put(storedKey('legacy/a.png'), Readable.from([png]), { mediaType: 'image/png' })
+    const path = `/v1/image/foreign/${service.tokens.clientToken}/legacy/a.png`
+    const target = `${path}?wm=${encodeURIComponent(secretFile.s3PathOriginal)}`
+    expect(await outcome(target)).to.equal('404 asset_not_found')
+    expect(await outcome(sign(target))).to.equal('200')
+    expect(await outcome(target), 'after it was stored').to.equal('404 asset_not_found')
   })
 })
