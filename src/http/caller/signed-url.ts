@@ -12,6 +12,7 @@ import {
   type SignedUrl,
 } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
+import type { CompatUrl } from '../compat/compat-url.ts'
 import { namedPairs, type QueryPairs, wildcardSegments } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 
@@ -73,14 +74,16 @@ export function admitCompatUrl(
     clients,
     names,
     isSigned,
-  }: { client: Client; clients: Clients; names: readonly string[]; isSigned: boolean },
+    until,
+  }: { client: Client; clients: Clients; names: readonly string[] } & Pick<CompatUrl, 'isSigned' | 'until'>,
 ): void {
   if (!isSigned) {
     if (['', ...names].some((name) => needsSignedUrl(client, name))) throw REFUSALS.unsigned()
     return
   }
   const version = clients.urlKeys.newest(client)?.version
-  if (version !== undefined) stateOf(req).signature = { version }
+  if (version === undefined) return
+  stateOf(req).signature = until === undefined ? { version } : { version, until }
 }
 
 /** Verifies the signature of a bundle's folder, for a file in it. */

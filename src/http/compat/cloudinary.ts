@@ -49,7 +49,12 @@ export function readCloudinaryUrl(
   const name = id.join('/')
   return group === 'video'
     ? { ...videoOf(name, options, query), isSigned }
-    : { group, source: { names: namesOf(name, query) }, query, isSigned }
+    : {
+        group,
+        source: { names: group === 'image' ? namesOf(name, group, query) : [{ name }] },
+        query,
+        isSigned,
+      }
 }
 
 /** Whether a segment has transformations only: `w_300,c_fill`. Their keys have no underscore. */
@@ -97,12 +102,20 @@ function withPartOnly(options: ReadonlyMap<string, string>, query: Map<string, s
   }
 }
 
-/** The file with its extension, or else the file without it in the format of the extension. */
-function namesOf(name: string, query: ReadonlyMap<string, string>): CompatName[] {
+// The extensions of files that may have another extension in the URL.
+const EXTENSIONS = {
+  image: ['jpg', 'jpeg', 'png', 'webp', 'gif'],
+  video: ['mp4', 'mov', 'webm'],
+} as const
+
+/** The names that a file may have: with the extension of the URL; else without one, or with another one, in the format of the URL. */
+function namesOf(name: string, group: 'image' | 'video', query: ReadonlyMap<string, string>): CompatName[] {
   const [, stem, extension = ''] = /^(.+)\.(\w{1,5})$/.exec(name) ?? []
   const format = FORMATS.get(extension.toLowerCase())
   if (stem === undefined || !format) return [{ name }]
-  return [{ name }, query.has('f') ? { name: stem } : { name: stem, format }]
+  const others = EXTENSIONS[group].filter((one) => one !== extension.toLowerCase())
+  const names = [stem, ...others.map((one) => `${stem}.${one}`)]
+  return [{ name }, ...names.map((one) => (query.has('f') ? { name: one } : { name: one, format }))]
 }
 
 const PICTURE = /\.(jpe?g|png|webp|avif|gif)$/i
@@ -118,14 +131,15 @@ function videoOf(
   query.delete('enlarge')
   query.delete('fit')
   const picture = PICTURE.exec(name)?.[1]?.toLowerCase()
-  if (picture === undefined) return { group: 'video', source: { names: namesOf(name, query) }, query }
+  if (picture === undefined)
+    return { group: 'video', source: { names: namesOf(name, 'video', query) }, query }
   query.delete('q_auto')
   query.set('thumbnail', '1')
   query.set('duration', String(Math.round(Number(query.get('start') ?? 0) * 10)))
   query.delete('start')
   if (!query.has('f')) query.set('f', FORMATS.get(picture) ?? 'jpeg')
   const stem = name.replace(PICTURE, '')
-  const names = [stem, ...['mp4', 'mov', 'webm'].map((extension) => `${stem}.${extension}`)]
+  const names = [stem, ...EXTENSIONS.video.map((extension) => `${stem}.${extension}`)]
   return { group: 'video', source: { names: names.map((one) => ({ name: one })) }, query }
 }
 

@@ -17,6 +17,8 @@ export interface CompatUrl {
   query: ReadonlyMap<string, string>
   /** Whether the URL has a signature that was verified. */
   isSigned: boolean
+  /** When a signed URL expires, in milliseconds since 1970; absent for one that does not. */
+  until?: number | undefined
 }
 
 /** Our parameters for one option of another service. */

@@ -32,7 +32,7 @@ export function readImgproxyUrl(
   if (path === '') throw routeNotFound()
   if (keys) verify(signature, path, keys)
   const segments = path.slice(1).split('/')
-  const count = segments.findIndex((segment) => !segment.includes(':') || segment === 'plain')
+  const count = segments.findIndex((segment) => !decoded(segment).includes(':') || segment === 'plain')
   if (count === -1 || segments[count] === 'enc')
     throw count === -1 ? routeNotFound() : noEquivalent(SERVICE, 'enc')
   const { location, extension } = locationOf(segments.slice(count))
@@ -43,18 +43,25 @@ export function readImgproxyUrl(
     }),
   )
   if (extension !== undefined) options.set('ext', extension)
-  checkExpiry(options, now)
+  const until = expiryOf(options)
+  if (until !== undefined && until <= now) throw urlExpired()
   const all = {
     table: IMGPROXY_OPTIONS,
     service: SERVICE,
     text: (name: string, value: string) => `${name}:${value}`,
   }
-  const isRaw = options.get('raw') !== undefined
+  const isRaw = /^(1|t|true)$/.test(options.get('raw') ?? '')
   options.delete('raw')
   const query = mapOptions(options, all)
   if (isRaw) query.clear()
   else if (query.has('w') && query.has('h') && !query.has('fit')) query.set('fit', 'inside')
-  return { group: 'image', source: sourceOf(location), query, isSigned: keys !== undefined }
+  return {
+    group: 'image',
+    source: sourceOf(location),
+    query,
+    isSigned: keys !== undefined,
+    ...(until === undefined ? {} : { until }),
+  }
 }
 
 /** The location of the source, and the requested extension. */
@@ -87,9 +94,10 @@ function decoded(text: string): string {
   }
 }
 
-function checkExpiry(options: ReadonlyMap<string, string>, now: number): void {
-  const until = options.get('expires') ?? options.get('exp')
-  if (until !== undefined && Number(until) * 1000 <= now) throw urlExpired()
+/** In milliseconds since 1970. */
+function expiryOf(options: ReadonlyMap<string, string>): number | undefined {
+  const seconds = options.get('expires') ?? options.get('exp')
+  return seconds === undefined ? undefined : Number(seconds) * 1000
 }
 
 function verify(signature: string, path: string, { key, salt }: ImgproxyKeys): void {

@@ -60,9 +60,9 @@ export function compatRoutes({
   const sendPicture = remotePicture({ remotePictures, ...delivering })
 
   const send = async (req: Request, res: Response, { client, url }: { client: Client; url: CompatUrl }) => {
-    const { group, source, isSigned } = url
+    const { group, source, isSigned, until } = url
     const names = 'url' in source ? [] : source.names.map(({ name }) => name)
-    admitCompatUrl(req, { client, clients, names, isSigned })
+    admitCompatUrl(req, { client, clients, names, isSigned, until })
     const query = [...url.query]
     if ('url' in source) return sendPicture(req, res, { client, url: parseRemoteUrl(source.url), query })
     const { path, format, setAt } = await findFile(source.names, { client, group, aliases })

@@ -30,8 +30,6 @@ export interface ForeignRequest {
   isSigned: boolean
   /** Called before a new derivative is rendered. Its error is the response. */
   beforeRender: () => Promise<void>
-  /** Whether the client has signed the URL. */
-  isSigned: boolean
   signal: AbortSignal
 }
 

@@ -9,7 +9,10 @@ const read = (path: string) => {
   const place =
     'url' in source
       ? source.url
-      : source.names.map(({ name, format }) => `${name}${format ? ` as ${format}` : ''}`).join(' | ')
+      : source.names
+          .slice(0, 2)
+          .map(({ name, format }) => `${name}${format ? ` as ${format}` : ''}`)
+          .join(' | ')
   return `${group} ${place} ${[...query]
     .map(([name, value]) => `${name}=${value}`)
     .sort()
@@ -59,12 +62,22 @@ describe('URLs of Cloudinary', () => {
     ['video/upload/so_2.5,eo_7/a.mp4', 'video a.mp4 | a as mp4 end=7&start=2.5'],
     ['video/upload/so_2,du_5,q_auto/a.webm', 'video a.webm | a as webm end=7&q_auto=1&start=2'],
     ['video/upload/ac_none,w_640/a.mp4', 'video a.mp4 | a as mp4 mute=1&w=640'],
-    [
-      'video/upload/so_1.5,w_320/a.jpg',
-      'video a | a.mp4 | a.mov | a.webm duration=15&f=jpeg&thumbnail=1&w=320',
-    ],
+    ['video/upload/so_1.5,w_320/a.jpg', 'video a | a.mp4 duration=15&f=jpeg&thumbnail=1&w=320'],
   ]
   for (const [url, ours] of CASES) it(`${url} is ${ours}`, () => expect(read(url)).to.equal(ours))
+
+  it('may have another extension than the file', () => {
+    const namesOf = (path: string) => {
+      const { source } = readCloudinaryUrl(segmentsOf(path))
+      return 'url' in source ? [] : source.names.map(({ name, format }) => `${name} ${format ?? ''}`.trim())
+    }
+    expect(namesOf('image/upload/p/a.png')).to.deep.equal([
+      'p/a.png',
+      ...['p/a', 'p/a.jpg', 'p/a.jpeg', 'p/a.webp', 'p/a.gif'].map((name) => `${name} png`),
+    ])
+    expect(namesOf('video/upload/a.mp4')).to.deep.equal(['a.mp4', 'a mp4', 'a.mov mp4', 'a.webm mp4'])
+    expect(namesOf('video/upload/a.jpg')).to.deep.equal(['a', 'a.mp4', 'a.mov', 'a.webm'])
+  })
 
   for (const [url, option] of [
     ['image/upload/e_sepia/a', 'e_sepia'],

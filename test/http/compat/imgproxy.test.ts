@@ -59,6 +59,7 @@ describe('URLs of imgproxy', () => {
     ['att:1/fn:name.jpg', 'download=name.jpg'],
     [`att:1/fn:${base64('näme.jpg')}:1`, 'download=näme.jpg'],
     ['raw:1/w:300', ''],
+    ['raw:0/w%3A300', 'w=300'],
     [`exp:${NOW / 1000 + 1}`, ''],
   ]
   for (const [options, ours] of OPTIONS)
@@ -105,6 +106,12 @@ describe('URLs of imgproxy', () => {
     expect(refusal('/_/w:9/enc/AAAA')).to.include({ status: 400, code: 'no_equivalent' })
     for (const path of ['/_', '/_/', '/_/w:9', '/_/w:9/plain/%E0', '/_/w:9/%20'])
       expect(refusal(path).status, path).to.equal(404)
+  })
+
+  it('have the end of their lifetime', () => {
+    const until = NOW / 1000 + 60
+    expect(readImgproxyUrl(`/_/exp:${until}/${SOURCE}`, { now: NOW }).until).to.equal(until * 1000)
+    expect(readImgproxyUrl(`/_/w:9/${SOURCE}`, { now: NOW })).not.to.have.property('until')
   })
 
   it('expire, and have a signature of their raw path', () => {
