@@ -4,6 +4,7 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Children } from '../../core/ports/children.ts'
 import type { PluginSet } from '../load/load.ts'
 import type { Plan } from '../plan/plan.ts'
+import { refuseParts } from './refuse-parts.ts'
 import type { Runner } from './run.ts'
 
 /** A plan as sent to another process with the same plugins: functions cannot be sent. */
@@ -40,13 +41,6 @@ export function runInChild(run: Runner, plugins: Pick<PluginSet, 'transforms' | 
     const context = { signal, limits, log, asset, afterwards() {}, storePart: refuseParts }
     return run(receivedPlan(plan, plugins), given.source, context)
   }
-}
-
-/** Only media jobs store several files, and these never run in a child process. */
-async function refuseParts(name: string): Promise<never> {
-  throw new Error(
-    `expected one output file of a transformation in a child process but it also stores ${name}`,
-  )
 }
 
 function sentPlan({ variant, steps, detector }: Plan): SentPlan {

@@ -12,6 +12,7 @@ import type { Locks } from '../../core/ports/locks.ts'
 import type { Spool } from '../../core/ports/spool.ts'
 import { fileReplaced } from '../../core/problem.ts'
 import type { Plan } from '../../pipeline/plan/plan.ts'
+import { refuseParts } from '../../pipeline/run/refuse-parts.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
 import type { Assets } from '../delivery/referenced-files.ts'
 import { createLeftovers } from '../derivatives/cleanup.ts'
@@ -83,9 +84,7 @@ export function createDeriveForeign({
           caller,
           rates: client.rules?.rates,
           asset: await assets.of(client, plan),
-          async storePart() {
-            throw new Error('an image has no parts')
-          },
+          storePart: refuseParts,
           limits,
           signal,
           log,

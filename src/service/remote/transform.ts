@@ -15,6 +15,7 @@ import type { Spool } from '../../core/ports/spool.ts'
 import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
 import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
+import { refuseParts } from '../../pipeline/run/refuse-parts.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
 import type { Delivery } from '../delivery/deliveries.ts'
 import { checkNamedPublic } from '../delivery/named-files.ts'
@@ -145,11 +146,9 @@ export function createRemotePictures({
     const planned = plan(input)
     const { variesByAccept, notes } = planned
     const original = {
-      ...{
-        asset: source,
-        etag: `fetch/${source.sha256}`,
-        originalName: cleanFileName(name) || `file.${input.format.extension}`,
-      },
+      asset: source,
+      etag: `fetch/${source.sha256}`,
+      originalName: cleanFileName(name) || `file.${input.format.extension}`,
       newFormat: undefined,
       variesByAccept,
       notes,
@@ -161,9 +160,7 @@ export function createRemotePictures({
         caller,
         rates: client.rules?.rates,
         asset: await assets.of(client, current),
-        async storePart() {
-          throw new Error('an image has no parts')
-        },
+        storePart: refuseParts,
         limits,
         signal,
         log,

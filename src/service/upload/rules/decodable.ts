@@ -5,6 +5,7 @@ import { fileNotFound, NOT_TRANSFORMABLE, Problem } from '../../../core/problem.
 import { BROKEN, truncatedImage } from '../../../core/transform-problems.ts'
 import type { Planner } from '../../../pipeline/plan/plan.ts'
 import { informationPlan, isInspected } from '../../../pipeline/run/info-plan.ts'
+import { refuseParts } from '../../../pipeline/run/refuse-parts.ts'
 import type { WorkRunner } from '../../../pipeline/run/run.ts'
 import { createLeftovers } from '../../derivatives/cleanup.ts'
 import { sourceFacts } from '../../derivatives/source-facts.ts'
@@ -49,7 +50,7 @@ export function createCheckDecodable({
           caller: QUEUE_CALLER,
           rates: client.rules?.rates,
           asset: noOtherFile,
-          storePart: noOtherFile,
+          storePart: refuseParts,
           limits,
           signal,
           log,
