@@ -25,7 +25,9 @@ export async function removeMany(
 ): Promise<FileReport[]> {
   const request = (json: object) =>
     api.json<DeletionReport>({
-      ...{ method: 'POST' as const, path: '/v1/files/delete', kind: 'transfer' as const },
+      method: 'POST',
+      path: '/v1/files/delete',
+      kind: 'transfer',
       json: { ...json, now },
       signal,
     })

@@ -56,7 +56,12 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
         const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
         if (!first?.isLast)
           return await uploadByTus({
-            ...{ api, source, signal, onProgress, retries, chunkBytes: options.chunkBytes ?? CHUNK_BYTES },
+            api,
+            source,
+            signal,
+            onProgress,
+            retries,
+            chunkBytes: options.chunkBytes ?? CHUNK_BYTES,
             folder: undefined,
             endpoint: async () => ({ url: await getLink(), isLink: true }),
             // Without the link: after a reload of the page the server creates another one.

@@ -26,7 +26,12 @@ export async function uploadFile(
     const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
     if (!first?.isLast) {
       const record = await uploadByTus({
-        ...{ api, source, folder, signal, onProgress, chunkBytes: options.chunkBytes ?? CHUNK_BYTES },
+        api,
+        source,
+        folder,
+        signal,
+        onProgress,
+        chunkBytes: options.chunkBytes ?? CHUNK_BYTES,
         endpoint: async () => ({ url: api.urlOf('/v1/tus'), isLink: false }),
         resume: resumeOf(options, source.fingerprint, `${api.baseUrl} ${folder ?? ''}`),
       })
@@ -37,7 +42,9 @@ export async function uploadFile(
     const query = { path: folder }
     if (Object.keys(fields).length > 0)
       return await uploadForm({
-        ...{ ...common, name: source.name || 'file', fields },
+        ...common,
+        name: source.name || 'file',
+        fields,
         request: { method: 'POST', path: '/v1/upload', query, signal },
       })
     const path = `/v1/upload/${encodeURIComponent(source.name || 'file')}`

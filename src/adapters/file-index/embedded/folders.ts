@@ -22,7 +22,7 @@ export interface ListChange {
 export type Counts = Map<string, FolderCount>
 
 /** The name of a folder's row: `f client state parent name`. The top has an empty parent and an empty name. */
-export function folderRow(clientId: string, state: ListedState, folder: string): string {
+function folderRow(clientId: string, state: ListedState, folder: string): string {
   return row('f', clientId, state, parentFolder(folder), folderName(folder))
 }
 
