@@ -7,6 +7,7 @@ RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY client client
 COPY config config
+COPY dashboard dashboard
 COPY plugins plugins
 COPY scripts scripts
 COPY src src

@@ -1,6 +1,9 @@
+import { type Audit, createAudit } from './access/audit.ts'
 import { type Clients, createClients } from './access/clients.ts'
 import { createLinks, type Links } from './access/links.ts'
+import { createMembers, type Members } from './access/members.ts'
 import { createPresets, type Presets } from './access/presets.ts'
+import { createSessions, type Sessions } from './access/session.ts'
 import { createUrls, type Urls } from './access/urls.ts'
 import { requestUsage, type UsageOptions } from './access/usage.ts'
 import { createWebhooks, type Webhooks } from './access/webhooks.ts'
@@ -8,8 +11,8 @@ import { createJobs, type Jobs } from './delivery/jobs.ts'
 import { type Aliases, createAliases } from './files/aliases.ts'
 import { createFiles, type Files } from './files/files.ts'
 import { createFolders, type Folders } from './files/folders.ts'
-import type { UsageReport } from './generated/api.ts'
-import { type ApiOptions, createApi } from './http/request.ts'
+import type { ParameterLists, SystemReport, UsageReport } from './generated/api.ts'
+import { type ApiOptions, type CallOptions, createApi } from './http/request.ts'
 import { authorizationOf, type Token } from './http/token.ts'
 
 /** How to reach an installation. */
@@ -33,12 +36,21 @@ export interface SluiceClient {
   usage(options?: UsageOptions): Promise<UsageReport>
   clients: Clients
   webhooks: Webhooks
+  sessions: Sessions
+  members: Members
+  /** The changes by people, for the operator. */
+  audit: Audit
+  /** The parameters of delivery URLs, also those of plugins, by the type of the file. @throws SluiceError */
+  parameters(options?: CallOptions): Promise<ParameterLists>
+  /** Version, checks, plugins and settings of the installation, for its operator. @throws SluiceError */
+  system(options?: CallOptions): Promise<SystemReport>
 }
 
 /** Creates a client: `createClient({ baseUrl: 'https://files.example', secret })`. Sends no request. */
 export function createClient({ secret, adminToken, ...options }: ClientOptions): SluiceClient {
   const api = createApi({ ...options, authorization: authorizationOf(secret) })
   const clients = createClients({ ...options, adminToken })
+  const operator = createApi({ ...options, authorization: clients.authorization })
   const caller = secret === undefined ? clients.authorization : authorizationOf(secret)
   return {
     files: createFiles(api),
@@ -51,5 +63,10 @@ export function createClient({ secret, adminToken, ...options }: ClientOptions):
     usage: (period) => requestUsage(api, period),
     clients: clients.calls,
     webhooks: createWebhooks(createApi({ ...options, authorization: caller })),
+    sessions: createSessions(createApi({ ...options, session: {} })),
+    members: createMembers(operator),
+    audit: createAudit(operator),
+    parameters: ({ signal } = {}) => api.json({ path: '/v1/parameters', isAnonymous: true, signal }),
+    system: ({ signal } = {}) => operator.json({ path: '/v1/system', signal }),
   }
 }

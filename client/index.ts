@@ -1,12 +1,15 @@
+export type { Audit, AuditListOptions } from './access/audit.ts'
 export type { Clients } from './access/clients.ts'
 export type { LinkOptions, Links } from './access/links.ts'
+export type { Members } from './access/members.ts'
 export type { Presets } from './access/presets.ts'
+export type { Role, SessionClient, Sessions } from './access/session.ts'
 export type { SignOptions, Urls } from './access/urls.ts'
 export type { UsageOptions } from './access/usage.ts'
 export type { DeliveryListOptions, Webhooks } from './access/webhooks.ts'
 export { type ClientOptions, createClient, type SluiceClient } from './client.ts'
 export { buildUrl, type DeliverySource } from './delivery/build-url.ts'
-export type { Jobs, JobWaitOptions } from './delivery/jobs.ts'
+export type { JobListOptions, Jobs, JobWaitOptions } from './delivery/jobs.ts'
 // A module can be augmented only through `export *`: the interface TransformParameters.
 export * from './delivery/parameters.ts'
 export { srcset } from './delivery/srcset.ts'
@@ -22,10 +25,13 @@ export type { ZipEntry, ZipFile, ZipOptions } from './files/zip.ts'
 export type {
   AdminSession,
   Alias,
+  AuditEntries,
+  AuditEntry,
   Client,
   ClientChange,
   ClientRules,
   ClientStorage,
+  ClientUsageReport,
   ClientWithSecret,
   ClientWithUrlKey,
   CopyReport,
@@ -39,18 +45,33 @@ export type {
   FileWithDerivatives,
   Folder,
   FolderList,
+  InvitedMember,
+  JobList,
+  LinkUse,
   ListedAlias,
+  ListedJob,
   MediaJob,
+  Member,
+  MemberChange,
+  MemberLink,
   MoveReport,
   NewClient,
+  NewMember,
+  NewMemberLink,
+  NewPreset,
   NewScopedSecret,
   NewSecret,
+  NewSession,
+  ParameterLists,
   Preset,
   Problem,
   ProblemCode,
   RemovedClient,
   ScopedSecret,
+  Session,
+  SessionChange,
   StorageSettings,
+  SystemReport,
   UploadLink as SignedLink,
   UsageReport,
   WebhookDelivery,
@@ -63,6 +84,7 @@ export type {
 export { type ErrorCode, SluiceError } from './http/problem.ts'
 export type { UploadProgress } from './http/progress.ts'
 export type { CallOptions } from './http/request.ts'
+export { type SessionAccess, sessionHeaders } from './http/session.ts'
 export type { FileRef } from './records.ts'
 export {
   createUploader,

@@ -7,8 +7,8 @@ interface RateOptions {
   counted: string
   /** What is counted per IP address, when that differs. */
   countedPerIp?: string
-  /** Whether all clients share the first limit. */
-  isShared?: boolean
+  /** Whose requests the first limit counts together. Default: `per client`. */
+  each?: string
   unit: string
   /** Defaults: per client, per IP address, and the window of both. */
   points: number
@@ -23,13 +23,13 @@ function rate<const N extends string>(
   name: N,
   options: RateOptions,
 ): Record<RateVariable<N>, Variable<number>> {
-  const { counted, countedPerIp = counted, isShared, unit, max = 1_000_000 } = options
+  const { counted, countedPerIp = counted, each = 'per client', unit, max = 1_000_000 } = options
   const bounds = { min: 0, max, unit }
   return {
     [`${name}_RATE_LIMIT`]: integer({
       ...bounds,
       default: options.points,
-      help: `${counted} ${isShared ? 'in total' : 'per client'} in ${name}_RATE_WINDOW_SECONDS. 0: unlimited.`,
+      help: `${counted} ${each} in ${name}_RATE_WINDOW_SECONDS. 0: unlimited.`,
     }),
     [`${name}_RATE_LIMIT_PER_IP`]: integer({
       ...bounds,
@@ -106,8 +106,8 @@ export const RATE_VARIABLES = {
     seconds: 60,
   }),
   ...rate('SIGN_IN', {
-    counted: 'Sign-in attempts with ADMIN_PASSWORD',
-    isShared: true,
+    counted: 'Sign-in attempts',
+    each: 'per email address, and in total with ADMIN_PASSWORD,',
     unit: 'attempts',
     points: 100,
     addressPoints: 10,

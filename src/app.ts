@@ -6,6 +6,7 @@ import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import { openFileManagement } from './assembly/file-management.ts'
 import { firstCredentials } from './assembly/first-client.ts'
 import { startMaintenance } from './assembly/maintenance.ts'
+import { openOperations } from './assembly/operations.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
 import { openServices, type Services, type ServicesOptions } from './assembly/services.ts'
@@ -23,11 +24,8 @@ import { handleParseErrors } from './http/connection/malformed-requests.ts'
 import { createHttp } from './http/server.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { version } from './process/version.ts'
-import { createKnownAddresses } from './service/admin/known-addresses.ts'
-import { createAdminSessions } from './service/admin/sessions.ts'
 import { createArchive } from './service/archive/archive.ts'
 import type { Clients } from './service/clients/clients.ts'
-import { createListPresets } from './service/clients/presets.ts'
 import { createEagerTransforms } from './service/delivery/eager-transforms.ts'
 import { createFileInfos } from './service/delivery/file-info.ts'
 import type { Sweep } from './service/maintenance/sweep.ts'
@@ -68,6 +66,8 @@ export interface App {
   /** The tokens of the first client. */
   credentials: Credentials
   sweep: Sweep
+  /** A link that creates the first owner; undefined when it is not needed. */
+  firstVisit(): string | undefined
   /** The metrics as text, of all processes when they share. Undefined when metrics are off. */
   readMetrics: MetricsReader['text'] | undefined
   /** Lets work in progress end, then closes everything. */
@@ -117,6 +117,7 @@ async function openApp(
     events,
     clients,
     managedClients,
+    members,
     keys,
     findClient,
     presentClient,
@@ -165,8 +166,7 @@ async function openApp(
   const handle = createHttp({
     clients,
     managedClients,
-    adminSessions: createAdminSessions({ password: config.ADMIN_PASSWORD, key: keys('admin session') }),
-    knownAddresses: createKnownAddresses({ ledger: backends.ledger, log }),
+    ...members.http,
     secrets: secretsOf(config, credentials),
     deliveries,
     informations,
@@ -210,7 +210,7 @@ async function openApp(
     compat: compatOptions(config),
     corsOrigins: config.CORS_ORIGINS ?? [],
     parameters: describeParameters(plugins.transforms),
-    listPresets: createListPresets({ shared: loaded.presets, transforms: plugins.transforms }),
+    ...openOperations(services, { config, loaded, transformations }),
     log,
     metrics,
     metricsAccess:
@@ -231,6 +231,7 @@ async function openApp(
     commands,
     credentials,
     sweep,
+    firstVisit: members.firstVisit,
     readMetrics,
     async close() {
       await control?.close()

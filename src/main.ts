@@ -10,7 +10,7 @@ import { projectRoot } from './process/project-root.ts'
 import { version } from './process/version.ts'
 import { greet, usage } from './process/web/banner.ts'
 import { checkReport } from './process/web/check-report.ts'
-import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web/cluster.ts'
+import { isOneOfSeveral, type Ready, runWebProcesses, tellReady } from './process/web/cluster.ts'
 import { gatherMetrics, shareMetrics } from './process/web/cluster-metrics.ts'
 import { watchHeap } from './process/web/heap.ts'
 import { serveMetrics } from './process/web/metrics-server.ts'
@@ -58,8 +58,7 @@ async function main(): Promise<void> {
     const count = config.WEB_CONCURRENCY
     await openMetrics(config, { log, read: gatherMetrics(aggregateMetrics) })
     const graceMs = config.SHUTDOWN_DELAY_SECONDS * 1000 + DRAIN_MS + 2 * CLOSE_MS
-    const baseUrl = await runWebProcesses({ count, graceMs, log })
-    showReady(config, { baseUrl, log })
+    showReady(config, { ...(await runWebProcesses({ count, graceMs, log })), log })
     return
   }
   // Early requests wait until startup has finished, instead of being refused. The port is already open.
@@ -107,16 +106,16 @@ async function main(): Promise<void> {
   log.info({ baseUrl, port, dataDir: config.DATA_DIR }, 'ready')
   if (isOneOfSeveral) {
     process.once('disconnect', () => stop('SIGTERM'))
-    tellReady(baseUrl)
+    tellReady({ baseUrl, firstVisit: app.firstVisit() })
   } else {
-    showReady(config, { baseUrl, log, credentials: app.credentials })
+    showReady(config, { baseUrl, log, firstVisit: app.firstVisit(), credentials: app.credentials })
   }
 }
 
 /** @param credentials of the first client, created by the service when the configuration has none */
 function showReady(
   config: Config,
-  { baseUrl, log, credentials }: { baseUrl: string; log: pino.Logger; credentials?: App['credentials'] },
+  { baseUrl, firstVisit, log, credentials }: Ready & { log: pino.Logger; credentials?: App['credentials'] },
 ): void {
   const { CLIENT_TOKEN, SECRET_CLIENT_TOKEN, S3_BUCKET, REDIS_URL, DATA_DIR } = config
   const created = SECRET_CLIENT_TOKEN === undefined ? credentials : undefined
@@ -133,6 +132,7 @@ function showReady(
         secretClientToken: created.secretClientToken,
         file: credentialsFile(config),
       },
+      firstVisit,
     },
     {
       isTerminal: process.stdout.isTTY === true,

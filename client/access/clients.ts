@@ -2,6 +2,7 @@ import type {
   AdminSession,
   Client,
   ClientChange,
+  ClientUsageReport,
   ClientWithSecret,
   ClientWithUrlKey,
   NewClient,
@@ -12,12 +13,15 @@ import type {
 } from '../generated/api.ts'
 import { type Api, type ApiOptions, type CallOptions, createApi } from '../http/request.ts'
 import { authorizationOf } from '../http/token.ts'
+import type { UsageOptions } from './usage.ts'
 
 /** The clients of an installation, for its operator. All calls reject with a {@link SluiceError}. */
 export interface Clients {
   /** Signs in with ADMIN_PASSWORD. The other calls then use this session, for twelve hours. */
   signIn(password: string, options?: CallOptions): Promise<AdminSession>
   list(options?: CallOptions): Promise<Client[]>
+  /** The usage of all clients by day. */
+  usage(options?: UsageOptions): Promise<ClientUsageReport>
   get(id: string, options?: CallOptions): Promise<Client>
   /** The response has the secret, which is not shown again. */
   create(client?: NewClient, options?: CallOptions): Promise<ClientWithSecret>
@@ -62,6 +66,7 @@ export function createClients({ adminToken, ...options }: ApiOptions & { adminTo
       return session
     },
     list: ({ signal } = {}) => api.json({ path: '/v1/clients', signal }),
+    usage: ({ signal, ...query } = {}) => api.json({ path: '/v1/clients/usage', query, signal }),
     get: (id, { signal } = {}) => api.json({ path: at(id), signal }),
     create: (json = {}, { signal } = {}) => api.json({ method: 'POST', path: '/v1/clients', json, signal }),
     update: (id, json, { signal } = {}) => api.json({ method: 'PATCH', path: at(id), json, signal }),

@@ -12,10 +12,10 @@ type Text = string | { toString(): string }
 
 /** Signed delivery URLs. */
 export interface Urls {
-  /** Signs a delivery URL. @throws SluiceError */
-  sign(url: Text, options?: SignOptions): Promise<string>
   /** Signs many, in the same order. @throws SluiceError for the first one that cannot be signed */
   sign(urls: readonly Text[], options?: SignOptions): Promise<string[]>
+  /** Signs a delivery URL. @throws SluiceError */
+  sign(url: Text, options?: SignOptions): Promise<string>
 }
 
 // The limit of the service for one request.

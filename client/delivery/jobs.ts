@@ -1,4 +1,5 @@
-import type { MediaJob } from '../generated/api.ts'
+import { itemsOf } from '../files/pages.ts'
+import type { JobList, ListedJob, MediaJob } from '../generated/api.ts'
 import { SluiceError } from '../http/problem.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 import { wait } from '../http/wait.ts'
@@ -9,8 +10,23 @@ export interface JobWaitOptions extends CallOptions {
   onProgress?: (job: MediaJob) => void
 }
 
+/** Which jobs a list has. */
+export interface JobListOptions extends CallOptions {
+  state?: ListedJob['state']
+  /** Jobs per page, from 1 to 1000. Default: 100. */
+  limit?: number
+}
+
 /** Video and audio jobs. */
 export interface Jobs {
+  /** All jobs of the client, the newest first, page by page as they are needed. */
+  list(options?: JobListOptions): AsyncIterableIterator<ListedJob>
+  /** Returns one page of the list. `next` is the cursor of the next one. */
+  page(options?: JobListOptions & { cursor?: string | undefined }): Promise<JobList>
+  /** Begins a failed job again. */
+  retry(id: string, options?: CallOptions): Promise<ListedJob>
+  /** Cancels a job, or removes one that has ended from the list. */
+  cancel(id: string, options?: CallOptions): Promise<void>
   /** The state of a job, by the URL that a 423 response has as `job`. */
   get(jobUrl: string, options?: CallOptions): Promise<MediaJob>
   /**
@@ -29,7 +45,17 @@ export function createJobs(api: Api): Jobs {
   // Job URLs are public, or signed. So the secret is not sent to them.
   const get = (path: string, { signal }: CallOptions = {}) =>
     api.json<MediaJob>({ path, isAnonymous: true, signal })
+  const page: Jobs['page'] = ({ signal, ...query } = {}) => api.json({ path: '/v1/jobs', query, signal })
+  const at = (id: string) => `/v1/jobs/${encodeURIComponent(id)}`
   return {
+    list: (options = {}) =>
+      itemsOf(async (cursor) => {
+        const { jobs, next = null } = await page({ ...options, cursor })
+        return { items: jobs, cursor: next }
+      }),
+    page,
+    retry: (id, { signal } = {}) => api.json({ method: 'POST', path: `${at(id)}/retry`, signal }),
+    cancel: async (id, { signal } = {}) => void (await api.send({ method: 'DELETE', path: at(id), signal })),
     get,
     async wait(given, { onProgress, signal } = {}) {
       const url = String(given)

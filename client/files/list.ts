@@ -8,10 +8,16 @@ type Sort = 'uploaded' | 'key' | 'name' | 'size'
 export interface ListOptions extends CallOptions {
   /** A folder: only files in it or below. */
   prefix?: string
+  /** Only files in the folder itself, not below it. */
+  direct?: boolean
   type?: ListedFile['mimeType']
   tag?: string
   /** A part of the original name. */
   search?: string
+  /** Only files stored on this day or later, in UTC: `2026-11-24`. */
+  from?: string
+  /** Only files stored on this day or earlier. */
+  to?: string
   /** Default: `-uploaded`, the newest first. */
   sort?: Sort | `-${Sort}`
   /** Files per page, from 1 to 1000. Default: 100. */

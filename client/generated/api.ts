@@ -18,6 +18,7 @@ export type ProblemCode =
   | 'client_not_found'
   | 'cross_site'
   | 'delivery_not_found'
+  | 'email_taken'
   | 'empty_file'
   | 'expectation_failed'
   | 'fetch_not_allowed'
@@ -32,13 +33,18 @@ export type ProblemCode =
   | 'image_size_not_allowed'
   | 'information_of_derivative'
   | 'internal'
+  | 'job_not_failed'
+  | 'job_not_found'
+  | 'job_outdated'
   | 'key_not_found'
+  | 'last_owner'
   | 'length_required'
   | 'link_busy'
   | 'link_expired'
   | 'link_invalid'
   | 'link_used'
   | 'media_jobs_not_allowed'
+  | 'member_not_found'
   | 'method_not_allowed'
   | 'no_equivalent'
   | 'no_progress'
@@ -52,9 +58,12 @@ export type ProblemCode =
   | 'not_transformable'
   | 'offset_conflict'
   | 'only_pictures'
+  | 'operator_session'
   | 'out_of_scope'
   | 'output_too_large'
   | 'precondition_failed'
+  | 'preset_is_shared'
+  | 'preset_not_found'
   | 'presets_only'
   | 'range_not_satisfiable'
   | 'rate_limited'
@@ -64,6 +73,7 @@ export type ProblemCode =
   | 'remote_status'
   | 'remote_timeout'
   | 'request_timeout'
+  | 'role_forbids'
   | 'route_not_found'
   | 'secret_not_found'
   | 'several_files'
@@ -75,6 +85,7 @@ export type ProblemCode =
   | 'too_many_connections'
   | 'too_many_followers'
   | 'too_many_jobs'
+  | 'too_many_members'
   | 'too_many_parameters'
   | 'too_many_slow_readers'
   | 'too_many_waiting'
@@ -152,6 +163,36 @@ export interface AliasRollback {
 export interface AliasTarget {
   /** Path of an original: its key, or `[folder/]<sourceName>`, not percent-encoded. */
   file: string
+}
+
+/** A page of the audit log. */
+export interface AuditEntries {
+  entries: Array<AuditEntry>
+  /** Cursor of the next page; absent on the last page. */
+  next?: string
+}
+
+/** A change by a person. */
+export interface AuditEntry {
+  /** ID of the entry. */
+  id: string
+  /** When the change happened. */
+  at: string
+  /** Who has done it: a member, or `operator` for ADMIN_PASSWORD. Null when it is unknown. */
+  member: {
+    id: string
+    name: string
+  } | null
+  /** IP address, or `command line`. */
+  address: string
+  /** What was done: `client.create`, `secret.rotate`, `file.delete`, … */
+  action: string
+  /** ID of the client whose data was changed. */
+  client?: string
+  /** What was changed: an ID, a name or a path. */
+  target?: string
+  /** More about the change. */
+  details?: Record<string, unknown>
 }
 
 export interface BatchCopy {
@@ -308,6 +349,33 @@ export interface ClientStorage {
   accessKeyId: string
   /** Public base URL of the objects, if not the store's. */
   publicUrl?: string
+}
+
+/** The usage of all clients per day. */
+export interface ClientUsageReport {
+  /** Days with activity, and today, by client. */
+  days: Array<{
+    /** Day in UTC. */
+    day: string
+    /** ID of the client. */
+    client: string
+    /** Size of its stored files in bytes; only of today. */
+    storedBytes?: number
+    /** Number of uploaded files. */
+    uploads: number
+    /** Their size in bytes. */
+    uploadedBytes: number
+    /** Number of delivered files. */
+    deliveries: number
+    /** Delivered bytes. */
+    bytes: number
+    /** Number of derivatives that were rendered and stored. */
+    transformations: number
+    /** Number of requests for derivatives that were stored already. */
+    cacheHits: number
+    /** Number of deliveries with a status from 400, except 423. */
+    errors: number
+  }>
 }
 
 /** A client and its new secret. */
@@ -715,6 +783,38 @@ export interface Health {
   status: "ok"
 }
 
+/** A new member, and the link of the invitation. */
+export interface InvitedMember {
+  member: Member
+  /** URL to send to the member. It is only in this response. */
+  link: string
+  /** When the link expires. */
+  expiresAt: string
+}
+
+/** A page of a list of jobs. */
+export interface JobList {
+  jobs: Array<ListedJob>
+  /** Cursor of the next page; absent on the last page. */
+  next?: string
+}
+
+export interface LinkToken {
+  /** The part of the URL of the link after `#`. At most 1000 characters. */
+  link: string
+}
+
+export interface LinkUse {
+  /** The part of the URL of the link after `#`. At most 1000 characters. */
+  link: string
+  /** Email address of the first owner. Ignored for other links. At most 254 characters. */
+  email?: string
+  /** Name for people. At most 100 characters. */
+  name?: string
+  /** A new password: 10 to 256 characters. At most 256 characters. */
+  password: string
+}
+
 /** An alias with its current version. */
 export interface ListedAlias {
   /** Name of the alias: `products/chair.jpg`. */
@@ -729,6 +829,37 @@ export interface ListedAlias {
   setAt: string
   /** Whether the file was deleted. Deliveries of the alias then return 404. */
   missing: boolean
+}
+
+/** A video or audio job. */
+export interface ListedJob {
+  /** ID of the job. */
+  id: string
+  /** Delivery URL of the derivative, without a signature. */
+  url: string
+  /** State of the job. */
+  state: "waiting" | "active" | "failed" | "done"
+  /** Progress of the running attempt; 1 when the job is done. From 0 to 1. */
+  progress: number
+  /** Key of the original. */
+  file: string
+  /** Number of attempts that have begun. */
+  attempts: number
+  /** Why a job has failed. */
+  error?: {
+    /** HTTP status of the problem. */
+    status: number
+    /** Code of the problem. */
+    code: string
+    /** Text for a person. */
+    detail: string
+    /** Further members. */
+    members?: Record<string, string | number>
+  }
+  /** When the job was requested. */
+  createdAt: string
+  /** When it was done or failed. Absent for a job that waits or is active. */
+  endedAt?: string
 }
 
 /** The state of a video or audio job. */
@@ -750,6 +881,54 @@ export interface MediaJob {
     /** Further members. */
     members?: Record<string, string | number>
   }
+}
+
+/** A member of the console. */
+export interface Member {
+  /** ID of the member. */
+  id: string
+  /** Email address to sign in with. */
+  email: string
+  /** Name for people. */
+  name: string
+  /** `viewer` reads, `editor` also changes files, `owner` manages everything. */
+  role: "viewer" | "editor" | "owner"
+  /** The clients that the member may see. */
+  clients: "all" | Array<string>
+  /** When the member was invited. */
+  createdAt: string
+  /** When the member last used the console, within ten minutes. */
+  lastSeenAt?: string
+  /** When the invitation expires. Absent: it was accepted. */
+  invitedUntil?: string
+}
+
+export interface MemberChange {
+  /** Name for people. At most 100 characters. */
+  name?: string
+  /** What the member may do. */
+  role?: "viewer" | "editor" | "owner"
+  /** The clients that the member may see. An owner sees all. */
+  clients?: "all" | Array<string>
+}
+
+/** A link by which a person chooses a password. */
+export interface MemberLink {
+  /** `setup` creates the first owner, the others set the password of a member. */
+  purpose: "setup" | "invitation" | "reset"
+  /** Email address to sign in with. */
+  email?: string
+  /** Name for people. */
+  name?: string
+  /** `viewer` reads, `editor` also changes files, `owner` manages everything. */
+  role: "viewer" | "editor" | "owner"
+  /** When the link expires. */
+  expiresAt: string
+}
+
+export interface MemberList {
+  /** The oldest first. */
+  members: Array<Member>
 }
 
 /** The outcome for each file. */
@@ -817,6 +996,34 @@ export interface NewClient {
   storage?: StorageSettings
 }
 
+export interface NewMember {
+  /** Email address. It is only a name to sign in with: no email is sent. At most 254 characters. */
+  email: string
+  /** Name for people. At most 100 characters. */
+  name?: string
+  /** What the member may do. */
+  role: "viewer" | "editor" | "owner"
+  /** The clients that the member may see. An owner sees all. */
+  clients?: "all" | Array<string>
+}
+
+/** A link for a new password. */
+export interface NewMemberLink {
+  /** URL to send to the member. It is only in this response. */
+  link: string
+  /** When the link expires. */
+  expiresAt: string
+}
+
+export interface NewPreset {
+  /** Type of the files that the parameters are for. The preset also applies to other types that accept all of them. */
+  group: "image" | "video" | "audio" | "text" | "application"
+  /** The parameters, as in a delivery URL: `w=300&f=webp`. */
+  parameters: string
+  /** Text for people. At most 300 characters. */
+  description?: string
+}
+
 /** A new scoped secret. */
 export interface NewScopedSecret {
   /** ID of the secret. */
@@ -842,6 +1049,13 @@ export interface NewSecret {
   folder?: string
   /** When the secret expires, in seconds. Default: never. From 1 to 31536000. */
   validSeconds?: number
+}
+
+export interface NewSession {
+  /** Email address of the member. Absent: the operator, with ADMIN_PASSWORD. At most 254 characters. */
+  email?: string
+  /** Password. At most 256 characters. */
+  password: string
 }
 
 /** The parameters of delivery URLs, by the type of the file. */
@@ -885,6 +1099,8 @@ export interface Preset {
   parameters: Record<string, string | number | boolean | Array<number>>
   /** `client` for a preset of the client itself, `shared` for one of all clients. */
   from: "client" | "shared"
+  /** Text for people. */
+  description?: string
 }
 
 /** The presets of a client. */
@@ -1032,6 +1248,46 @@ export interface SecretRotation {
   keepOldSeconds?: number
 }
 
+/** A session of the console. */
+export interface Session {
+  member: {
+    /** ID of the member; `operator` for ADMIN_PASSWORD. */
+    id: string
+    /** Email address to sign in with. */
+    email?: string
+    /** Name for people. */
+    name: string
+    /** `viewer` reads, `editor` also changes files, `owner` manages everything. */
+    role: "viewer" | "editor" | "owner"
+  }
+  /** The clients that the member may see. */
+  clients: Array<{
+    /** ID of the client, for the header `Sluice-Client`. */
+    id: string
+    /** Name that the operator has set. */
+    name?: string
+    /** Public token of the client, part of its URLs. */
+    token: string
+    /** Whether all its delivery URLs must be signed. */
+    signedUrls: boolean
+    /** Folders whose delivery URLs must be signed. */
+    privateFolders?: Array<string>
+  }>
+  /** When the session expires. It is extended while it is used. */
+  expiresAt: string
+  /** Whether there is a member. Otherwise, only the operator can sign in. */
+  isSetUp: boolean
+}
+
+export interface SessionChange {
+  /** Name for people. At most 100 characters. */
+  name?: string
+  /** Required for a new password. At most 256 characters. */
+  currentPassword?: string
+  /** A new password: 10 to 256 characters. At most 256 characters. */
+  newPassword?: string
+}
+
 export interface SignInRequest {
   /** The value of ADMIN_PASSWORD. */
   password: string
@@ -1071,6 +1327,44 @@ export interface StorageSettings {
   prefix?: string
   forcePathStyle?: boolean
   publicUrl?: string
+}
+
+/** The state of the installation. */
+export interface SystemReport {
+  /** `degraded`: stored files are delivered, but not all requests work. */
+  status: "ok" | "degraded" | "unavailable" | "stopping"
+  /** Version of Sluice. */
+  version: string
+  checks: {
+    bucket: "ok" | "unavailable"
+    index: "ok" | "unavailable"
+    ffmpeg: "ok" | "missing"
+    disk?: "ok" | "full" | "read_only" | "unavailable"
+  }
+  /** Version of Node.js. */
+  nodeVersion: string
+  /** How long the process that has responded runs, in seconds. */
+  uptimeSeconds: number
+  storage: {
+    /** Where files are stored. */
+    files: "disk" | "s3"
+    /** Where index, jobs and counters are stored. */
+    state: "embedded" | "redis"
+  }
+  plugins: Array<{
+    name: string
+    kind: "transform" | "event" | "detector"
+    /** Types of files, of a transformation. */
+    types?: Array<"image" | "video" | "audio" | "text" | "application">
+  }>
+  /** The values of all variables that have one, except secrets. */
+  settings: Array<{
+    /** Name of the environment variable. */
+    name: string
+    value: number | string | Array<string>
+    /** Effect of the variable. */
+    help: string
+  }>
 }
 
 /** A signed upload link. */
@@ -1147,6 +1441,10 @@ export interface UsageReport {
     deliveredBytes: number
     /** A number of events, or of bytes. */
     transformations: number
+    /** A number of events, or of bytes. */
+    cacheHits: number
+    /** A number of events, or of bytes. */
+    errors: number
   }>
 }
 

@@ -1,6 +1,7 @@
 import { errorOf, SluiceError } from './problem.ts'
 import { browserXhr, xhrFetch } from './progress.ts'
 import { withRetries } from './retry.ts'
+import { type SessionAccess, sessionHeaders, withSession } from './session.ts'
 
 /** How requests reach the service. */
 export interface ApiOptions {
@@ -8,6 +9,8 @@ export interface ApiOptions {
   baseUrl: string
   /** The value of `Authorization`. Undefined: requests without it. */
   authorization?: (() => string | undefined) | undefined
+  /** Requests with the cookie of a session, instead of `authorization`. */
+  session?: SessionAccess | undefined
   /** Replaces the global fetch. */
   fetch?: typeof globalThis.fetch | undefined
   /** The time for one call with all its retries, in milliseconds. Default: 60000. Does not limit the time of a transfer. */
@@ -62,6 +65,7 @@ const IDEMPOTENT = ['GET', 'HEAD', 'DELETE']
 export function createApi({
   baseUrl: given,
   authorization = () => undefined,
+  session,
   fetch: givenFetch,
   timeoutMs = TIMEOUT_MS,
 }: ApiOptions): Api {
@@ -80,6 +84,7 @@ export function createApi({
       method,
       headers: {
         ...(token === undefined ? {} : { Authorization: token }),
+        ...(session && !isAnonymous ? sessionHeaders(session) : {}),
         ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...headers,
       },
@@ -112,7 +117,9 @@ export function createApi({
         if (inner?.aborted) throw inner.reason
         throw error
       })
-    return kind === 'call' ? withTimeout(timeoutMs, signal, run) : run(signal)
+    // A sign-in takes as long as the person needs: its time is not part of the limit.
+    const limited = () => (kind === 'call' ? withTimeout(timeoutMs, signal, run) : run(signal))
+    return session && !request.isAnonymous ? withSession(session, signal, limited) : limited()
   }
 
   return {

@@ -1,4 +1,11 @@
-import { type ComponentPropsWithoutRef, type CSSProperties, createElement, forwardRef, useMemo } from 'react'
+import {
+  type ComponentPropsWithoutRef,
+  type CSSProperties,
+  createElement,
+  forwardRef,
+  useMemo,
+  version,
+} from 'react'
 import { buildUrl, type DeliverySource } from '../delivery/build-url.ts'
 import type { TransformParameters } from '../delivery/parameters.ts'
 import { srcset } from '../delivery/srcset.ts'
@@ -52,7 +59,7 @@ export const SluiceImage = forwardRef<HTMLImageElement, SluiceImageProps>(functi
     // A lazy image needs its attributes before `src`, which starts the request.
     loading: priority ? 'eager' : 'lazy',
     decoding: 'async',
-    ...(priority ? { fetchPriority: 'high' as const } : {}),
+    ...(priority ? { [fetchPriorityName(version)]: 'high' } : {}),
     ...others,
     alt,
     width,
@@ -64,6 +71,11 @@ export const SluiceImage = forwardRef<HTMLImageElement, SluiceImageProps>(functi
     ref,
   })
 })
+
+/** The property for `fetchpriority`. React 18 does not know its name in camel case and warns about it, React 19 about the other one. */
+export function fetchPriorityName(reactVersion: string): string {
+  return Number.parseInt(reactVersion, 10) < 19 ? 'fetchpriority' : 'fetchPriority'
+}
 
 /** An image that is narrower than its `width` keeps its ratio. */
 function sizeStyle(width: number | undefined, height: number | undefined): CSSProperties {

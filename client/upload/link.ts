@@ -2,8 +2,8 @@ import type { FileRecord } from '../generated/api.ts'
 import { createApi } from '../http/request.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type TransferOptions } from './options.ts'
 import { uploadRaw } from './small.ts'
-import { openSource, type UploadSource } from './source.ts'
-import { uploadByTus } from './tus.ts'
+import { type FileIdentity, fingerprintOf, openSource, type UploadSource } from './source.ts'
+import { discardByTus, uploadByTus } from './tus.ts'
 import { resumeOf } from './upload.ts'
 
 /** A signed upload link: its URL, or the response of {@link Links.create}. */
@@ -35,13 +35,25 @@ export interface UploaderOptions {
 export interface Uploader {
   /** Uploads one file. @throws SluiceError */
   upload(file: UploadSource, options?: TransferOptions): Promise<FileRecord>
+  /**
+   * Deletes the bytes that the service has of an unfinished resumable upload, which a link can then replace at once. Abort the upload
+   * first. Does nothing without such an upload, and never throws for a failed request: the upload expires by itself.
+   */
+  discard(file: FileIdentity, options?: Pick<TransferOptions, 'resume'>): Promise<void>
 }
 
 /** Creates an uploader for pages and apps: they need no secret, only a link that a server has created. */
 export function createUploader({ link, resumeScope = '', fetch }: UploaderOptions): Uploader {
   // Links are whole URLs, so requests need no address of the service.
   const api = createApi({ baseUrl: 'https://sluice.invalid', fetch })
+  // Without the link: after a reload of the page the server creates another one.
+  const entryOf = (options: TransferOptions, fingerprint: string | undefined) =>
+    resumeOf(options, fingerprint, `link ${resumeScope}`)
   return {
+    async discard(file, options = {}) {
+      const entry = entryOf(options, fingerprintOf(file))
+      if (entry) await discardByTus(api, entry)
+    },
     async upload(file, options = {}) {
       const { signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES, retries = true } = options
       const source = await openSource(file, options.name)
@@ -64,8 +76,7 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
             chunkBytes: options.chunkBytes ?? CHUNK_BYTES,
             folder: undefined,
             endpoint: async () => ({ url: await getLink(), isLink: true }),
-            // Without the link: after a reload of the page the server creates another one.
-            resume: resumeOf(options, source.fingerprint, `link ${resumeScope}`),
+            resume: entryOf(options, source.fingerprint),
           })
         const name = source.name === '' ? '' : `&name=${encodeURIComponent(source.name)}`
         const request = {

@@ -36,14 +36,22 @@ export async function openSource(given: UploadSource, name: string | undefined):
   )
 }
 
+/** What a page knows of a file without its bytes. */
+export type FileIdentity = Pick<File, 'name' | 'size' | 'type' | 'lastModified'>
+
+/** Names a file for a later resume. */
+export function fingerprintOf({ name, size, type, lastModified }: FileIdentity): string {
+  return JSON.stringify([name, size, type, lastModified])
+}
+
 function blobSource(blob: Blob, given: string | undefined): Source {
   const { name = '', lastModified } = blob as Partial<File>
+  const { size, type } = blob
   return {
     name: given ?? name,
-    size: blob.size,
+    size,
     // Without a date, another file may have the same name and size.
-    fingerprint:
-      lastModified === undefined ? undefined : JSON.stringify([name, blob.size, blob.type, lastModified]),
+    fingerprint: lastModified === undefined ? undefined : fingerprintOf({ name, size, type, lastModified }),
     isReplayable: true,
     async chunk(from, maxBytes) {
       const end = Math.min(blob.size, from + maxBytes)

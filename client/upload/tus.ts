@@ -7,6 +7,12 @@ import { wait } from '../http/wait.ts'
 import type { Source } from './chunks.ts'
 import type { ResumeStore } from './resume-store.ts'
 
+/** Where the URL of an unfinished upload is stored. */
+export interface ResumeEntry {
+  store: ResumeStore
+  key: string
+}
+
 /** A resumable upload. */
 export interface TusUpload {
   api: Api
@@ -15,7 +21,7 @@ export interface TusUpload {
   endpoint: () => Promise<{ url: string; isLink: boolean }>
   folder: string | undefined
   chunkBytes: number
-  resume: { store: ResumeStore; key: string } | undefined
+  resume: ResumeEntry | undefined
   onProgress: ((progress: UploadProgress) => void) | undefined
   signal: AbortSignal | undefined
   /** Whether its creation is retried. Default: true. */
@@ -55,6 +61,8 @@ export async function uploadByTus(upload: TusUpload): Promise<FileRecord> {
       await resume?.store.delete(resume.key)
       return record
     } catch (error) {
+      // Without its URL, it cannot be resumed.
+      if (!resume && upload.signal?.aborted) void deleteUpload(upload.api, created)
       // An aborted or interrupted upload can be resumed later.
       if (!(error instanceof SluiceError) || isTransient(error)) throw error
       await resume?.store.delete(resume.key)
@@ -62,6 +70,19 @@ export async function uploadByTus(upload: TusUpload): Promise<FileRecord> {
       if (stored === undefined || ![401, 403, 404, 410].includes(error.status)) throw error
     }
   }
+}
+
+/** Deletes an unfinished upload that can be resumed, and its bytes. Does nothing without one. */
+export async function discardByTus(api: Api, { store, key }: ResumeEntry): Promise<void> {
+  const stored = await store.get(key)
+  if (stored === undefined) return
+  await store.delete(key)
+  await deleteUpload(api, JSON.parse(stored) as Created)
+}
+
+/** Never throws: an upload that is not deleted expires by itself. */
+async function deleteUpload(api: Api, { url, isLink }: Created): Promise<void> {
+  await api.send({ method: 'DELETE', path: url, headers: TUS, isAnonymous: isLink }).catch(() => {})
 }
 
 async function create({

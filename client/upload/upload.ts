@@ -6,7 +6,7 @@ import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type UploadOptions } from './options
 import { browserStore } from './resume-store.ts'
 import { uploadForm, uploadRaw } from './small.ts'
 import { openSource, type RemoteFile, type UploadSource } from './source.ts'
-import { uploadByTus } from './tus.ts'
+import { type ResumeEntry, uploadByTus } from './tus.ts'
 
 /**
  * Uploads a file with a secret: as the body of one request, as a form when it has other options, or as a resumable
@@ -59,7 +59,7 @@ export function resumeOf(
   { resume = browserStore() ?? false }: Pick<UploadOptions, 'resume'>,
   fingerprint: string | undefined,
   destination: string,
-) {
+): ResumeEntry | undefined {
   if (resume === false || fingerprint === undefined) return undefined
   return { store: resume, key: `${destination} ${fingerprint}` }
 }

@@ -14,7 +14,7 @@ import { join, relative } from 'node:path'
 import { root, run, say } from './run.js'
 
 // The sources of a build.
-const FOLDERS = ['src', 'plugins', 'config', 'client']
+const FOLDERS = ['src', 'plugins', 'config', 'client', 'dashboard']
 const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built-from')
@@ -46,6 +46,8 @@ export async function build() {
     copyReference(join(next, 'api-reference'))
     if ((await run(process.execPath, [join(root, 'scripts', 'openapi.js'), next])) !== 0)
       throw new Error('The API document could not be created, see the error above. dist is unchanged.')
+    if ((await run(process.execPath, [join(root, 'scripts', 'dashboard.js'), join(next, 'dashboard')])) !== 0)
+      throw new Error('The console could not be bundled, see the error above. dist is unchanged.')
     writeFileSync(join(next, '.built-from'), builtFrom)
     if (existsSync(dist)) renameSync(dist, last)
     renameSync(next, dist)
@@ -78,6 +80,6 @@ function fingerprint() {
 
 function sourcesIn(folder) {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(m?ts|json)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(m?tsx?|json|css|html|svg)$/.test(entry.name))
     .map((entry) => join(relative(root, entry.parentPath), entry.name))
 }

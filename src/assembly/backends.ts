@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/load.ts'
+import { embeddedAuditLog } from '../adapters/audit-log/embedded.ts'
 import { diskBuckets } from '../adapters/bucket/disk/disk.ts'
 import type { ClientChanges } from '../adapters/client-store/bucket.ts'
 import { embeddedDeliveryLog } from '../adapters/delivery-log/embedded.ts'
@@ -19,9 +20,9 @@ import { embeddedLedger } from '../adapters/ledger/embedded.ts'
 import { inProcessLocks } from '../adapters/locks/in-process.ts'
 import { openLimits } from '../adapters/rate-limiter/limits.ts'
 import { memoryRateLimiter } from '../adapters/rate-limiter/memory.ts'
-import type { RedisConnection } from '../adapters/redis/connection.ts'
 import { embeddedUsage } from '../adapters/usage/embedded.ts'
 import type { Log } from '../core/log.ts'
+import type { AuditStore } from '../core/ports/audit-log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { DeliveryLog, DeliveryLogLimits } from '../core/ports/events/delivery-log.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
@@ -44,12 +45,14 @@ export interface Backends {
   limits: Limits
   ledger: Ledger
   usage: UsageStore
+  audit: AuditStore
   /** Undefined when deliveries of events are not recorded. */
   deliveries?: DeliveryLog
   /** State of the disk that has files or states; undefined when both are stored elsewhere. */
   disk?: () => Promise<DiskState>
-  /** Set when other processes may change clients. */
+  /** Set when other processes may change clients, and members of the console. */
   clientChanges?: ClientChanges
+  memberChanges?: ClientChanges
   /** Waits at most `graceMs` for running jobs, and closes everything. */
   close(options: { graceMs: number }): Promise<void>
 }
@@ -72,11 +75,12 @@ type State = Omit<Backends, 'buckets' | 'disk' | 'close'> & {
 }
 
 // Prefix of all our keys in Redis. The braces put them on one node of a cluster, since each step is one script.
-const KEY_PREFIX = '{sluice}:'
+const keyPrefix = '{sluice}:'
 
 const INDEX_DAMAGED =
   'the index was damaged and was moved aside; it is being rebuilt from the bucket in the background'
 const LOG_DAMAGED = 'the delivery log of events was damaged and was moved aside; a new one begins'
+const AUDIT_DAMAGED = 'the audit log was damaged and was moved aside; a new one begins'
 
 /**
  * Opens the configured backends: files in S3 with `S3_BUCKET`, else on disk. The state is in Redis with `REDIS_URL`, else
@@ -165,6 +169,10 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
     const close = (store: { close(): Promise<void> }) => store.close()
     const ledger = await opened('ledger', { open: (folder) => embeddedLedger(folder, { reserve }), close })
     const usage = await opened('usage', { open: (folder) => embeddedUsage(folder, { reserve }), close })
+    const audit = await opened('audit', {
+      open: (folder) => embeddedAuditLog(folder, { reserve, refilled: { log, message: AUDIT_DAMAGED } }),
+      close,
+    })
     const deliveries =
       deliveryLog &&
       (await opened('deliveries', {
@@ -182,9 +190,11 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
       limits: openLimits(rateOf(config), memoryRateLimiter),
       ledger,
       usage,
+      audit,
       ...(deliveries ? { deliveries } : {}),
       async close() {
         await deliveries?.close()
+        await audit.close()
         await usage.close()
         await ledger.close()
         await index.close()
@@ -200,6 +210,8 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
 /** State for any number of processes. While Redis is down, everything that does not need it continues to work. */
 async function redisState(url: string, { config, log, deliveryLog }: BackendsOptions): Promise<State> {
   const { connectRedis } = await import('../adapters/redis/connection.ts')
+  const { tellWarnings } = await import('../adapters/redis/tell-warnings.ts')
+  const { redisAuditLog } = await import('../adapters/audit-log/redis.ts')
   const { redisDeliveryLog } = await import('../adapters/delivery-log/redis.ts')
   const { redisClientChanges } = await import('../adapters/client-store/redis-changes.ts')
   const { redisIndex } = await import('../adapters/file-index/redis/redis.ts')
@@ -211,7 +223,6 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisUsage } = await import('../adapters/usage/redis.ts')
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
   await tellWarnings(redis, log)
-  const keyPrefix = KEY_PREFIX
   const locks = redisLocks(redis, { keyPrefix })
   return {
     shared: true,
@@ -221,26 +232,15 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
     handover: redisHandover(redis, { keyPrefix }),
     jobs: bullmqJobs({ redis, keyPrefix, log }),
     clientChanges: redisClientChanges(redis, { keyPrefix }),
+    memberChanges: redisClientChanges(redis, { keyPrefix, name: 'members' }),
     ledger: redisLedger(redis, { keyPrefix }),
     usage: redisUsage(redis, { keyPrefix }),
+    audit: redisAuditLog(redis, { keyPrefix }),
     ...(deliveryLog ? { deliveries: redisDeliveryLog(redis, { keyPrefix, ...deliveryLog }) } : {}),
     limits: openLimits(rateOf(config), (options) => redisRateLimiter(redis, { keyPrefix, ...options })),
     async close() {
       await locks.close()
       await redis.close()
     },
-  }
-}
-
-async function tellWarnings(redis: RedisConnection, log: Log): Promise<void> {
-  const { warnings } = await import('../adapters/redis/connection.ts')
-  try {
-    await redis.ready()
-    for (const warning of await warnings(redis)) log.warn({}, warning)
-  } catch (error) {
-    log.warn(
-      { err: error },
-      'Redis cannot be reached: stored files are delivered, all other requests wait for Redis',
-    )
   }
 }

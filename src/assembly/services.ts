@@ -2,7 +2,6 @@ import type { Config } from '../../config/load.ts'
 import { silenceNodeWarning } from '../../config/node-warning.ts'
 import { withOwnBuckets } from '../adapters/bucket/own.ts'
 import { ownObjects } from '../adapters/bucket/own-objects.ts'
-import { tryStorage } from '../adapters/bucket/try-storage.ts'
 import { bucketClientStore } from '../adapters/client-store/bucket.ts'
 import { saveCredentials } from '../adapters/credentials.ts'
 import { inProcessEventBus } from '../adapters/event-bus/in-process.ts'
@@ -10,19 +9,14 @@ import { every } from '../core/async/every.ts'
 import { throttled } from '../core/async/throttle-log.ts'
 import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
 import { createRecovery } from '../core/clients/recovery.ts'
-import type { PresetSettings } from '../core/clients/rules/rule.ts'
 import { foreignTest } from '../core/foreign/foreign-path.ts'
 import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { PluginSet } from '../pipeline/load/load.ts'
-import { readPresets } from '../pipeline/plan/presets.ts'
-import { createClientStorages } from '../service/admin/client-storage.ts'
-import { createManagedClients } from '../service/admin/clients.ts'
+import { presetChecker } from '../pipeline/plan/presets.ts'
 import { createCommands } from '../service/admin/commands.ts'
 import { createHasFiles } from '../service/admin/has-files.ts'
-import { createRemoveClient } from '../service/admin/remove-client.ts'
-import { createChangeKnown } from '../service/clients/change-existing.ts'
 import { createClients } from '../service/clients/clients.ts'
 import { createUrlKeys } from '../service/clients/url-keys.ts'
 import { createDeleteDerivatives } from '../service/derivatives/command.ts'
@@ -42,10 +36,11 @@ import { createOriginalEvents } from '../service/originals/original-events.ts'
 import { createOriginals } from '../service/originals/originals.ts'
 import { createRecords } from '../service/originals/records.ts'
 import { createSoftDeletes } from '../service/originals/trash.ts'
+import { openManagedClients } from './access/managed-clients.ts'
+import { openMembers } from './access/members.ts'
 import { type Backends, openBackends } from './backends.ts'
 import { deliveryLogLimits, openWebhooks } from './events/webhooks.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
-import { installationRoot } from './settings.ts'
 import { openUploads } from './uploads.ts'
 
 /** The adapters that store files and their state. */
@@ -122,7 +117,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile(config), tokens)
   const bounds = {
     uploadMaxBytes: config.UPLOAD_MAX_BYTES,
-    wrongPresets: (settings: PresetSettings) => readPresets(settings, plugins.transforms).wrong,
+    wrongPresets: presetChecker(plugins.transforms),
   }
   const clients = createClients({
     store,
@@ -165,30 +160,19 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   )
   const forgetMissing = createForgetMissing({ index, buckets, originals })
   const reindex = createReindex({ index, buckets, clients: store, originals, agree, forgetMissing })
-  const hasFiles = createHasFiles({ buckets, index })
-  const managedClients = createManagedClients({
+  const managedClients = openManagedClients({
     clients,
     store,
-    storages: createClientStorages({
-      store,
-      hasFiles,
-      locks,
-      tryStorage,
-      clientCacheTtlMs,
-      changeKnown: createChangeKnown({ store, events }),
-      key: credentialsKey,
-      installation: installationRoot(config),
-    }),
-    removeClient: createRemoveClient({
-      clients: store,
-      index,
-      buckets,
-      removals,
-      hasFiles,
-      events,
-      clientCacheTtlMs,
-      resumables: sweepResumables,
-    }),
+    hasFiles: createHasFiles({ buckets, index }),
+    locks,
+    clientCacheTtlMs,
+    events,
+    key: credentialsKey,
+    config,
+    index,
+    buckets,
+    removals,
+    resumables: sweepResumables,
   })
   const serviceCommands = createCommands({
     clients: managedClients,
@@ -201,6 +185,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     usage,
     sweepResumables,
   })
+  const members = await openMembers({ ...options, backends, bucket: firstBucket, clients: store, keys })
   // Started last: after an error above, the timer would never be stopped.
   const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
@@ -215,6 +200,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     webhooks,
     clients,
     managedClients,
+    members,
     findClient: (id: string) => store.find(id),
     async presentClient(id: string) {
       await store.refresh()
@@ -233,11 +219,14 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     sweep,
     sweepPuts,
     ...uploads,
-    commands: { ...serviceCommands, ...webhookCommands },
+    commands: { ...serviceCommands, ...webhookCommands, ...members.commands },
     recovery,
-    /** Keeps clients up to date with changes by other processes. Undefined when there are none. */
+    /** Keeps clients and members up to date with changes by other processes. Undefined when there are none. */
     followClients: () =>
-      clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(warnClientUpdates)),
+      clientChanges &&
+      every(REFRESH_EVERY_MS, () =>
+        Promise.all([store.refresh().catch(warnClientUpdates), members.follow()]),
+      ),
     /** Waits for event handlers, then closes everything. */
     async close({ graceMs }: { graceMs: number }) {
       await resumables.stop()

@@ -137,6 +137,7 @@ export function openTransformations(
     buckets,
     plan,
     metrics,
+    usage: services.usage,
     findLateTruncation,
     uses: createNotedUses({ index, log }),
     onLimit: chain.onLimit,

@@ -3,6 +3,7 @@ import type { Log } from '../core/log.ts'
 import type { DescribedParameters } from '../core/plugin-api/describe-parameters.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
+import type { AuditTrail } from '../service/admin/audit.ts'
 import type { ManagedClients } from '../service/admin/clients.ts'
 import type { KnownAddresses } from '../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../service/admin/sessions.ts'
@@ -10,7 +11,8 @@ import type { Aliases } from '../service/aliases/aliases.ts'
 import type { ListAliases } from '../service/aliases/list.ts'
 import type { Archive } from '../service/archive/archive.ts'
 import type { Clients } from '../service/clients/clients.ts'
-import type { ListPresets } from '../service/clients/presets.ts'
+import type { ClientPresets } from '../service/clients/presets.ts'
+import type { ClientJobs } from '../service/delivery/client-jobs.ts'
 import type { Deliveries } from '../service/delivery/deliveries.ts'
 import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../service/delivery/file-info.ts'
@@ -26,6 +28,10 @@ import type { List } from '../service/files/list.ts'
 import type { Usage } from '../service/files/usage.ts'
 import type { DeliverForeign } from '../service/foreign/deliver.ts'
 import type { ListForeign } from '../service/foreign/list.ts'
+import type { LastSeen } from '../service/members/last-seen.ts'
+import type { Members } from '../service/members/members.ts'
+import type { Sessions } from '../service/members/sessions.ts'
+import type { SignIn } from '../service/members/sign-in.ts'
 import type { Copies } from '../service/moves/copies.ts'
 import type { Redirects } from '../service/moves/redirects.ts'
 import type { Removals } from '../service/originals/delete.ts'
@@ -38,6 +44,7 @@ import type { CompatOptions } from './compat/routes.ts'
 import type { FullContentRange } from './delivery/send.ts'
 import type { ReadinessChecks } from './system/health.ts'
 import type { MetricsAccess } from './system/metrics.ts'
+import type { SystemFacts } from './system/system.ts'
 import type { TusOptions } from './tus/protocol.ts'
 
 /** Clients, and the access of callers. */
@@ -49,6 +56,18 @@ interface AccessServices {
   managedClients: ManagedClients
   limits: Limits
   webhooks: Webhooks
+}
+
+/** Members of the console, and their sessions. */
+interface ConsoleServices {
+  sessions: Sessions
+  signIn: SignIn
+  members: Members
+  lastSeen: LastSeen
+  audit: AuditTrail
+  /** Whether there is a member who can sign in. */
+  isSetUp: () => boolean
+  listClients: () => readonly Client[]
 }
 
 /** Uploads: by form, as raw bytes, by link, by URL, and in several requests. */
@@ -72,6 +91,7 @@ interface DeliveryServices {
   listForeign: ListForeign
   informations: FileInfos
   media: MediaJobs
+  clientJobs: ClientJobs
   archive: Archive
   redirects: Redirects
   /** Other services whose URLs are delivered. */
@@ -96,7 +116,7 @@ interface FileServices {
   removeDerivatives: RemoveDerivatives
   aliases: Aliases
   listAliases: ListAliases
-  listPresets: ListPresets
+  presets: ClientPresets
   usage: Usage
   /** 32 bytes, the key that seals the cursors of lists. */
   cursorKey: Buffer
@@ -119,6 +139,7 @@ interface ConnectionSettings {
   /** Tokens in plain text that must not appear in the log. */
   secrets: readonly string[]
   checks: ReadinessChecks
+  systemFacts: SystemFacts
   log: Log
   metrics: Metrics
   /** Set when METRICS_TOKEN is configured. */
@@ -128,6 +149,7 @@ interface ConnectionSettings {
 /** The dependencies and settings of the HTTP layer. */
 export interface HttpOptions
   extends AccessServices,
+    ConsoleServices,
     UploadServices,
     DeliveryServices,
     FileServices,

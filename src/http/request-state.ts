@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { MemberSession } from '../service/members/sessions.ts'
 
 /** The signature of a request's URL, after it was verified. */
 export interface UrlSignature {
@@ -16,6 +17,10 @@ export interface RequestState {
   exceedsPipeline?: true
   /** The id of the client that the request belongs to; absent while it is unknown. */
   clientId?: string
+  /** Present for a request of the console. Without `session`, its sender is not signed in. */
+  console?: { session?: MemberSession }
+  /** More about the action of the request, for the audit log. */
+  audited?: { target?: string; details?: Readonly<Record<string, string | number>> }
   /** Absent when the URL is not signed. */
   signature?: UrlSignature
   /** The `code` of the problem in the response; absent for a response without a problem. */

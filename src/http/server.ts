@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import express from 'express'
 import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
+import { clientUsageRoutes } from './admin/usage-route.ts'
 import { deliverAliasRoutes } from './aliases/delivery-route.ts'
 import { aliasesRoutes } from './aliases/routes.ts'
 import { zipRoutes } from './archive/routes.ts'
@@ -15,10 +16,16 @@ import { inPortions } from './connection/portions.ts'
 import { unnamedProxy } from './connection/proxy-warning.ts'
 import { normalizeTarget, rejectBadTarget } from './connection/request-target.ts'
 import { requireChunked } from './connection/transfer-encoding.ts'
+import { auditActions } from './console/audit-actions.ts'
+import { auditRoutes } from './console/audit-routes.ts'
+import { consoleSession } from './console/console-session.ts'
+import { memberRoutes } from './console/member-routes.ts'
+import { consolePageRoutes } from './console/page-routes.ts'
+import { sessionRoutes } from './console/session-routes.ts'
 import { fetchRoutes } from './delivery/fetch-routes.ts'
 import { infoRoutes } from './delivery/info-routes.ts'
 import { jobsRoutes } from './delivery/job-routes.ts'
-import { deliverRoutes } from './delivery/routes.ts'
+import { deliverRoutes, isDelivery } from './delivery/routes.ts'
 import { filesManyRoutes } from './files/batch-routes.ts'
 import { removeRoutes } from './files/delete-route.ts'
 import { fileDerivativesRoutes } from './files/derivatives-route.ts'
@@ -26,6 +33,7 @@ import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { foreignRoutes } from './foreign/routes.ts'
+import { clientJobsRoutes } from './jobs/routes.ts'
 import { requestLog } from './log/request-log.ts'
 import { copiesRoutes } from './moves/routes.ts'
 import type { HttpOptions } from './options.ts'
@@ -41,6 +49,7 @@ import { openApiRoutes } from './system/openapi.ts'
 import { parametersRoutes } from './system/parameters.ts'
 import { presetsRoutes } from './system/presets.ts'
 import { referenceRoutes } from './system/reference.ts'
+import { systemRoutes } from './system/system.ts'
 import { tusRoutes } from './tus/routes.ts'
 import { signedUploadRoutes } from './upload/link-routes.ts'
 import { createReception, createUploadResponder } from './upload/receive.ts'
@@ -72,10 +81,18 @@ export function createHttp(given: HttpOptions): RequestListener {
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(crossOrigin(options.corsOrigins))
   app.use(limitConcurrentResponses({ most: options.responsesPerAddress, clients: options.clients }))
+  // First, because most requests are deliveries: each router that the request passes on its way costs time.
+  const deliver = deliverRoutes(options)
+  app.use((req, res, next) => (isDelivery(req) ? deliver(req, res, next) : next()))
+  app.use(consoleSession(options))
+  app.use(auditActions(options))
   app.use(parametersRoutes(options.parameters))
   app.use(referenceRoutes())
+  app.use(consolePageRoutes())
   app.use(openApiRoutes({ ...options, version: options.checks.version }))
   app.use(presetsRoutes(options))
+  app.use(clientJobsRoutes(options))
+  app.use(systemRoutes(options))
   const respondStored = createUploadResponder(options)
   const receive = createReception({ ...options, respondStored })
   app.use(signUrlRoutes(options))
@@ -93,9 +110,13 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(aliasesRoutes(options))
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))
+  app.use(sessionRoutes(options))
+  app.use(memberRoutes(options))
+  app.use(auditRoutes(options))
+  app.use(clientUsageRoutes(options))
   app.use(clientsRoutes(options))
   app.use(webhookRoutes(options))
-  app.use(deliverRoutes(options))
+  app.use(deliver)
   app.use(deliverAliasRoutes(options))
   app.use(fetchRoutes(options))
   app.use(foreignRoutes(options))

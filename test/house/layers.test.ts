@@ -33,6 +33,24 @@ const LAYERS: Record<string, readonly string[]> = {
   client: [],
   'client/react.ts': ['client', 'client/react'],
   'client/react': ['client'],
+  'dashboard/src': [
+    'dashboard/src/pages',
+    'dashboard/src/layout',
+    'dashboard/src/ui',
+    'dashboard/src/api',
+    'dashboard/src/texts',
+  ],
+  'dashboard/src/pages': [
+    'dashboard/src/layout',
+    'dashboard/src/ui',
+    'dashboard/src/api',
+    'dashboard/src/texts',
+    'client',
+  ],
+  'dashboard/src/layout': ['dashboard/src/ui', 'dashboard/src/api', 'dashboard/src/texts', 'client'],
+  'dashboard/src/api': ['dashboard/src/texts', 'client'],
+  'dashboard/src/ui': ['dashboard/src/texts'],
+  'dashboard/src/texts': [],
 }
 
 const IO = [
@@ -54,11 +72,11 @@ const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
 
 describe('import layers', () => {
   it('are respected by every file', () => {
-    const files = ['src', 'plugins', 'config', 'client']
+    const files = ['src', 'plugins', 'config', 'client', 'dashboard/src']
       .flatMap((folder) =>
         readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
       )
-      .filter((file) => /\.m?ts$/.test(file))
+      .filter((file) => /\.m?tsx?$/.test(file))
     expect(files.length).to.be.greaterThan(300)
     expect(files.flatMap((file) => violations(file, readFileSync(file, 'utf8')))).to.deep.equal([])
   })

@@ -88,13 +88,15 @@ describe('scripts', () => {
     const filter = (path: string) => !path.endsWith('node_modules')
     for (const path of ['scripts', 'package.json'])
       cpSync(path, join(folder, path), { recursive: true, filter })
-    for (const name of ['src', 'plugins', 'config', 'client', 'bin']) mkdirSync(join(folder, name))
+    for (const name of ['src', 'plugins', 'config', 'client', 'dashboard', 'bin'])
+      mkdirSync(join(folder, name))
     for (const name of ['tsconfig.json', 'tsconfig.build.json']) save(name, '{}')
     save('package-lock.json', JSON.stringify(LOCK))
     save('src/main.ts', SERVER)
     // It imports what was built.
     save('scripts/openapi.js', '')
     save('scripts/bundle.js', '')
+    save('scripts/dashboard.js', '')
     save('bin/npm', NPM, 0o755)
   })
 

@@ -36,7 +36,7 @@ export interface Service {
 }
 
 export interface ServiceOptions
-  extends Partial<Pick<AppOptions, 'engines' | 'wrapStorage' | 'root' | 'clientCacheTtlMs'>> {
+  extends Partial<Pick<AppOptions, 'engines' | 'wrapStorage' | 'root' | 'clientCacheTtlMs' | 'programs'>> {
   /** Environment variables over the defaults. */
   env?: Readonly<Record<string, string>>
   /** A folder that an earlier service has left. */

@@ -1,5 +1,5 @@
 import type { SluiceError } from '../../http/problem.ts'
-import { createUploader } from '../../upload/link.ts'
+import { createUploader, type Uploader } from '../../upload/link.ts'
 import { errorFrom, isRetryable, retryAtOf } from './failure.ts'
 import { type FolderFile, isSameFile, newItem, type QueueState, stateOf, type UploadItem } from './item.ts'
 import { restored, storedOf } from './memory.ts'
@@ -17,7 +17,7 @@ export interface UploadQueue {
   resume(id?: string): void
   /** Retries a failed file, or all. A file that waits for `retryAt` is sent at once. */
   retry(id?: string): void
-  /** Stops the upload of a file and forgets it. A stored file stays stored. */
+  /** Stops the upload of a file and forgets it. The service deletes the bytes of an unfinished upload; a stored file stays stored. */
   remove(id: string): void
   /** Removes all files. */
   clear(): void
@@ -35,6 +35,8 @@ export interface UploadQueue {
 
 // Browsers limit connections to a server of HTTP/1.1 to six.
 const CONCURRENCY = 3
+// The reason with which the upload of a removed file is aborted.
+const REMOVED = 'removed'
 
 /** Creates a queue. It sends nothing until files are added. */
 export function createUploadQueue(given: QueueOptions): UploadQueue {
@@ -77,21 +79,34 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     if (Number.isFinite(next)) timer = setTimeout(pump, next - now)
   }
 
-  async function run({ id, file, folder }: UploadItem): Promise<void> {
+  function uploaderOf({ folder }: UploadItem): Uploader {
+    const { link, resumeScope = '', fetch } = options
+    return createUploader({
+      link: typeof link === 'function' ? (wanted) => link({ ...wanted, folder }) : link,
+      // Equal files of two folders are two uploads.
+      resumeScope: `${resumeScope} ${folder}`.trim(),
+      ...(fetch ? { fetch } : {}),
+    })
+  }
+
+  /** Deletes the bytes of an unfinished upload: it would take a use of its link until it expires. */
+  function discard(item: UploadItem): void {
+    const { resume } = options
+    void uploaderOf(item)
+      .discard(item, resume === undefined ? {} : { resume })
+      .catch(() => {})
+  }
+
+  async function run(item: UploadItem): Promise<void> {
+    const { id, file } = item
     if (!file) return
     const controller = new AbortController()
     const { signal } = controller
     runs.set(id, controller)
     change(id, { status: 'uploading', error: undefined, retryAt: undefined })
-    const { link, resumeScope = '', resumableFromBytes, chunkBytes, resume, fetch } = options
+    const { resumableFromBytes, chunkBytes, resume } = options
     try {
-      const uploader = createUploader({
-        link: typeof link === 'function' ? (wanted) => link({ ...wanted, folder }) : link,
-        // Equal files of two folders are two uploads.
-        resumeScope: `${resumeScope} ${folder}`.trim(),
-        ...(fetch ? { fetch } : {}),
-      })
-      const record = await uploader.upload(file, {
+      const record = await uploaderOf(item).upload(file, {
         ...(resumableFromBytes === undefined ? {} : { resumableFromBytes }),
         ...(chunkBytes === undefined ? {} : { chunkBytes }),
         ...(resume === undefined ? {} : { resume }),
@@ -110,6 +125,8 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
       if (!signal.aborted) fail(id, errorFrom(cause))
     } finally {
       if (runs.get(id) === controller) runs.delete(id)
+      // Only now its URL is stored.
+      if (signal.reason === REMOVED) discard(item)
       pump()
     }
   }
@@ -126,8 +143,8 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     if (failed) options.onError?.(failed)
   }
 
-  function stop(id: string): void {
-    runs.get(id)?.abort('stopped')
+  function stop(id: string, reason = 'stopped'): void {
+    runs.get(id)?.abort(reason)
     runs.delete(id)
   }
 
@@ -188,8 +205,10 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
       pump()
     },
     remove(id) {
-      if (!find(id)) return
-      stop(id)
+      const item = find(id)
+      if (!item) return
+      if (runs.has(id)) stop(id, REMOVED)
+      else if (item.status !== 'done') discard(item)
       void options.memory?.delete(id)
       setItems(state.items.filter((item) => item.id !== id))
       pump()

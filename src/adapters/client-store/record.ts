@@ -28,6 +28,7 @@ const clientRecord = z.object({
     })
     .optional(),
   rules: z.object(STORED_RULES).optional(),
+  presetDescriptions: z.record(z.string(), z.string()).optional(),
   storage: z.object({ ...STORED_SETTINGS, sealedSecret: z.string(), address: z.string() }).optional(),
   pausedUntil: z.number().optional(),
   removing: z.object({ files: z.boolean() }).optional(),

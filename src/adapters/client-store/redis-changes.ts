@@ -3,14 +3,14 @@ import type { RedisConnection } from '../redis/connection.ts'
 import type { ClientChanges } from './bucket.ts'
 
 /**
- * A version with a new random name after each change of a client. A counter would start again on an emptied Redis, and
+ * A version with a new random name after each change of a client, or of what else `name` names. A counter would start again on an emptied Redis, and
  * could reach a number that other processes have already seen.
  */
 export function redisClientChanges(
   redis: RedisConnection,
-  { keyPrefix }: { keyPrefix: string },
+  { keyPrefix, name = 'clients' }: { keyPrefix: string; name?: string },
 ): ClientChanges {
-  const key = `${keyPrefix}clients`
+  const key = `${keyPrefix}${name}`
   return {
     announce: async () => void (await redis.send((client) => client.set(key, randomUUID()))),
     version: () =>

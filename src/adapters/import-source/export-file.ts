@@ -1,13 +1,15 @@
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { exportEntry } from '../../core/imports/export-entry.ts'
 import type { ImportItem, ImportSource, RefusedItem } from '../../core/imports/source.ts'
 import { csvRows } from '../../core/text/csv.ts'
+import { linesOf } from '../../core/text/lines.ts'
 
 // Parsed as a whole, which takes about ten times the memory. Larger exports are JSON lines or CSV, which are read in turn.
 const JSON_MAX_BYTES = 64 * 1024 * 1024
 const HEAD_BYTES = 64 * 1024
+// An entry has an address, some names and metadata.
+const LINE_MAX_CHARACTERS = 1024 * 1024
 // Lists of Cloudinary and Uploadcare are in these members.
 const LIST_MEMBERS = ['resources', 'results'] as const
 
@@ -89,7 +91,7 @@ async function* csvEntries(path: string): AsyncGenerator<Entry> {
 }
 
 async function* lineEntries(path: string): AsyncGenerator<Entry> {
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
+  const lines = linesOf(createReadStream(path, 'utf8'), { maxCharacters: LINE_MAX_CHARACTERS })
   let number = 0
   for await (const line of lines) {
     number += 1

@@ -1,50 +1,72 @@
-import { constants, type Dirent } from 'node:fs'
-import { type FileHandle, open, opendir, realpath } from 'node:fs/promises'
+import type { Dirent } from 'node:fs'
+import { opendir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
-import type { Readable } from 'node:stream'
 import type { ImportItem, ImportSource, RefusedItem } from '../../core/imports/source.ts'
+import { bytesOfVersion, openRegular } from './file-bytes.ts'
 
 /**
  * All files below a folder. Hidden files and folders are ignored. A symbolic link to a file within the folder is
  * followed. Other links and special files are refused.
+ *
+ * @param options.dataDir the service's own folder. It is refused: it has secrets, and an import adds files to it
  */
-export function folderSource(path: string): ImportSource {
+export function folderSource(path: string, { dataDir }: { dataDir: string }): ImportSource {
   return {
     async *items(signal) {
       const root = await realpath(path)
-      yield* itemsBelow(root, { root, signal })
+      const excluded = await realpath(dataDir).catch(() => dataDir)
+      if (isWithin(root, excluded)) throw new Error(`${path} ${IN_DATA_DIR}`)
+      yield* itemsBelow(root, { root, excluded, signal })
     },
   }
 }
 
+const IN_DATA_DIR = 'is in DATA_DIR, the folder of the service itself'
+
+/** The imported folder, and the one that is refused: real paths. */
+interface Place {
+  root: string
+  excluded: string
+}
+
 async function* itemsBelow(
   folder: string,
-  { root, signal }: { root: string; signal: AbortSignal },
+  { signal, ...place }: Place & { signal: AbortSignal },
 ): AsyncGenerator<ImportItem | RefusedItem> {
-  // 256 entries at a time, so that a large folder does not block the event loop.
-  const entries = await opendir(folder, { bufferSize: 256 }).catch((error: Error) => error)
-  if (entries instanceof Error) {
-    if (folder === root) throw entries
-    yield { from: relative(root, folder), refused: entries.message }
-    return
-  }
-  for await (const entry of entries) {
+  const { root, excluded } = place
+  for await (const entry of entriesOf(folder)) {
     signal.throwIfAborted()
+    if (entry instanceof Error) {
+      if (folder === root) throw entry
+      yield { from: relative(root, folder), refused: entry.message }
+      continue
+    }
     if (entry.name.startsWith('.')) continue
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) yield* itemsBelow(path, { root, signal })
-    else yield await itemOf(path, { root, entry })
+    if (path === excluded) yield { from: relative(root, path), refused: IN_DATA_DIR }
+    else if (entry.isDirectory()) yield* itemsBelow(path, { ...place, signal })
+    else yield await itemOf(path, { ...place, entry })
   }
 }
 
-async function itemOf(path: string, { root, entry }: { root: string; entry: Dirent }) {
+/** The entries of a folder, then an error when it cannot be read, or not to its end. */
+async function* entriesOf(folder: string): AsyncGenerator<Dirent | Error> {
+  try {
+    // 256 entries at a time, so that a large folder does not block the event loop.
+    yield* await opendir(folder, { bufferSize: 256 })
+  } catch (error) {
+    yield error as Error
+  }
+}
+
+async function itemOf(path: string, { root, excluded, entry }: Place & { entry: Dirent }) {
   const from = relative(root, path).split(sep).join('/')
   try {
     if (!entry.isFile() && !entry.isSymbolicLink()) return { from, refused: 'not a regular file' }
     const target = entry.isSymbolicLink() ? await realpath(path) : path
-    if (target !== root && !target.startsWith(`${root}${sep}`))
-      return { from, refused: 'a symbolic link that leaves the folder' }
-    const file = await opened(target)
+    if (!isWithin(target, root)) return { from, refused: 'a symbolic link that leaves the folder' }
+    if (isWithin(target, excluded)) return { from, refused: IN_DATA_DIR }
+    const file = await openRegular(target)
     const found = await file.stat().finally(() => file.close())
     if (!found.isFile()) return { from, refused: 'not a regular file' }
     return {
@@ -54,19 +76,13 @@ async function itemOf(path: string, { root, entry }: { root: string; entry: Dire
       folder: from.includes('/') ? dirname(from) : '',
       annotations: { tags: [], metadata: {} },
       size: found.size,
-      content: { open: (signal: AbortSignal) => streamOf(target, signal) },
+      content: { open: (signal: AbortSignal) => bytesOfVersion(target, found, signal) },
     }
   } catch (error) {
     return { from, refused: (error as Error).message }
   }
 }
 
-/** A link that replaces the file after the check above is refused. A FIFO does not block. */
-function opened(path: string): Promise<FileHandle> {
-  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-}
-
-async function streamOf(path: string, signal: AbortSignal): Promise<Readable> {
-  const file = await opened(path)
-  return file.createReadStream({ signal })
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
 }

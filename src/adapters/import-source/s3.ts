@@ -61,6 +61,13 @@ function itemOf(
     folder: segments.slice(0, -1).join('/'),
     annotations: { tags: [], metadata: {} },
     ...(size === undefined ? {} : { size }),
-    content: { open: (signal) => download(clients, { bucket, name, etag: undefined, signal }) },
+    content: {
+      open(signal) {
+        // A range is read only of the version that was listed: if the object was replaced, this fails.
+        const isKnown = ETag !== undefined && size !== undefined && size > 0
+        const version = isKnown ? { range: { start: 0, end: size - 1 } } : {}
+        return download(clients, { bucket, name, etag: ETag, ...version, signal })
+      },
+    },
   }
 }

@@ -6,6 +6,7 @@ import {
   type Job,
   type JobFailure,
   type JobHandler,
+  JobRemoved,
   NotYet,
   type WorkOptions,
 } from '../../core/ports/jobs.ts'
@@ -18,11 +19,12 @@ export type Outcome =
   | { next: 'retry'; delayMs: number }
   | { next: 'failed'; failure: JobFailure }
   | { next: 'putBack' }
+  | { next: 'removed' }
   | { next: 'toDeferral'; delayMs: number }
 
 export interface AttemptOptions {
   work: WorkOptions
-  /** When it aborts, the job returns to the queue. */
+  /** When it aborts, the job returns to the queue; with the reason `JobRemoved` it is removed. */
   stop: AbortSignal
   /** Called when the progress, rounded to hundredths, has changed. */
   onProgress(fraction: number): void
@@ -45,7 +47,7 @@ export async function runAttempt<T>(
     log.error(named, 'job failed: the worker process died on every attempt')
     return { next: 'failed', failure: ALL_DIED }
   }
-  if (stop.aborted) return { next: 'putBack' }
+  if (stop.aborted) return stoppedBy(stop)
 
   const controller = new AbortController()
   const { signal } = controller
@@ -80,7 +82,7 @@ export async function runAttempt<T>(
     ])
     return { next: 'done' }
   } catch (thrown) {
-    if (stop.aborted) return { next: 'putBack' }
+    if (stop.aborted) return stoppedBy(stop)
     const error = signal.aborted ? signal.reason : thrown
     if (error instanceof NotYet) return { next: 'toDeferral', delayMs: error.delayMs }
     if (isRetryable(error) && retryInMs !== undefined) {
@@ -95,4 +97,8 @@ export async function runAttempt<T>(
     clearTimeout(settling)
     stop.removeEventListener('abort', stopped)
   }
+}
+
+function stoppedBy({ reason }: AbortSignal): Outcome {
+  return { next: reason instanceof JobRemoved ? 'removed' : 'putBack' }
 }

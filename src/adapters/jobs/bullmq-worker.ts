@@ -9,35 +9,16 @@ import {
   Worker,
 } from 'bullmq'
 import type { RedisOptions } from 'ioredis'
+import { every } from '../../core/async/every.ts'
 import { throttled } from '../../core/async/throttle-log.ts'
 import type { Log } from '../../core/log.ts'
-import type { Job, JobFailure, JobHandler, WorkOptions } from '../../core/ports/jobs.ts'
+import type { Job, JobHandler, WorkOptions } from '../../core/ports/jobs.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { type Outcome, runAttempt } from './attempt.ts'
+import { type BullData, type BullEnd, type BullProgress, removalKey } from './bullmq-data.ts'
 import { type BullTurns, ownerOfName } from './bullmq-turns.ts'
 import { createLease, type Lease } from './lease.ts'
 import type { Retention } from './rules.ts'
-
-/** The data of one job in Redis. */
-export interface BullData {
-  id: string
-  data: unknown
-}
-
-/**
- * Progress of one run. Each start of a job is a new run, whether it
- * counts as an attempt or not. Progress of earlier runs is void.
- */
-export interface BullProgress {
-  run: number
-  fraction: number
-}
-
-/** The failure reason of a job that has failed permanently, stored as JSON. */
-export interface BullEnd {
-  attempts: number
-  failure: JobFailure
-}
 
 export interface BullWorkerOptions {
   redis: RedisConnection
@@ -64,6 +45,11 @@ export interface BullWorker {
 const SILENCE_MS = 12_000
 // Time limit for commands to Redis that must not delay the worker.
 const COMMAND_LIMIT_MS = 2000
+
+// One command for each running job.
+const REMOVAL_LOOK_MS = 1000
+// Time for a removal that fails in between, for example because Redis is down: then the job begins again.
+const REMOVED_AFTER_MS = 60_000
 
 /** Starts a worker, with `work.concurrency` concurrent jobs in this process. */
 export function startWorker<T>(
@@ -116,6 +102,7 @@ export function startWorker<T>(
     // The lease expires before the lock, so that the handler has stopped when another worker may begin.
     const lease = createLease(lockDuration * 0.8)
     leases.set(id, lease)
+    const removals = watchRemoval(bull, lease)
     const onProgress = (fraction: number) => {
       const progress: BullProgress = { run: bull.attemptsStarted, fraction }
       void bull.updateProgress(progress).catch(report)
@@ -128,6 +115,7 @@ export function startWorker<T>(
     if (paused) lease.lose('the process is stopping')
     const outcome = await runAttempt(job, handler, { work, stop: lease.signal, onProgress, log })
     lease.end()
+    await within(COMMAND_LIMIT_MS, removals.stop())
     // When this worker lost the job and then took it again, the entry belongs to the new lease.
     if (leases.get(id) === lease) leases.delete(id)
     // This fails when the lock was lost. Then the new holder of the lock does the job.
@@ -135,8 +123,26 @@ export function startWorker<T>(
     if (outcome.next === 'toDeferral') {
       await within(COMMAND_LIMIT_MS, bull.moveToDelayed(Date.now() + outcome.delayMs, token).catch(report))
     }
+    // BullMQ removes a job only when no worker has it.
+    if (outcome.next === 'removed')
+      await within(
+        COMMAND_LIMIT_MS,
+        bull
+          .moveToDelayed(Date.now() + REMOVED_AFTER_MS, token)
+          .then(() => bull.remove())
+          .catch(report),
+      )
     const error = errorFor(outcome, Math.min(attempt, work.attempts))
     if (error) throw error
+  }
+
+  /** Any process may ask for the removal of a job that runs here. */
+  function watchRemoval(bull: BullJob<BullData>, lease: Lease) {
+    const key = removalKey((name) => worker.toKey(name), String(bull.id), bull.timestamp)
+    return every(REMOVAL_LOOK_MS, async () => {
+      const isRemoved = await redis.send((client) => client.exists(key)).catch(() => 0)
+      if (isRemoved) lease.remove()
+    })
   }
 
   function pauseWorker(): void {
@@ -181,6 +187,7 @@ function errorFor(outcome: Outcome, attempts: number): Error | undefined {
     case 'putBack':
       return new WaitingError()
     case 'toDeferral':
+    case 'removed':
       return new DelayedError()
   }
 }

@@ -4,14 +4,10 @@ import type { Log } from '../../core/log.ts'
 import type { JobStatus, Jobs } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
 import type { RedisConnection } from '../redis/connection.ts'
+import type { BullData, BullEnd, BullProgress } from './bullmq-data.ts'
+import { listJobs, noteInList, type ReadBullJob, removeJob, withData } from './bullmq-list.ts'
 import { type BullTurns, bullTurns, nameOfOwner, UNORDERED_PRIORITY } from './bullmq-turns.ts'
-import {
-  type BullData,
-  type BullEnd,
-  type BullProgress,
-  type BullWorker,
-  startWorker,
-} from './bullmq-worker.ts'
+import { type BullWorker, startWorker } from './bullmq-worker.ts'
 import { checkJob, checkKind, failureOf, RETENTION, type Retention } from './rules.ts'
 
 export interface BullmqJobsOptions {
@@ -29,7 +25,7 @@ export interface BullmqJobsOptions {
 const JOB_OPTIONS = { attempts: 1_000_000, backoff: { type: 'custom' }, stackTraceLimit: 0 }
 
 /**
- * Removes a job that is done, or failed longer ago than the retention, so that it can be added again. The check of the
+ * Removes a job that is done, or that failed before a time, so that it can be added again. The check of the
  * state and the removal are one atomic step, so a waiting or running job is never removed.
  */
 const FORGET_ENDED = `
@@ -88,21 +84,34 @@ export function bullmqJobs({
     return known
   }
 
+  const read: ReadBullJob = async (queue, jobId) => {
+    for (;;) {
+      const [before, job, after] = await redis.send(() =>
+        Promise.all([queue.getJobState(jobId), queue.getJob(jobId), queue.getJobState(jobId)]),
+      )
+      // The state is read before and after the job: a job that changed its state in between is read again.
+      if (before !== after) continue
+      const status = job && statusOf(job, before, keep)
+      return job && status && { job, status }
+    }
+  }
+
   function pause(): void {
     paused = true
     for (const worker of workers.values()) worker.pause()
   }
 
   return {
-    async enqueue({ kind, id, data, delayMs = 0, owner }) {
+    async enqueue({ kind, id, data, delayMs = 0, owner, again = false }) {
       checkJob({ kind, id, data, delayMs })
       const queue = queueOf(kind)
       const jobId = jobIdOf(id)
+      const failedBefore = again ? Number.MAX_SAFE_INTEGER : Date.now() - keep.failedMs
       const keys = ['completed', 'failed', jobId].map((name) => queue.toKey(name))
       await redis.send((client) =>
         // Both are sent, in this order, before the first response arrives.
         Promise.all([
-          client.eval(FORGET_ENDED, keys.length, ...keys, jobId, Date.now() - keep.failedMs),
+          client.eval(FORGET_ENDED, keys.length, ...keys, jobId, failedBefore),
           queue.add(
             owner ? nameOfOwner(owner) : kind,
             { id, data },
@@ -115,7 +124,10 @@ export function bullmqJobs({
           ),
         ]),
       )
-      if (owner) await turnsOf(kind).added(jobId, owner)
+      if (!owner) return
+      await turnsOf(kind).added(jobId, owner)
+      const listing = { redis, queue, keepMs: Math.max(keep.failedMs, keep.doneMs) }
+      await noteInList(listing, { jobId, client: owner.client })
     },
 
     async openOf(kind, owner) {
@@ -130,16 +142,22 @@ export function bullmqJobs({
       return { waiting: waiting + prioritized + delayed, running: active }
     },
 
-    async status({ kind, id }) {
-      const queue = queueOf(kind)
-      const jobId = jobIdOf(id)
-      for (;;) {
-        const [before, job, after] = await redis.send(() =>
-          Promise.all([queue.getJobState(jobId), queue.getJob(jobId), queue.getJobState(jobId)]),
-        )
-        // The state is read before and after the job: a job that changed its state in between is read again.
-        if (before === after) return job && statusOf(job, before, keep)
-      }
+    status: async ({ kind, id }) => (await read(queueOf(kind), jobIdOf(id)))?.status,
+
+    async find({ kind, id }) {
+      const found = await read(queueOf(kind), jobIdOf(id))
+      return found && withData(kind, found)
+    },
+
+    async list(query) {
+      const queue = queueOf(query.kind)
+      const { after } = query
+      const place = after && { jobId: jobIdOf(after.id), createdAt: after.createdAt }
+      return listJobs({ redis, queue, read }, query, place)
+    },
+
+    async remove({ kind, id }) {
+      return removeJob({ redis, queue: queueOf(kind), read }, { kind, jobId: jobIdOf(id) })
     },
 
     work(kind, handler, work) {

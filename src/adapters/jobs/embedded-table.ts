@@ -12,13 +12,15 @@ export interface OpenRow {
   turn: number
   attempts: number
   owner?: JobOwner
+  /** Milliseconds since 1970. Absent in rows of earlier versions. */
+  createdAt?: number
 }
 
-/** A job that has ended. `endedAt` is in milliseconds since 1970. */
-export type EndedRow = { endedAt: number; attempts: number } & (
-  | { state: 'done' }
-  | { state: 'failed'; failure: JobFailure }
-)
+/** A job that has ended. `endedAt` is in milliseconds since 1970. Rows of earlier versions have no more members. */
+export type EndedRow = { endedAt: number; attempts: number } & Partial<
+  Pick<OpenRow, 'data' | 'owner' | 'createdAt'>
+> &
+  ({ state: 'done' } | { state: 'failed'; failure: JobFailure })
 
 export type JobRow = OpenRow | EndedRow
 
@@ -27,7 +29,17 @@ export interface JobTable {
   find(ref: JobRef): Promise<JobRow | undefined>
   /** Writes the row of a job. It is durable when this resolves. */
   write(ref: JobRef, row: JobRow): Promise<void>
+  /** Deletes the row of a job. Later writes are not affected. */
+  remove(ref: JobRef): Promise<void>
+  /** The jobs of a client that have ended, in no particular order. */
+  endedOf(kind: string, client: string): EndedJob[]
   close(): Promise<void>
+}
+
+/** A job that has ended, without its row. */
+export interface EndedJob extends JobRef {
+  state: EndedRow['state']
+  createdAt: number
 }
 
 // A kind begins with a letter from a to z, and "{" sorts after these.
@@ -44,8 +56,8 @@ export async function openJobTable(
 ): Promise<{ table: JobTable; open: Array<{ ref: JobRef; row: OpenRow }> }> {
   const level = await openResilientLevel(folder, options)
 
-  // Names in the order in which the jobs ended, with the time. The first is the first to expire.
-  const ended = { done: new Map<string, number>(), failed: new Map<string, number>() }
+  // Names in the order in which the jobs ended. The first is the first to expire.
+  const ended = { done: new Map<string, EndedEntry>(), failed: new Map<string, EndedEntry>() }
   const limits = {
     done: { ms: keep.doneMs, count: keep.doneCount },
     failed: { ms: keep.failedMs, count: keep.failedCount },
@@ -59,13 +71,13 @@ export async function openJobTable(
     else open.push({ ref: refOf(name), row: withOwner(row) })
   }
   for (const { name, row } of found.sort((a, b) => a.row.endedAt - b.row.endedAt))
-    ended[row.state].set(name, row.endedAt)
+    ended[row.state].set(name, entryOf(row))
 
   /** The ended jobs that have expired, and the oldest ones above the maximum count. */
   function* expired(): Generator<string> {
     for (const state of ['done', 'failed'] as const) {
       let left = ended[state].size
-      for (const [name, endedAt] of ended[state]) {
+      for (const [name, { endedAt }] of ended[state]) {
         if (left <= limits[state].count && !isOver(state, endedAt)) break
         left -= 1
         yield name
@@ -82,7 +94,7 @@ export async function openJobTable(
       const name = nameOf(ref)
       ended.done.delete(name)
       ended.failed.delete(name)
-      if ('endedAt' in row) ended[row.state].set(name, row.endedAt)
+      if ('endedAt' in row) ended[row.state].set(name, entryOf(row))
       const rows: Row[] = [{ type: 'put', key: name, value: row }]
       for (const old of [...expired()]) {
         rows.push({ type: 'del', key: old })
@@ -92,6 +104,20 @@ export async function openJobTable(
       // `freesRoom`: on a full disk, these rows may be the events of deletes.
       await level.write(rows, { freesRoom: true })
     },
+    async remove(ref) {
+      const key = nameOf(ref)
+      ended.done.delete(key)
+      ended.failed.delete(key)
+      await level.write([{ type: 'del', key }], { freesRoom: true })
+    },
+    endedOf: (kind, client) =>
+      (['done', 'failed'] as const).flatMap((state) =>
+        [...ended[state]].flatMap(([name, entry]) => {
+          const ref = refOf(name)
+          const isListed = ref.kind === kind && entry.client === client && !isOver(state, entry.endedAt)
+          return isListed ? [{ ...ref, state, createdAt: entry.createdAt }] : []
+        }),
+      ),
     close: () => level.close(),
   }
   return { table, open }
@@ -103,8 +129,19 @@ export function nameOf({ kind, id }: JobRef): string {
 }
 
 /** The next row of a job after an attempt. `row` is the row during the attempt. */
-export function rowAfter(outcome: Outcome, row: OpenRow, options: WorkOptions): JobRow {
-  const ended = { endedAt: Date.now(), attempts: Math.min(row.attempts, options.attempts) }
+export function rowAfter(
+  outcome: Exclude<Outcome, { next: 'removed' }>,
+  row: OpenRow,
+  options: WorkOptions,
+): JobRow {
+  const { data, owner, createdAt } = row
+  const ended = {
+    data,
+    ...(owner ? { owner } : {}),
+    ...(createdAt === undefined ? {} : { createdAt }),
+    endedAt: Date.now(),
+    attempts: Math.min(row.attempts, options.attempts),
+  }
   switch (outcome.next) {
     case 'done':
       return { state: 'done', ...ended }
@@ -129,6 +166,17 @@ export function statusOf(row: JobRow | undefined): JobStatus | undefined {
     default:
       return row && { state: row.state, attempts: row.attempts, progress: 0 }
   }
+}
+
+/** The part of an ended row that is kept in memory. */
+interface EndedEntry {
+  endedAt: number
+  createdAt: number
+  client: string | undefined
+}
+
+function entryOf({ endedAt, createdAt = endedAt, owner }: EndedRow): EndedEntry {
+  return { endedAt, createdAt, client: owner?.client }
 }
 
 /** In rows of earlier versions, the owner is only the ID of the client. */

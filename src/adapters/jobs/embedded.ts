@@ -1,10 +1,12 @@
+import { anySignal } from '../../core/async/any-signal.ts'
 import type { Job, JobHandler, JobRef, Jobs } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
 import { runAttempt } from './attempt.ts'
 import { createDueQueue } from './due-queue.ts'
-import type { EmbeddedJobsOptions, Line, OpenJob } from './embedded-line.ts'
+import { type EmbeddedJobsOptions, type Line, type OpenJob, openJobOf } from './embedded-line.ts'
+import { createEmbeddedList } from './embedded-list.ts'
 import { nameOf, type OpenRow, openJobTable, rowAfter, statusOf } from './embedded-table.ts'
-import { checkJob, checkKind, countOpen, RETENTION } from './rules.ts'
+import { checkJob, checkKind, RETENTION } from './rules.ts'
 import { createTurns } from './turns.ts'
 
 // The maximum of setTimeout. A longer delay would fire at once.
@@ -38,9 +40,8 @@ export async function embeddedJobs({
     lastTurn = Math.max(lastTurn, row.turn)
   }
 
-  function openJob(ref: JobRef, { owner, dueAt, turn, attempts }: OpenRow): OpenJob {
-    const stored = Promise.resolve()
-    const job: OpenJob = { ref, owner, dueAt, turn, attempts, state: 'waiting', progress: 0, stored }
+  function openJob(ref: JobRef, row: OpenRow): OpenJob {
+    const job = openJobOf(ref, row)
     openJobs.set(nameOf(ref), job)
     return job
   }
@@ -83,10 +84,13 @@ export async function embeddedJobs({
   function takeDue({ waiting, due }: Line): OpenJob | undefined {
     for (let job = waiting.first(); job && job.dueAt <= Date.now(); job = waiting.first()) {
       waiting.removeFirst()
+      if (job.removal.signal.aborted) continue
       if (!job.owner) return job
       due.add(job, job.owner)
     }
-    return due.take()
+    let next = due.take()
+    while (next?.removal.signal.aborted) next = due.take()
+    return next
   }
 
   /** Begins the due jobs, up to the concurrency, and sets the timer for the next one. */
@@ -135,17 +139,28 @@ export async function embeddedJobs({
     const row = await begin(job)
 
     const given: Job<never> = { ...job.ref, data: row.data as never, attempt: row.attempts }
+    const stops = anySignal([stop.signal, job.removal.signal])
     const outcome = await runAttempt(given, handler, {
       work: options,
-      stop: stop.signal,
+      stop: stops.signal,
       onProgress: (fraction) => {
         job.progress = fraction
       },
       log,
     })
+    stops.leave()
+    if (outcome.next === 'removed') {
+      await table.remove(job.ref)
+      openJobs.delete(nameOf(job.ref))
+      return
+    }
     const next = rowAfter(outcome, row, options)
     await table.write(job.ref, next)
     if ('endedAt' in next) {
+      openJobs.delete(nameOf(job.ref))
+    } else if (job.removal.signal.aborted) {
+      // It was removed while its next state was written.
+      await table.remove(job.ref)
       openJobs.delete(nameOf(job.ref))
     } else {
       line.waiting.add(openJob(job.ref, next))
@@ -170,7 +185,9 @@ export async function embeddedJobs({
   }
 
   return {
-    async enqueue({ kind, id, data, delayMs = 0, owner }) {
+    ...createEmbeddedList({ table, openJobs, checkOpen }),
+
+    async enqueue({ kind, id, data, delayMs = 0, owner, again = false }) {
       checkJob({ kind, id, data, delayMs })
       checkOpen()
       const ref = { kind, id }
@@ -178,7 +195,7 @@ export async function embeddedJobs({
       const known = openJobs.get(nameOf(ref))
       // A second request for the same job also waits until the job is on the disk.
       if (known) return known.stored
-      if (hasFailed) return
+      if (hasFailed && !again) return
 
       lastTurn += 1
       const row: OpenRow = {
@@ -187,6 +204,7 @@ export async function embeddedJobs({
         dueAt: Date.now() + delayMs,
         turn: lastTurn,
         attempts: 0,
+        createdAt: Date.now(),
         ...(owner === undefined ? {} : { owner }),
       }
       const job = openJob(ref, row)
@@ -202,23 +220,6 @@ export async function embeddedJobs({
       const open = openJobs.get(nameOf(ref))
       if (open) return { state: open.state, attempts: open.attempts, progress: open.progress }
       return statusOf(await table.find(ref))
-    },
-
-    async openOf(kind, owner) {
-      checkOpen()
-      const open = [...openJobs.values()]
-      const ofClient = open.filter((job) => job.ref.kind === kind && job.owner?.client === owner.client)
-      return countOpen(
-        ofClient.map((job) => job.owner?.stranger),
-        owner,
-      )
-    },
-
-    async counts(kind) {
-      checkOpen()
-      const open = [...openJobs.values()].filter(({ ref }) => ref.kind === kind)
-      const running = open.filter(({ state }) => state === 'running').length
-      return { waiting: open.length - running, running }
     },
 
     work(kind, handler, options) {

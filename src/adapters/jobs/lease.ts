@@ -1,9 +1,13 @@
+import { JobRemoved } from '../../core/ports/jobs.ts'
+
 /** The time during which a worker owns a job. */
 export interface Lease {
   /** Aborted when the lease has expired or was lost. */
   readonly signal: AbortSignal
   renew(): void
   lose(reason: string): void
+  /** Aborts the signal with {@link JobRemoved}. */
+  remove(): void
   /** The job is complete. The signal is not aborted any more. */
   end(): void
 }
@@ -21,6 +25,7 @@ export function createLease(ms: number): Lease {
       timer = start()
     },
     lose,
+    remove: () => controller.abort(new JobRemoved()),
     end: () => clearTimeout(timer),
   }
 }

@@ -1,4 +1,11 @@
-import type { JobFailure, JobOwner, JobRequest, OpenJobs, WorkOptions } from '../../core/ports/jobs.ts'
+import type {
+  JobFailure,
+  JobOwner,
+  JobRequest,
+  ListedJob,
+  OpenJobs,
+  WorkOptions,
+} from '../../core/ports/jobs.ts'
 import { Problem } from '../../core/problem.ts'
 
 /** How long ended jobs are retained, in milliseconds, and how many at most. */
@@ -16,6 +23,9 @@ export const RETENTION: Retention = {
   failedMs: 7 * 24 * 3_600_000,
   failedCount: 10_000,
 }
+
+/** The place of a job in a list. */
+type JobPlace = Pick<ListedJob, 'id' | 'createdAt'>
 
 const DATA_MAX_BYTES = 128 * 1024
 
@@ -69,4 +79,14 @@ export function retryDelayMs(
 ): number {
   const whole = Math.min(retryMs * 2 ** (attempts - 1), retryMaxMs)
   return Math.round(whole * (1 - random / 2))
+}
+
+/** The order of lists: the newest first; of jobs of one millisecond by ID. */
+export function newestFirst(one: JobPlace, other: JobPlace): number {
+  return other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1)
+}
+
+/** Whether a job follows another one in a list. */
+export function isAfter(job: JobPlace, after: JobPlace | undefined): boolean {
+  return after === undefined || (job.id !== after.id && newestFirst(after, job) < 0)
 }

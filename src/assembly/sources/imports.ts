@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/load.ts'
 import { guardedFetcher } from '../../adapters/fetcher/guarded.ts'
-import { openImportSource } from '../../adapters/import-source/open.ts'
+import { importSources } from '../../adapters/import-source/open.ts'
 import type { Commands } from '../../core/command.ts'
 import { createImportCommand } from '../../service/imports/command.ts'
 import { createImport } from '../../service/imports/import.ts'
@@ -31,8 +31,6 @@ export function operatorCommands(
     maxBytes,
   })
   const importAll = createImport({ files, baseUrl })
-  return {
-    ...commands,
-    import: createImportCommand({ openSource: openImportSource, importAll, presentClient }),
-  }
+  const openSource = importSources({ dataDir: config.DATA_DIR })
+  return { ...commands, import: createImportCommand({ openSource, importAll, presentClient }) }
 }

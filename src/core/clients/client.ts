@@ -23,6 +23,8 @@ export interface Client {
   urlKeys?: { active: ReadonlyArray<{ version: number; createdAt: number }>; last: number }
   /** Restrictions of this client; the installation's limits apply when absent. */
   rules?: ClientRules
+  /** Descriptions of presets of `rules`, by their names. A name that `rules` no longer has is ignored. */
+  presetDescriptions?: Readonly<Record<string, string>>
   /** The client's own bucket; the installation's bucket when absent. */
   storage?: ClientStorage
   /** Milliseconds since 1970, exclusive. Until then its files move to another root, and all its requests wait. */

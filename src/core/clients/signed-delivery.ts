@@ -1,3 +1,4 @@
+import { PRIVATE_MARK } from '../files/variant.ts'
 import type { Client } from './client.ts'
 import type { ClientRules } from './rules/table.ts'
 
@@ -13,5 +14,14 @@ export function usesSignedUrls({ signedUrls, privateFolders }: ClientRules = {})
  */
 export function needsSignedUrl({ rules = {} }: Pick<Client, 'rules'>, path: string): boolean {
   if (rules.signedUrls === true) return true
-  return rules.privateFolders?.some((folder) => path.startsWith(`${folder}/`)) ?? false
+  if (rules.privateFolders === undefined) return false
+  return isInPrivateFolder(rules, path) || SHOWS_PRIVATE_FILE.test(path)
 }
+
+/** Whether a path begins with a private folder. */
+export function isInPrivateFolder({ privateFolders = [] }: ClientRules, path: string): boolean {
+  return privateFolders.some((folder) => path.startsWith(`${folder}/`))
+}
+
+// A derivative of any file with this mark, or a file of such a bundle.
+const SHOWS_PRIVATE_FILE = new RegExp(`_[^/]*${PRIVATE_MARK}(?:/[^/]*)?$`)

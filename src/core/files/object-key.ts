@@ -157,6 +157,9 @@ export function clientRecordKey(clientId: string): ObjectKey {
 
 export const clientRecordPrefix = `${RECORDS}/clients/`
 
+/** The key of the members of the console, in the first client's root. */
+export const membersKey = `${RECORDS}/members.json` as ObjectKey
+
 /** The key of the record that maps a remote URL, or a file of an import, to its original. @param digest a SHA-256 in hexadecimal */
 export function remoteRecordKey(digest: string): ObjectKey {
   return `${remoteRecordPrefix}${digest}.json` as ObjectKey

@@ -9,6 +9,12 @@ const MAX_BYTES = 180
 export const INFORMATION_VARIANT = 'info'
 
 /**
+ * The end of the variant of a derivative that shows a file of a private folder. No fingerprint is equal to it: those have
+ * hexadecimal digits.
+ */
+export const PRIVATE_MARK = '&~private'
+
+/**
  * The canonical text of a transformation, the second half of a derivative's key: `h=200&w=100`. Names are sorted, so
  * that the order in a URL does not matter; values are canonical already. When a value has other characters than `A-Z
  * a-z 0-9 . , : -`, or the text is longer than 180 bytes, the variant is `~` and a hash.

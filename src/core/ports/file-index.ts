@@ -5,7 +5,7 @@ import type { DerivativeUses, Use } from './derivative-uses.ts'
 import type { FileSearch } from './index/file-search.ts'
 import type { FolderCounts } from './index/folder-counts.ts'
 import type { ListedState } from './index/listed-state.ts'
-import type { RecordChanges } from './record-changes.ts'
+import type { RecordChanges } from './index/record-changes.ts'
 
 /** A stored original. All instants in this file are milliseconds since 1970. */
 export interface OriginalRecord {

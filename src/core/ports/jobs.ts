@@ -15,6 +15,8 @@ export interface JobRequest extends JobRef {
   delayMs?: number
   /** Owners are served in turns. Either all jobs of a kind have an owner, or none has. */
   owner?: JobOwner
+  /** Whether a job that has failed permanently begins again. Default: it remains as it is. */
+  again?: boolean
 }
 
 /** The client and caller that have requested a job. */
@@ -43,7 +45,7 @@ export interface OpenJobs {
 export interface Jobs {
   /**
    * Adds a job, durably. Changes nothing if a job of this name waits, runs, or has failed permanently. One that is done begins
-   * again.
+   * again, and with `again` also one that has failed.
    *
    * @throws Problem 503 when the queue is unavailable; the job may have been added nevertheless
    */
@@ -53,6 +55,24 @@ export interface Jobs {
    * @throws Problem 503
    */
   status(job: JobRef): Promise<JobStatus | undefined>
+  /**
+   * A job with its data; undefined as for `status`, and for a job of a version that did not store this.
+   * @throws Problem 503
+   */
+  find(job: JobRef): Promise<FoundJob | undefined>
+  /**
+   * The jobs of a client, the newest first. Jobs without an owner are not listed.
+   * @throws Problem 503
+   */
+  list(query: JobQuery): Promise<ListedJob[]>
+  /**
+   * Removes a job. A waiting one never begins; an ended one is forgotten, so that `enqueue` adds it again. The signal of a
+   * running one is aborted with {@link JobRemoved} within seconds; when its handler then throws, the job is removed.
+   *
+   * @returns the job as it was; undefined when it does not exist
+   * @throws Problem 503
+   */
+  remove(job: JobRef): Promise<FoundJob | undefined>
   /**
    * Counts the jobs of a kind that wait or run for the owner's client.
    * @throws Problem 503
@@ -93,6 +113,13 @@ export class NotYet extends Error {
   }
 }
 
+/** The reason of the signal of a running job that was removed. */
+export class JobRemoved extends Error {
+  constructor() {
+    super('the job was removed')
+  }
+}
+
 /** Whether a job that failed with this error may succeed later. */
 export function isRetryable(error: unknown): boolean {
   return !(error instanceof Problem && error.status < 500)
@@ -115,6 +142,30 @@ export interface JobRun {
   progress(fraction: number): void
   /** The wait before the next attempt if this one fails, in milliseconds; undefined for the last attempt. */
   retryInMs: number | undefined
+}
+
+/** Times are in milliseconds since 1970. */
+export interface ListedJob extends JobRef {
+  status: JobStatus
+  createdAt: number
+  /** Absent for a job that waits or runs. */
+  endedAt?: number
+}
+
+/** A job with its data, as passed to `enqueue`. */
+export type FoundJob = ListedJob & { data: unknown }
+
+/** A page of a list of jobs. */
+export interface JobQuery {
+  kind: string
+  /** The id of the client that owns the jobs. */
+  client: string
+  /** Only jobs in this state; absent: all. */
+  state?: JobStatus['state'] | undefined
+  /** Only jobs after this one in the list: the last one of the previous page. */
+  after?: Pick<ListedJob, 'id' | 'createdAt'> | undefined
+  /** The maximum number of jobs. */
+  limit: number
 }
 
 export interface WorkOptions {

@@ -7,6 +7,8 @@ export const USAGE_NAMES = [
   'deliveries',
   'deliveredBytes',
   'transformations',
+  'cacheHits',
+  'errors',
 ] as const
 
 export type UsageName = (typeof USAGE_NAMES)[number]

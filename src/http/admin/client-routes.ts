@@ -3,8 +3,10 @@ import { badParameter, Problem } from '../../core/problem.ts'
 import type { ManagedClients } from '../../service/admin/clients.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import { jsonBody } from '../body/json.ts'
+import { checkOperator } from '../caller/operator.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone, hasBody, queryPairs } from '../request.ts'
+import { stateOf } from '../request-state.ts'
 import {
   readClientChanges,
   readNewClient,
@@ -39,7 +41,7 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
     }
 
   routes.use('/v1/clients', (req, _res, next) => {
-    adminSessions.check(req.headers.authorization)
+    checkOperator(req, adminSessions)
     next()
   })
   routes.get(
@@ -48,7 +50,11 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   )
   routes.post(
     '/v1/clients',
-    respondWith(async (req) => managedClients.create(readNewClient(await body(req)))),
+    respondWith(async (req) => {
+      const created = await managedClients.create(readNewClient(await body(req)))
+      stateOf(req).audited = { target: created.id }
+      return created
+    }),
   )
   routes.all('/v1/clients', methodNotAllowed('GET', 'HEAD', 'POST'))
   routes.get(
@@ -57,7 +63,12 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   )
   routes.patch(
     '/v1/clients/:id',
-    respondWith(async (req) => managedClients.update(req.params.id, readClientChanges(await body(req)))),
+    respondWith(async (req) => {
+      const changes = readClientChanges(await body(req))
+      const changed = [...(changes.name === undefined ? [] : ['name']), ...Object.keys(changes.rules ?? {})]
+      stateOf(req).audited = { details: { changed: changed.join(', ') } }
+      return managedClients.update(req.params.id, changes)
+    }),
   )
   // A disconnect aborts the removal, as Ctrl-C does on the command line. The next call continues it.
   routes.delete(

@@ -1,13 +1,11 @@
-import { type Request, Router } from 'express'
+import { Router } from 'express'
 import { z } from 'zod'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
-import { Problem } from '../../core/problem.ts'
 import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import { checkBodyType, jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
-import { clientIp } from '../caller/client-ip.ts'
-import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { checkNotCrossSite, limitSignIn } from '../console/sign-in-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { AdminSession } from '../wire/clients.ts'
 
@@ -41,35 +39,15 @@ export function signInRoutes({
     // that visitor's IP address. JSON from another origin needs a preflight request, which is never allowed.
     checkNotCrossSite(req)
     checkBodyType(req)
-    const address = clientIp(req)
-    // Before the password is compared: a limit that a correct guess bypasses would be no limit.
-    await consumeRateLimit(req, res, {
-      limits,
-      limited: 'sign_in',
-      isKnownAddress: () => knownAddresses.isKnown(address),
-    })
+    const admitted = await limitSignIn({ req, res }, undefined, { limits, knownAddresses })
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
     const { password } = checkedBody(signIn, body, { secret: ['password'] })
     const { token, expiresAt } = adminSessions.signIn(password)
-    await knownAddresses.remember(address)
+    await admitted.succeeded()
     res.setHeader('Cache-Control', 'no-store')
     const session: AdminSession = { token, expiresAt: new Date(expiresAt).toISOString() }
     res.json(session)
   })
   routes.all('/v1/sign-in', methodNotAllowed('POST'))
   return routes
-}
-
-/**
- * Rejects requests from pages of other sites.
- * @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
- * @throws Problem 403
- */
-function checkNotCrossSite({ headers }: Request): void {
-  if (headers['sec-fetch-site'] !== 'cross-site') return
-  throw new Problem({
-    status: 403,
-    code: 'cross_site',
-    detail: 'Sign-in from a page of another site is not allowed.',
-  })
 }

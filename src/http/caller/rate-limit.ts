@@ -17,6 +17,8 @@ interface Charge {
   limited: LimitName
   client?: Client
   asker?: Asker
+  /** Who signs in, in place of a client. */
+  account?: string | undefined
   /** Whether only the points of the IP address count; called after one of them was taken. */
   isKnownAddress?: () => Promise<boolean>
 }
@@ -62,7 +64,7 @@ export async function consumeRateLimit(
 // The IP address first: a caller that is refused by it takes no point of the client, whose token is public.
 function countersOf(
   limit: Limit,
-  { limited, req, client, asker = 'secret' }: Charge & { req: Request },
+  { limited, req, client, account, asker = 'secret' }: Charge & { req: Request },
 ): ReadonlyArray<readonly [policy: string, limiter: RateLimiter | undefined, key: string]> {
   const byAddress = limited === 'fetch' && asker === 'secret' ? undefined : limit.byAddress
   return [
@@ -71,7 +73,7 @@ function countersOf(
     [
       limited,
       ofClient(limit, limited === 'sign_in' ? undefined : client?.rules?.rates?.[limited]),
-      `${client?.id ?? 'all'}${asker === 'anyone' ? ' public' : ''}`,
+      `${account ?? client?.id ?? 'all'}${asker === 'anyone' ? ' public' : ''}`,
     ],
   ]
 }

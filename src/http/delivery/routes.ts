@@ -1,6 +1,7 @@
-import { Router } from 'express'
+import { type Request, Router } from 'express'
 import { deliveryUrl } from '../../core/files/delivery-url.ts'
 import { parsePath } from '../../core/files/request-path.ts'
+import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { DOWNLOAD_WORD, isIgnoredParam } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
@@ -29,6 +30,16 @@ interface Dependencies {
   baseUrl: string
   /** Query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
+}
+
+const DELIVERY_PATH = new RegExp(`^/v1/(?:(?:${MEDIA_GROUPS.join('|')})/upload|bucket)/[^/?]+/.`)
+
+/**
+ * Whether the path can only be that of a delivery. False for one that has a part of its prefix percent-encoded, or an unknown
+ * group: other routes are tried first for these.
+ */
+export function isDelivery({ url }: Pick<Request, 'url'>): boolean {
+  return DELIVERY_PATH.test(url)
 }
 
 /**

@@ -1,7 +1,10 @@
+import { CONSOLE_PROBLEMS } from './console-problems.ts'
+import { OPERATOR_PROBLEMS } from './operator-problems.ts'
 import {
   ADMIN,
   ALIAS,
   COMPAT,
+  COPY,
   FETCHED,
   FILE,
   FOREIGN,
@@ -40,17 +43,6 @@ export const EVERY_ENDPOINT: readonly ProblemName[] = [
   '500 internal',
   '501 unknown_transfer_coding',
   '503 unavailable',
-]
-
-// Most of the last ones are codes of a single file in the report.
-const COPY: readonly ProblemName[] = [
-  ...SECRET,
-  ...JSON_BODY,
-  ...QUERY,
-  '400 bad_path',
-  '404 file_not_found',
-  '409 file_exists',
-  '503 storage_full',
 ]
 
 /**
@@ -194,6 +186,7 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   ],
   'DELETE /v1/aliases/*path': [...SECRET, ...ALIAS, '412 precondition_failed'],
   'GET /v1/presets': [...SECRET, ...QUERY],
+  ...OPERATOR_PROBLEMS,
   'GET /v1/usage': [...SECRET, ...QUERY],
   'POST /v1/zip': [
     ...SECRET,
@@ -221,6 +214,7 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     '403 sign_in_off',
     '429 rate_limited',
   ],
+  ...CONSOLE_PROBLEMS,
   'GET /v1/clients': [...ADMIN, ...QUERY],
   'POST /v1/clients': [...ADMIN, ...JSON_BODY, '409 client_conflict', '422 storage_unusable'],
   'GET /v1/clients/:id': ONE_CLIENT,
@@ -246,5 +240,8 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'GET /v1/openapi.json': [],
   'GET /docs/api': [],
   'GET /docs/api/:file': [],
+  'GET /dashboard': [],
+  'GET /dashboard/{*page}': [],
+  'GET /dashboard/assets/:file': [],
   'GET /metrics': ['401 unauthorized'],
 }

@@ -3,13 +3,21 @@ import type { HeaderName } from './headers.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /** A group of endpoints in the API document. */
-export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Webhooks' | 'Service'
+export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Members' | 'Webhooks' | 'Service'
 
 /**
  * What a request has to prove: the secret of a client; a session of the operator, or either of both; the token of the metrics; a signature, if the
- * client requires signed URLs; the link in its path; or nothing.
+ * client requires signed URLs; the link in its path; the cookie of a session of the console; or nothing.
  */
-export type Access = 'secret' | 'admin' | 'operator or secret' | 'metrics' | 'signature' | 'link' | 'public'
+export type Access =
+  | 'secret'
+  | 'admin'
+  | 'operator or secret'
+  | 'metrics'
+  | 'signature'
+  | 'link'
+  | 'session'
+  | 'public'
 
 /** A parameter of the path, the query or the headers. */
 export interface Parameter {

@@ -3,12 +3,17 @@ import type { Endpoint } from './endpoint.ts'
 import { ALIASES } from './operations/aliases.ts'
 import { CLIENTS } from './operations/clients.ts'
 import { COMPAT } from './operations/compat.ts'
+import { CONSOLE_PAGES } from './operations/console/pages.ts'
 import { COPIES } from './operations/copies.ts'
 import { DELETION } from './operations/deletion.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
 import { FILES } from './operations/files.ts'
 import { foreignEndpoints } from './operations/foreign.ts'
 import { LINKS } from './operations/links.ts'
+import { MEMBERS } from './operations/members.ts'
+import { AUDIT } from './operations/operator/audit.ts'
+import { JOBS } from './operations/operator/jobs.ts'
+import { CLIENT_USAGE } from './operations/operator/usage.ts'
 import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
 import { UPLOADS } from './operations/uploads.ts'
@@ -20,6 +25,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...UPLOADS,
     ...RESUMABLE,
     ...deliveryEndpoints(parameters),
+    ...JOBS,
     ...COMPAT,
     ...FILES,
     ...foreignEndpoints(parameters),
@@ -27,8 +33,12 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...DELETION,
     ...COPIES,
     ...LINKS,
+    ...CLIENT_USAGE,
     ...CLIENTS,
+    ...MEMBERS,
     ...WEBHOOKS,
+    ...AUDIT,
     ...SERVICE,
+    ...CONSOLE_PAGES,
   ]
 }

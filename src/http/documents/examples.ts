@@ -13,12 +13,17 @@ export const EXAMPLE = {
   alias: 'products/chair.jpg',
   clientId: '4dRXvHqZy8C',
   secretId: '2pNfQ9WqLkJ',
+  memberId: '9hVcT5sRmDw',
+  /** The token of an invitation of this member. */
+  memberLink: 'lnk_eyJtIjoiOWhWY1Q1c1JtRHcifQ.c2lnbmF0dXJlLW9mLXRoaXMtZXhhbXBsZS1saW5rLTA',
   /** A resumable upload of 11 bytes, of which none has arrived. */
   uploadId: '3cVZpXkTqJ7wRb2n',
   /** A signed upload link, in its parts. */
   linkId: '5bX2mT8',
   /** A derivative of a stored video. */
   derivativeKey: 'video/mp4/2gHfJ8KcVt5QwXzP9nRbLd.mp4_w=320',
+  /** The job of this derivative. */
+  jobId: 'dmlkZW8vbXA0LzJnSGZKOEtjVnQ1UXdYelA5blJiTGQubXA0X3c9MzIw',
   /** A file of another server. */
   remoteUrl: 'https://example.com/photo',
   /** An object of another system. */

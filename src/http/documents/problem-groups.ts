@@ -8,7 +8,15 @@ export const JSON_BODY: readonly ProblemName[] = [
   '413 too_large',
   '415 unsupported_media_type',
 ]
-export const SECRET: readonly ProblemName[] = ['401 unauthorized', '403 out_of_scope']
+/** The last ones are of a member of the console, who sends `Sluice-Client` instead of a secret. */
+export const SECRET: readonly ProblemName[] = [
+  '401 unauthorized',
+  '403 out_of_scope',
+  '400 bad_parameter',
+  '401 not_signed_in',
+  '403 role_forbids',
+  '404 client_not_found',
+]
 export const SIGNATURE: readonly ProblemName[] = ['403 url_unsigned', '403 url_invalid', '403 url_expired']
 export const FILE: readonly ProblemName[] = ['400 bad_path', '404 client_not_found', '404 file_not_found']
 export const ALIAS: readonly ProblemName[] = ['400 bad_path', '404 alias_not_found']
@@ -106,9 +114,14 @@ export const TUS_BYTES: readonly ProblemName[] = [
   '460 checksum_mismatch',
   '503 upload_storing',
 ]
-export const ADMIN: readonly ProblemName[] = ['401 not_signed_in', '403 sign_in_off', '429 rate_limited']
+export const ADMIN: readonly ProblemName[] = [
+  '401 not_signed_in',
+  '403 role_forbids',
+  '403 sign_in_off',
+  '429 rate_limited',
+]
 /** Of endpoints that take a session of the operator or the secret of a client. */
-export const OPERATOR_OR_SECRET: readonly ProblemName[] = [...SECRET, '401 not_signed_in', '403 sign_in_off']
+export const OPERATOR_OR_SECRET: readonly ProblemName[] = [...SECRET, '403 sign_in_off']
 export const ONE_CLIENT: readonly ProblemName[] = [
   ...ADMIN,
   '400 bad_parameter',
@@ -118,3 +131,13 @@ export const ONE_CLIENT: readonly ProblemName[] = [
 
 /** Objects of other systems. */
 export const FOREIGN: readonly ProblemName[] = [...FILE, ...SENT, ...TRANSFORMED, '400 only_pictures']
+/** Of copies and moves. Most of the last ones are codes of a single file in the report. */
+export const COPY: readonly ProblemName[] = [
+  ...SECRET,
+  ...JSON_BODY,
+  ...QUERY,
+  '400 bad_path',
+  '404 file_not_found',
+  '409 file_exists',
+  '503 storage_full',
+]

@@ -4,6 +4,7 @@ import type { Clients } from '../../service/clients/clients.ts'
 import type { ManyFiles, Outcome } from '../../service/files/batch.ts'
 import { jsonBody } from '../body/json.ts'
 import { callerBySecret } from '../caller/caller.ts'
+import { noteOutcomes } from '../console/audited-by.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone } from '../request.ts'
 import type { DeletionReport, RestorationReport } from '../wire/outcomes.ts'
@@ -36,6 +37,7 @@ export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependenci
       : requested.folder === undefined
         ? { outcomes: [], more: false }
         : await many.removeFolder({ ...common, folder: requested.folder, limit: requested.limit })
+    noteOutcomes(req, outcomes)
     const results = outcomes.map((outcome) =>
       toWire(outcome, ({ until }) => ({
         status: 'deleted' as const,
@@ -52,6 +54,7 @@ export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependenci
     const paths = readRestoration(await jsonBody(req, limits), grant)
     const outcomes = await many.restore({ client: grant.client, paths, signal: clientGone(res) })
     res.setHeader('Cache-Control', 'no-store')
+    noteOutcomes(req, outcomes)
     const restored = () => ({ status: 'restored' as const })
     const report: RestorationReport = { results: outcomes.map((outcome) => toWire(outcome, restored)) }
     res.json(report)

@@ -3,10 +3,10 @@ import { isMediaGroup } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
-import { listed } from '../../core/text/listed.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { ListRequest } from '../../service/files/list-request.ts'
 import { flagOf, onlyValue, pageLimit, type QueryPairs } from '../request.ts'
+import { dayIn } from './usage-route.ts'
 
 type Sort = Pick<ListRequest, 'by' | 'direction'>
 
@@ -21,9 +21,10 @@ const DIRECTIONS: ReadonlyMap<string, 'up' | 'down'> = new Map([
   ['asc', 'up'],
   ['desc', 'down'],
 ])
-const FILTERS = ['type', 'search', 'tag']
+const FILTERS = ['type', 'search', 'tag', 'direct', 'from', 'to']
 const NAMES = ['prefix', ...FILTERS, 'sort', 'order', 'limit', 'cursor', 'count', 'deleted']
 const SEARCH_MAX_BYTES = 255
+const DAY_MS = 86_400_000
 
 /** The validated query of a list. `sort` identifies the order and its direction. */
 export interface ListQuery extends Omit<ListRequest, 'client' | 'after' | 'signal'> {
@@ -45,7 +46,7 @@ export function readListQuery(query: QueryPairs): ListQuery {
   if (isCounted && filter !== undefined)
     throw badParameter({
       param: 'count',
-      expected: `no ${listed(FILTERS)} next to it`,
+      expected: `no ${FILTERS.slice(0, -1).join(', ')} or ${FILTERS.at(-1)} in the same request`,
       received: filter,
     })
   return {
@@ -54,9 +55,11 @@ export function readListQuery(query: QueryPairs): ListQuery {
     isCounted,
     state: flagOf(query, 'deleted') ? 'trashed' : 'stored',
     folder: folderIn(value('prefix')),
+    isDirect: flagOf(query, 'direct'),
     group: groupOf(value('type')),
     search: searched('search', value('search')),
     tag: searched('tag', value('tag')),
+    ...daysOf(query),
     cursor: value('cursor'),
     limit: pageLimit(query),
   }
@@ -83,6 +86,18 @@ function sortOf(received: string | undefined, order: string | undefined): Sort {
 /** The folder that the parameter `prefix` names; empty for all folders. @throws Problem 400 */
 export function folderIn(prefix: string | undefined): string {
   return prefix === undefined || prefix === '' ? '' : parseExistingFolder(prefix.replace(/\/$/, ''), 'prefix')
+}
+
+/** The days of `from` and `to`, both inclusive, in UTC. */
+function daysOf(query: QueryPairs): Pick<ListRequest, 'storedFrom' | 'storedBefore'> {
+  const from = dayIn(query, 'from')
+  const to = dayIn(query, 'to')
+  if (from !== undefined && to !== undefined && from > to)
+    throw badParameter({ param: 'from', expected: 'a day not after to', received: from })
+  return {
+    storedFrom: from === undefined ? undefined : Date.parse(from),
+    storedBefore: to === undefined ? undefined : Date.parse(to) + DAY_MS,
+  }
 }
 
 function groupOf(type: string | undefined): MediaGroup | undefined {

@@ -67,7 +67,9 @@ export function filesRoutes({
     const { sort, cursor, isCounted, ...requested } = readListQuery(queryPairs(req))
     const place = { ...grant, sort, key: cursorKey }
     const after = cursor === undefined ? undefined : positionOf(cursor, place)
-    const folder = commonFolder(requested.folder, grant.folder ?? '')
+    const common = commonFolder(requested.folder, grant.folder ?? '')
+    // A secret for a subfolder sees no file of the folder itself.
+    const folder = requested.isDirect && common !== requested.folder ? undefined : common
     const signal = clientGone(res)
     const { files, next } =
       folder === undefined

@@ -4,7 +4,7 @@ import { USAGE_RETENTION_DAYS } from '../../core/ports/usage.ts'
 import { badParameter } from '../../core/problem.ts'
 import { type Day, dayOf, daysBefore, daysBetween } from '../../core/text/day.ts'
 import type { Clients } from '../../service/clients/clients.ts'
-import type { Usage } from '../../service/files/usage.ts'
+import type { Period, Usage } from '../../service/files/usage.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, onlyValue, type QueryPairs, queryPairs } from '../request.ts'
@@ -33,8 +33,8 @@ export function usageRoutes({ clients, usage }: { clients: Clients; usage: Usage
   return routes
 }
 
-/** Parses the period. Both days are inclusive. @throws Problem 400 */
-function readPeriod(query: QueryPairs): { from: Day; to: Day } {
+/** Parses `from` and `to`. Default: the last 30 days. @throws Problem 400 */
+export function readPeriod(query: QueryPairs): Period {
   checkNames(query, ['from', 'to'])
   const to = dayIn(query, 'to') ?? dayOf(Date.now())
   const from = dayIn(query, 'from') ?? daysBefore(to, DEFAULT_DAYS - 1)
@@ -48,7 +48,8 @@ function readPeriod(query: QueryPairs): { from: Day; to: Day } {
   return { from, to }
 }
 
-function dayIn(query: QueryPairs, param: string): Day | undefined {
+/** Parses a day. @throws Problem 400 */
+export function dayIn(query: QueryPairs, param: string): Day | undefined {
   const received = onlyValue(query, param)
   if (received === undefined) return undefined
   const at = /^20\d\d-\d\d-\d\d$/.test(received) ? Date.parse(received) : Number.NaN

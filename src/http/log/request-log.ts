@@ -28,7 +28,7 @@ export function requestLog({
   clients: Clients
   secrets: readonly string[]
   metrics: Pick<Metrics, 'requestEnded'>
-  usage: Pick<Usage, 'delivered'>
+  usage: Pick<Usage, 'delivered' | 'failed'>
 }): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now()
@@ -55,18 +55,22 @@ export function requestLog({
       }
       log.info(fields, 'request')
       const status = res.headersSent ? res.statusCode : 'aborted'
-      if (client !== undefined && isDelivery(req, res)) usage.delivered(client, traffic.bytes)
+      if (client !== undefined && isDelivery(req, res)) {
+        if (res.statusCode < 400) usage.delivered(client, traffic.bytes)
+        else if (res.statusCode !== JOB_IN_PROGRESS) usage.failed(client)
+      }
       metrics.requestEnded({ route, method: req.method, status, seconds: ms / 1000, ...traffic })
     })
     next()
   }
 }
 
-/** Whether a client's files were delivered, including a byte range and 304. */
+/** Whether the response is to a request for a client's files, including a byte range and 304. */
 function isDelivery(req: Request, res: Response): boolean {
-  return res.headersSent && res.statusCode < 400 && DELIVERIES.test(`${req.method} ${routeOf(req)}`)
+  return res.headersSent && DELIVERIES.test(`${req.method} ${routeOf(req)}`)
 }
 
+const JOB_IN_PROGRESS = 423
 const DELIVERIES =
   /^(?:(?:GET|HEAD) \/(?:v1\/(?:bucket|:group\/(?:upload|alias|foreign|fetch))|compat)\/|POST \/v1\/zip$)/
 

@@ -8,19 +8,20 @@ import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
-import { cacheControl, isSigned, signedLike } from '../caller/signed-url.ts'
+import { cacheControl, checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
 
 /** Wraps the handler of a delivery route: it may respond with a redirect in place of 404 `file_not_found`. */
 export type OrRedirect = (handler: (req: Request, res: Response) => Promise<void>) => RequestHandler
 
 // A redirect cannot be taken back from a browser's cache: the file may be deleted or moved again.
 const MAX_AGE_SECONDS = 3600
-// The part of a delivery URL before the path of the file.
-const ROUTE = /^\/v1\/(?:bucket|\w+\/(?:upload|info))\/[^/]+\//
+// The part of a delivery URL before the path of the file. The type may be percent-encoded.
+const ROUTE = /^\/v1\/(?:bucket|[^/]+\/(?:upload|info))\/[^/]+\//
 
 /**
  * Redirects the URLs of moved files, 308: with the parameters of the request, and signed again if the request was signed. The file
- * is looked for first, so files that exist cost nothing.
+ * is looked for first, so files that exist cost nothing. Without a signature, a file that was moved into a private folder is
+ * refused (403), since its new path is private too.
  */
 export function createOrRedirect({
   clients,
@@ -40,6 +41,7 @@ export function createOrRedirect({
       const found = await redirects.follow(client, name.key)
       if (!found) continue
       const { key, folder, sourceName } = found.name
+      checkSigned(req, client, key)
       const isShort = variant === undefined && path !== name.key
       const short = folder === '' ? sourceName : `${folder}/${sourceName}`
       const full = variant === undefined ? key : derivativeKey(key, variant)
@@ -51,7 +53,9 @@ export function createOrRedirect({
   function movedUrl(req: Request, path: string): string {
     const { client } = callerByToken(req, clients)
     const target = parseTarget(req.originalUrl)
-    const [route = ''] = ROUTE.exec(target.path) ?? []
+    const [route] = ROUTE.exec(target.path) ?? []
+    // Directly after the host, the first folder of the path could continue the name of the host.
+    if (route === undefined) throw new Error('a delivery URL does not begin like one')
     const isCovered = (name: string) => name !== 's' && name !== 'exp' && !isIgnoredParam(name, [])
     const pairs = isSigned(req)
       ? target.pairs.filter(({ named: [name] = [''] }) => isCovered(name))

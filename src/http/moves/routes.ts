@@ -7,6 +7,7 @@ import { type Outcome, outcomesOf } from '../../service/files/batch.ts'
 import type { Copies, CopyRequest } from '../../service/moves/copies.ts'
 import { jsonBody } from '../body/json.ts'
 import { callerBySecret } from '../caller/caller.ts'
+import { noteOutcomes } from '../console/audited-by.ts'
 import { toWire } from '../files/batch-routes.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone } from '../request.ts'
@@ -58,6 +59,7 @@ export function copiesRoutes({ clients, copies, baseUrl, minBytesPerSecond }: De
       return work({ client, from: meanings, to, redirectMs, signal })
     }
     const outcomes = await outcomesOf(files, { concurrency: CONCURRENCY, signal, work: one })
+    noteOutcomes(req, outcomes)
     res.setHeader('Cache-Control', 'no-store')
     return { place: { client, baseUrl, sign: createSignSrc(clients.urlKeys, grant) }, outcomes }
   }

@@ -32,28 +32,31 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     res.json({ status: 'ok' })
   })
   routes.get('/readyz', async (_req, res) => {
-    const [bucket, index, isMissing, disk] = await Promise.all([
-      outcome(checks.bucket()),
-      outcome(checks.index()),
-      checks.ffmpeg(),
-      checks.disk?.().catch(() => 'unavailable' as const),
-    ])
-    const ffmpeg = isMissing ? 'missing' : 'ok'
-    const isStopping = checks.isStopping()
-    const ready = bucket === 'ok' && !isStopping
-    const isDegraded = index !== 'ok' || (disk ?? 'ok') !== 'ok'
-    const status = isStopping ? 'stopping' : ready && isDegraded ? 'degraded' : bucket
+    const readiness = await readinessOf(checks)
+    const ready = ['ok', 'degraded'].includes(readiness.status)
     res.setHeader('Cache-Control', 'no-store')
     if (!ready) res.setHeader('Retry-After', '5')
-    const readiness: Readiness = {
-      status,
-      version: checks.version,
-      checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) },
-    }
     res.status(ready ? 200 : 503).json(readiness)
   })
   for (const path of PATHS) routes.all(path, methodNotAllowed('GET', 'HEAD'))
   return routes
+}
+
+/** Runs all checks at the same time. */
+export async function readinessOf(checks: ReadinessChecks): Promise<Readiness> {
+  const [bucket, index, isMissing, disk] = await Promise.all([
+    outcome(checks.bucket()),
+    outcome(checks.index()),
+    checks.ffmpeg(),
+    checks.disk?.().catch(() => 'unavailable' as const),
+  ])
+  const isDegraded = index !== 'ok' || (disk ?? 'ok') !== 'ok'
+  const status = bucket === 'ok' && isDegraded ? 'degraded' : bucket
+  return {
+    status: checks.isStopping() ? 'stopping' : status,
+    version: checks.version,
+    checks: { bucket, index, ffmpeg: isMissing ? 'missing' : 'ok', ...(disk ? { disk } : {}) },
+  }
 }
 
 /** Whether the URL of a request, as a path, is one of {@link healthRoutes}. */

@@ -34,6 +34,7 @@ const PAGE = `<!doctype html>
   <li><code>GET /v1/image/upload/&lt;client token&gt;/&lt;path&gt;?w=300&amp;f=webp</code> delivers a file, here as WebP and 300 px wide.</li>
   <li><code>POST /v1/zip</code> delivers several files as one ZIP archive.</li>
   <li><code>DELETE /v1/upload/&lt;path&gt;</code> deletes a file and its derivatives.</li>
+  <li><a href="dashboard"><code>GET /dashboard</code></a> shows the console, where people manage files and clients.</li>
   <li><a href="v1/parameters"><code>GET /v1/parameters</code></a> lists the parameters of transformations, as JSON.</li>
   <li><a href="docs/api"><code>GET /docs/api</code></a> shows all endpoints.</li>
   <li><a href="readyz"><code>GET /readyz</code></a> states whether the service can serve requests.</li>

@@ -173,7 +173,7 @@ function bearerOf(
     return { client }
   }
   // An upload that a link has created is authorized by its URL, which cannot be guessed.
-  if (clientId === undefined || req.headers.authorization !== undefined)
+  if (clientId === undefined || req.headers.authorization !== undefined || stateOf(req).console)
     return callerBySecret(req, clients, 'upload')
   const client = findClient(clientId)
   if (!client || client.removing) throw uploadNotFound()

@@ -16,8 +16,10 @@ import type { Webhooks } from '../../service/events/webhooks.ts'
 import { jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
 import { callerBySecret } from '../caller/caller.ts'
+import { checkOperator } from '../caller/operator.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone, queryPairs } from '../request.ts'
+import { stateOf } from '../request-state.ts'
 import type { WebhookDeliveryList, WebhookTest } from '../wire/webhooks.ts'
 import { cursorAt, readDeliveriesQuery, webhookReplay } from './request.ts'
 
@@ -43,8 +45,8 @@ export function webhookRoutes({ clients, adminSessions, webhooks, minBytesPerSec
 
   /** @throws Problem 401, 403 */
   function callerOf(req: Request, action: Action): WebhookCaller {
-    if (/^Bearer +adm_/i.test(req.headers.authorization ?? '')) {
-      adminSessions.check(req.headers.authorization)
+    if (isOfOperator(req)) {
+      checkOperator(req, adminSessions)
       return { clientId: undefined, view: 'all' }
     }
     const grant = callerBySecret(req, clients, action)
@@ -113,4 +115,10 @@ function shownTest({ receiver, body, error, ...outcome }: ReceiverTest, view: Re
     ...(view === 'all' && body !== undefined ? { body } : {}),
     ...(error === undefined ? {} : { error: shownError(error, outcome.status, view) }),
   }
+}
+
+/** Whether a request is for all clients: with the token of the operator, or of the console without a client. */
+function isOfOperator(req: Request): boolean {
+  if (stateOf(req).console) return req.get('Sluice-Client') === undefined
+  return /^Bearer +adm_/i.test(req.headers.authorization ?? '')
 }

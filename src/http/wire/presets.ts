@@ -12,10 +12,12 @@ export const preset = z
     from: z
       .enum(['client', 'shared'])
       .describe('`client` for a preset of the client itself, `shared` for one of all clients.'),
+    description: z.string().describe('Text for people.').optional(),
   })
   .describe('A preset.')
 
 /** All presets that a client may use, sorted by name. */
 export const presetList = z.object({ presets: z.array(preset) }).describe('The presets of a client.')
 
+export type Preset = z.input<typeof preset>
 export type PresetList = z.input<typeof presetList>

@@ -22,6 +22,35 @@ export const readiness = z
   })
   .describe('The result of each check.')
 
+/** The state of the installation, for its operator. */
+export const systemReport = z
+  .object({
+    ...readiness.shape,
+    nodeVersion: z.string().describe('Version of Node.js.'),
+    uptimeSeconds: z.int().describe('How long the process that has responded runs, in seconds.'),
+    storage: z.object({
+      files: z.enum(['disk', 's3']).describe('Where files are stored.'),
+      state: z.enum(['embedded', 'redis']).describe('Where index, jobs and counters are stored.'),
+    }),
+    plugins: z.array(
+      z.object({
+        name: z.string(),
+        kind: z.enum(['transform', 'event', 'detector']),
+        types: z.array(z.enum(MEDIA_GROUPS)).describe('Types of files, of a transformation.').optional(),
+      }),
+    ),
+    settings: z
+      .array(
+        z.object({
+          name: z.string().describe('Name of the environment variable.'),
+          value: z.union([z.number(), z.string(), z.array(z.string())]),
+          help: z.string().describe('Effect of the variable.'),
+        }),
+      )
+      .describe('The values of all variables that have one, except secrets.'),
+  })
+  .describe('The state of the installation.')
+
 const number = z.number()
 const bound = z.union([number, z.array(number)])
 
@@ -94,4 +123,5 @@ export const problem = z
   .describe('A problem document (RFC 9457). Its further members depend on the code.')
 
 export type Health = z.input<typeof health>
+export type SystemReport = z.input<typeof systemReport>
 export type Readiness = z.input<typeof readiness>

@@ -44,6 +44,8 @@ export const SHIPPED_ORDER: readonly string[] = [
   'video-storyboard',
 ]
 
+const SHIPPED_POSITIONS: ReadonlyMap<string, number> = new Map(SHIPPED_ORDER.map((name, i) => [name, i]))
+
 interface Ordered {
   plugin: Pick<TransformPlugin, 'name' | 'phase'>
 }
@@ -56,6 +58,16 @@ export function inOrder<L extends Ordered>(transforms: readonly L[], order: read
       (a.plugin.name < b.plugin.name ? -1 : 1),
   )
   return arranged(arranged(natural, SHIPPED_ORDER), order)
+}
+
+/** Whether these run in the order that they have without `config/chain.json`. Every delivery calls this. */
+export function areInOrder(transforms: readonly Ordered[]): boolean {
+  const positions = transforms.map(({ plugin }) => SHIPPED_POSITIONS.get(plugin.name))
+  if (positions.includes(undefined)) {
+    const natural = inOrder(transforms, [])
+    return transforms.every((one, i) => one === natural[i])
+  }
+  return positions.every((position, i) => i === 0 || Number(positions[i - 1]) < Number(position))
 }
 
 function arranged<L extends Ordered>(natural: readonly L[], order: readonly string[]): L[] {

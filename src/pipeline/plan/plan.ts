@@ -1,7 +1,8 @@
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { PresetSettings } from '../../core/clients/rules/rule.ts'
 import type { ClientRules } from '../../core/clients/rules/table.ts'
-import { variantOf } from '../../core/files/variant.ts'
+import { isInPrivateFolder } from '../../core/clients/signed-delivery.ts'
+import { PRIVATE_MARK, variantOf } from '../../core/files/variant.ts'
 import type { Point } from '../../core/geometry/box.ts'
 import { type Format, knownFormat } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
@@ -13,9 +14,10 @@ import {
 } from '../../core/plugin-api/parameter.ts'
 import type { PlanRequest } from '../../core/plugin-api/plan-request.ts'
 import type { LoadedDetector, LoadedPlugin } from '../load/load.ts'
-import { inOrder } from '../load/plugin-order.ts'
+import { areInOrder } from '../load/plugin-order.ts'
 import { readPresets } from './presets.ts'
 import { knownTo, type Presets, type PresetsOfGroup, readQuery } from './query.ts'
+import { namedFiles } from './referenced-files.ts'
 
 /** The steps of one transformation, and the name of its output. */
 export interface Plan {
@@ -132,12 +134,12 @@ export function createPlanner(
     }
     const named = new Map<string, string | undefined>()
     const steps: Step[] = []
+    const values = Object.fromEntries(requested)
     const chain = requested.size === 0 ? [] : chainFor(plugins, requested)
     for (const loaded of chain) {
       const { plugin, options } = loaded
-      const names = Object.keys(plugin.params)
-      if (!plugin.always && !names.some((name) => requested.has(name))) continue
-      const given = withDefaults(plugin.params, Object.fromEntries(requested))
+      if (!plugin.always && !startedBy(plugin.params, requested)) continue
+      const given = withDefaults(plugin.params, values)
       const resolved = plugin.resolve
         ? plugin.resolve(given as never, { ...request, options, format: formatBefore(loaded, chain, format) })
         : given
@@ -150,7 +152,9 @@ export function createPlanner(
     }
     const asking = detects ? detector : undefined
     const entry = steps.find(({ plugin }) => plugin.entry !== undefined)?.plugin.entry
-    const text = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
+    // Its own URL, without the parameters, must be as private as the file that it shows.
+    const mark = showsPrivateFile(steps, rules) ? PRIVATE_MARK : ''
+    const text = steps.length === 0 ? '' : `${variantOf(named, fingerprint(steps, asking))}${mark}`
     const variant = entry === undefined ? text : `${text}/${entry}`
     return {
       steps,
@@ -161,6 +165,13 @@ export function createPlanner(
       ...(asking ? { detector: asking } : {}),
     }
   }
+}
+
+function showsPrivateFile(steps: readonly Step[], rules: ClientRules): boolean {
+  // Every delivery calls this, and few clients have private folders.
+  return (
+    rules.privateFolders !== undefined && namedFiles(steps).some(({ key }) => isInPrivateFolder(rules, key))
+  )
 }
 
 function withOwn(common: PresetsOfGroup, own: PresetsOfGroup = new Map()): PresetsOfGroup {
@@ -184,14 +195,20 @@ function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, Parame
   return special.length > 0 || plugin.always ? special : all.slice(0, 1)
 }
 
-/** The values of these parameters, in the order of the specs. */
+/** Whether the request has one of these parameters. */
+function startedBy(specs: ParameterSpecs, requested: ReadonlyMap<string, unknown>): boolean {
+  for (const name in specs) if (requested.has(name)) return true
+  return false
+}
+
+/** The values of these parameters, in the order of the specs. Loops: every delivery calls this. */
 function withDefaults(specs: ParameterSpecs, values: Readonly<Record<string, unknown>>): Values {
-  return Object.fromEntries(
-    Object.entries(specs).flatMap(([name, spec]) => {
-      const value = (Object.hasOwn(values, name) ? values[name] : undefined) ?? defaultOf(spec)
-      return value === undefined ? [] : [[name, value as ParameterValue]]
-    }),
-  )
+  const all: Record<string, ParameterValue> = {}
+  for (const name in specs) {
+    const value = (Object.hasOwn(values, name) ? values[name] : undefined) ?? defaultOf(specs[name])
+    if (value !== undefined) all[name] = value as ParameterValue
+  }
+  return all
 }
 
 function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined {
@@ -200,8 +217,7 @@ function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined 
 
 /** Undefined for shipped plugins in their shipped order: their derivatives have the plain name. */
 function fingerprint(steps: readonly Step[], detector: LoadedDetector | undefined): string | undefined {
-  const natural = inOrder(steps, [])
-  const shipped = steps.every((step, i) => step.fingerprint === undefined && step === natural[i])
+  const shipped = steps.every((step) => step.fingerprint === undefined) && areInOrder(steps)
   if (shipped && detector?.fingerprint === undefined) return undefined
   const parts = [...steps, ...(detector ? [detector] : [])]
   return sha256(JSON.stringify(parts.map(({ fingerprint, plugin }) => fingerprint ?? plugin.name)))

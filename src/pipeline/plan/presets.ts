@@ -24,6 +24,13 @@ export function checkPresets(settings: PresetSettings, transforms: readonly Load
   return presets
 }
 
+/** A function that returns the errors in presets, one per line. Each preset must be valid for `group`, by default for any. */
+export function presetChecker(
+  transforms: readonly LoadedPlugin[],
+): (settings: PresetSettings, group?: MediaGroup) => readonly string[] {
+  return (settings, group) => readPresets(settings, transforms, group && [group]).wrong
+}
+
 /**
  * Reads the presets by media group. A preset belongs to each group whose plugins accept all of its parameters with
  * these values.
@@ -33,8 +40,9 @@ export function checkPresets(settings: PresetSettings, transforms: readonly Load
 export function readPresets(
   settings: PresetSettings,
   transforms: readonly LoadedPlugin[],
+  only: readonly MediaGroup[] = MEDIA_GROUPS,
 ): { presets: Presets; wrong: readonly string[] } {
-  const groups = MEDIA_GROUPS.map((group) => knownTo(transforms, group))
+  const groups = only.map((group) => knownTo(transforms, group))
   const presets = new Map(MEDIA_GROUPS.map((group) => [group, new Map<string, Values>()]))
   const all: string[] = []
   for (const [name, parameters] of Object.entries(settings)) {

@@ -6,7 +6,7 @@ import type { Engine, EngineContext, EngineName, Forecast } from '../../core/plu
 import type { Metrics } from '../../core/ports/metrics.ts'
 import { wrapAssetError } from '../../core/problem.ts'
 import { takesTooLong } from '../../core/transform-problems.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { Plan, Step } from '../plan/plan.ts'
 import { type NamedFile, namedFiles } from '../plan/referenced-files.ts'
 import { runsAsJob } from '../plan/runs-as-job.ts'
 import type { Admission } from './admission.ts'
@@ -164,7 +164,7 @@ async function forecastOf(
 /** A watermark is decoded in addition to the image, and may hang in the same way. */
 async function forecastOfNamed(
   engines: DispatchOptions['engines'],
-  { param, key, step }: NamedFile,
+  { param, key, step }: NamedFile<Step>,
   context: EngineContext,
 ): Promise<Pick<Forecast, 'bytes' | 'mayHang'>> {
   const asset = await context.asset(key)

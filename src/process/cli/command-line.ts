@@ -67,6 +67,13 @@ export function commandLine(options: CommandLineOptions): Command {
   subcommand(sluice, 'sweep', 'Clean up abandoned work now. The server does so every minute.').action(
     ({ json }) => perform('sweep', {}, { json }),
   )
+  subcommand(
+    sluice,
+    'sign-in-link',
+    'Print a link to the console that is valid for 15 minutes: for the first visit, or to set another password.',
+  )
+    .argument('[email]', 'email address of the member; default: the only owner')
+    .action((email, { json }) => perform('sign-in-link', { email }, { json }))
   addImportCommand(sluice, options)
   addWebhookCommands(sluice, perform)
   addTypesCommand(sluice)

@@ -97,6 +97,7 @@ export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> =
       ]),
     ]),
   ...WEBHOOK_RESULTS,
+  'sign-in-link': ({ link }: { link: string }) => `${link}\n`,
   sweep: ({ ended, halfWritten }: { ended: number; halfWritten: number }) =>
     `cleaned up ${counted(ended, 'abandoned upload, transformation or delete', 'abandoned uploads, transformations and deletes')}` +
     `; deleted ${counted(halfWritten, 'incomplete file')}\n`,

@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
-import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
+import type { DescribedParameter, DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import { parameterTypes } from '../../core/plugin-api/parameter-types.ts'
 
 const DEFAULT_URL = 'http://localhost:3000'
@@ -32,7 +32,11 @@ export function addTypesCommand(
 /** An augmentation of `sluice/client` with the parameters of all plugins that Sluice does not come with. */
 export function augmentation(parameters: DescribedParameters): string {
   const shipped = shippedPlugins()
-  const members = parameterTypes(parameters, ({ plugin }) => !shipped.has(plugin))
+  const builtIn = builtInParameters()
+  // In a clone, the folder of Sluice's plugins may have plugins of the installation too.
+  const isOwn = ({ plugin, name }: DescribedParameter) => !shipped.has(plugin) || !builtIn.has(name)
+  const members = parameterTypes(parameters, isOwn)
+  if (members === '') return '// This server has no plugins of its own.\nexport {}\n'
   return `// Written by \`sluice types\`. Include this file in your project.
 import 'sluice/client'
 
@@ -59,7 +63,14 @@ function isDescribed(body: unknown): body is DescribedParameters {
   return MEDIA_GROUPS.every((group) => Array.isArray((body as Record<string, unknown>)[group]))
 }
 
-/** The names of the plugins that Sluice comes with: `image-trim` is image/trim. */
+/** The parameters that the types of the client library have already. */
+function builtInParameters(): ReadonlySet<string> {
+  const types = join(import.meta.dirname, '..', '..', '..', 'client', 'generated', 'parameters')
+  const text = readFileSync(existsSync(`${types}.ts`) ? `${types}.ts` : `${types}.d.ts`, 'utf8')
+  return new Set([...text.matchAll(/^ +([\w$]+)\?:/gm)].map(([, name]) => name as string))
+}
+
+/** The names of the plugins in the folder of Sluice: `image-trim` is image/trim. */
 function shippedPlugins(): ReadonlySet<string> {
   const folder = join(import.meta.dirname, '..', '..', '..', 'plugins')
   const named = (group: string) =>

@@ -9,11 +9,13 @@ export interface Greeting {
   clientToken: string
   /** The secret token, and the file that has it; undefined when the operator has set the token. */
   created: { secretClientToken: string; file: string } | undefined
+  /** A link that creates the first owner of the console; undefined when it is not needed. */
+  firstVisit: string | undefined
 }
 
 /**
  * Prints that the server is ready: a text with commands to paste for a person at a terminal, otherwise one line of the log.
- * The log never has the secret.
+ * The log never has the secret or the link.
  *
  * @param log logs the line whatever LOG_LEVEL is
  */
@@ -31,7 +33,7 @@ export function greet(
   log.info(fields, `Sluice is ready at ${baseUrl}`)
 }
 
-function banner({ version, baseUrl, bucket, index, clientToken, created }: Greeting): string {
+function banner({ version, baseUrl, bucket, index, clientToken, created, firstVisit }: Greeting): string {
   const header = created
     ? `'Authorization: ${created.secretClientToken}'`
     : '"Authorization: $SECRET_CLIENT_TOKEN"'
@@ -43,7 +45,16 @@ Sluice is ready at ${baseUrl}
   secret client token              ${created ? created.secretClientToken : 'the value of SECRET_CLIENT_TOKEN'}
   files                            ${bucket.name}
   index                            ${index.name}
+  console                          ${baseUrl}/dashboard
+${
+  firstVisit === undefined
+    ? ''
+    : `
+Open this link within 15 minutes to set up the console (later: npx sluice sign-in-link):
 
+  ${firstVisit}
+`
+}
 Upload an image, then append a transformation to its URL "src":
 
   curl -H ${header} -F file=@photo.jpg ${baseUrl}/v1/upload

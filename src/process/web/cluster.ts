@@ -21,19 +21,27 @@ const RESTART_MAX_MS = 30_000
 /** Whether this process was started by {@link runWebProcesses}. */
 export const isOneOfSeveral = cluster.isWorker
 
-/** Notifies the primary process that this process is ready, and at which URL. */
-export function tellReady(baseUrl: string): void {
-  process.send?.({ baseUrl })
+/** What a process tells the primary process when it is ready. */
+export interface Ready {
+  /** The URL at which it listens. */
+  baseUrl: string
+  /** A link that creates the first owner of the console, when it is needed. */
+  firstVisit?: string | undefined
+}
+
+/** Notifies the primary process that this process is ready. */
+export function tellReady(ready: Ready): void {
+  process.send?.(ready)
 }
 
 /**
  * Starts the processes, and replaces a process that exits. SIGTERM and SIGINT are forwarded to them, and this process exits
  * after them.
  *
- * @returns the URL at which they listen, as soon as all are ready
+ * @returns what the first one has sent, as soon as all are ready
  * @throws Error when one exits before that; the others are stopped
  */
-export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptions): Promise<string> {
+export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptions): Promise<Ready> {
   let stopped: Promise<void> | undefined
   let restartMs = RESTART_MIN_MS
 
@@ -63,9 +71,9 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
     process.on(name, () => void stop(name).then(() => process.exit(0)))
   const ready = Array.from({ length: count }, () => once(cluster.fork(), 'message'))
   try {
-    const [[first]] = (await Promise.race([Promise.all(ready), anyExits()])) as [[{ baseUrl: string }]]
+    const [[first]] = (await Promise.race([Promise.all(ready), anyExits()])) as [[Ready]]
     cluster.on('exit', replace)
-    return first.baseUrl
+    return first
   } catch (error) {
     // After a signal, this process exits here, as soon as the others have exited.
     await stop('SIGTERM')

@@ -4,6 +4,7 @@ import type { Grant } from '../../core/clients/grant.ts'
 import { type Action, checkAction } from '../../core/clients/secret-scope.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
+import { noSuchClient } from './change-existing.ts'
 
 /**
  * Identifies the client of a request, and its rights. While the
@@ -17,6 +18,8 @@ export interface ClientAccess {
   authenticate(authorization: string | undefined, action: Action): Grant
   /** Whether a text is the secret token of any client. */
   isSecret(text: string): boolean
+  /** A client by its ID, for a member who may see it. @throws Problem 404 when it does not exist or is being removed, 503 */
+  withId(id: string): Client
   /** The client of a delivery URL. @throws Problem 404 */
   ofToken(token: string): Client
   /**
@@ -61,6 +64,11 @@ export function createClientAccess({
     isSecret(text) {
       // This runs for every word of every logged path, and a digest costs time. So short texts are skipped.
       return text.length >= SECRET_MIN_LENGTH && store.findBySecret(text) !== undefined
+    },
+    withId(id) {
+      const client = store.find(id)
+      if (!client || client.removing) throw noSuchClient(id)
+      return admitted(client)
     },
     ofToken(token) {
       const client = store.findByToken(token)

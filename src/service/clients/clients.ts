@@ -18,6 +18,7 @@ import { type ClientAccess, createClientAccess } from './access.ts'
 import { clientConflict, createChangeKnown } from './change-existing.ts'
 import { type ClientCredentials, createClientCredentials, needsUrlKey } from './credentials.ts'
 import { checkClientName } from './name.ts'
+import { createSavedPresets, type SavedPresets } from './saved-presets.ts'
 import type { UrlKeys } from './url-keys.ts'
 
 /** The tokens of a client in plain text. They are only available when they are created. */
@@ -39,7 +40,7 @@ export interface ClientChanges {
 }
 
 /** All clients: their authentication, and their changes by an operator. */
-export interface Clients extends ClientAccess, ClientCredentials {
+export interface Clients extends ClientAccess, ClientCredentials, SavedPresets {
   readonly urlKeys: UrlKeys
   /**
    * Adds a client with new tokens.
@@ -111,6 +112,7 @@ export function createClients({
     urlKeys,
     ...createClientAccess({ store, trustMs, now }),
     ...createClientCredentials({ changeKnown, urlKeys, now }),
+    ...createSavedPresets({ changeKnown, bounds }),
     async create(changes = {}, { id, storage } = { id: newClientId() }) {
       const given = changed({}, changes, bounds)
       if (usesSignedUrls(given.rules)) throw clientConflict(needsUrlKey('a new client'))

@@ -19,6 +19,7 @@ import type { NotedUses } from '../derivatives/noted-uses.ts'
 import { originalBytes } from '../derivatives/original-bytes.ts'
 import { reopened } from '../derivatives/reopened.ts'
 import { sourceNotes } from '../derivatives/source-facts.ts'
+import type { Usage } from '../files/usage.ts'
 import type { FoundOriginal, Originals, OriginalToRead } from '../originals/originals.ts'
 import type { DerivativeFile } from '../originals/stored-derivatives.ts'
 import type { Deliveries, Delivery, DeliveryRequest } from './deliveries.ts'
@@ -48,6 +49,7 @@ export function createDeliveries({
   uses,
   plan,
   metrics,
+  usage,
   findLateTruncation,
   onLimit,
 }: {
@@ -58,6 +60,7 @@ export function createDeliveries({
   uses: NotedUses
   plan: Planner
   metrics: Pick<Metrics, 'derivativeLookedUp'>
+  usage: Pick<Usage, 'cacheHit'>
   findLateTruncation: FindLateTruncation
   /** The response when a transformation exceeds a limit: an error, or the original. */
   onLimit: 'refuse' | 'original'
@@ -147,6 +150,7 @@ export function createDeliveries({
   ): Promise<Found | undefined> {
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
+    if (known) usage.cacheHit(client.id)
     if (known) uses.note({ clientId: client.id, key: found.name.key }, key, { isHeld })
     return known
   }

@@ -1,7 +1,8 @@
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey, OriginalName } from '../../core/files/object-key.ts'
-import type { JobStatus } from '../../core/ports/jobs.ts'
+import type { JobRef, JobStatus } from '../../core/ports/jobs.ts'
 import type { Plan } from '../../pipeline/plan/plan.ts'
+import type { Reserved } from '../derivatives/derivations.ts'
 import type { FoundOriginal } from '../originals/originals.ts'
 import type { MediaRequest } from './media-places.ts'
 
@@ -18,12 +19,32 @@ export interface WantedMedia extends MediaRequest {
   beforeJob?: (() => Promise<void>) | undefined
   /** Whether the derivative is evicted after all others. */
   isHeld?: boolean
+  /** Whether a job that has failed permanently begins again. */
+  again?: boolean
+}
+
+/** The kind of media jobs in the queue. */
+export const MEDIA_KIND = 'media'
+
+/** The job that renders a derivative of a client. */
+export function mediaJobRef({ id }: Pick<Client, 'id'>, derivative: ObjectKey): JobRef {
+  return { kind: MEDIA_KIND, id: `${id} ${derivative}` }
+}
+
+/** The data of a media job in the queue. */
+export interface QueuedMedia extends Reserved {
+  query: WantedMedia['query']
+  accept: string
+  isHeld?: boolean
+  /** Until then the job is deferred while resources are missing. Milliseconds since 1970. */
+  until: number
 }
 
 /** Renders videos and audio by jobs: one job per derivative, however many requests there are. */
 export interface MediaJobs {
   /**
-   * Queues a job, unless one is in progress or has failed permanently. Does not wait for it.
+   * Queues a job, unless one is in progress or has failed permanently. Does not wait for it. With `again`, a failed job begins
+   * again; it remains as it is when this throws.
    * @throws Problem 403 when the caller may not begin jobs, 404 when the original is being deleted, 429 when the client has too
    *   many jobs or the file too many derivatives, 503
    */

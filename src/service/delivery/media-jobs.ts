@@ -5,25 +5,16 @@ import { QUEUE_CALLER } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
-import { isRetryable, type JobStatus, type Jobs, NotYet } from '../../core/ports/jobs.ts'
+import { isRetryable, JobRemoved, type JobStatus, type Jobs, NotYet } from '../../core/ports/jobs.ts'
 import { fileNotFound, Problem, retryAfter, unlessStatus } from '../../core/problem.ts'
 import type { Planner } from '../../pipeline/plan/plan.ts'
-import type { Derivations, DeriveRequest, Reserved } from '../derivatives/derivations.ts'
+import type { Derivations, DeriveRequest } from '../derivatives/derivations.ts'
 import type { Originals } from '../originals/originals.ts'
 import { DEFERRED_FOR_MS, toDeferral } from './defer.ts'
-import type { MediaJobs, WantedMedia } from './media-job.ts'
+import { MEDIA_KIND, type MediaJobs, mediaJobRef, type QueuedMedia, type WantedMedia } from './media-job.ts'
 import { checkMayBegin, checkPlaces, jobOwner, type MediaJobsFor } from './media-places.ts'
 
-const KIND = 'media'
 const ATTEMPTS = 3
-
-interface QueuedMedia extends Reserved {
-  query: WantedMedia['query']
-  accept: string
-  isHeld?: boolean
-  /** Until then the job is deferred while resources are missing. Milliseconds since 1970. */
-  until: number
-}
 
 // The polling interval of a request that waits. Each poll is one command of Redis.
 const LOOK_EVERY_MS = 300
@@ -70,23 +61,23 @@ export function createMediaJobs({
   // One at a time, so that each call counts the jobs that the previous ones have added.
   const oneAtATime = pLimit(1)
 
-  const refOf = (client: Client, key: ObjectKey) => ({ kind: KIND, id: `${client.id} ${key}` })
   const keyOf = ({ original, plan }: WantedMedia) => derivativeKey(original.name.key, plan.variant)
 
   async function begin(wanted: WantedMedia): Promise<JobStatus> {
-    const { client, original, query, accept, isHeld = false } = wanted
+    const { client, original, query, accept, isHeld = false, again = false } = wanted
     const derivative = keyOf(wanted)
-    const ref = refOf(client, derivative)
+    const ref = mediaJobRef(client, derivative)
+    const mayBegin = ({ state }: JobStatus) => state === 'done' || (again && state === 'failed')
     const known = await jobs.status(ref)
-    if (known && known.state !== 'done') return known
+    if (known && !mayBegin(known)) return known
     checkMayBegin(wanted, allowed)
     await ensureInstalled()
     return oneAtATime(async () => {
       const meanwhile = await jobs.status(ref)
-      if (meanwhile && meanwhile.state !== 'done') return meanwhile
+      if (meanwhile && !mayBegin(meanwhile)) return meanwhile
       await wanted.beforeJob?.()
       const owner = jobOwner(client.id, wanted.caller)
-      checkPlaces(wanted, await jobs.openOf(KIND, owner), atMost)
+      checkPlaces(wanted, await jobs.openOf(MEDIA_KIND, owner), atMost)
       const deadline = await derivations.reserve({
         ...original,
         client,
@@ -104,7 +95,7 @@ export function createMediaJobs({
         accept: wanted.plan.variesByAccept ? accept : '',
         until: now() + DEFERRED_FOR_MS,
       }
-      await jobs.enqueue({ ...ref, owner, data })
+      await jobs.enqueue({ ...ref, owner, data, again })
       return (await jobs.status(ref)) ?? { state: 'waiting', attempts: 0, progress: 0 }
     })
   }
@@ -146,7 +137,7 @@ export function createMediaJobs({
         const leftMs = until - performance.now()
         if (leftMs <= 0) throw notReady(status?.progress ?? 0, urlOf(client, key))
         await pause(Math.min(LOOK_EVERY_MS, leftMs), undefined, { signal })
-        status = await jobs.status(refOf(client, key))
+        status = await jobs.status(mediaJobRef(client, key))
       }
     },
 
@@ -155,7 +146,7 @@ export function createMediaJobs({
       const found = full?.variant === undefined ? undefined : await originals.resolve(client, { full })
       if (found?.variant === undefined) throw fileNotFound()
       const key = derivativeKey(found.name.key, found.variant)
-      const status = await jobs.status(refOf(client, key))
+      const status = await jobs.status(mediaJobRef(client, key))
       const job = { key, original: found.name }
       if (status && status.state !== 'done') {
         const isPlayable = status.state === 'running' && (await originals.isPlayable(client, key))
@@ -167,7 +158,7 @@ export function createMediaJobs({
 
     work() {
       jobs.work<QueuedMedia>(
-        KIND,
+        MEDIA_KIND,
         async ({ data, attempt }, { progress, ...run }) => {
           const { signal, leave } = anySignal([run.signal, stopping.signal])
           const isTriedAgain = (error: unknown) => {
@@ -177,6 +168,7 @@ export function createMediaJobs({
           try {
             if (!(await make(data, { signal, progress, isTriedAgain }))) await derivations.release(data)
           } catch (error) {
+            if (run.signal.reason instanceof JobRemoved) await derivations.release(data)
             throw stopping.signal.aborted ? new NotYet(0) : toDeferral(error, data.until > now())
           } finally {
             leave()

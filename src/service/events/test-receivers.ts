@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { anySignal } from '../../core/async/any-signal.ts'
+import { createPlaces } from '../../core/budgets/places.ts'
 import { newEventStamp, TEST_EVENT } from '../../core/events.ts'
 import type { Log } from '../../core/log.ts'
 import { joinedMessages } from '../../core/log-reason.ts'
@@ -49,8 +50,10 @@ const BODY_MAX_BYTES = 1024
 const BODY_LIMIT_MS = 1000
 // More than the time limit of a webhook, for plugins that have none.
 const LIMIT_MS = 15_000
-// A test takes up to 15 seconds. Callers must not be able to send any number of requests to a receiver.
+// A test takes up to 15 seconds. Callers must not be able to send any number of requests to a receiver, nor to take the places of
+// other callers.
 const AT_ONCE = 4
+const AT_ONCE_IN_TOTAL = 32
 
 export function createTestReceivers({
   plugins,
@@ -64,12 +67,15 @@ export function createTestReceivers({
   const targets = plugins.flatMap((loaded) =>
     (loaded.targets.get(TEST_EVENT) ?? []).map((target) => ({ loaded, target })),
   )
-  let running = 0
+  const places = createPlaces()
 
   return async ({ clientId, signal }) => {
     if (targets.length === 0) throw noReceiver()
-    if (running >= AT_ONCE) throw tooManyTests()
-    running += 1
+    const taken = places.take([
+      { name: `of ${clientId ?? ''}`, atMost: AT_ONCE },
+      { name: 'total', atMost: AT_ONCE_IN_TOTAL },
+    ])
+    if ('full' in taken) throw tooManyTests(taken.full.atMost)
     const { signal: limited, leave } = anySignal([signal, AbortSignal.timeout(LIMIT_MS)])
     try {
       const stamp = newEventStamp()
@@ -101,7 +107,7 @@ export function createTestReceivers({
       }
       return { eventId: stamp.id, receivers: await Promise.all(targets.map(send)) }
     } finally {
-      running -= 1
+      taken.giveBack()
       leave()
     }
   }
@@ -142,12 +148,12 @@ function noReceiver(): Problem {
   })
 }
 
-function tooManyTests(): Problem {
+function tooManyTests(limit: number): Problem {
   return new Problem({
     status: 429,
     code: 'too_many_webhook_tests',
-    detail: `At most ${AT_ONCE} webhook tests run at the same time. Retry in a few seconds.`,
-    members: { limit: AT_ONCE, retryAfterSeconds: 5 },
+    detail: `At most ${limit} webhook tests run at the same time. Retry in a few seconds.`,
+    members: { limit, retryAfterSeconds: 5 },
     headers: { 'Retry-After': '5' },
   })
 }

@@ -21,7 +21,8 @@ export interface Webhooks {
   /** @throws Problem 404, 503 */
   find(id: string, owner: Owner): Promise<LoggedDelivery>
   /**
-   * Sends a delivery again, with the same event id. Its remaining attempts are replaced by new ones.
+   * Sends a delivery again, with the same event id. Its remaining attempts are replaced by new ones. Does nothing while an earlier
+   * replay of it waits in the queue.
    * @throws Problem 404; 409 when its receiver is no longer configured; 503
    */
   replay(id: string, owner: Owner): Promise<Delivery>
@@ -40,6 +41,8 @@ export interface ReplayReport {
 }
 
 const PAGE = 1000
+// An attempt that has been due for longer may have been lost, for example with the data of Redis.
+const QUEUED_MS = 60_000
 
 /** @param deliveries the log; undefined when it is off, which is like an empty one */
 export function createWebhooks({
@@ -61,6 +64,12 @@ export function createWebhooks({
         plugin.name === name && targets.get(event)?.some((target) => targetDigest(target) === receiver.id),
     )
 
+  /** Whether a replay waits for its next attempt, which is due. */
+  function isQueuedReplay({ status, run, nextAttemptAt = 0 }: Delivery): boolean {
+    const lateMs = now() - nextAttemptAt
+    return status === 'pending' && run > 0 && lateMs >= 0 && lateMs < QUEUED_MS
+  }
+
   async function find(id: string, { clientId }: Owner): Promise<LoggedDelivery> {
     const delivery = await deliveries?.find(id)
     if (delivery && (clientId === undefined || delivery.clientId === clientId)) return delivery
@@ -79,15 +88,17 @@ export function createWebhooks({
         code: 'receiver_removed',
         detail: 'The receiver of this delivery is no longer configured for this event.',
       })
-    const changed = await deliveries?.change(id, (delivery) => ({
-      ...delivery,
-      status: 'pending',
-      nextAttemptAt: now(),
-      run: delivery.run + 1,
-    }))
+    let queued: Delivery | undefined
+    const changed = await deliveries?.change(id, (delivery) => {
+      // Another job would be sent no earlier. Any number of them would delay the events of other clients.
+      queued = isQueuedReplay(delivery) ? delivery : undefined
+      if (queued) return undefined
+      return { ...delivery, status: 'pending', nextAttemptAt: now(), run: delivery.run + 1 }
+    })
+    if (queued) return queued
     if (!changed) return replay(id, owner)
     const { plugin, event, eventId, occurredAt, receiver, run } = changed
-    const queued: QueuedEvent = {
+    const job: QueuedEvent = {
       name: event,
       event: data,
       id: eventId,
@@ -97,7 +108,7 @@ export function createWebhooks({
     }
     try {
       // A job that has failed cannot be added again, so each run has a job of its own.
-      await jobs.enqueue({ kind: kindOf({ name: plugin }), id: `${id}~${run}`, data: queued })
+      await jobs.enqueue({ kind: kindOf({ name: plugin }), id: `${id}~${run}`, data: job })
     } catch (error) {
       // Without the new job, the attempts of the earlier run continue.
       await deliveries?.change(id, (delivery) => (delivery.run === run ? before : undefined))

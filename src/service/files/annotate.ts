@@ -1,5 +1,5 @@
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
-import type { RecordChanges } from '../../core/ports/record-changes.ts'
+import type { RecordChanges } from '../../core/ports/index/record-changes.ts'
 import { fileNotFound, unlessStatus } from '../../core/problem.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
 import type { Records } from '../originals/records.ts'

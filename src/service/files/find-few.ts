@@ -29,7 +29,7 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
     // there are matches when these are fewer than this.
     const few = Math.min(MATCHES_MAX, Math.ceil(Math.sqrt(limit * files)))
     // The index compares more terms than match. Of many matches, the folder and the type may leave few.
-    const hasAll = filters.folder === '' && filters.group === undefined
+    const hasAll = filters.folder === '' && !filters.isDirect && filters.group === undefined
     const most = hasAll ? Math.min(MATCHES_MAX, 2 * few + 1) : MATCHES_MAX
     const found = await Promise.all(terms.map((term) => index.search(client.id, term, { most })))
     const [fewest] = found.flatMap((keys) => (keys ? [keys] : [])).sort((a, b) => a.length - b.length)

@@ -1,3 +1,4 @@
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { classifyKey, parseKey } from '../../core/files/object-key.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
@@ -9,6 +10,10 @@ import { type Day, dayOf, daysBetween } from '../../core/text/day.ts'
 export interface Usage {
   /** Counts a delivery of a client's file. */
   delivered(clientId: string, bytes: number): void
+  /** Counts a delivery that has failed: with a status from 400, except 423 while a media job is in progress. */
+  failed(clientId: string): void
+  /** Counts a request for a derivative that was stored already. */
+  cacheHit(clientId: string): void
   /** Counts events from now on. */
   listen(events: EventBus): void
   /** Writes the counts to the store. A failed write is repeated with the next flush. */
@@ -19,13 +24,25 @@ export interface Usage {
    */
   of(
     clientId: string,
-    period: { from: Day; to: Day },
+    period: Period,
   ): Promise<{ stored: Totals; days: Array<{ day: Day } & Record<UsageName, number>> }>
+  /** The days of several clients that have counts, and today of each client, with the size of its stored files. */
+  ofClients(clientIds: readonly string[], period: Period): Promise<ClientDay[]>
 }
+
+/** Both days are inclusive. */
+export interface Period {
+  from: Day
+  to: Day
+}
+
+/** One day of one client. */
+export type ClientDay = { clientId: string; day: Day; storedBytes?: number } & Record<UsageName, number>
 
 // Where the index has no counters, counting a million originals takes
 // four seconds. The result is then cached for twenty times as long.
 const CACHE_FACTOR = 20
+const CLIENTS_AT_ONCE = 8
 
 export function createUsage({
   index,
@@ -71,6 +88,12 @@ export function createUsage({
     return flushing
   }
 
+  /** Writes the latest counts. A flush in progress may not include them. */
+  async function flushLatest(): Promise<void> {
+    await flushing?.catch(() => {})
+    await flush()
+  }
+
   /** One client at a time: scanning a large list is expensive. */
   function totalsOf(clientId: string): Promise<Totals> {
     const counted = counting.then(async () => {
@@ -88,6 +111,8 @@ export function createUsage({
 
   return {
     delivered: (clientId, bytes) => count(clientId, { deliveries: 1, deliveredBytes: bytes }),
+    failed: (clientId) => count(clientId, { errors: 1 }),
+    cacheHit: (clientId) => count(clientId, { cacheHits: 1 }),
     listen(events) {
       events.on('original.stored', 'usage', ({ clientId, size, copiedFrom, movedFrom }) => {
         const isUpload = copiedFrom === undefined && movedFrom === undefined
@@ -102,12 +127,30 @@ export function createUsage({
     flush,
     async of(clientId, { from, to }) {
       const stored = await totalsOf(clientId)
-      // First wait for a flush in progress, which does not include the latest counts.
-      await flushing?.catch(() => {})
-      await flush()
+      await flushLatest()
       const days = daysBetween(from, to)
       const known = new Map((await store.read(clientId, days)).map(({ day, counts }) => [day, counts]))
       return { stored, days: days.map((day) => ({ day, ...all(known.get(day)) })) }
+    },
+    async ofClients(clientIds, { from, to }) {
+      await flushLatest()
+      const today = dayOf(now())
+      const days = daysBetween(from, to)
+      const isToday = from <= today && today <= to
+      const work = async (clientId: string) => {
+        const storedBytes = isToday ? (await totalsOf(clientId)).stored.bytes : undefined
+        const known = new Map((await store.read(clientId, days)).map(({ day, counts }) => [day, counts]))
+        return days.flatMap((day): ClientDay[] => {
+          const counts = known.get(day) ?? {}
+          if (day === today && storedBytes !== undefined)
+            return [{ clientId, day, storedBytes, ...all(counts) }]
+          return Object.keys(counts).length > 0 ? [{ clientId, day, ...all(counts) }] : []
+        })
+      }
+      const found: ClientDay[] = []
+      for await (const ofClient of mapConcurrent(clientIds, { concurrency: CLIENTS_AT_ONCE, work }))
+        found.push(...ofClient)
+      return found
     },
   }
 }

@@ -8,6 +8,7 @@ import {
   classifyKey,
   clientRecordPrefix,
   type KeyClass,
+  membersKey,
   type ObjectKey,
   remoteRecordPrefix,
 } from '../../core/files/object-key.ts'
@@ -207,8 +208,14 @@ export function createCheck({
   }
 }
 
-// The records of clients and of mirrored remote files, the redirects of moved files, and derivatives of other systems' objects.
-const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix, redirectPrefix, foreignDerivatives]
+// The records of clients, of members and of mirrored remote files, the redirects of moved files, and derivatives of other systems' objects.
+const RECORD_PREFIXES = [
+  clientRecordPrefix,
+  membersKey,
+  remoteRecordPrefix,
+  redirectPrefix,
+  foreignDerivatives,
+]
 
 /** Whether the bucket must have the file. */
 function isStored<T extends { state: string }>(

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
-import { openImportSource } from '../../../src/adapters/import-source/open.ts'
+import { importSources } from '../../../src/adapters/import-source/open.ts'
 import type { ImportItem, RefusedItem } from '../../../src/core/imports/source.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type S3Server, s3Server } from '../../support/servers/s3-server.ts'
@@ -24,7 +24,7 @@ describe('a bucket of S3 as the source of an import', function () {
 
   async function items(prefix: string, secretAccessKey = server.connection.credentials.secretAccessKey) {
     const { endpoint, credentials } = server.connection
-    const source = await openImportSource({
+    const source = await importSources({ dataDir: '/nowhere' })({
       s3: { bucket, prefix, endpoint, credentials: { ...credentials, secretAccessKey } },
     })
     const found: Array<ImportItem | RefusedItem> = []
@@ -51,6 +51,14 @@ describe('a bucket of S3 as the source of an import', function () {
     expect(await identity()).to.equal(before)
     await put('other.txt', 'other bytes of other.txt')
     expect(await identity()).to.not.equal(before)
+  })
+
+  it('refuses an object that was replaced after it was listed', async () => {
+    await put('replaced.txt', 'the first bytes')
+    const [item] = await items('replaced')
+    await put('replaced.txt', 'other bytes')
+    if (!item || !('open' in item.content)) throw new Error('no content')
+    expect(String(await rejection(item.content.open(signal)))).to.include('The file was replaced')
   })
 
   it('reports wrong credentials', async () => {

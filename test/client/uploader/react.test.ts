@@ -14,6 +14,7 @@ const SRC = 'https://files.example/v1/image/upload/pub/image/png/a.png'
 // Of an image without transparency.
 const HASH = '1QcSHQRnh493V4dIh4eXh1h4kJUI'
 const REACT = join(PROJECT, 'client', 'react.ts')
+const IMAGE = join(PROJECT, 'client', 'react', 'image.ts')
 
 type Components = Record<'SluiceImage' | 'SluiceUploader', FunctionComponent<Record<string, unknown>>>
 
@@ -56,6 +57,15 @@ describe('sluice/react on a server', () => {
     expect(html).to.include('loading="eager"').and.include('fetchPriority="high"').and.include('id="cat"')
     const signed = rendered('SluiceImage', { ...properties, urlOf: (width: number) => `/signed/${width}` })
     expect(attribute(signed, 'srcSet')).to.equal('/signed/100 100w, /signed/200 200w')
+  })
+
+  it('names the priority as each version of React accepts it', async () => {
+    const { fetchPriorityName } = await import(IMAGE)
+    expect(['18.3.1', '19.0.0', '20.1.0'].map(fetchPriorityName)).to.deep.equal([
+      'fetchpriority',
+      'fetchPriority',
+      'fetchPriority',
+    ])
   })
 
   it('has a placeholder from a ThumbHash, or from a record with information', () => {

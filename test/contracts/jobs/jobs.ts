@@ -15,6 +15,7 @@ import { notTransformable } from '../../../src/core/transform-problems.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type RecordedLog, recordLog } from '../../support/service.ts'
+import { jobList } from './job-list.ts'
 import { jobTurns } from './job-turns.ts'
 import { jobsModel } from './jobs-model.ts'
 
@@ -148,6 +149,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
     })
 
     jobTurns(() => ({ jobs, elsewhere, restart, work, begunIds }))
+    jobList(() => ({ jobs, elsewhere, restart, work }))
 
     describe('a job', () => {
       it('runs with its data', async () => {

@@ -93,6 +93,7 @@ onTwoBackends('the tokens of another client', (start) => {
   const withToken = (address: string, own: Caller) =>
     new URL(address).pathname.replace(owner.tokens.clientToken, own.tokens.clientToken)
   const key = () => file.s3PathOriginal
+  const jobId = () => Buffer.from(`${key()}_w=20`).toString('base64url')
   const onlyOwn = [200]
 
   /** Every route that has to do with files: what it answers to who asks for another's, and how they would. */
@@ -173,6 +174,23 @@ onTwoBackends('the tokens of another client', (start) => {
       ask: (_, own) => call('DELETE', `/v1/aliases/${MARK}/a`, own),
     },
     'GET /v1/presets': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/presets', own) },
+    'GET /v1/jobs': { statuses: [200, 403], ask: (_, own) => call('GET', '/v1/jobs', own) },
+    'POST /v1/jobs/:id/retry': {
+      statuses: [403, 404],
+      ask: (_, own) => call('POST', `/v1/jobs/${jobId()}/retry`, own),
+    },
+    'DELETE /v1/jobs/:id': {
+      statuses: [403, 404],
+      ask: (_, own) => call('DELETE', `/v1/jobs/${jobId()}`, own),
+    },
+    'PUT /v1/presets/:name': {
+      statuses: [200, 403],
+      ask: (_, own) => call('PUT', '/v1/presets/card', own, { body: { group: 'image', parameters: 'w=20' } }),
+    },
+    'DELETE /v1/presets/:name': {
+      statuses: [403, 404],
+      ask: (_, own) => call('DELETE', '/v1/presets/of-the-owner', own),
+    },
     'GET /v1/files/*path': {
       statuses: [403, 404],
       ask: (_, own) => call('GET', `/v1/files/${key()}`, own),
@@ -283,7 +301,7 @@ onTwoBackends('the tokens of another client', (start) => {
     }
   // These concern no file; those of the operator have their own tests, and require another token.
   const OF_NO_FILE =
-    /^\w+ \/($|healthz|readyz|metrics|docs|v1\/parameters|v1\/openapi\.json|v1\/sign-in|v1\/clients)/
+    /^\w+ \/($|healthz|readyz|metrics|docs|dashboard|v1\/parameters|v1\/openapi\.json|v1\/sign-in|v1\/clients|v1\/session|v1\/members|v1\/system|v1\/audit)/
 
   it('are tested on every route', () => {
     const named = new Set(
@@ -347,6 +365,9 @@ onTwoBackends('the tokens of another client', (start) => {
       ['GET', '/v1/aliases'],
       ['DELETE', `/v1/aliases/${MARK}/a`],
       ['GET', '/v1/clients'],
+      ['GET', '/v1/system'],
+      ['GET', '/v1/audit'],
+      ['GET', '/v1/clients/usage'],
       ['GET', `/v1/clients/${owner.id}`],
       ['DELETE', `/v1/upload/${key()}`],
       ['POST', '/v1/sign'],
@@ -356,7 +377,7 @@ onTwoBackends('the tokens of another client', (start) => {
     ] as const)
       for (const secret of [
         asPublic.tokens.secretClientToken,
-        ...(target.startsWith('/v1/clients') || target === '/metrics' ? secrets : []),
+        ...(/^\/(v1\/(clients|system|audit)|metrics)/.test(target) ? secrets : []),
       ]) {
         const as = { ...owner, tokens: { ...owner.tokens, secretClientToken: secret } }
         expect((await call(method, target, as)).status, `${method} ${target}`).to.be.oneOf([401, 403])

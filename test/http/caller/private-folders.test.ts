@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, newClient, postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -97,6 +98,37 @@ onOneBackend('private folders of a client', (start) => {
     })
     expect((await get(sign(target))).status).to.equal(200)
     expect((await get(target)).status, 'a stored derivative').to.equal(404)
+  })
+
+  it('are not shown by the own URLs of derivatives either, without a signature', async () => {
+    const file = await uploadOne(client, { name: 'c.png', bytes: png }, { path: 'privateer' })
+    const query = `?w=30&wm=${encodeURIComponent(secretFile.s3PathOriginal)}`
+    const rendered = await get(sign(`${new URL(file.src).pathname}${query}`))
+    const derivative = encoded(JSON.parse(String(rendered.headers.etag)))
+    const token = client.tokens.clientToken
+    for (const target of [
+      `/v1/image/upload/${token}/${derivative}`,
+      `/v1/bucket/${token}/${derivative}`,
+      `/v1/image/upload/${token}/${derivative.replaceAll('private', '%70rivate')}`,
+    ]) {
+      // It is stored after its first response.
+      await eventually(async () => expect((await get(sign(target))).status, target).to.equal(200))
+      const refused = await get(target)
+      expect({ status: refused.status, code: jsonOf(refused).code }, target).to.deep.equal({
+        status: 403,
+        code: 'url_unsigned',
+      })
+    }
+    const details = (await ask(client, filePath(file.s3PathOriginal))).body as {
+      derivatives: { src: string }[]
+    }
+    expect(details.derivatives).to.have.length(1)
+    for (const { src } of details.derivatives) expect((await get(src)).status, src).to.equal(200)
+    const unmarked = `${new URL(file.src).pathname}?w=30&wm=${encodeURIComponent(publicFile.s3PathOriginal)}`
+    const plain = await get(unmarked)
+    expect(plain.status).to.equal(200)
+    const own = `/v1/bucket/${token}/${encoded(JSON.parse(String(plain.headers.etag)))}`
+    await eventually(async () => expect((await get(own)).status).to.equal(200))
   })
 
   it('are in a ZIP only with the secret', async () => {

@@ -1,25 +1,9 @@
-import { createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startSubPath } from '../../support/peers/sub-path.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-
-/** A proxy that serves a service below `/sub`. */
-async function startProxy(service: Service): Promise<{ url: string; server: Server }> {
-  const server = createServer((req, res) => {
-    if (!req.url?.startsWith('/sub/')) return void res.writeHead(404).end()
-    const { method = 'GET', headers } = req
-    const asked = request(service.url, { method, headers, path: req.url.slice(4) }, (answer) => {
-      res.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(res)
-    })
-    req.pipe(asked)
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/sub`, server }
-}
 
 onOneBackend('GET /docs/api', (start) => {
   let service: Service
@@ -80,7 +64,7 @@ onOneBackend('GET /docs/api', (start) => {
 
   it('shows all endpoints and sends requests, below a path of a proxy', async function () {
     this.timeout(180_000)
-    const { url, server } = await startProxy(service)
+    const { url, stop } = await startSubPath(service.url)
     let chromium: Chromium | undefined
     try {
       chromium = await startChromium()
@@ -113,8 +97,7 @@ onOneBackend('GET /docs/api', (start) => {
       expect(seen.status).to.equal('200')
     } finally {
       await chromium?.stop()
-      server.closeAllConnections()
-      server.close()
+      await stop()
     }
   })
 })

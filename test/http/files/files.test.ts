@@ -164,6 +164,13 @@ onTwoBackends('GET /v1/files', (start, backend) => {
       'search=HOLIDAY': [plain, inA],
       'search=day 1': [plain],
       'search=holiday&type=text&prefix=a': [inA],
+      'direct=1': [plain],
+      'direct=1&search=holiday': [plain],
+      'direct=1&prefix=a': [inA],
+      'direct=1&prefix=image': [inImage],
+      'to=2020-01-01': [],
+      'from=2020-01-01&to=2099-12-31&type=image': [plain],
+      'from=2099-01-01': [],
     }
     for (const [query, expected] of Object.entries(queries))
       for (const sort of ['uploaded', 'key'])
@@ -196,6 +203,8 @@ onTwoBackends('GET /v1/files', (start, backend) => {
     for (const query of ['', 'sort=key', 'prefix=a']) expect(await seen(query), query).to.deep.equal(all)
     expect(await seen('prefix=a/b')).to.deep.equal([below.s3PathOriginal])
     expect(await seen('prefix=ab')).to.deep.equal([])
+    expect(await seen('direct=1')).to.deep.equal([])
+    expect(await seen('direct=1&prefix=a')).to.deep.equal(keysOf([inA]))
     for (const { s3PathOriginal } of [outside, root])
       expect((await ask(client, filePath(s3PathOriginal), { secret })).status).to.equal(404)
     expect((await ask(client, filePath(inA.s3PathOriginal), { secret })).status).to.equal(200)
@@ -297,6 +306,10 @@ onTwoBackends('GET /v1/files', (start, backend) => {
       'count=1&search=a',
       'count=1&type=image',
       'count=1&tag=a',
+      'count=1&direct=1',
+      'direct=yes',
+      'from=yesterday',
+      'from=2026-11-24&to=2026-11-23',
       'sort=constructor',
       'type=png',
       'prefix=../a',
@@ -312,6 +325,11 @@ onTwoBackends('GET /v1/files', (start, backend) => {
       'prefx=a',
     ])
       expect((await ask(client, `/v1/files?${query}`)).status, query).to.equal(400)
+    const counted = await ask(client, '/v1/files?count=1&tag=a')
+    expect(counted.body).to.deep.include({
+      detail:
+        'expected no type, search, tag, direct, from or to in the same request for count but received "tag"',
+    })
     expect((await exchange(service, '/v1/files')).status).to.equal(401)
     expect((await ask(client, '/v1/files', { secret: client.tokens.clientToken })).status).to.equal(401)
     const { status, headers } = await ask(client, '/v1/files', { method: 'PUT' })

@@ -6,7 +6,7 @@ import { onTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { type Caller, deleteFile, newClient, rawPath, uploadOne } from '../../support/requests/client.ts'
-import { exchange } from '../../support/requests/exchange.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
@@ -59,6 +59,47 @@ onTwoBackends('redirects of moved files', (start, backend) => {
     const followed = await fetch(`${before}?w=10`)
     expect([followed.status, followed.headers.get('content-type')]).to.deep.equal([200, 'image/png'])
     await followed.arrayBuffer()
+  })
+
+  it('stay on the host of the service, whatever the folder and the spelling of the URL', async () => {
+    const source = await upload()
+    const path = new URL(source.src).pathname
+    let from = source.s3PathOriginal
+    for (const folder of ['.evil.example', '0', '@evil.example', ' x']) {
+      from = (await move(from, folder, '1d')).s3PathOriginal
+      for (const target of [
+        path,
+        path.replace('/image/', '/%69mage/'),
+        path.replace('/image/upload/', '/%69mage/info/'),
+        path.replace('/pub_', '/%70ub_'),
+      ]) {
+        const { status, headers } = await get(target)
+        expect(status, target).to.equal(308)
+        expect(new URL(String(headers.location)).origin, `${folder}: ${target}`).to.equal(service.url)
+        expect(await statusOf(String(headers.location))).to.equal(200)
+      }
+    }
+  })
+
+  it('do not reveal the path in a private folder without a signature', async () => {
+    const { urlKey } = await service.app.clients.addUrlKey(client.id)
+    const source = await upload()
+    await service.app.clients.setRules(client.id, { privateFolders: ['private'] })
+    await move(source.s3PathOriginal, 'private/jane.doe', '1d')
+    const path = new URL(source.src).pathname
+    const targets = [path, path.replace('/upload/', '/info/'), rawPath(client, source.s3PathOriginal)]
+    for (const target of targets) {
+      const refused = await get(target)
+      expect({ status: refused.status, code: jsonOf(refused).code }, target).to.deep.equal({
+        status: 403,
+        code: 'url_unsigned',
+      })
+      expect(refused.headers).not.to.have.property('location')
+      const signature = createHmac('sha256', urlKey.key).update(target).digest('base64url')
+      const signed = await get(`${target}?s=${urlKey.version}.${signature}`)
+      expect(signed.status, target).to.equal(308)
+      expect(await statusOf(String(signed.headers.location))).to.equal(200)
+    }
   })
 
   it('exist only when they are requested, for the files of their client', async () => {

@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { createClient } from '../../../client/index.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { rejection } from '../../support/rejection.ts'
+import { ADMIN_PASSWORD } from '../../support/requests/admin.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, postZip, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -51,6 +54,8 @@ onTwoBackends('GET /v1/usage', (start, backend) => {
       deliveries: 0,
       deliveredBytes: 0,
       transformations: 0,
+      cacheHits: 0,
+      errors: 0,
     })
   })
 
@@ -63,6 +68,8 @@ onTwoBackends('GET /v1/usage', (start, backend) => {
     await exchange(service, text.src)
     await exchange(service, text.src, { method: 'HEAD' })
     await exchange(service, `${image.src}?w=10`)
+    // A hit is of a stored derivative.
+    await settled(service)
     await exchange(service, `${image.src}?w=10`)
     await exchange(service, image.src.replace('/upload/', '/info/'))
     await exchange(service, `${image.src}?w=0`)
@@ -76,6 +83,8 @@ onTwoBackends('GET /v1/usage', (start, backend) => {
         uploadedBytes: 50_000 + png.length,
         deliveries: 5,
         transformations: 1,
+        cacheHits: 1,
+        errors: 2,
       })
       expect(day?.deliveredBytes).to.be.within(50_000, 60_000)
     })
@@ -86,6 +95,48 @@ onTwoBackends('GET /v1/usage', (start, backend) => {
       clientId: client.id,
       stored: { files: 2, bytes: 50_000 + png.length },
     })
+  })
+
+  it('is returned by client and day to the operator', async () => {
+    const operated = await start({ env: { ADMIN_PASSWORD } })
+    const operator = createClient({ baseUrl: operated.url })
+    await operator.clients.signIn(ADMIN_PASSWORD)
+    const shop = await newClient(operated)
+    const idle = await newClient(operated)
+    const { src } = await uploadOne(shop, { name: 'a.txt', bytes: 'four' })
+    await exchange(operated, src)
+    await exchange(operated, `${src}x`)
+    const day = new Date().toISOString().slice(0, 10)
+    const none = {
+      uploads: 0,
+      uploadedBytes: 0,
+      deliveries: 0,
+      bytes: 0,
+      transformations: 0,
+      cacheHits: 0,
+      errors: 0,
+    }
+    await eventually(async () => {
+      const { days } = await operator.clients.usage()
+      const [ofShop, ofIdle] = [shop, idle].map(({ id }) => days.filter(({ client }) => client === id))
+      expect(ofIdle).to.deep.equal([{ day, client: idle.id, storedBytes: 0, ...none }])
+      expect(ofShop).to.have.length(1)
+      expect(ofShop?.[0]).to.include({
+        storedBytes: 4,
+        uploads: 1,
+        uploadedBytes: 4,
+        deliveries: 1,
+        errors: 1,
+      })
+      expect(ofShop?.[0]?.bytes).to.be.above(4)
+    })
+    expect(await operator.clients.usage({ from: '2025-11-30', to: '2025-12-02' })).to.deep.equal({ days: [] })
+    expect(await rejection(operator.clients.usage({ from: '2026-11-30', to: '2026-11-29' }))).to.include({
+      status: 400,
+      code: 'bad_parameter',
+    })
+    const withSecret = createClient({ baseUrl: operated.url, adminToken: shop.tokens.secretClientToken })
+    expect(await rejection(withSecret.clients.usage())).to.include({ status: 401, code: 'not_signed_in' })
   })
 
   it('returns the current storage, with soft deletes', async () => {

@@ -145,7 +145,7 @@ onOneBackend('/v1/webhooks', (start) => {
       expect((await delivered()).status).to.equal('delivered')
     })
 
-    it('is refused while four tests are in flight', async () => {
+    it('is refused while four tests of the same caller are in flight', async () => {
       const held: ServerResponse[] = []
       const slow = await remote((_, res) => held.push(res))
       opened.push(slow)
@@ -155,6 +155,11 @@ onOneBackend('/v1/webhooks', (start) => {
       await eventually(() => expect(held).to.have.length(4))
       const refused = await test()
       expect([refused.status, refused.body.code]).to.deep.equal([429, 'too_many_webhook_tests'])
+      const second = await newClient(one)
+      const ofOther = ask(second, '/v1/webhooks/test', { method: 'POST' }) as Promise<Json>
+      await eventually(() => expect(held).to.have.length(5))
+      held.pop()?.writeHead(204).end()
+      expect((await ofOther).status).to.equal(200)
       for (const response of held.splice(0)) response.writeHead(204).end()
       expect((await running).map(({ body }) => body.receivers[0].status)).to.deep.equal([204, 204, 204, 204])
       await one.stop()

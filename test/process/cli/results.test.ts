@@ -21,16 +21,24 @@ describe('the output of a command for a person', () => {
   })
 
   it('is a table of the usage of clients', () => {
-    const counts = { uploads: 1, uploadedBytes: 2, deliveries: 3, deliveredBytes: 4, transformations: 5 }
+    const counts = {
+      uploads: 1,
+      uploadedBytes: 2,
+      deliveries: 3,
+      deliveredBytes: 4,
+      transformations: 5,
+      cacheHits: 6,
+      errors: 7,
+    }
     const text = shown('usage', [
       { clientId: 'a', stored: { files: 6, bytes: 7 }, trashed: { files: 8, bytes: 9 }, counts },
     ])
     expect(text.split('\n').map((line) => line.split(/ {2,}/))).to.deep.equal([
       [
         ...['CLIENT', 'FILES', 'BYTES', 'SOFT-DELETED BYTES', 'UPLOADS', 'UPLOADED BYTES', 'DELIVERIES'],
-        ...['DELIVERED BYTES', 'TRANSFORMATIONS'],
+        ...['DELIVERED BYTES', 'TRANSFORMATIONS', 'CACHE HITS', 'ERRORS'],
       ],
-      ['a', '6', '7', '9', '1', '2', '3', '4', '5'],
+      ['a', '6', '7', '9', '1', '2', '3', '4', '5', '6', '7'],
       [''],
     ])
   })

@@ -47,6 +47,22 @@ describe('commands for rules', () => {
     expect((await own.sluice('client', 'set', 'nobody', '--presets-only', 'on')).code).to.equal(1)
   })
 
+  it('resets private folders by the word of other rules', async () => {
+    await own.start()
+    const { id } = await own.newClient()
+    await own.sluice('client', 'key', 'add', id)
+    const set = async (folders: string) => {
+      const { stdout, stderr } = await own.sluice('client', 'set', id, '--private-folders', folders)
+      expect(stderr).to.equal('')
+      return stdout.split('\n')[1]
+    }
+    expect(await set('invoices,users/a')).to.equal('rules   private folders invoices, users/a')
+    for (const word of ['off', 'none']) {
+      expect(await set(word)).to.equal('rules   none (the defaults apply)')
+      expect(await set('off,none')).to.equal('rules   private folders off, none')
+    }
+  })
+
   it('sets the servers from which a client may fetch', async () => {
     await own.start()
     const set = async (...rules: string[]) =>

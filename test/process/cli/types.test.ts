@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Command } from 'commander'
 import { commandLine } from '../../../src/process/cli/command-line.ts'
-import { addTypesCommand } from '../../../src/process/cli/types-command.ts'
+import { addTypesCommand, augmentation } from '../../../src/process/cli/types-command.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { pluginFolder, recolouring } from '../../support/drop-ins.ts'
 
@@ -39,6 +39,28 @@ declare module 'sluice/client' {
 }
 `)
     expect(text).not.to.match(/\bw\?:/)
+  })
+
+  it('prints a plugin that was added to the plugins of a clone', async () => {
+    const none = { image: [], video: [], audio: [], text: [], application: [] }
+    const flag = {
+      plugin: 'image-resize',
+      aliases: [],
+      type: 'flag',
+      expected: 'no value',
+      help: 'A flag.',
+    } as const
+    const text = augmentation({
+      ...none,
+      image: [
+        { ...flag, name: 'w' },
+        { ...flag, name: 'duotone' },
+      ],
+    })
+    expect(text)
+      .to.match(/^ {4}duotone\?: boolean/m)
+      .and.not.match(/\bw\?:/)
+    expect(augmentation(none)).to.equal('// This server has no plugins of its own.\nexport {}\n')
   })
 
   it('is a command, and fails for an address that is no server', async () => {

@@ -8,6 +8,7 @@ const GREETING: Greeting = {
   index: { kind: 'redis', name: 'Redis at 127.0.0.1:6379' },
   clientToken: 'pub_1',
   created: { secretClientToken: 'sec_1', file: '/data/credentials.json' },
+  firstVisit: 'http://a.example/dashboard/welcome#lnk_1',
 }
 
 describe('the banner', () => {
@@ -29,6 +30,12 @@ describe('the banner', () => {
       .and.match(/^ +secret client token +sec_1$/m)
       .and.match(/^ +files +S3 bucket photos$/m)
       .and.include("curl -H 'Authorization: sec_1'")
+      .and.match(/^ +http:\/\/a\.example\/dashboard\/welcome#lnk_1$/m)
+  })
+
+  it('has no link when a person can sign in', () => {
+    const { text } = outcome({ ...GREETING, firstVisit: undefined }, true)
+    expect(text).to.not.match(/15 minutes|welcome/)
   })
 
   it('has no secret of the operator on a terminal', () => {

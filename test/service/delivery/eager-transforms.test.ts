@@ -52,6 +52,9 @@ describe('eager transforms', () => {
           handler = given as JobHandler<never>
         },
         status: undefined as never,
+        find: undefined as never,
+        list: undefined as never,
+        remove: undefined as never,
         openOf: undefined as never,
         counts: undefined as never,
         pause: undefined as never,

@@ -165,6 +165,39 @@ describe('delivery history', () => {
     expect((await only()).attempts).to.have.length(2)
   })
 
+  it('is queued once by its replays, until one is sent', async () => {
+    let send = () => {}
+    handle = (_, call) => {
+      if (call === 1) throw new Error('not now')
+      return new Promise<void>((resolve) => {
+        send = resolve
+      })
+    }
+    const queued: string[] = []
+    const enqueue: Jobs['enqueue'] = (job) => {
+      queued.push(job.id)
+      return jobs.enqueue(job)
+    }
+    start({ plan: { retryMs: 3_600_000, retryMaxMs: 3_600_000 }, queue: { ...jobs, enqueue } })
+    emit()
+    await eventually(async () => expect((await only())?.attempts).to.have.length(1))
+    const { id } = await only()
+    const { signal } = new AbortController()
+    for (let i = 0; i < 5; i += 1) {
+      expect(await webhooks.replay(id, {})).to.include({ id, status: 'pending', run: 1 })
+      expect((await webhooks.replayAll({ status: 'pending' }, signal)).replayed).to.equal(1)
+    }
+    expect(queued).to.deep.equal([id, `${id}~1`])
+    await eventually(() => expect(calls).to.have.length(2))
+    send()
+    await hasStatus('delivered')
+    expect(await webhooks.replay(id, {})).to.include({ run: 2 })
+    expect(queued).to.have.length(3)
+    await eventually(() => expect(calls).to.have.length(3))
+    send()
+    await hasStatus('delivered')
+  })
+
   it('has the reason why a target gets no more events', async () => {
     handle = ({ stop }) => stop('a.example responded with 410')
     start()

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { Endpoint, Example } from '../../../src/http/documents/endpoint.ts'
 import { EXAMPLE } from '../../../src/http/documents/examples.ts'
 import { methodOf, parametersOf, pathOf } from '../../../src/http/documents/openapi/operation.ts'
+import { browser, tokenIn } from '../console/browser.ts'
 import { picture } from '../media/images.ts'
 import { type Answer, exchange } from '../requests/exchange.ts'
 import type { Service } from '../service.ts'
@@ -72,6 +74,20 @@ export async function exampleSender(
     }
   }
 
+  async function authorization(
+    { access }: Endpoint,
+    { secret, admin }: Shop,
+  ): Promise<Record<string, string>> {
+    if (access === 'metrics') return { Authorization: `Bearer ${METRICS_TOKEN}` }
+    if (access === 'session') {
+      const operator = browser(service)
+      await operator.signIn(undefined, password)
+      return { 'Sluice-Console': '1', Cookie: operator.cookie }
+    }
+    if (!['secret', 'admin', 'operator or secret'].includes(access)) return {}
+    return { Authorization: `Bearer ${access === 'admin' ? admin : secret}` }
+  }
+
   return {
     async send(endpoint, example) {
       const shop = await newShop()
@@ -81,16 +97,31 @@ export async function exampleSender(
       )
       if (/^(?!get(Video|Audio|Text|Application)).*Alias|^get\w+Url$/.test(endpoint.id))
         await replaced(service, shop, photo)
+      if (MEMBER.test(endpoint.id)) Object.assign(shop.more, await invited(service, shop))
       // A client with files is not deleted.
       if (endpoint.id === 'deleteClient') await deleted(service, shop)
       const { bytes, headers } = await bodyOf(endpoint, example, { shop, form, photo })
       return exchange(service, targetOf(endpoint, example, shop), {
         method: methodOf(endpoint).toUpperCase(),
-        headers: { ...headers, ...authorization(endpoint, shop), ...headersOf(endpoint, example) },
+        headers: { ...headers, ...(await authorization(endpoint, shop)), ...headersOf(endpoint, example) },
         ...(bytes === undefined ? {} : { body: bytes }),
       })
     },
   }
+}
+
+/** Endpoints whose examples have a member, or the link of the invitation of one. */
+const MEMBER = /^(update|remove|link)Member$|MemberLink$/
+
+/** Invites the member of the examples. */
+async function invited(service: Service, { admin, id }: Shop): Promise<Record<string, string>> {
+  const response = await exchange(service, '/v1/members', {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${admin}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: `${randomUUID()}@example.com`, role: 'editor', clients: [id] }),
+  })
+  const { member, link } = JSON.parse(response.body.toString())
+  return { [EXAMPLE.memberId]: member.id, [EXAMPLE.memberLink]: tokenIn(link) }
 }
 
 async function deleted(service: Service, { key, secret }: Shop): Promise<void> {
@@ -141,12 +172,6 @@ function headersOf(endpoint: Endpoint, { parameters = {} }: Example): Record<str
     ({ in: place, name }) => place === 'header' && name in parameters,
   )
   return Object.fromEntries(given.map(({ name }) => [name, parameters[name] ?? '']))
-}
-
-function authorization({ access }: Endpoint, { secret, admin }: Shop): Record<string, string> {
-  if (access === 'metrics') return { Authorization: `Bearer ${METRICS_TOKEN}` }
-  if (!['secret', 'admin', 'operator or secret'].includes(access)) return {}
-  return { Authorization: `Bearer ${access === 'admin' ? admin : secret}` }
 }
 
 async function bodyOf(

@@ -49,14 +49,18 @@ export async function prepared(
     return {}
   }
   switch (endpointId) {
-    case 'getJob': {
+    case 'getJob':
+    case 'retryJob':
+    case 'cancelJob': {
       const headers = { Authorization: secret }
       const path = `/v1/upload/${EXAMPLE_NAMES.video}`
       const stored = await exchange(service, path, { method: 'PUT', headers, body: files.bytes.video })
       const [{ src }] = JSON.parse(stored.body.toString())
       const { body } = await exchange(service, `${new URL(src).pathname}?w=32`)
       const [, key = ''] = /\/v1\/jobs\/[^/]+\/(.+)$/.exec(JSON.parse(body.toString()).job) ?? []
-      return { [EXAMPLE.derivativeKey]: decodeURIComponent(key) }
+      const derivative = decodeURIComponent(key)
+      const jobId = Buffer.from(derivative).toString('base64url')
+      return { [EXAMPLE.derivativeKey]: derivative, [EXAMPLE.jobId]: jobId }
     }
     case 'signUrl':
     case 'removeUrlKey':

@@ -34,12 +34,12 @@ async function serve(): Promise<void> {
   }
   const server = createServer((_, res) => res.end(String(process.pid)))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  tellReady(`http://localhost:${(server.address() as AddressInfo).port}`)
+  tellReady({ baseUrl: `http://localhost:${(server.address() as AddressInfo).port}` })
 }
 
 async function main(): Promise<void> {
   if (isOneOfSeveral) return serve()
-  const baseUrl = await runWebProcesses({ count: 2, graceMs: Number(GRACE_MS), log })
+  const { baseUrl } = await runWebProcesses({ count: 2, graceMs: Number(GRACE_MS), log })
   say(`Sluice is ready at ${baseUrl}`)
 }
 

@@ -1,5 +1,5 @@
 import { storedKey } from '../../../core/files/object-key.ts'
-import type { RecordChange, RecordChanges } from '../../../core/ports/record-changes.ts'
+import type { RecordChange, RecordChanges } from '../../../core/ports/index/record-changes.ts'
 import type { ResilientLevel } from '../../level/resilient-level.ts'
 import { sortable } from '../positions.ts'
 import { row, under } from '../rows.ts'

@@ -1,5 +1,5 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
-import type { RecordChange, RecordChanges } from '../../../core/ports/record-changes.ts'
+import type { RecordChange, RecordChanges } from '../../../core/ports/index/record-changes.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 
 const AT_MOST = 1000

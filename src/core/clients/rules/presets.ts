@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { boundedMembers } from '../../bounded-schemas.ts'
+import type { MediaGroup } from '../../media/groups.ts'
 import { Problem } from '../../problem.ts'
 import { truncate } from '../../text/truncate.ts'
 import type { PresetSettings, Rule, RuleBounds } from './rule.ts'
 
 const PRESETS_MAX = 100
+const TOO_MANY = `expected at most ${PRESETS_MAX} presets`
 const PRESET_PARAMETERS_MAX = 50
 const PRESET_VALUE_MAX_LENGTH = 2000
 // The pattern in config/presets.ts.
@@ -28,13 +30,7 @@ export const presetsRule: Rule<PresetSettings, PresetSettings> = {
   expected: 'an object of presets, each an object of parameters, or null',
   apply(received, { bounds }) {
     const wrong = presetErrors(received, bounds)
-    if (wrong.length > 0)
-      throw new Problem({
-        status: 400,
-        code: 'bad_presets',
-        detail: wrong.slice(0, REASONS_MAX).join('; '),
-        members: { param: 'presets' },
-      })
+    if (wrong.length > 0) throw badPresets(wrong)
     return Object.keys(received).length > 0 ? received : undefined
   },
   parse(file, { readJson }) {
@@ -49,9 +45,51 @@ export const presetsRule: Rule<PresetSettings, PresetSettings> = {
   shown: (presets) => `presets ${Object.keys(presets).join(', ')}`,
 }
 
-function presetErrors(received: PresetSettings, { wrongPresets }: RuleBounds): readonly string[] {
+/** The longest description of a preset, in characters. */
+export const PRESET_DESCRIPTION_MAX_LENGTH = 300
+
+/** One preset that is added to the others, or replaces the one of the same name. */
+export interface OnePreset {
+  name: string
+  parameters: PresetSettings[string]
+  /** The file type whose plugins must accept its parameters. */
+  group: MediaGroup
+}
+
+/**
+ * Adds one preset. The others are not validated again: they may have become invalid by a change of the plugins.
+ * @throws Problem 400
+ */
+export function withPreset(
+  others: PresetSettings,
+  { name, parameters, group }: OnePreset,
+  { wrongPresets }: Pick<RuleBounds, 'wrongPresets'>,
+): PresetSettings {
+  const presets = { ...others, [name]: parameters }
+  const own = { [name]: parameters }
+  const wrong = [
+    ...(Object.keys(presets).length > PRESETS_MAX ? [TOO_MANY] : []),
+    ...presetErrors(own, { wrongPresets: (settings) => wrongPresets(settings, group) }),
+  ]
+  if (wrong.length > 0) throw badPresets(wrong)
+  return presets
+}
+
+function badPresets(reasons: readonly string[]): Problem {
+  return new Problem({
+    status: 400,
+    code: 'bad_presets',
+    detail: reasons.slice(0, REASONS_MAX).join('; '),
+    members: { param: 'presets' },
+  })
+}
+
+function presetErrors(
+  received: PresetSettings,
+  { wrongPresets }: Pick<RuleBounds, 'wrongPresets'>,
+): readonly string[] {
   const presets = Object.entries(received)
-  if (presets.length > PRESETS_MAX) return [`expected at most ${PRESETS_MAX} presets`]
+  if (presets.length > PRESETS_MAX) return [TOO_MANY]
   const invalid = presets.flatMap(([name, parameters]) => {
     const shown = truncate(name)
     if (!PRESET_NAME.test(name))

@@ -9,7 +9,7 @@ const FOLDERS_MAX = 100
 
 /** Folders whose files, also those in subfolders, are delivered only by signed URLs. */
 export const privateFoldersRule: Rule<readonly string[], readonly string[]> = {
-  flags: '--private-folders <folder,folder,…|none>',
+  flags: '--private-folders <folder,folder,…|off>',
   help: 'deliver the files in these folders and their subfolders only by signed URLs',
   docs: {
     example: 'invoices,users/documents',
@@ -26,6 +26,7 @@ export const privateFoldersRule: Rule<readonly string[], readonly string[]> = {
       throw badParameter({ param, expected: `at most ${FOLDERS_MAX} folders`, received: folders.length })
     return folders.length > 0 ? folders : undefined
   },
-  parse: (text) => (text === 'none' ? false : text.split(',')),
+  // `none` was the only word at first. Without `off`, which resets other rules, it would make a folder of this name private.
+  parse: (text) => (text === 'off' || text === 'none' ? false : text.split(',')),
   shown: (folders) => `private folders ${folders.join(', ')}`,
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { MediaGroup } from '../../media/groups.ts'
 import { badParameter } from '../../problem.ts'
 
 /** Everything about one rule of a client, except for the code that applies it to requests. */
@@ -34,8 +35,8 @@ export type PresetSettings = Readonly<Record<string, Readonly<Record<string, str
 export interface RuleBounds {
   /** The maximum upload size of the installation, in bytes. */
   uploadMaxBytes: number
-  /** The errors in presets, one line each. */
-  wrongPresets(settings: PresetSettings): readonly string[]
+  /** The errors in presets, one line each. Each preset must be valid for this file type, by default for any. */
+  wrongPresets(settings: PresetSettings, group?: MediaGroup): readonly string[]
 }
 
 export interface RuleContext<Stored> {

@@ -3,11 +3,13 @@ import { changes, newClient, newSecret, rotation, storage } from '../../admin/cl
 import { signIn } from '../../admin/sign-in.ts'
 import { aliasRollback, aliasTarget } from '../../aliases/request.ts'
 import { zipRequest } from '../../archive/request.ts'
+import * as console from '../../console/member-request.ts'
 import { deletion, restoration } from '../../files/batch-request.ts'
 import { fileChange } from '../../files/merge-patch.ts'
 import { copying, moving } from '../../moves/request.ts'
 import { signRequest } from '../../signing/upload-link-routes.ts'
 import { signUrlRequest } from '../../signing/url-routes.ts'
+import { newPreset } from '../../system/preset-request.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import { webhookReplay } from '../../webhooks/request.ts'
 import { alias, aliasList, listedAlias } from '../../wire/aliases.ts'
@@ -24,10 +26,14 @@ import {
   uploadProgress,
   urlSignatures,
 } from '../../wire/links.ts'
+import * as members from '../../wire/members.ts'
+import { auditEntries, auditEntry } from '../../wire/operator/audit.ts'
+import { jobList, listedJob } from '../../wire/operator/jobs.ts'
+import { clientUsageReport } from '../../wire/operator/usage.ts'
 import * as outcomes from '../../wire/outcomes.ts'
 import { preset, presetList } from '../../wire/presets.ts'
 import { file, fileList, fileRecord, fileRecords, fileWithDerivatives } from '../../wire/record.ts'
-import { health, parameterLists, problem, readiness } from '../../wire/system.ts'
+import { health, parameterLists, problem, readiness, systemReport } from '../../wire/system.ts'
 import * as webhooks from '../../wire/webhooks.ts'
 
 /** The schemas of request bodies, by their names in the API document. */
@@ -36,6 +42,7 @@ export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   FileChange: fileChange,
   AliasTarget: aliasTarget,
   AliasRollback: aliasRollback,
+  NewPreset: newPreset,
   BatchDeletion: deletion,
   BatchRestoration: restoration,
   BatchCopy: copying,
@@ -47,6 +54,12 @@ export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   NewClient: newClient,
   ClientChange: changes,
   StorageSettings: storage,
+  NewSession: console.newSession,
+  SessionChange: console.sessionChange,
+  LinkToken: console.linkToken,
+  LinkUse: console.linkUse,
+  NewMember: console.newMember,
+  MemberChange: console.memberChange,
   SecretRotation: rotation,
   NewSecret: newSecret,
   WebhookReplay: webhookReplay,
@@ -77,11 +90,16 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   CopyReport: copyReport,
   MoveReport: moveReport,
   UsageReport: outcomes.usageReport,
+  ClientUsageReport: clientUsageReport,
+  AuditEntry: auditEntry,
+  AuditEntries: auditEntries,
   UploadLink: uploadLink,
   SignedUrl: signedUrl,
   SignedUrls: signedUrls,
   UrlSignatures: urlSignatures,
   MediaJob: mediaJob,
+  ListedJob: listedJob,
+  JobList: jobList,
   AdminSession: clients.adminSession,
   Client: clients.client,
   Clients: clients.clients,
@@ -92,6 +110,12 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   RemovedClient: clients.removedClient,
   ScopedSecret: clients.scopedSecret,
   NewScopedSecret: clients.newScopedSecret,
+  Session: members.session,
+  MemberLink: members.memberLink,
+  Member: members.member,
+  MemberList: members.memberList,
+  InvitedMember: members.invitedMember,
+  NewMemberLink: members.newMemberLink,
   WebhookTest: webhooks.webhookTest,
   DeliveryAttempt: webhooks.deliveryAttempt,
   WebhookDelivery: webhooks.webhookDelivery,
@@ -101,5 +125,6 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   ParameterLists: parameterLists,
   Health: health,
   Readiness: readiness,
+  SystemReport: systemReport,
   Problem: problem,
 }

@@ -30,6 +30,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Files: 'List, describe, change, delete and archive stored files.',
   Links: 'Sign upload links and delivery URLs.',
   Clients: 'Manage clients and their secrets, as the operator.',
+  Members: 'Sign in to the console, and manage its members.',
   Webhooks: 'Test the receivers of webhooks, and list and replay deliveries.',
   Service: 'The state of the service, and its parameters.',
 }
@@ -45,6 +46,13 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     description: 'The token that `POST /v1/sign-in` returns.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'sluice_session',
+    description:
+      'The cookie of `POST /v1/session`. It counts only with the header `Sluice-Console: 1`. Endpoints that otherwise need the secret of a client also need `Sluice-Client: <client id>`.',
   },
   metrics: { type: 'http', scheme: 'bearer', description: 'The value of METRICS_TOKEN.' },
   signature: {

@@ -9,9 +9,10 @@ import type { SharedParts } from './shared.ts'
 
 const PROBLEM = 'application/problem+json'
 const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
-  secret: [{ secret: [] }],
-  admin: [{ admin: [] }],
-  'operator or secret': [{ admin: [] }, { secret: [] }],
+  secret: [{ secret: [] }, { session: [] }],
+  admin: [{ admin: [] }, { session: [] }],
+  'operator or secret': [{ admin: [] }, { secret: [] }, { session: [] }],
+  session: [{ session: [] }],
   metrics: [{ metrics: [] }],
   signature: [{}, { signature: [] }],
   link: [],

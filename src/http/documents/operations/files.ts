@@ -29,6 +29,7 @@ export const FILES: readonly Endpoint[] = [
     access: 'secret',
     parameters: [
       query('prefix', 'Only files in this folder and its subfolders.'),
+      flag('direct', 'Only files in the folder itself, not in its subfolders.'),
       query('type', 'Only files of this type.', { type: 'string', enum: MEDIA_GROUPS }),
       query('search', 'Only files with this text in their name.', {
         type: 'string',
@@ -36,6 +37,8 @@ export const FILES: readonly Endpoint[] = [
         maxLength: 255,
       }),
       query('tag', 'Only files with this tag.', { type: 'string', minLength: 1, maxLength: 255 }),
+      query('from', 'Only files stored on this day or later, in UTC.', DAY),
+      query('to', 'Only files stored on this day or earlier, in UTC.', DAY),
       query('sort', 'Order of the files.', {
         type: 'string',
         enum: SORTS,
@@ -46,7 +49,10 @@ export const FILES: readonly Endpoint[] = [
         enum: ['asc', 'desc'],
       }),
       ...pageParameters('files'),
-      flag('count', 'The number of files in all pages. Not together with `type`, `tag` or `search`.'),
+      flag(
+        'count',
+        'The number of files in all pages. Not together with `type`, `tag`, `search`, `direct`, `from` or `to`.',
+      ),
       flag('deleted', 'Deleted files that can be restored, instead of stored files.'),
     ],
     responses: {
@@ -177,6 +183,8 @@ export const FILES: readonly Endpoint[] = [
               deliveries: 20,
               deliveredBytes: 409600,
               transformations: 3,
+              cacheHits: 17,
+              errors: 0,
             },
           ],
         },

@@ -1,0 +1,34 @@
+import { LAYOUT } from '../../texts/layout.ts'
+import { Keys } from '../../ui/badge.tsx'
+import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { useAllCommands } from './commands.ts'
+import { keysOf } from './shortcuts.ts'
+
+/** All shortcuts of the current page. */
+export function ShortcutsHelp({ onClose }: { onClose: () => void }) {
+  const commands = useAllCommands().filter(({ shortcut }) => shortcut !== undefined)
+  const groups = [...new Set(commands.map(({ group }) => group))]
+  return (
+    <Dialog isOpen onClose={onClose} title={LAYOUT.shortcuts} description={LAYOUT.shortcutsHelp}>
+      <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
+        {groups.map((group) => (
+          <section key={group}>
+            <h3 className="mb-1 font-medium text-faint text-xs">{group}</h3>
+            <dl>
+              {commands
+                .filter((command) => command.group === group)
+                .map(({ id, title, shortcut = '' }) => (
+                  <div key={id} className="flex h-8 items-center justify-between gap-4">
+                    <dt className="min-w-0 truncate">{title}</dt>
+                    <dd>
+                      <Keys keys={keysOf(shortcut)} />
+                    </dd>
+                  </div>
+                ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,37 @@
+import type { Session } from '../../../../client/index.ts'
+import { useSession } from '../../api/session.ts'
+import { signedInAgain } from '../../api/sign-in-gate.ts'
+import { LAYOUT } from '../../texts/layout.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { SignInForm } from './sign-in-form.tsx'
+import { useSignOut } from './sign-out.ts'
+
+/** Over the page when the session has expired. What waits, for example an upload, continues after the sign-in. */
+export function SignInDialog({ onSignedIn }: { onSignedIn: (session: Session) => void }) {
+  const { member } = useSession()
+  const signOut = useSignOut()
+  return (
+    <Dialog
+      isOpen
+      isModalOnly
+      onClose={() => undefined}
+      size="small"
+      title={LAYOUT.expiredTitle}
+      description={LAYOUT.expiredText}
+      actions={
+        <Button look="quiet" onClick={() => void signOut()}>
+          {LAYOUT.signOutInstead}
+        </Button>
+      }
+    >
+      <SignInForm
+        {...(member.email && { email: member.email })}
+        onSignedIn={(session) => {
+          onSignedIn(session)
+          signedInAgain()
+        }}
+      />
+    </Dialog>
+  )
+}

@@ -1,0 +1,70 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { SluiceError } from '../../../../client/index.ts'
+import { sluice } from '../../api/clients.ts'
+import { sessionQuery, useSession } from '../../api/session.ts'
+import { passwordError } from '../../layout/sign-in/credentials.ts'
+import { ACCOUNT } from '../../texts/session/account.ts'
+import { SIGN_IN } from '../../texts/session/sign-in.ts'
+import { WELCOME } from '../../texts/session/welcome.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, PasswordInput } from '../../ui/forms/field.tsx'
+import { toast } from '../../ui/overlays/toast.tsx'
+import { Notice } from '../../ui/states.tsx'
+
+/** The current password and a new one. */
+export function PasswordForm() {
+  const { member } = useSession()
+  const queryClient = useQueryClient()
+  const [current, setCurrent] = useState('')
+  const [next, setNext] = useState('')
+  const [isTried, setTried] = useState(false)
+  const change = useMutation({
+    mutationFn: () => sluice.sessions.update({ currentPassword: current, newPassword: next }),
+    onSuccess: (session) => {
+      queryClient.setQueryData(sessionQuery.queryKey, session)
+      setCurrent('')
+      setNext('')
+      setTried(false)
+      toast.success(ACCOUNT.changed)
+    },
+  })
+  const nextError = passwordError(next)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (current && !nextError) change.mutate()
+  }
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      {/* For password managers. */}
+      <input type="text" name="username" autoComplete="username" value={member.email ?? ''} readOnly hidden />
+      <Field label={ACCOUNT.current} error={isTried && !current && ACCOUNT.currentMissing}>
+        <PasswordInput
+          autoComplete="current-password"
+          value={current}
+          onChange={(event) => setCurrent(event.target.value)}
+        />
+      </Field>
+      <Field label={ACCOUNT.next} hint={WELCOME.passwordHint} error={isTried && nextError}>
+        <PasswordInput
+          autoComplete="new-password"
+          value={next}
+          onChange={(event) => setNext(event.target.value)}
+        />
+      </Field>
+      {change.error && <Notice tone="danger">{messageOf(change.error)}</Notice>}
+      <div>
+        <Button type="submit" isBusy={change.isPending}>
+          {ACCOUNT.change}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function messageOf(error: Error): string {
+  if (!(error instanceof SluiceError)) return error.message
+  if (error.code === 'wrong_password') return ACCOUNT.wrong
+  return error.status === 429 ? SIGN_IN.tooMany(error.retryAfter) : error.message
+}

@@ -1,0 +1,64 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { sluice } from '../../api/clients.ts'
+import { sessionQuery, useSession } from '../../api/session.ts'
+import { COMMON } from '../../texts/common.ts'
+import { MEMBERS } from '../../texts/members.ts'
+import { ACCOUNT } from '../../texts/session/account.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, Input } from '../../ui/forms/field.tsx'
+import { toast } from '../../ui/overlays/toast.tsx'
+import { Notice } from '../../ui/states.tsx'
+
+/** The name, which the member may change. Email address and role are changed by owners. */
+export function ProfileForm() {
+  const { member } = useSession()
+  const queryClient = useQueryClient()
+  const [name, setName] = useState(member.name)
+  const save = useMutation({
+    mutationFn: () => sluice.sessions.update({ name: name.trim() }),
+    onSuccess: (session) => {
+      queryClient.setQueryData(sessionQuery.queryKey, session)
+      toast.success(ACCOUNT.nameSaved)
+    },
+  })
+  const isEmpty = !name.trim()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isEmpty) save.mutate()
+  }
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <Field label={ACCOUNT.name} error={isEmpty && ACCOUNT.nameMissing}>
+        <Input
+          name="name"
+          autoComplete="name"
+          maxLength={100}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+      </Field>
+      <dl className="grid grid-cols-2 gap-4">
+        <div className="min-w-0">
+          <dt className="font-medium text-sm">{ACCOUNT.email}</dt>
+          <dd className="truncate text-muted">{member.email}</dd>
+        </div>
+        <div>
+          <dt className="font-medium text-sm">{ACCOUNT.role}</dt>
+          <dd className="text-muted">{MEMBERS.roles[member.role]}</dd>
+        </div>
+      </dl>
+      {save.error && <Notice tone="danger">{save.error.message}</Notice>}
+      <div>
+        <Button
+          type="submit"
+          look="primary"
+          isBusy={save.isPending}
+          disabled={isEmpty || name.trim() === member.name}
+        >
+          {COMMON.save}
+        </Button>
+      </div>
+    </form>
+  )
+}

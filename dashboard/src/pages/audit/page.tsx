@@ -1,0 +1,110 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { ScrollText } from 'lucide-react'
+import { useState } from 'react'
+import { sluice } from '../../api/clients.ts'
+import { useSession } from '../../api/session.ts'
+import { nameOf } from '../../layout/client-switcher.tsx'
+import { AUDIT } from '../../texts/audit.ts'
+import { Button } from '../../ui/button.tsx'
+import { Select } from '../../ui/forms/select.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { SkeletonRows } from '../../ui/skeleton.tsx'
+import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { AuditTable } from './table.tsx'
+
+const PAGE_SIZE = 50
+const ALL = 'all'
+
+/** Changes by people, for owners. */
+export function AuditPage() {
+  const { clients, member: self } = useSession()
+  const [member, setMember] = useState(ALL)
+  const [client, setClient] = useState(ALL)
+  const isFiltered = member !== ALL || client !== ALL
+  const members = useQuery({
+    queryKey: ['members'],
+    queryFn: ({ signal }) => sluice.members.list({ signal }),
+  })
+  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['audit', member, client],
+    queryFn: ({ pageParam, signal }) =>
+      sluice.audit.page({
+        limit: PAGE_SIZE,
+        signal,
+        ...(pageParam && { cursor: pageParam }),
+        ...(member !== ALL && { member }),
+        ...(client !== ALL && { client }),
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+  })
+  const entries = data?.pages.flatMap((page) => page.entries)
+  const known = members.data ?? [self]
+  return (
+    <Page
+      title={AUDIT.title}
+      description={AUDIT.description}
+      isWide
+      actions={
+        <>
+          <Select
+            aria-label={AUDIT.filterMember}
+            className="w-44"
+            value={member}
+            onChange={setMember}
+            options={[
+              { value: ALL, label: AUDIT.everyMember },
+              ...known.map(({ id, name }) => ({ value: id, label: name })),
+            ]}
+          />
+          <Select
+            aria-label={AUDIT.filterClient}
+            className="w-44"
+            value={client}
+            onChange={setClient}
+            options={[
+              { value: ALL, label: AUDIT.everyClient },
+              ...clients.map((one) => ({ value: one.id, label: nameOf(one) })),
+            ]}
+          />
+        </>
+      }
+    >
+      {error && !entries ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Card isFlush>
+          {!entries && <SkeletonRows rows={10} />}
+          {entries?.length === 0 && (
+            <EmptyState
+              icon={<ScrollText />}
+              title={isFiltered ? AUDIT.noMatchTitle : AUDIT.emptyTitle}
+              actions={
+                isFiltered && (
+                  <Button
+                    onClick={() => {
+                      setMember(ALL)
+                      setClient(ALL)
+                    }}
+                  >
+                    {AUDIT.clearFilters}
+                  </Button>
+                )
+              }
+            >
+              {isFiltered ? AUDIT.noMatchText : AUDIT.emptyText}
+            </EmptyState>
+          )}
+          {entries && entries.length > 0 && <AuditTable entries={entries} />}
+          {hasNextPage && (
+            <div className="flex justify-center border-line border-t p-3">
+              <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+                {AUDIT.more}
+              </Button>
+            </div>
+          )}
+        </Card>
+      )}
+    </Page>
+  )
+}

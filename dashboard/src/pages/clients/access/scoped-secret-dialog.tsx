@@ -1,0 +1,105 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { SluiceError } from '../../../../../client/index.ts'
+import { sluice } from '../../../api/clients.ts'
+import { CLIENTS } from '../../../texts/clients.ts'
+import { COMMON } from '../../../texts/common.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Field, Input } from '../../../ui/forms/field.tsx'
+import { Select } from '../../../ui/forms/select.tsx'
+import { Dialog } from '../../../ui/overlays/dialog.tsx'
+import { Notice } from '../../../ui/states.tsx'
+import { useReloadClients } from '../data.ts'
+import type { IssuedSecret } from './secret-dialog.tsx'
+
+const FORM = 'scoped-secret'
+
+type Permission = keyof typeof CLIENTS.permissions
+type Expiry = keyof typeof CLIENTS.expiries
+
+const PERMISSIONS = Object.entries(CLIENTS.permissions).map(([value, label]) => ({
+  value: value as Permission,
+  label,
+}))
+const EXPIRIES = Object.entries(CLIENTS.expiries)
+  .map(([value, label]) => ({ value: value as Expiry, label }))
+  .sort((a, b) => Number(b.value === 'never') - Number(a.value === 'never'))
+
+/** Creates a secret with a scope and an expiry. */
+export function ScopedSecretDialog({
+  clientId,
+  onClose,
+  onIssued,
+}: {
+  clientId: string
+  onClose: () => void
+  onIssued: (secret: IssuedSecret) => void
+}) {
+  const reload = useReloadClients()
+  const [name, setName] = useState('')
+  const [only, setOnly] = useState<Permission>('upload')
+  const [folder, setFolder] = useState('')
+  const [expiry, setExpiry] = useState<Expiry>('never')
+  const add = useMutation({
+    mutationFn: () =>
+      sluice.clients.addSecret(clientId, {
+        ...(name.trim() && { name: name.trim() }),
+        ...(only !== 'all' && { only }),
+        ...(folder.trim() && { folder: folder.trim() }),
+        ...(expiry !== 'never' && { validSeconds: Number(expiry) }),
+      }),
+    onSuccess: async ({ id, name: given, secretClientToken }) => {
+      onClose()
+      onIssued({
+        title: CLIENTS.secretTitle(given ?? id),
+        value: secretClientToken,
+        label: CLIENTS.copySecret,
+      })
+      await reload()
+    },
+  })
+  const wrong = add.error instanceof SluiceError ? add.error.problem?.param : undefined
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    add.mutate()
+  }
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={CLIENTS.addScoped}
+      description={CLIENTS.scopedText}
+      actions={
+        <>
+          <Button onClick={onClose}>{COMMON.cancel}</Button>
+          <Button type="submit" form={FORM} look="primary" isBusy={add.isPending}>
+            {CLIENTS.addScoped}
+          </Button>
+        </>
+      }
+    >
+      <form id={FORM} onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <Field label={CLIENTS.name} optional error={wrong === 'name' && add.error?.message}>
+          <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
+        </Field>
+        <Field label={CLIENTS.permission}>
+          <Select value={only} onChange={setOnly} options={PERMISSIONS} />
+        </Field>
+        <Field
+          label={CLIENTS.folder}
+          hint={CLIENTS.folderHint}
+          optional
+          error={wrong === 'folder' && add.error?.message}
+        >
+          <Input autoComplete="off" value={folder} onChange={(event) => setFolder(event.target.value)} />
+        </Field>
+        <Field label={CLIENTS.expiry}>
+          <Select value={expiry} onChange={setExpiry} options={EXPIRIES} />
+        </Field>
+        {add.error && wrong !== 'name' && wrong !== 'folder' && (
+          <Notice tone="danger">{add.error.message}</Notice>
+        )}
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,27 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { sluice } from '../../api/clients.ts'
+
+/** All clients of the installation. */
+export const clientsQuery = queryOptions({
+  queryKey: ['clients'],
+  queryFn: ({ signal }) => sluice.clients.list({ signal }),
+})
+
+/** One client, as owners see it. */
+export function clientQuery(id: string) {
+  return queryOptions({
+    queryKey: ['clients', id],
+    queryFn: ({ signal }) => sluice.clients.get(id, { signal }),
+  })
+}
+
+/** Loads the clients again after a change: here, and in the switcher of the sidebar. */
+export function useReloadClients(): () => Promise<void> {
+  const queryClient = useQueryClient()
+  return async () => {
+    await Promise.all([
+      queryClient.invalidateQueries({ queryKey: ['clients'] }),
+      queryClient.invalidateQueries({ queryKey: ['session'] }),
+    ])
+  }
+}

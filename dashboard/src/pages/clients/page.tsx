@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query'
+import { Building2, Plus } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { useCommands } from '../../layout/commands/commands.ts'
+import { CLIENTS } from '../../texts/clients.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { SkeletonRows } from '../../ui/skeleton.tsx'
+import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { type IssuedSecret, SecretDialog } from './access/secret-dialog.tsx'
+import { CreateDialog } from './create-dialog.tsx'
+import { clientsQuery } from './data.ts'
+import { ClientsTable } from './table.tsx'
+
+/** The clients of the installation, for owners. */
+export function ClientsPage() {
+  const { data: clients, error, refetch } = useQuery(clientsQuery)
+  const [isCreating, setCreating] = useState(false)
+  const [issued, setIssued] = useState<IssuedSecret>()
+  useCommands(
+    useMemo(
+      () => [
+        {
+          id: 'create-client',
+          title: CLIENTS.create,
+          group: CLIENTS.title,
+          icon: <Plus aria-hidden="true" />,
+          shortcut: 'n',
+          run: () => setCreating(true),
+        },
+      ],
+      [],
+    ),
+  )
+  const create = (
+    <Button
+      look="primary"
+      icon={<Plus aria-hidden="true" className="size-4" />}
+      onClick={() => setCreating(true)}
+    >
+      {CLIENTS.create}
+    </Button>
+  )
+  return (
+    <Page
+      title={CLIENTS.title}
+      description={CLIENTS.description}
+      actions={clients?.length ? create : undefined}
+    >
+      {error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Card isFlush>
+          {!clients && <SkeletonRows rows={4} rowHeight={56} />}
+          {clients?.length === 0 && (
+            <EmptyState icon={<Building2 />} title={CLIENTS.emptyTitle} actions={create}>
+              {CLIENTS.emptyText}
+            </EmptyState>
+          )}
+          {clients && clients.length > 0 && <ClientsTable clients={clients} />}
+        </Card>
+      )}
+      {isCreating && <CreateDialog onClose={() => setCreating(false)} onCreated={setIssued} />}
+      {issued && <SecretDialog issued={issued} onClose={() => setIssued(undefined)} />}
+    </Page>
+  )
+}

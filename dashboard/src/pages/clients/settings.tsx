@@ -1,0 +1,131 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import type { Client } from '../../../../client/index.ts'
+import { sluice } from '../../api/clients.ts'
+import { nameOf } from '../../layout/client-switcher.tsx'
+import { CLIENTS } from '../../texts/clients.ts'
+import { COMMON } from '../../texts/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyField } from '../../ui/copy-button.tsx'
+import { Checkbox } from '../../ui/forms/choices.tsx'
+import { Field, Input } from '../../ui/forms/field.tsx'
+import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { toast } from '../../ui/overlays/toast.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Notice } from '../../ui/states.tsx'
+import { useReloadClients } from './data.ts'
+
+const REMOVAL = 'remove-client'
+
+/** The name of a client, and its deletion. */
+export function SettingsPart({ client }: { client: Client }) {
+  const reload = useReloadClients()
+  const [name, setName] = useState(client.name ?? '')
+  const [isRemoving, setRemoving] = useState(false)
+  const save = useMutation({
+    mutationFn: () => sluice.clients.update(client.id, { name: name.trim() || null }),
+    onSuccess: async () => {
+      toast.success(CLIENTS.saved)
+      await reload()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <div className="flex flex-col gap-5">
+      <Card>
+        <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+          <Field label={CLIENTS.name} hint={CLIENTS.nameHint} error={save.error?.message}>
+            <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
+          </Field>
+          <Button
+            type="submit"
+            look="primary"
+            className="self-start"
+            disabled={name.trim() === (client.name ?? '')}
+            isBusy={save.isPending}
+          >
+            {COMMON.save}
+          </Button>
+        </form>
+      </Card>
+      <Card title={CLIENTS.id}>
+        <CopyField value={client.id} label={CLIENTS.copyId} />
+      </Card>
+      <Card
+        title={CLIENTS.remove}
+        description={CLIENTS.removeText}
+        actions={
+          <Button look="danger" onClick={() => setRemoving(true)}>
+            {CLIENTS.remove}
+          </Button>
+        }
+      />
+      {isRemoving && <RemovalDialog client={client} onClose={() => setRemoving(false)} />}
+    </div>
+  )
+}
+
+function RemovalDialog({ client, onClose }: { client: Client; onClose: () => void }) {
+  const reload = useReloadClients()
+  const navigate = useNavigate()
+  const [typed, setTyped] = useState('')
+  const [files, setFiles] = useState(false)
+  const name = nameOf(client)
+  const remove = useMutation({
+    mutationFn: () => sluice.clients.delete(client.id, { files }),
+    onSuccess: async ({ originals }) => {
+      toast.success(CLIENTS.removed(name, originals))
+      await navigate({ to: '/clients' })
+      await reload()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (typed === name) remove.mutate()
+  }
+  return (
+    <Dialog
+      isOpen
+      isModalOnly={remove.isPending}
+      onClose={onClose}
+      title={CLIENTS.removeTitle(name)}
+      description={CLIENTS.removeText}
+      actions={
+        <>
+          <Button onClick={onClose}>{COMMON.cancel}</Button>
+          <Button
+            type="submit"
+            form={REMOVAL}
+            look="danger"
+            disabled={typed !== name}
+            isBusy={remove.isPending}
+          >
+            {CLIENTS.remove}
+          </Button>
+        </>
+      }
+    >
+      <form id={REMOVAL} onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <Field label={CLIENTS.typeName(name)}>
+          <Input
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </Field>
+        <Checkbox
+          label={CLIENTS.withFiles}
+          description={CLIENTS.withFilesText}
+          checked={files}
+          onChange={setFiles}
+        />
+        {remove.error && <Notice tone="danger">{remove.error.message}</Notice>}
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,58 @@
+import { useClient } from '../../../api/session.ts'
+import { FILE_ACTIONS } from '../../../texts/files.ts'
+import { formatBytes } from '../../../ui/format.ts'
+import { ConfirmDialog } from '../../../ui/overlays/dialog.tsx'
+import { toast } from '../../../ui/overlays/toast.tsx'
+import type { Item } from '../list/items.ts'
+import { sizeOf } from './files-of.ts'
+import { filesText, reportFailures, useRefresh } from './outcome.ts'
+
+/** Says what is deleted, and deletes it. With a trash, the delete can be undone. */
+export function DeleteDialog({ items, onClose, onDone }: DialogProps) {
+  const { sluice } = useClient()
+  const refresh = useRefresh()
+  const { files, bytes } = sizeOf(items)
+  const title = items.length === 1 && items[0]?.kind === 'file' ? items[0].name : filesText(files)
+
+  async function remove(): Promise<void> {
+    const keys = items.flatMap((item) => (item.kind === 'file' ? [item.id] : []))
+    const folders = items.flatMap((item) => (item.kind === 'folder' ? [item.folder.path] : []))
+    const results = keys.length > 0 ? await sluice.files.deleteMany(keys) : []
+    for (const prefix of folders) results.push(...(await sluice.files.deleteMany({ prefix })))
+    reportFailures(results)
+    const deleted = results.flatMap((one) => (one.status === 'deleted' ? [one] : []))
+    const inTrash = deleted.flatMap(({ path, deletedUntil }) => (deletedUntil ? [path] : []))
+    const undo = async () => {
+      const restored = await sluice.files.restore(inTrash)
+      reportFailures(restored)
+      toast.success(FILE_ACTIONS.restored(filesText(restored.filter(isRestored).length)))
+      await refresh()
+    }
+    if (deleted.length > 0)
+      toast.success(FILE_ACTIONS.removed(filesText(deleted.length)), inTrash.length > 0 ? { undo } : {})
+    onDone()
+    await refresh()
+  }
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={FILE_ACTIONS.removeTitle(title)}
+      description={FILE_ACTIONS.removeText(formatBytes(bytes))}
+      action={FILE_ACTIONS.remove}
+      onConfirm={remove}
+    >
+      <p className="text-muted text-sm">{FILE_ACTIONS.removeUndo}</p>
+    </ConfirmDialog>
+  )
+}
+
+const isRestored = ({ status }: { status: string }) => status === 'restored'
+
+/** What all dialogs of a selection receive. */
+export interface DialogProps {
+  items: readonly Item[]
+  onClose: () => void
+  /** The files have changed: the selection ends. */
+  onDone: () => void
+}

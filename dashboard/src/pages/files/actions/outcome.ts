@@ -1,0 +1,26 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useClient } from '../../../api/session.ts'
+import { FILE_ACTIONS } from '../../../texts/files.ts'
+import { formatNumber } from '../../../ui/format.ts'
+import { toast } from '../../../ui/overlays/toast.tsx'
+
+/** `12 files`. */
+export function filesText(count: number): string {
+  return FILE_ACTIONS.count(count, formatNumber(count))
+}
+
+/** One entry of a report of several files. */
+type Outcome = { status: string; detail?: string }
+
+/** Shows how many files failed, with the reason of the first one. */
+export function reportFailures(results: readonly Outcome[]): void {
+  const failed = results.filter(({ status }) => status === 'error')
+  if (failed.length > 0) toast.failure(FILE_ACTIONS.failed(failed.length, failed[0]?.detail ?? ''))
+}
+
+/** Loads all lists of files of the client again. */
+export function useRefresh(): () => Promise<void> {
+  const queryClient = useQueryClient()
+  const { client } = useClient()
+  return () => queryClient.invalidateQueries({ queryKey: [client.id, 'files'] })
+}

@@ -1,0 +1,136 @@
+import { useQuery } from '@tanstack/react-query'
+import { clsx } from 'clsx'
+import { Plus, X } from 'lucide-react'
+import { type FormEvent, useId, useState } from 'react'
+import { useClient } from '../../../api/session.ts'
+import { COMMON } from '../../../texts/common.ts'
+import { FILE_ACTIONS } from '../../../texts/files.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Field, Input } from '../../../ui/forms/field.tsx'
+import { Dialog } from '../../../ui/overlays/dialog.tsx'
+import { toast } from '../../../ui/overlays/toast.tsx'
+import type { DialogProps } from './delete-dialog.tsx'
+import { filesOf, sizeOf } from './files-of.ts'
+import { filesText, reportFailures, useRefresh } from './outcome.ts'
+
+// Requests at the same time.
+const PARALLEL = 6
+
+/** Adds tags to all files of the selection, and removes others. */
+export function TagsDialog({ items, onClose }: DialogProps) {
+  const { client, sluice } = useClient()
+  const refresh = useRefresh()
+  const formId = useId()
+  const [typed, setTyped] = useState('')
+  const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set())
+  const [isBusy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<string>()
+  const { data: selected, error } = useQuery({
+    queryKey: [client.id, 'files', 'selected', ...items.map(({ id }) => id)],
+    queryFn: ({ signal }) => filesOf(sluice, items, { signal }),
+  })
+  const tags = [...new Set(selected?.flatMap(({ file }) => file.tags))].sort()
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!selected) return
+    const added = typed.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]))
+    const changes = selected.flatMap(({ file }) => {
+      const next = [...new Set([...file.tags.filter((tag) => !removed.has(tag)), ...added])]
+      return next.length === file.tags.length && added.every((tag) => file.tags.includes(tag))
+        ? []
+        : [{ file, next }]
+    })
+    setBusy(true)
+    const results: Array<{ status: string; detail?: string }> = []
+    const waiting = [...changes]
+    const worker = async () => {
+      for (let one = waiting.shift(); one; one = waiting.shift()) {
+        const result = await sluice.files.update(one.file, { tags: one.next }).then(
+          () => ({ status: 'changed' }),
+          (reason: Error) => ({ status: 'error', detail: reason.message }),
+        )
+        results.push(result)
+      }
+    }
+    await Promise.all(Array.from({ length: PARALLEL }, worker))
+    setBusy(false)
+    const done = results.filter(({ status }) => status === 'changed').length
+    if (done > 0) toast.success(FILE_ACTIONS.tagged(filesText(done)))
+    await refresh()
+    const [first] = results.flatMap(({ detail }) => (detail ? [detail] : []))
+    // A tag that is not valid fails for all files: it can be corrected here.
+    if (first !== undefined && done === 0) return setFailure(first)
+    reportFailures(results)
+    onClose()
+  }
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={FILE_ACTIONS.tagsTitle(filesText(sizeOf(items).files))}
+      size="small"
+      isModalOnly={isBusy}
+      actions={
+        <>
+          <Button onClick={onClose} disabled={isBusy}>
+            {COMMON.cancel}
+          </Button>
+          <Button
+            look="primary"
+            type="submit"
+            form={formId}
+            isBusy={isBusy || (!selected && !error)}
+            disabled={typed.trim() === '' && removed.size === 0}
+          >
+            {COMMON.save}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+        <Field label={FILE_ACTIONS.addTags} hint={FILE_ACTIONS.addTagsHint} error={failure ?? error?.message}>
+          <Input
+            value={typed}
+            maxLength={2000}
+            autoComplete="off"
+            onChange={(event) => {
+              setTyped(event.target.value)
+              setFailure(undefined)
+            }}
+          />
+        </Field>
+        {tags.length > 0 && (
+          <fieldset>
+            <legend className="mb-1.5 font-medium text-sm">{FILE_ACTIONS.currentTags}</legend>
+            <div className="flex max-h-40 flex-wrap gap-1.5 overflow-y-auto">
+              {tags.map((tag) => {
+                const isRemoved = removed.has(tag)
+                const Icon = isRemoved ? Plus : X
+                return (
+                  <button
+                    key={tag}
+                    type="button"
+                    aria-label={isRemoved ? FILE_ACTIONS.restoreTag(tag) : FILE_ACTIONS.removeTag(tag)}
+                    onClick={() => {
+                      const next = new Set(removed)
+                      if (!next.delete(tag)) next.add(tag)
+                      setRemoved(next)
+                    }}
+                    className={clsx(
+                      'inline-flex h-6 max-w-full items-center gap-1 rounded-full px-2 text-xs',
+                      isRemoved ? 'bg-danger-soft text-danger-ink line-through' : 'bg-hover text-ink',
+                    )}
+                  >
+                    <span className="truncate">{tag}</span>
+                    <Icon aria-hidden="true" className="size-3 shrink-0" />
+                  </button>
+                )
+              })}
+            </div>
+          </fieldset>
+        )}
+      </form>
+    </Dialog>
+  )
+}

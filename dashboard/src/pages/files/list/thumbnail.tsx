@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query'
+import { clsx } from 'clsx'
+import { AudioLines, File as FileIcon, FileText, Film, FolderClosed, Image } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { buildUrl, type ListedFile, thumbHashToDataUrl } from '../../../../../client/index.ts'
+import { reachable } from '../../../api/base.ts'
+import { useClient } from '../../../api/session.ts'
+import { signedSoon } from './sign-soon.ts'
+
+const ICONS = { image: Image, video: Film, audio: AudioLines, text: FileText, application: FileIcon }
+// A picture of the cache is there before.
+const HASH_AFTER_MS = 150
+const HAS_PICTURE = ['image', 'video']
+
+export function FolderGlyph({ className }: { className?: string }) {
+  return <FolderClosed aria-hidden="true" className={clsx('text-accent-ink', className)} />
+}
+
+/** The picture of a file, at most `width` CSS pixels wide, or the icon of its type. Decoration: the name is next to it. */
+export function Thumbnail({
+  file,
+  width,
+  isSmall = false,
+}: {
+  file: ListedFile
+  width: number
+  isSmall?: boolean
+}) {
+  const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading')
+  const hasPicture = HAS_PICTURE.includes(file.mimeType) && state !== 'failed'
+  const src = useThumbnailUrl(file, width, hasPicture)
+  const hash = useThumbHash(
+    file,
+    file.mimeType === 'image' && file.srcExpires === undefined && state === 'loading' && !isSmall,
+  )
+  const Icon = ICONS[file.mimeType]
+  return (
+    <span aria-hidden="true" className="relative flex size-full items-center justify-center overflow-hidden">
+      {(!hasPicture || (file.mimeType === 'video' && state === 'loading')) && (
+        <span className="flex flex-col items-center gap-1.5 text-faint">
+          <Icon className={isSmall ? 'size-4' : 'size-8'} strokeWidth={1.5} />
+          {!isSmall && <span className="font-medium text-xs uppercase">{file.format}</span>}
+        </span>
+      )}
+      {hash && state === 'loading' && (
+        <img src={hash} alt="" className="absolute inset-0 size-full object-cover" />
+      )}
+      {hasPicture && src && (
+        <img
+          src={src}
+          alt=""
+          draggable={false}
+          decoding="async"
+          onLoad={() => setState('shown')}
+          onError={() => setState('failed')}
+          className={clsx(
+            'absolute inset-0 size-full transition-opacity duration-150',
+            isSmall ? 'object-cover' : 'object-contain',
+            state === 'shown' ? 'opacity-100' : 'opacity-0',
+          )}
+        />
+      )}
+    </span>
+  )
+}
+
+/** A rendered picture in the density of the screen. Undefined until it is signed, for clients whose URLs need it. */
+function useThumbnailUrl(file: ListedFile, width: number, isWanted: boolean): string | undefined {
+  const { sluice, client } = useClient()
+  // Few different sizes, so that few are rendered.
+  const pixels = width * (devicePixelRatio > 1 ? 2 : 1)
+  const plain = buildUrl(
+    file,
+    file.mimeType === 'video' ? `w=${pixels}&thumbnail=1` : { w: pixels, f: 'auto' },
+  )
+  // A signature covers the parameters.
+  const isSigned = file.srcExpires !== undefined
+  const { data } = useQuery({
+    queryKey: [client.id, 'signed', plain],
+    queryFn: () => signedSoon(sluice, plain),
+    enabled: isSigned && isWanted,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const url = isSigned ? data : plain
+  return url && isWanted ? reachable(url) : undefined
+}
+
+/** A blurred picture while the real one takes longer. */
+function useThumbHash(file: ListedFile, isWanted: boolean): string | undefined {
+  const { client } = useClient()
+  const [isLate, setLate] = useState(false)
+  useEffect(() => {
+    if (!isWanted) return undefined
+    const timer = setTimeout(() => setLate(true), HASH_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [isWanted])
+  const { data } = useQuery({
+    queryKey: [client.id, 'thumb-hash', file.s3PathOriginal],
+    queryFn: async ({ signal }) => {
+      const url = reachable(file.src).replace(/(\/v1\/\w+)\/upload\//, '$1/info/')
+      const response = await fetch(url, { signal })
+      if (!response.ok) return null
+      const { thumbHash } = (await response.json()) as { thumbHash?: string }
+      return thumbHash ? thumbHashToDataUrl(thumbHash) : null
+    },
+    enabled: isWanted && isLate,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return data ?? undefined
+}

@@ -1,0 +1,36 @@
+import { clsx } from 'clsx'
+import { CircleAlert, CircleCheck, CircleX } from 'lucide-react'
+import type { SystemReport } from '../../../../client/index.ts'
+import { HEALTH } from '../../texts/health.ts'
+import { formatClock } from './values.ts'
+
+const LOOKS = {
+  ok: { Icon: CircleCheck, classes: 'bg-success-soft text-success-ink' },
+  degraded: { Icon: CircleAlert, classes: 'bg-warning-soft text-warning-ink' },
+  stopping: { Icon: CircleAlert, classes: 'bg-warning-soft text-warning-ink' },
+  unavailable: { Icon: CircleX, classes: 'bg-danger-soft text-danger-ink' },
+}
+
+/** One sentence about all checks. With an error: the latest call has failed, and the report is an earlier one. */
+export function Status({
+  system: { status },
+  checkedAt,
+  error,
+}: {
+  system: SystemReport
+  checkedAt: number
+  error: Error | null
+}) {
+  const { Icon, classes } = LOOKS[error ? 'unavailable' : status]
+  const { title, text } = error ? { title: HEALTH.unreachable, text: error.message } : HEALTH.states[status]
+  return (
+    <div className={clsx('flex flex-wrap items-center gap-x-4 gap-y-2 rounded-lg px-4 py-3.5', classes)}>
+      <Icon aria-hidden="true" className="size-6 shrink-0" />
+      <div role="status" className="min-w-0 flex-1">
+        <p className="font-semibold">{title}</p>
+        <p className="text-sm">{text}</p>
+      </div>
+      <p className="text-sm tabular-nums">{HEALTH.checkedAt(formatClock(checkedAt))}</p>
+    </div>
+  )
+}

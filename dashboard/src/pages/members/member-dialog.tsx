@@ -1,0 +1,121 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import type { Member, Role } from '../../../../client/index.ts'
+import { sluice } from '../../api/clients.ts'
+import { useSession } from '../../api/session.ts'
+import { emailError } from '../../layout/sign-in/credentials.ts'
+import { COMMON } from '../../texts/common.ts'
+import { MEMBERS } from '../../texts/members.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, Input } from '../../ui/forms/field.tsx'
+import { Select } from '../../ui/forms/select.tsx'
+import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { toast } from '../../ui/overlays/toast.tsx'
+import { Notice } from '../../ui/states.tsx'
+import { ClientChoice } from './client-choice.tsx'
+import type { IssuedLink } from './link-dialog.tsx'
+
+const FORM = 'member'
+const ROLES: readonly Role[] = ['viewer', 'editor', 'owner']
+
+/** Invites a member, or changes an existing one. */
+export function MemberDialog({
+  member,
+  onClose,
+  onInvited,
+}: {
+  member?: Member
+  onClose: () => void
+  onInvited: (link: IssuedLink) => void
+}) {
+  const session = useSession()
+  const queryClient = useQueryClient()
+  const [email, setEmail] = useState('')
+  const [name, setName] = useState(member?.name ?? '')
+  const [role, setRole] = useState<Role>(member?.role ?? 'editor')
+  const [clients, setClients] = useState<Member['clients']>(member?.clients ?? 'all')
+  const [isTried, setTried] = useState(false)
+  const visible = role === 'owner' ? 'all' : clients
+  const wrongEmail = member ? undefined : emailError(email)
+  const noClients = visible !== 'all' && visible.length === 0
+
+  const save = useMutation({
+    mutationFn: async () => {
+      const given = { role, clients: visible, ...(name.trim() && { name: name.trim() }) }
+      if (member) return void (await sluice.members.update(member.id, given))
+      const invited = await sluice.members.invite({ ...given, email: email.trim() })
+      onInvited({ link: invited.link, expiresAt: invited.expiresAt, name: invited.member.name })
+    },
+    onSuccess: async () => {
+      onClose()
+      if (member) toast.success(MEMBERS.saved)
+      const isOwn = member?.id === session.member.id
+      await queryClient.invalidateQueries({ queryKey: ['members'] })
+      if (isOwn) await queryClient.invalidateQueries({ queryKey: ['session'] })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (!wrongEmail && !noClients) save.mutate()
+  }
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={member ? MEMBERS.editTitle(member.name) : MEMBERS.invite}
+      description={member ? member.email : MEMBERS.inviteText}
+      actions={
+        <>
+          <Button onClick={onClose}>{COMMON.cancel}</Button>
+          <Button type="submit" form={FORM} look="primary" isBusy={save.isPending}>
+            {member ? COMMON.save : MEMBERS.createInvitation}
+          </Button>
+        </>
+      }
+    >
+      <form id={FORM} onSubmit={submit} noValidate className="flex flex-col gap-4">
+        {!member && (
+          <Field label={MEMBERS.email} hint={MEMBERS.emailHint} error={isTried && wrongEmail}>
+            <Input
+              type="email"
+              autoComplete="off"
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+          </Field>
+        )}
+        <Field label={MEMBERS.name} optional={!member}>
+          <Input
+            autoComplete="off"
+            maxLength={100}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </Field>
+        <Field label={MEMBERS.role}>
+          <Select
+            value={role}
+            onChange={setRole}
+            options={ROLES.map((value) => ({
+              value,
+              label: MEMBERS.roles[value],
+              description: MEMBERS.roleTexts[value],
+            }))}
+          />
+        </Field>
+        {role === 'owner' ? (
+          <p className="text-muted text-sm">{MEMBERS.ownerSeesAll}</p>
+        ) : (
+          <ClientChoice
+            clients={session.clients}
+            value={clients}
+            onChange={setClients}
+            error={isTried && noClients ? MEMBERS.noClientChosen : undefined}
+          />
+        )}
+        {save.error && <Notice tone="danger">{save.error.message}</Notice>}
+      </form>
+    </Dialog>
+  )
+}

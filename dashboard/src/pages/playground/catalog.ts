@@ -1,0 +1,88 @@
+import type { ParameterLists } from '../../../../client/index.ts'
+
+/** The types of files that parameters are for. */
+export type Group = keyof ParameterLists
+
+interface Described {
+  /** Name of the plugin: `image-resize`. */
+  plugin: string
+  name: string
+  aliases: readonly string[]
+  help: string
+  /** The accepted values, as text. */
+  expected: string
+}
+
+/** A parameter as the service describes it. The bounds are inclusive. */
+export type Parameter = Described &
+  (
+    | {
+        type: 'integer' | 'number'
+        min: number
+        max: number
+        unit?: string
+        default?: number
+        /** The value of the name alone. */
+        bare?: number
+      }
+    | { type: 'enum'; values: readonly string[]; default?: string }
+    | { type: 'flag' }
+    | { type: 'text'; maxLength: number; default?: string }
+    | { type: 'key'; group: Group }
+    | {
+        type: 'list'
+        of: 'integer' | 'number'
+        names: readonly string[]
+        separator: string
+        min: readonly number[]
+        max: readonly number[]
+        unit?: string
+        /** How many numbers are required. Default: all. */
+        atLeast?: number
+      }
+    | { type: 'color'; default?: string }
+  )
+
+/** The parameters of one plugin. */
+export interface PluginParameters {
+  plugin: string
+  /** The name for people: `Resize`. */
+  title: string
+  parameters: readonly Parameter[]
+}
+
+/** The parameters of all plugins for one type of files, in the order in which the plugins run. */
+export function parametersFor(lists: ParameterLists, group: Group): readonly Parameter[] {
+  return (lists[group] ?? []) as unknown as readonly Parameter[]
+}
+
+/** Whether a plugin transforms files of this type. */
+export function isTransformable(lists: ParameterLists, group: Group): boolean {
+  return parametersFor(lists, group).length > 0
+}
+
+/** Parameters by plugin, in their order. */
+export function byPlugin(parameters: readonly Parameter[]): PluginParameters[] {
+  const groups = new Map<string, Parameter[]>()
+  for (const parameter of parameters) {
+    const own = groups.get(parameter.plugin)
+    if (own) own.push(parameter)
+    else groups.set(parameter.plugin, [parameter])
+  }
+  return [...groups].map(([plugin, own]) => ({ plugin, title: titleOf(plugin), parameters: own }))
+}
+
+/** Whether a parameter fits a search, by its name, its plugin or its purpose. */
+export function isFound({ name, aliases, plugin, help }: Parameter, search: string): boolean {
+  const text = [name, ...aliases, plugin, help].join(' ').toLowerCase()
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+/** `image-key-frames` → `Key frames`. */
+function titleOf(plugin: string): string {
+  const words = plugin.replace(/^(?:image|video|audio|text|application)-(?=.)/, '').replace(/[-_]+/g, ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,20 @@
+import { PLAYGROUND } from '../../../texts/playground.ts'
+import { Segmented } from '../../../ui/forms/choices.tsx'
+import type { InputProps } from './input-props.ts'
+
+/** A flag. Off is a choice of its own: it switches off what a preset has switched on. */
+export function FlagInput({ parameter, value, onChange }: InputProps<'flag'>) {
+  const state = value === undefined ? 'unset' : /^(?:0|false)$/i.test(value) ? '0' : '1'
+  return (
+    <Segmented
+      label={PLAYGROUND.value(parameter.name)}
+      value={state}
+      onChange={(next) => onChange(next === 'unset' ? undefined : next)}
+      options={[
+        { value: 'unset', label: PLAYGROUND.notSet },
+        { value: '1', label: PLAYGROUND.turnOn },
+        { value: '0', label: PLAYGROUND.turnOff },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,70 @@
+import type { ReactNode } from 'react'
+import { PLAYGROUND } from '../../../texts/playground.ts'
+import { formatBytes, formatPercent } from '../../../ui/format.ts'
+import type { Rendered } from './use-result.ts'
+
+/** Size, saved bytes, time, format and dimensions of the result. */
+export function Facts({
+  original,
+  rendered: { result, isRendering },
+  size,
+}: {
+  original: { size: number }
+  rendered: Rendered
+  size: { width: number; height: number } | undefined
+}) {
+  const bytes = result?.bytes
+  const saved = bytes === undefined ? undefined : original.size - bytes
+  return (
+    <div className="border-line border-t" aria-busy={isRendering}>
+      <dl className="grid grid-cols-2 gap-px bg-line sm:grid-cols-5">
+        <Fact name={PLAYGROUND.size} value={bytes === undefined ? undefined : formatBytes(bytes)}>
+          {PLAYGROUND.ofOriginal(formatBytes(original.size))}
+        </Fact>
+        <Fact
+          name={saved !== undefined && saved < 0 ? PLAYGROUND.larger : PLAYGROUND.saved}
+          value={saved === undefined ? undefined : formatBytes(Math.abs(saved))}
+          tone={saved === undefined || saved === 0 ? '' : saved > 0 ? 'text-success-ink' : 'text-warning-ink'}
+        >
+          {saved !== undefined && original.size > 0 && formatPercent(Math.abs(saved) / original.size)}
+        </Fact>
+        <Fact
+          name={PLAYGROUND.time}
+          value={result?.ms === undefined ? undefined : PLAYGROUND.milliseconds(result.ms)}
+        />
+        <Fact name={PLAYGROUND.format} value={result && shortType(result.mediaType)} />
+        <Fact name={PLAYGROUND.dimensions} value={size && PLAYGROUND.pixels(size.width, size.height)} />
+      </dl>
+      {result?.note && (
+        <p className="border-line border-t px-3 py-2 text-muted text-xs">
+          {PLAYGROUND.transformed}: <code className="font-mono">{result.note}</code>
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Fact({
+  name,
+  value,
+  tone = '',
+  children,
+}: {
+  name: string
+  value: string | undefined
+  tone?: string
+  children?: ReactNode
+}) {
+  return (
+    <div className="bg-surface px-3 py-2.5 last:col-span-2 sm:last:col-span-1">
+      <dt className="text-muted text-xs">{name}</dt>
+      <dd className={`font-semibold tabular-nums ${tone}`}>{value ?? '–'}</dd>
+      <dd className="min-h-4 text-faint text-xs tabular-nums">{value !== undefined && children}</dd>
+    </div>
+  )
+}
+
+/** `image/svg+xml` → `SVG+XML`. */
+function shortType(mediaType: string): string {
+  return mediaType.replace(/^.*\/(?:x-|vnd\.)?/, '').toUpperCase()
+}

@@ -1,0 +1,34 @@
+import { useEffect, useRef } from 'react'
+import { PLAYGROUND } from '../../../texts/playground.ts'
+import { toast } from '../../../ui/overlays/toast.tsx'
+
+/** A player for HLS, also in browsers that know it only with a library. */
+export function Playlist({ url }: { url: string }) {
+  const video = useRef<HTMLVideoElement>(null)
+  useEffect(() => {
+    const element = video.current
+    if (!element) return undefined
+    let isEnded = false
+    let end = () => {}
+    // The library is large, and few results are playlists.
+    void import('hls.js/light').then(({ default: Hls }) => {
+      if (isEnded) return
+      if (!Hls.isSupported()) {
+        element.src = url
+        return
+      }
+      const hls = new Hls()
+      hls.loadSource(url)
+      hls.attachMedia(element)
+      end = () => hls.destroy()
+    }, toast.failure)
+    return () => {
+      isEnded = true
+      end()
+    }
+  }, [url])
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: the file has no captions
+    <video ref={video} controls playsInline aria-label={PLAYGROUND.video} className="size-full" />
+  )
+}

@@ -1,0 +1,112 @@
+import { buildUrl, srcset } from '../../../../../client/index.ts'
+import type { Values } from '../state.ts'
+
+/** The code of a result, by language. */
+export interface Code {
+  url: string
+  srcset?: string
+  picture?: string
+  react?: string
+  curl: string
+}
+
+const WIDTHS = [320, 640, 960, 1280, 1920]
+const SIZES = '(min-width: 60rem) 60rem, 100vw'
+
+/** Code that shows a result. `srcset` and the code after it exist for images only. */
+export function codeOf({
+  src,
+  url,
+  values,
+  alt,
+  isImage,
+}: {
+  /** Without parameters. */
+  src: string
+  url: string
+  values: Values
+  alt: string
+  isImage: boolean
+}): Code {
+  const curl = `curl -o ${shellText(fileName(src))} ${shellText(url)}`
+  if (!isImage) return { url, curl }
+  // Several widths of one picture keep its proportions.
+  const { w, h, f, dpr: _dpr, ...shared } = values
+  const ratio = w !== undefined && h !== undefined && values.ar === undefined ? { ar: `${w}:${h}` } : {}
+  const height = w === undefined && h !== undefined ? { h } : {}
+  const others = { ...shared, ...ratio }
+  const widths = widthsFor(w)
+  const set = (format: string | undefined) =>
+    srcset(src, widths, { ...others, ...(format !== undefined && { f: format }) } as Record<string, string>)
+      .split(', ')
+      .join(',\n    ')
+  const fallback = buildUrl(src, { ...others, ...height, ...(w !== undefined && { w: Number(w) }) } as Record<
+    string,
+    string
+  >)
+  return {
+    url,
+    srcset: `<img\n  src="${html(url)}"\n  srcset="${html(set(f))}"\n  sizes="${SIZES}"\n  alt="${html(alt)}">`,
+    picture: [
+      '<picture>',
+      ...['avif', 'webp'].map(
+        (format) => `  <source type="image/${format}" sizes="${SIZES}"\n    srcset="${html(set(format))}">`,
+      ),
+      `  <img src="${html(fallback)}" alt="${html(alt)}">`,
+      '</picture>',
+    ].join('\n'),
+    react: reactCode({ src, alt, w, query: { ...others, ...(f !== undefined && { f }) } }),
+    curl,
+  }
+}
+
+function reactCode({
+  src,
+  alt,
+  w,
+  query,
+}: {
+  src: string
+  alt: string
+  w: string | undefined
+  query: Values
+}): string {
+  const parameters = Object.entries(query).map(([name, value]) => `${memberName(name)}: ${literal(value)}`)
+  return [
+    "import { SluiceImage } from 'sluice/client/react'",
+    '',
+    '<SluiceImage',
+    `  src="${html(src)}"`,
+    `  alt="${html(alt)}"`,
+    ...(w === undefined ? [`  sizes="${SIZES}"`] : [`  width={${Number(w) || literal(w)}}`]),
+    ...(parameters.length > 0 ? [`  parameters={{ ${parameters.join(', ')} }}`] : []),
+    '/>',
+  ].join('\n')
+}
+
+/** Half, one, two and three times a chosen width, within what the service renders; else the usual ones. */
+function widthsFor(w: string | undefined): readonly number[] {
+  const width = Number(w)
+  if (!(width >= 1)) return WIDTHS
+  return [...new Set([0.5, 1, 2, 3].map((times) => Math.round(width * times)))].filter((each) => each <= 5000)
+}
+
+function memberName(name: string): string {
+  return /^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)
+}
+
+function literal(value: string): string {
+  return value !== '' && String(Number(value)) === value ? value : `'${value.replace(/['\\]/g, '\\$&')}'`
+}
+
+function html(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}
+
+function shellText(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+function fileName(src: string): string {
+  return new URL(src).pathname.split('/').at(-1) || 'file'
+}

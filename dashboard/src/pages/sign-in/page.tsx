@@ -1,0 +1,34 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
+import { sessionQuery } from '../../api/session.ts'
+import { NarrowPage } from '../../layout/sign-in/narrow-page.tsx'
+import { SignInForm } from '../../layout/sign-in/sign-in-form.tsx'
+import { SIGN_IN } from '../../texts/session/sign-in.ts'
+
+/** Email address and password. It then shows the page that needed the sign-in. */
+export function SignInPage() {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const router = useRouter()
+  const { from } = useSearch({ from: '/sign-in' })
+  return (
+    <NarrowPage
+      title={SIGN_IN.title}
+      subtitle={SIGN_IN.subtitle}
+      footer={
+        <>
+          {SIGN_IN.forgotten} <code className="whitespace-nowrap font-mono text-ink">{SIGN_IN.command}</code>.
+        </>
+      }
+    >
+      <SignInForm
+        onSignedIn={(session) => {
+          queryClient.setQueryData(sessionQuery.queryKey, session)
+          // Only a path of the console: a link must not lead to another site.
+          if (from?.startsWith('/') && !from.startsWith('//')) router.history.replace(router.basepath + from)
+          else void navigate({ to: '/', replace: true })
+        }}
+      />
+    </NarrowPage>
+  )
+}

@@ -1,0 +1,135 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { RotateCcw, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { ListedFile } from '../../../../client/index.ts'
+import { useClient, useMay } from '../../api/session.ts'
+import { TRASH } from '../../texts/trash.ts'
+import { Button } from '../../ui/button.tsx'
+import { formatNumber } from '../../ui/format.ts'
+import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
+import { toast } from '../../ui/overlays/toast.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { SkeletonRows } from '../../ui/skeleton.tsx'
+import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { TrashTable } from './table.tsx'
+
+const PAGE = 200
+
+/** The deleted files of a client that can be restored. */
+export function TrashPage() {
+  const { client, sluice } = useClient()
+  const queryClient = useQueryClient()
+  const mayChange = useMay('editor')
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [toRemove, setToRemove] = useState<readonly ListedFile[]>()
+  const [isBusy, setBusy] = useState(false)
+  const list = useInfiniteQuery({
+    queryKey: [client.id, 'files', 'trash'],
+    queryFn: ({ pageParam, signal }) =>
+      sluice.files.page({ deleted: true, limit: PAGE, cursor: pageParam, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ cursor }) => cursor ?? undefined,
+  })
+  const files = list.data?.pages.flatMap((page) => page.files) ?? []
+  const selected = files.filter(({ s3PathOriginal }) => chosen.has(s3PathOriginal))
+
+  const finish = async (
+    results: ReadonlyArray<{ status: string; detail?: string }>,
+    text: (files: string) => string,
+  ) => {
+    const failed = results.filter(({ status }) => status === 'error')
+    const done = results.length - failed.length
+    if (failed.length > 0) toast.failure(TRASH.failed(failed.length, failed[0]?.detail ?? ''))
+    if (done > 0) toast.success(text(filesText(done)))
+    setChosen(new Set())
+    await queryClient.invalidateQueries({ queryKey: [client.id, 'files'] })
+  }
+  const restore = async (some: readonly ListedFile[]) => {
+    setBusy(true)
+    try {
+      await finish(await sluice.files.restore(some), TRASH.restored)
+    } catch (error) {
+      toast.failure(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const remove = async () =>
+    finish(await sluice.files.deleteMany(toRemove ?? [], { permanently: true }), TRASH.removed)
+
+  return (
+    <Page
+      title={TRASH.title}
+      description={TRASH.description}
+      actions={
+        mayChange &&
+        selected.length > 0 && (
+          <>
+            <Button
+              icon={<RotateCcw aria-hidden="true" className="size-4" />}
+              isBusy={isBusy}
+              onClick={() => void restore(selected)}
+            >
+              {TRASH.restore}
+            </Button>
+            <Button
+              look="danger"
+              icon={<Trash2 aria-hidden="true" className="size-4" />}
+              onClick={() => setToRemove(selected)}
+            >
+              {TRASH.remove}
+            </Button>
+          </>
+        )
+      }
+    >
+      {list.error && !list.data ? (
+        <ErrorState error={list.error} onRetry={() => void list.refetch()} />
+      ) : (
+        <Card isFlush>
+          {list.isPending && <SkeletonRows rows={6} rowHeight={49} />}
+          {list.data && files.length === 0 && !list.hasNextPage && (
+            <EmptyState icon={<Trash2 />} title={TRASH.emptyTitle}>
+              {TRASH.emptyText}
+            </EmptyState>
+          )}
+          {files.length > 0 && (
+            <TrashTable
+              files={files}
+              chosen={chosen}
+              onChoose={setChosen}
+              mayChange={mayChange}
+              onRestore={(file) => void restore([file])}
+              onRemove={(file) => setToRemove([file])}
+            />
+          )}
+          {list.hasNextPage && (
+            <div className="flex justify-center border-line border-t p-3">
+              <Button isBusy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+                {TRASH.more}
+              </Button>
+            </div>
+          )}
+        </Card>
+      )}
+      {toRemove && (
+        <ConfirmDialog
+          isOpen
+          onClose={() => setToRemove(undefined)}
+          title={TRASH.removeTitle(toRemove.length === 1 ? nameOf(toRemove[0]) : filesText(toRemove.length))}
+          description={TRASH.removeText}
+          action={TRASH.remove}
+          onConfirm={remove}
+        />
+      )}
+    </Page>
+  )
+}
+
+function filesText(count: number): string {
+  return TRASH.files(count, formatNumber(count))
+}
+
+function nameOf(file: ListedFile | undefined): string {
+  return file?.originalName || file?.sourceName || ''
+}

@@ -1,0 +1,45 @@
+import type { SluiceError } from '../../../../client/index.ts'
+import { UPLOAD } from '../../texts/upload.ts'
+import { formatBytes } from '../../ui/format.ts'
+import type { UploadItem } from './queue/item.ts'
+
+const TEXTS = UPLOAD.errors
+
+// The same file would be refused again.
+const FINAL_CODES = ['empty_file', 'type_not_allowed', 'image_size_not_allowed', 'file_not_decodable']
+
+/** Why an upload has failed, and what the member can do. */
+export function adviceOf({ code, status, detail, problem }: SluiceError): string {
+  if (code === 'too_large' || status === 413)
+    return problem?.maxBytes === undefined
+      ? TEXTS.tooLargeUnknown
+      : TEXTS.tooLarge(formatBytes(problem.maxBytes))
+  if (code === 'type_not_allowed' || status === 415)
+    return typeof problem?.expected === 'string' ? TEXTS.type(problem.expected) : TEXTS.typeUnknown
+  if (code === 'storage_full' || status === 507) return TEXTS.full
+  if (status === 429 || status === 503) return TEXTS.busy
+  const known: Record<string, string> = {
+    empty_file: TEXTS.empty,
+    image_size_not_allowed: TEXTS.pixels,
+    file_not_decodable: TEXTS.damaged,
+    network: TEXTS.network,
+    timeout: TEXTS.network,
+    upload_not_found: TEXTS.expired,
+    forbidden: TEXTS.forbidden,
+  }
+  // The service describes the problem itself, for example of a URL that it could not fetch.
+  return known[code] ?? TEXTS.other(detail)
+}
+
+/** Whether a retry of a failed upload can succeed. */
+export function isRetryable({ status, source, error }: UploadItem): boolean {
+  return status === 'failed' && source !== undefined && !FINAL_CODES.includes(error?.code ?? '')
+}
+
+/** A duration, rounded up: `40 s`, `3 min`. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(1, Math.ceil(seconds))
+  if (whole < 90) return UPLOAD.seconds(whole)
+  if (whole < 5400) return UPLOAD.minutes(Math.ceil(whole / 60))
+  return UPLOAD.hours(Math.ceil(whole / 3600))
+}

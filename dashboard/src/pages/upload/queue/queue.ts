@@ -1,0 +1,215 @@
+import { browserMemory } from '../../../../../client/uploader/queue/browser-memory.ts'
+import type { UploadMemory } from '../../../../../client/uploader/queue/memory.ts'
+import { noteUnfinished } from '../../../layout/unfinished.ts'
+import { isRunning, isSameUpload, isUnfinished, type NewUpload, newItem, type UploadItem } from './item.ts'
+import { createTransport, type Transport } from './transport.ts'
+import { removeExpiredUrls } from './upload-urls.ts'
+
+// Browsers limit connections to a server of HTTP/1.1 to six. Some must remain for the pages.
+const CONCURRENCY = 4
+
+/** The uploads of this page. */
+export interface UploadQueue {
+  /** Adds files and starts their uploads. A file that is already here and not yet stored is ignored, or continued. */
+  add(uploads: readonly NewUpload[]): void
+  pause(id?: string): void
+  resume(id?: string): void
+  /** Retries a failed upload, or all. */
+  retry(id?: string): void
+  /** Forgets an upload, and stops it. The bytes of an unfinished one are deleted. */
+  remove(id: string): void
+  removeAll(): void
+  /** Forgets all stored files. They stay stored. */
+  clearDone(): void
+  /** The same array until the next change. */
+  getItems(): readonly UploadItem[]
+  /** Calls a function after changes, at most once per frame. @returns a function that ends it */
+  subscribe(listener: () => void): () => void
+  /** Calls a function with each stored file. @returns a function that ends it */
+  onStored(listener: (item: UploadItem) => void): () => void
+  /** Stops all uploads. The next page of this member continues them. */
+  close(): void
+}
+
+/** The queue of a member. It continues what an earlier page has left unfinished, for the clients that the member may see. */
+export function createQueue(memberId: string, clientIds: readonly string[]): UploadQueue {
+  const memory: UploadMemory = browserMemory(`console ${memberId}`)
+  const items = new Map<string, UploadItem>()
+  const listeners = new Set<() => void>()
+  const storedListeners = new Set<(item: UploadItem) => void>()
+  let shown: readonly UploadItem[] = []
+  let isScheduled = false
+  let isClosed = false
+
+  function changed(): void {
+    if (isScheduled || isClosed) return
+    isScheduled = true
+    // A hidden tab has no frames, but continues to upload.
+    setTimeout(() => {
+      isScheduled = false
+      if (isClosed) return
+      shown = [...items.values()]
+      noteUnfinished(shown.some(isUnfinished))
+      for (const listener of listeners) listener()
+    }, 50)
+  }
+  function change(id: string, changes: Partial<UploadItem>): UploadItem | undefined {
+    const item = items.get(id)
+    if (!item) return undefined
+    const next = { ...item, ...changes }
+    items.set(id, next)
+    changed()
+    return next
+  }
+
+  const transport: Transport = createTransport({
+    onProgress: (id, sentBytes) => change(id, { sentBytes }),
+    onBusy: (id, busyUntil) => change(id, { busyUntil }),
+    onReceived: (id) => change(id, { status: 'storing' }),
+    onDone(id, record) {
+      const done = change(id, { status: 'done', record, sentBytes: items.get(id)?.size ?? record.size ?? 0 })
+      void memory.delete(id)
+      if (done) for (const listener of storedListeners) listener(done)
+      pump()
+    },
+    onFailed(id, error) {
+      // A refused file would be refused again after a reload.
+      if (error.status >= 400 && error.status < 500) void memory.delete(id)
+      change(id, { status: 'failed', error, busyUntil: undefined })
+      pump()
+    },
+  })
+
+  function pump(): void {
+    let active = 0
+    for (const { status } of items.values()) if (status === 'uploading' || status === 'storing') active += 1
+    for (const item of items.values()) {
+      if (active >= CONCURRENCY) return
+      if (item.status !== 'waiting' || !item.source) continue
+      active += 1
+      change(item.id, { status: 'uploading', error: undefined })
+      transport.start(item)
+    }
+  }
+
+  const chosen = (id: string | undefined) =>
+    [...items.values()].filter((item) => id === undefined || item.id === id)
+
+  function put(item: UploadItem): void {
+    const { source, size } = item
+    if (!(source instanceof File) || size === undefined) return
+    const { id, name, type, lastModified, folder } = item
+    const stored = { id, name, type, lastModified, folder, size, file: source }
+    void memory.put({ ...stored, isPaused: false, storedAt: Date.now() })
+  }
+
+  function addOne(wish: NewUpload): void {
+    const item = newItem(wish)
+    const known = [...items.values()].find((other) => isUnfinished(other) && isSameUpload(other, item))
+    if (known?.status === 'interrupted') {
+      const continued = change(known.id, { source: wish.source, status: 'waiting' })
+      if (continued) put(continued)
+    } else if (!known) {
+      items.set(item.id, item)
+      put(item)
+    }
+  }
+
+  const queue: UploadQueue = {
+    add(uploads) {
+      for (const upload of uploads) addOne(upload)
+      changed()
+      pump()
+    },
+    pause(id) {
+      for (const { id: one, status, source } of chosen(id)) {
+        if ((status !== 'waiting' && status !== 'uploading') || source instanceof URL) continue
+        if (status === 'uploading') transport.pause(one)
+        memory.setPaused(one, true)
+        change(one, { status: 'paused', busyUntil: undefined })
+      }
+      pump()
+    },
+    resume(id) {
+      for (const { id: one, status } of chosen(id)) {
+        if (status !== 'paused') continue
+        memory.setPaused(one, false)
+        change(one, { status: 'waiting' })
+      }
+      pump()
+    },
+    retry(id) {
+      for (const item of chosen(id)) {
+        if (item.status !== 'failed' || !item.source) continue
+        const waiting = change(item.id, { status: 'waiting', error: undefined })
+        if (waiting) put(waiting)
+      }
+      pump()
+    },
+    remove(id) {
+      const item = items.get(id)
+      if (!item) return
+      items.delete(id)
+      if (item.status !== 'done') transport.cancel(item)
+      void memory.delete(id)
+      changed()
+      pump()
+    },
+    removeAll() {
+      const all = [...items.values()]
+      items.clear()
+      for (const item of all) {
+        if (item.status !== 'done') transport.cancel(item)
+        void memory.delete(item.id)
+      }
+      changed()
+    },
+    clearDone() {
+      for (const { id, status } of chosen(undefined)) if (status === 'done') items.delete(id)
+      changed()
+    },
+    getItems: () => shown,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    onStored(listener) {
+      storedListeners.add(listener)
+      return () => storedListeners.delete(listener)
+    },
+    close() {
+      isClosed = true
+      window.removeEventListener('online', retryLost)
+      window.removeEventListener('beforeunload', warn)
+      transport.close()
+      items.clear()
+      shown = []
+    },
+  }
+
+  async function restore(): Promise<void> {
+    removeExpiredUrls()
+    for (const { storedAt: _, file, isPaused, ...stored } of await memory.list()) {
+      const clientId = stored.id.slice(0, stored.id.indexOf(':'))
+      if (!clientIds.includes(clientId) || items.has(stored.id)) continue
+      const status = file ? (isPaused ? 'paused' : 'waiting') : 'interrupted'
+      const rest = { record: undefined, error: undefined, busyUntil: undefined, sentBytes: 0 }
+      const item: UploadItem = { ...stored, ...rest, clientId, status, source: file }
+      // The same file may have been added while the list was read.
+      if (![...items.values()].some((other) => isSameUpload(other, item))) items.set(item.id, item)
+    }
+    changed()
+    pump()
+  }
+  const retryLost = () => {
+    for (const { id, error } of chosen(undefined)) if (error?.code === 'network') queue.retry(id)
+  }
+  // What is in progress would stop until the console is opened again.
+  const warn = (event: BeforeUnloadEvent) => {
+    if ([...items.values()].some(isRunning)) event.preventDefault()
+  }
+  window.addEventListener('online', retryLost)
+  window.addEventListener('beforeunload', warn)
+  void restore()
+  return queue
+}

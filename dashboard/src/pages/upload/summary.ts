@@ -1,0 +1,64 @@
+import { useRef } from 'react'
+import { UPLOAD } from '../../texts/upload.ts'
+import { isRetryable } from './advice.ts'
+import { isRunning, type UploadItem } from './queue/item.ts'
+
+// The rate of the last seconds: an upload is rarely constant.
+const WINDOW_MS = 8000
+const MIN_WINDOW_MS = 1500
+
+/** Sums of all uploads. */
+export interface Summary {
+  total: number
+  running: number
+  done: number
+  failed: number
+  retryable: number
+  paused: number
+  interrupted: number
+  /** In bytes. Failed files and files of URLs do not count. */
+  sentBytes: number
+  totalBytes: number
+}
+
+/** Counts the uploads by state. */
+export function summaryOf(items: readonly UploadItem[]): Summary {
+  const count = (test: (item: UploadItem) => boolean) => items.filter(test).length
+  const counted = items.filter(({ status, source }) => status !== 'failed' && !(source instanceof URL))
+  return {
+    total: items.length,
+    running: count(isRunning),
+    done: count(({ status }) => status === 'done'),
+    failed: count(({ status }) => status === 'failed'),
+    retryable: count(isRetryable),
+    paused: count(({ status }) => status === 'paused'),
+    interrupted: count(({ status }) => status === 'interrupted'),
+    sentBytes: counted.reduce((sum, { sentBytes, size = 0 }) => sum + Math.min(sentBytes, size), 0),
+    totalBytes: counted.reduce((sum, { size = 0 }) => sum + size, 0),
+  }
+}
+
+/** What happens to all uploads, in a few words. */
+export function titleOf({ total, running, done, failed, paused, interrupted }: Summary): string {
+  if (total === 0) return UPLOAD.title
+  if (running > 0) return UPLOAD.uploading(done, total)
+  if (paused > 0) return UPLOAD.allPaused(paused)
+  if (interrupted > 0) return UPLOAD.toContinue(interrupted)
+  return failed > 0 ? UPLOAD.someFailed(failed) : UPLOAD.allDone(done)
+}
+
+/** Seconds until all bytes are sent, at the rate of the last seconds. Undefined while the rate is not known. */
+export function useSecondsLeft({ running, sentBytes, totalBytes }: Summary): number | undefined {
+  const samples = useRef<Array<{ at: number; bytes: number }>>([])
+  const now = performance.now()
+  if (running === 0) {
+    samples.current = []
+    return undefined
+  }
+  const recent = samples.current.filter(({ at }) => at > now - WINDOW_MS)
+  if (recent.at(-1)?.bytes !== sentBytes) recent.push({ at: now, bytes: sentBytes })
+  samples.current = recent
+  const [first] = recent
+  if (!first || now - first.at < MIN_WINDOW_MS || sentBytes <= first.bytes) return undefined
+  return ((totalBytes - sentBytes) * (now - first.at)) / 1000 / (sentBytes - first.bytes)
+}

@@ -1,0 +1,96 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import type { MemberLink, Session } from '../../../../client/index.ts'
+import { sluice } from '../../api/clients.ts'
+import { emailError, passwordError } from '../../layout/sign-in/credentials.ts'
+import { WELCOME } from '../../texts/session/welcome.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, Input, PasswordInput } from '../../ui/forms/field.tsx'
+import { Notice } from '../../ui/states.tsx'
+
+/** Email address, name and password. The address of an invitation is fixed. */
+export function WelcomeForm({
+  of: { purpose, email: fixedEmail, name: givenName },
+  link,
+  onSignedIn,
+}: {
+  of: MemberLink
+  link: string
+  onSignedIn: (session: Session) => void
+}) {
+  const [email, setEmail] = useState(fixedEmail ?? '')
+  const [name, setName] = useState(givenName && givenName !== fixedEmail ? givenName : '')
+  const [password, setPassword] = useState('')
+  const [repeated, setRepeated] = useState('')
+  const [isTried, setTried] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  const needsName = purpose !== 'reset'
+  const errors = {
+    email: fixedEmail === undefined ? emailError(email) : undefined,
+    name: needsName && !name.trim() ? WELCOME.nameMissing : undefined,
+    password: passwordError(password),
+    repeated: passwordError(password) ? undefined : passwordError(password, repeated),
+  }
+  const use = useMutation({
+    mutationFn: () =>
+      sluice.sessions.acceptLink({
+        link,
+        password,
+        ...(fixedEmail === undefined && { email: email.trim() }),
+        ...(needsName && { name: name.trim() }),
+      }),
+    onSuccess: onSignedIn,
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (Object.values(errors).every((error) => error === undefined)) return use.mutate()
+    // The first wrong field, as soon as it is marked.
+    setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+  }
+  return (
+    <form ref={form} onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <Field label={WELCOME.email} error={isTried && errors.email}>
+        <Input
+          type="email"
+          name="email"
+          autoComplete="username"
+          readOnly={fixedEmail !== undefined}
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+      </Field>
+      {needsName && (
+        <Field label={WELCOME.name} error={isTried && errors.name}>
+          <Input
+            name="name"
+            autoComplete="name"
+            maxLength={100}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </Field>
+      )}
+      <Field label={WELCOME.password} hint={WELCOME.passwordHint} error={isTried && errors.password}>
+        <PasswordInput
+          name="password"
+          autoComplete="new-password"
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </Field>
+      <Field label={WELCOME.repeat} error={isTried && errors.repeated}>
+        <PasswordInput
+          name="repeated"
+          autoComplete="new-password"
+          value={repeated}
+          onChange={(event) => setRepeated(event.target.value)}
+        />
+      </Field>
+      {use.error && <Notice tone="danger">{use.error.message}</Notice>}
+      <Button type="submit" look="primary" size="large" isBusy={use.isPending}>
+        {WELCOME[purpose].submit}
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,20 @@
+/** Texts of the shared parts. */
+export const COMMON = {
+  product: 'Sluice',
+  close: 'Close',
+  cancel: 'Cancel',
+  save: 'Save',
+  undo: 'Undo',
+  retry: 'Try again',
+  copy: 'Copy',
+  copied: 'Copied',
+  copyFailed: 'The browser did not permit the copy. Select the text and copy it by hand.',
+  loading: 'Loading',
+  loadFailed: 'This could not be loaded',
+  requestId: 'Request',
+  optional: '(optional)',
+  showPassword: 'Show password',
+  hidePassword: 'Hide password',
+  notifications: 'Notifications',
+  never: 'Never',
+}

@@ -1,0 +1,37 @@
+/** Texts of the page Jobs. */
+export const JOBS = {
+  title: 'Jobs',
+  description:
+    'Video and audio transformations of this client. Finished jobs are listed for 10 minutes, failed ones for 7 days.',
+  list: 'Jobs',
+  filter: 'Filter by state',
+  all: 'All',
+  states: { waiting: 'Waiting', active: 'Active', failed: 'Failed', done: 'Done' },
+  file: 'File',
+  state: 'State',
+  attempts: 'Attempts',
+  created: 'Requested',
+  actions: 'Actions',
+  actionsOf: (file: string) => `Actions for ${file}`,
+  progressOf: (file: string) => `Progress of ${file}`,
+  retry: 'Retry',
+  retried: 'The job begins again',
+  cancel: 'Cancel job',
+  canceled: 'The job is canceled',
+  remove: 'Remove from list',
+  removed: 'Removed from the list',
+  copyUrl: 'Copy URL',
+  urlCopied: 'URL copied',
+  open: 'Open result',
+  cancelTitle: 'Cancel this job?',
+  cancelText: (file: string) =>
+    `The transformation of ${file} stops, and its progress is lost. The next request for its URL begins it again.`,
+  more: 'Load more',
+  emptyTitle: 'No jobs yet',
+  emptyText:
+    'A job begins with the first request for a transformed video or audio file, and appears here with its progress.',
+  tryPlayground: 'Transform a file',
+  noMatchTitle: (state: string) => `No ${state.toLowerCase()} jobs`,
+  noMatchText: 'Jobs in other states are in the whole list.',
+  showAll: 'Show all jobs',
+}

@@ -1,0 +1,27 @@
+/** Texts of the account page. */
+export const ACCOUNT = {
+  title: 'Account',
+  profile: 'Profile',
+  name: 'Name',
+  email: 'Email',
+  role: 'Role',
+  nameMissing: 'Enter a name.',
+  nameSaved: 'Name saved',
+  password: 'Password',
+  passwordText: 'A new password ends all other sessions of your account.',
+  current: 'Current password',
+  next: 'New password',
+  change: 'Change password',
+  changed: 'Password changed',
+  currentMissing: 'Enter your current password.',
+  wrong: 'The current password is wrong.',
+  operatorTitle: 'You are signed in with the operator password',
+  operatorText:
+    'ADMIN_PASSWORD is a setting of the service, so it cannot be changed here. Invite a member for an account of your own.',
+  toMembers: 'Go to Members',
+  appearance: 'Appearance',
+  sessions: 'Sessions',
+  expires: (time: string) => `This session lasts until ${time}. Each visit extends it.`,
+  everywhere: 'Sign out everywhere',
+  everywhereText: 'Ends your sessions in all browsers, including this one. Uploads in progress stop.',
+}

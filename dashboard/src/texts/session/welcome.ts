@@ -1,0 +1,37 @@
+/** Texts of the page for the first visit, invitations and new passwords. */
+export const WELCOME = {
+  setup: {
+    title: 'Set up your account',
+    text: 'You are the first member of this installation, and its owner.',
+    submit: 'Create account',
+  },
+  invitation: {
+    title: 'Accept your invitation',
+    text: 'Choose a password to finish your account.',
+    submit: 'Join',
+  },
+  reset: {
+    title: 'Choose a new password',
+    text: 'All other sessions of your account end.',
+    submit: 'Set password',
+  },
+  loading: 'Checking the link',
+  email: 'Email',
+  name: 'Name',
+  password: 'Password',
+  passwordHint: 'At least 10 characters. Several words are easy to remember.',
+  repeat: 'Repeat the password',
+  emailInvalid: 'Enter an email address, for example ada@example.com.',
+  nameMissing: 'Enter your name. Other members see it.',
+  passwordShort: 'The password needs at least 10 characters.',
+  passwordLong: 'The password may have at most 256 characters.',
+  different: 'The two passwords are different.',
+  noLinkTitle: 'This link is incomplete',
+  noLink: 'Open the whole link that you have received, or paste it into the address bar again.',
+  expiredTitle: 'This link has expired',
+  expired:
+    'A link works once and for a limited time. Request a new one from an owner, or create one on the server:',
+  command: 'sluice sign-in-link',
+  toSignIn: 'Go to sign-in',
+  welcome: (name: string) => `Welcome, ${name}`,
+}

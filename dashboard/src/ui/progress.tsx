@@ -1,0 +1,33 @@
+import { clsx } from 'clsx'
+import { Progress as Radix } from 'radix-ui'
+
+/** How much is done, from 0 to 1. Undefined: not known yet. */
+export function Progress({
+  value,
+  label,
+  tone = 'accent',
+  className,
+}: {
+  value: number | undefined
+  label: string
+  tone?: 'accent' | 'danger' | 'success'
+  className?: string
+}) {
+  const colours = { accent: 'bg-accent', danger: 'bg-danger', success: 'bg-success-ink' }
+  return (
+    <Radix.Root
+      value={value === undefined ? null : Math.round(value * 100)}
+      aria-label={label}
+      className={clsx('h-1.5 w-full overflow-hidden rounded-full bg-pressed', className)}
+    >
+      <Radix.Indicator
+        className={clsx(
+          'h-full rounded-full transition-[width]',
+          colours[tone],
+          value === undefined && 'w-1/3 animate-pulse',
+        )}
+        {...(value !== undefined && { style: { width: `${value * 100}%` } })}
+      />
+    </Radix.Root>
+  )
+}

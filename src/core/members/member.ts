@@ -1,0 +1,65 @@
+import type { Action } from '../clients/secret-scope.ts'
+
+/** The roles, with the fewest permissions first. */
+export const ROLES = ['viewer', 'editor', 'owner'] as const
+
+/** `viewer`: reads; `editor`: everything that a client's own secret permits; `owner`: also manages clients and members. */
+export type Role = (typeof ROLES)[number]
+
+/** The clients that a member may see: all, or these by ID. */
+export type VisibleClients = 'all' | readonly string[]
+
+/** A person who signs in to the console. */
+export interface Member {
+  /** 11 characters of base58, see `newClientId`. Never changes. */
+  id: string
+  /** Unique, as {@link foldedEmail} returns it. */
+  email: string
+  /** A display name. */
+  name: string
+  role: Role
+  /** An owner always has `all`. */
+  clients: VisibleClients
+  /** Milliseconds since 1970. */
+  createdAt: number
+  /** The digest of the password; absent until the invitation is accepted. */
+  password?: string
+  /** When the last invitation expires, in milliseconds since 1970; absent when it was accepted. */
+  invitedUntil?: number
+  sessions: SessionState
+}
+
+/** What decides which sessions of a member are valid. */
+export interface SessionState {
+  /** Incremented when all sessions end. */
+  generation: number
+  /** Sessions that were signed out and have not expired. `until`: milliseconds since 1970. */
+  ended: ReadonlyArray<{ id: string; until: number }>
+}
+
+/** The state before the first session. */
+export const NO_SESSIONS: SessionState = { generation: 0, ended: [] }
+
+/** All members, and the sessions of the operator, who signs in with `ADMIN_PASSWORD` and is no member. */
+export interface MemberTable {
+  members: readonly Member[]
+  operatorSessions: SessionState
+}
+
+/** The ID and the name of the operator who has signed in with `ADMIN_PASSWORD`. */
+export const OPERATOR_ID = 'operator'
+
+/** An email address as it is stored and compared: without spaces around it, in lower case. */
+export function foldedEmail(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase()
+}
+
+/** Whether a role permits this kind of request for a client's files. */
+export function permits(role: Role, action: Action): boolean {
+  return role !== 'viewer' || action === 'read'
+}
+
+/** Whether a member may see a client. */
+export function isVisible(clients: VisibleClients, clientId: string): boolean {
+  return clients === 'all' || clients.includes(clientId)
+}

@@ -1,0 +1,16 @@
+import type { Request } from 'express'
+import type { AdminSessions } from '../../service/admin/sessions.ts'
+import { notSignedIn, roleForbids } from '../console/console-session.ts'
+import { stateOf } from '../request-state.ts'
+
+/**
+ * Checks that an operator sends the request: with the token of `POST /v1/sign-in`, or as an owner in the console.
+ *
+ * @throws Problem 401, 403
+ */
+export function checkOperator(req: Request, adminSessions: Pick<AdminSessions, 'check'>): void {
+  const { console: own } = stateOf(req)
+  if (!own) adminSessions.check(req.headers.authorization)
+  else if (!own.session) throw notSignedIn()
+  else if (own.session.member.role !== 'owner') throw roleForbids('Only owners may do this.')
+}

@@ -1,0 +1,24 @@
+/** An encoding in which files are stored. */
+export type Encoding = 'br' | 'gzip'
+
+/**
+ * The first of the available encodings that the client accepts. Undefined: none of them, so the bytes are sent as they are.
+ *
+ * @see RFC 9110 section 12.5.3
+ */
+export function acceptedEncoding(
+  header: string | string[] | undefined,
+  available: readonly Encoding[],
+): Encoding | undefined {
+  const weights = new Map(
+    String(header ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((item) => {
+        const [name = '', ...parameters] = item.split(';').map((part) => part.trim())
+        const weight = parameters.find((parameter) => parameter.startsWith('q='))
+        return [name, weight === undefined ? 1 : Number(weight.slice(2))]
+      }),
+  )
+  return available.find((encoding) => Number(weights.get(encoding) ?? weights.get('*') ?? 0) > 0)
+}

@@ -1,0 +1,91 @@
+import type { Request, RequestHandler } from 'express'
+import type { AuditLog } from '../../core/ports/audit-log.ts'
+import { wildcardPath } from '../request.ts'
+import { stateOf } from '../request-state.ts'
+import { auditedBy } from './audited-by.ts'
+
+// Names of actions by route. Routes of sessions and members add their own entries.
+const OF_OPERATOR: Readonly<Record<string, string>> = {
+  'POST /v1/clients': 'client.create',
+  'PATCH /v1/clients/:id': 'client.update',
+  'DELETE /v1/clients/:id': 'client.delete',
+  'PUT /v1/clients/:id/storage': 'storage.set',
+  'DELETE /v1/clients/:id/storage': 'storage.remove',
+  'POST /v1/clients/:id/rotate': 'secret.rotate',
+  'POST /v1/clients/:id/secrets': 'secret.create',
+  'DELETE /v1/clients/:id/secrets/:secretId': 'secret.delete',
+  'POST /v1/clients/:id/keys': 'url-key.create',
+  'DELETE /v1/clients/:id/keys/:version': 'url-key.delete',
+}
+const OF_CLIENT: Readonly<Record<string, string>> = {
+  'POST /v1/upload': 'file.upload',
+  'PUT /v1/upload/:name': 'file.upload',
+  'PATCH /v1/files/*path': 'file.update',
+  'DELETE /v1/upload/*path': 'file.delete',
+  'DELETE /v1/files/*path/derivatives': 'derivatives.delete',
+  'POST /v1/files/delete': 'file.delete',
+  'POST /v1/files/restore': 'file.restore',
+  'POST /v1/files/copy': 'file.copy',
+  'POST /v1/files/move': 'file.move',
+  'PUT /v1/aliases/*path': 'alias.set',
+  'POST /v1/aliases/*path/rollback': 'alias.rollback',
+  'DELETE /v1/aliases/*path': 'alias.delete',
+  'PUT /v1/presets/:name': 'preset.save',
+  'DELETE /v1/presets/:name': 'preset.delete',
+  'POST /v1/jobs/:id/retry': 'job.retry',
+  'DELETE /v1/jobs/:id': 'job.cancel',
+  'POST /v1/sign': 'link.create',
+  'POST /v1/webhooks/test': 'webhook.test',
+  'POST /v1/webhooks/replay': 'webhook.replay',
+  'POST /v1/webhooks/deliveries/:id/replay': 'webhook.replay',
+}
+
+/**
+ * Adds an entry to the audit log for each successful change by a person: changes of clients by the operator or an owner, and
+ * changes of files by members. Requests with the secret of a client are left out: programs send these, and the log of requests has
+ * them.
+ */
+export function auditActions({ audit }: { audit: AuditLog }): RequestHandler {
+  return (req, res, next) => {
+    if (req.method === 'GET' || req.method === 'HEAD') return next()
+    // After the end of the response, the request has no IP address any more.
+    const { address } = auditedBy(req)
+    res.once('finish', () => {
+      if (res.statusCode >= 400) return
+      const route = `${req.method} ${req.route?.path}`
+      const state = stateOf(req)
+      const action = OF_OPERATOR[route] ?? (state.console?.session ? OF_CLIENT[route] : undefined)
+      // No file of a batch was changed.
+      if (action === undefined || state.audited?.details?.files === 0) return
+      const { target = targetOf(req), details } = state.audited ?? {}
+      const client = clientOf(req, route)
+      audit.add({
+        member: auditedBy(req).member,
+        address,
+        action,
+        ...(client === undefined ? {} : { client }),
+        ...(target === undefined ? {} : { target }),
+        ...(details === undefined ? {} : { details }),
+      })
+    })
+    next()
+  }
+}
+
+/** The client whose data was changed. */
+function clientOf(req: Request, route: string): string | undefined {
+  const { clientId, audited } = stateOf(req)
+  if (route === 'POST /v1/clients') return audited?.target
+  return route in OF_OPERATOR ? paramOf(req, 'id') : clientId
+}
+
+/** What the path names: the most specific part of it. */
+function targetOf(req: Request): string | undefined {
+  if ('path' in req.params) return wildcardPath(req)
+  return paramOf(req, 'secretId') ?? paramOf(req, 'version') ?? paramOf(req, 'name') ?? paramOf(req, 'id')
+}
+
+function paramOf({ params }: Request, name: string): string | undefined {
+  const value = params[name]
+  return value === undefined ? undefined : String(value)
+}

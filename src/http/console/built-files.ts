@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import type { Encoding } from './accepted-encoding.ts'
+
+// `npm run build` bundles the console into dist/dashboard. The second folder is that of a service that runs from its sources.
+const FOLDERS = [['dashboard'], ['dist', 'dashboard']]
+const SUFFIXES = { br: '.br', gzip: '.gz' } as const
+const ENCODINGS = ['br', 'gzip'] as const
+
+/** A script, style sheet or picture of the console. */
+interface Asset {
+  /** Its extension, for the media type. */
+  type: string
+  encodings: readonly Encoding[]
+  bytes(encoding: Encoding | undefined): Buffer
+}
+
+/** The files of the console. */
+export interface BuiltConsole {
+  asset(name: string): Asset | undefined
+  page(of: { base: string; nonce: string }): string
+}
+
+/**
+ * The files that the build has written, about 2 MiB. Undefined when there are none. All are read at once: a later build, which
+ * replaces them, must not break the pages of a running service.
+ */
+export function builtConsole(): BuiltConsole | undefined {
+  const folder = FOLDERS.map((names) => join(import.meta.dirname, '..', '..', '..', ...names)).find((path) =>
+    existsSync(join(path, 'assets')),
+  )
+  if (folder === undefined) return undefined
+  const names = readdirSync(join(folder, 'assets'))
+  const files = new Map(names.map((name) => [name, readFileSync(join(folder, 'assets', name))]))
+  const document = readFileSync(join(folder, 'index.html'), 'utf8')
+  return {
+    asset(name) {
+      const plain = files.get(name)
+      if (!plain) return undefined
+      const encodings = ENCODINGS.filter((encoding) => files.has(name + SUFFIXES[encoding]))
+      return {
+        type: extname(name),
+        encodings,
+        bytes: (encoding) => (encoding && files.get(name + SUFFIXES[encoding])) ?? plain,
+      }
+    },
+    page: ({ base, nonce }) =>
+      document
+        .replace('<base href="./">', `<base href="${base}">`)
+        .replace('name="csp-nonce" content=""', `name="csp-nonce" content="${nonce}"`),
+  }
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import type { Request, Response } from 'express'
+import { foldedEmail } from '../../core/members/member.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { Problem } from '../../core/problem.ts'
+import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
+import { clientIp } from '../caller/client-ip.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
+
+interface Dependencies {
+  limits: Limits
+  knownAddresses: KnownAddresses
+}
+
+/** An attempt that the limits have admitted. */
+export interface AdmittedSignIn {
+  /** To be called after a sign-in: from then on, attempts of others do not limit this member from this IP address. */
+  succeeded(): Promise<void>
+}
+
+/**
+ * Counts an attempt to sign in: by IP address, then by email address, or for all attempts with `ADMIN_PASSWORD`. It is
+ * called before the password is compared: a limit that a correct guess bypasses would be no limit. Attempts by others
+ * do not lock out a member: an address from which the member has signed in before is limited by itself alone.
+ *
+ * @throws Problem 429
+ */
+export async function limitSignIn(
+  { req, res }: { req: Request; res: Response },
+  email: string | undefined,
+  { limits, knownAddresses }: Dependencies,
+): Promise<AdmittedSignIn> {
+  const account = email === undefined ? undefined : accountOf(email)
+  const address = clientIp(req)
+  const known = account === undefined ? address : `${address} ${account}`
+  await consumeRateLimit(req, res, {
+    limits,
+    limited: 'sign_in',
+    account,
+    isKnownAddress: () => knownAddresses.isKnown(known),
+  })
+  return { succeeded: () => knownAddresses.remember(known) }
+}
+
+/** A digest, so that the length of a key is bounded, and Redis holds no email address. */
+function accountOf(email: string): string {
+  return `member ${createHash('sha256').update(foldedEmail(email)).digest('base64url').slice(0, 22)}`
+}
+
+/**
+ * Rejects requests from pages of other sites, which could use up the attempts of a visitor's IP address.
+ *
+ * @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+ * @throws Problem 403
+ */
+export function checkNotCrossSite({ headers }: Request): void {
+  if (headers['sec-fetch-site'] !== 'cross-site') return
+  throw new Problem({
+    status: 403,
+    code: 'cross_site',
+    detail: 'Sign-in from a page of another site is not allowed.',
+  })
+}

@@ -1,0 +1,77 @@
+import { createHmac } from 'node:crypto'
+import type { Member, MemberTable } from '../../core/members/member.ts'
+import { linkExpired } from './member-problems.ts'
+import { createTokens } from './tokens.ts'
+
+/** `setup`: creates the first owner; `invitation`: chooses the first password of a member; `reset`: another password. */
+export type LinkPurpose = 'setup' | 'invitation' | 'reset'
+
+/** A valid link. `member` is absent for `setup`. `expiresAt` is in milliseconds since 1970, exclusive. */
+export interface ReadLink {
+  purpose: LinkPurpose
+  member?: Member
+  expiresAt: number
+}
+
+/** Links by which a person chooses a password. Nothing is stored about them: a link is valid while its state is. */
+export interface MemberLinks {
+  /** A link that creates the first owner. It is valid while there is no member with a password. */
+  setup(table: MemberTable, expiresAt: number): IssuedLink
+  /** A link for a member. It is valid until the password of the member changes. */
+  of(member: Member, expiresAt: number): IssuedLink
+  /** @throws Problem 410 for a link that was used, has expired, or was never issued */
+  read(token: string, table: MemberTable): ReadLink
+}
+
+export interface IssuedLink {
+  /** The token of the link: the part of the URL after `#`. */
+  token: string
+  /** Milliseconds since 1970, exclusive. */
+  expiresAt: number
+}
+
+interface Claims {
+  /** The ID of the member; absent for the first owner. */
+  m?: string
+  until: number
+  state: string
+}
+
+/** @param options.key 32 bytes, used only for this purpose */
+export function createMemberLinks({ key, now = Date.now }: { key: Buffer; now?: () => number }): MemberLinks {
+  const tokens = createTokens<Claims>({ key, prefix: 'lnk' })
+
+  /** Changes when a link is used. Each use stores a new digest, whose salt is random. */
+  function stateOf(member: Member | undefined): string {
+    const state = member ? `member:${member.password ?? ''}` : 'setup'
+    return createHmac('sha256', key).update(state).digest('base64url').slice(0, 22)
+  }
+
+  function issue(member: Member | undefined, expiresAt: number): IssuedLink {
+    const claims: Claims = { until: expiresAt, state: stateOf(member) }
+    return { token: tokens.sign(member ? { ...claims, m: member.id } : claims), expiresAt }
+  }
+
+  return {
+    setup(table, expiresAt) {
+      if (isSetUp(table)) throw linkExpired()
+      return issue(undefined, expiresAt)
+    },
+    of: issue,
+    read(token, table) {
+      const claims = tokens.read(token)
+      if (!claims || now() >= claims.until) throw linkExpired()
+      const { m: memberId, until: expiresAt, state } = claims
+      const member = table.members.find(({ id }) => id === memberId)
+      const isCurrent = memberId === undefined ? !isSetUp(table) : member !== undefined
+      if (!isCurrent || state !== stateOf(member)) throw linkExpired()
+      if (!member) return { purpose: 'setup', expiresAt }
+      return { purpose: member.password === undefined ? 'invitation' : 'reset', member, expiresAt }
+    },
+  }
+}
+
+/** Whether a member can sign in. */
+export function isSetUp({ members }: MemberTable): boolean {
+  return members.some(({ password }) => password !== undefined)
+}

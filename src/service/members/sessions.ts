@@ -1,0 +1,181 @@
+import { createHmac } from 'node:crypto'
+import { newClientId } from '../../core/clients/client.ts'
+import {
+  type Member,
+  type MemberTable,
+  OPERATOR_ID,
+  type Role,
+  type SessionState,
+  type VisibleClients,
+} from '../../core/members/member.ts'
+import type { MemberStore } from '../../core/ports/members/member-store.ts'
+import { createTokens } from './tokens.ts'
+
+/** A person who is signed in: a member, or the operator with `ADMIN_PASSWORD`, who has no email address. */
+export interface SignedIn {
+  id: string
+  email?: string
+  name: string
+  role: Role
+  clients: VisibleClients
+}
+
+/** A valid session. Times are in milliseconds since 1970; `expiresAt` is exclusive. */
+export interface MemberSession {
+  id: string
+  member: SignedIn
+  begunAt: number
+  expiresAt: number
+}
+
+export interface NewSession extends MemberSession {
+  /** The value of the cookie. */
+  token: string
+}
+
+/** Sessions of members. A token is signed, so all processes accept it; the members decide whether it is still valid. */
+export interface Sessions {
+  /** A new session of a member, or of the operator. @throws Error when there is no such member */
+  begin(memberId: string): NewSession
+  /**
+   * The session of a token; undefined when it is not valid. A promise only when this process may not know the newest state.
+   * @throws Problem 503
+   */
+  find(token: string): MemberSession | undefined | Promise<MemberSession | undefined>
+  /** The same session with a later expiry; undefined when it is too early, or the session may not last longer. */
+  renewed(session: MemberSession): NewSession | undefined
+  /** Ends one session, in all processes within seconds. @throws Problem 503 */
+  end(session: MemberSession): Promise<void>
+  /** Ends all sessions of the member. @throws Problem 503 */
+  endAll(memberId: string): Promise<void>
+}
+
+interface Claims {
+  /** Of the member. */
+  m: string
+  /** Of the session. */
+  s: string
+  begun: number
+  until: number
+  /** See `stateOf`. */
+  state: string
+}
+
+const DAY_MS = 86_400_000
+const SESSION_MS = 7 * DAY_MS
+const RENEWED_AFTER_MS = DAY_MS
+const LONGEST_MS = 30 * DAY_MS
+// Beyond this number, all sessions of the member end instead.
+const ENDED_MAX = 100
+
+/**
+ * @param options.key 32 bytes, used only for this purpose
+ * @param options.operatorPassword undefined when the operator cannot sign in with one
+ */
+export function createSessions({
+  store,
+  key,
+  operatorPassword,
+  now = Date.now,
+}: {
+  store: MemberStore
+  key: Buffer
+  operatorPassword: string | undefined
+  now?: () => number
+}): Sessions {
+  const tokens = createTokens<Claims>({ key, prefix: 'ses' })
+
+  /** Changes whenever all sessions of the member become invalid. With a key, since a password must not be guessed from it. */
+  function stateOf(password: string, { generation }: SessionState): string {
+    return createHmac('sha256', key)
+      .update(`state:${generation}:${password}`)
+      .digest('base64url')
+      .slice(0, 16)
+  }
+
+  /** Who signs in with this ID at present, and the state of their sessions; undefined when there is no such member. */
+  function present(id: string): { member: SignedIn; sessions: SessionState; state: string } | undefined {
+    const { members, operatorSessions } = store.table()
+    if (id === OPERATOR_ID) {
+      if (operatorPassword === undefined) return undefined
+      const state = stateOf(operatorPassword, operatorSessions)
+      return { member: OPERATOR, sessions: operatorSessions, state }
+    }
+    const member = members.find((one) => one.id === id)
+    if (member?.password === undefined) return undefined
+    const { sessions } = member
+    return { member: signedIn(member), sessions, state: stateOf(member.password, sessions) }
+  }
+
+  function valid({ m, s, begun, until, state }: Claims): MemberSession | undefined {
+    const current = present(m)
+    if (current?.state !== state || current.sessions.ended.some(({ id }) => id === s)) return undefined
+    return { id: s, member: current.member, begunAt: begun, expiresAt: until }
+  }
+
+  function issued(
+    session: Pick<MemberSession, 'id' | 'begunAt' | 'expiresAt'>,
+    memberId: string,
+  ): NewSession {
+    const current = present(memberId)
+    if (!current) throw new Error(`no member ${memberId} can sign in`)
+    const { id, begunAt, expiresAt } = session
+    const token = tokens.sign({ m: memberId, s: id, begun: begunAt, until: expiresAt, state: current.state })
+    return { id, member: current.member, begunAt, expiresAt, token }
+  }
+
+  return {
+    begin(memberId) {
+      const begunAt = now()
+      return issued({ id: newClientId(), begunAt, expiresAt: begunAt + SESSION_MS }, memberId)
+    },
+    find(token) {
+      const claims = tokens.read(token)
+      if (!claims || now() >= claims.until) return undefined
+      const session = valid(claims)
+      if (session) return session
+      // Another process may have issued it a moment ago, after a change that this one does not know yet.
+      return store.refresh().then(() => valid(claims))
+    },
+    renewed({ id, member, begunAt, expiresAt }) {
+      const until = Math.min(now() + SESSION_MS, begunAt + LONGEST_MS)
+      if (until < expiresAt + RENEWED_AFTER_MS) return undefined
+      return issued({ id, begunAt, expiresAt: until }, member.id)
+    },
+    end: ({ id, member }) =>
+      changeSessions(store, member.id, ({ generation, ended }) => {
+        const left = ended.filter(({ until }) => until > now())
+        if (left.length >= ENDED_MAX) return { generation: generation + 1, ended: [] }
+        // A renewal by another process may have set a later expiry.
+        return { generation, ended: [...left, { id, until: now() + SESSION_MS }] }
+      }),
+    endAll: (memberId) =>
+      changeSessions(store, memberId, ({ generation }) => ({ generation: generation + 1, ended: [] })),
+  }
+}
+
+const OPERATOR: SignedIn = { id: OPERATOR_ID, name: OPERATOR_ID, role: 'owner', clients: 'all' }
+
+function signedIn({ id, email, name, role, clients }: Member): SignedIn {
+  return { id, email, name, role, clients }
+}
+
+function changeSessions(
+  store: MemberStore,
+  memberId: string,
+  make: (sessions: SessionState) => SessionState,
+): Promise<void> {
+  return store.change((present) => ({ table: withSessions(present, memberId, make), result: undefined }))
+}
+
+function withSessions(
+  table: MemberTable,
+  memberId: string,
+  make: (sessions: SessionState) => SessionState,
+): MemberTable {
+  if (memberId === OPERATOR_ID) return { ...table, operatorSessions: make(table.operatorSessions) }
+  const members = table.members.map((one) =>
+    one.id === memberId ? { ...one, sessions: make(one.sessions) } : one,
+  )
+  return { ...table, members }
+}

@@ -1,0 +1,170 @@
+import { newClientId } from '../../core/clients/client.ts'
+import { foldedEmail, type Member, NO_SESSIONS, OPERATOR_ID } from '../../core/members/member.ts'
+import type { MemberStore } from '../../core/ports/members/member-store.ts'
+import { badParameter } from '../../core/problem.ts'
+import type { AdminSessions } from '../admin/sessions.ts'
+import type { LastSeen } from './last-seen.ts'
+import type { MemberLinks, ReadLink } from './links.ts'
+import { noSuchMember, operatorHasNoRecord, wrongCurrentPassword, wrongPassword } from './member-problems.ts'
+import type { Passwords } from './passwords.ts'
+import type { MemberSession, NewSession, Sessions } from './sessions.ts'
+
+/** Signs people in, and changes what a member may change about themselves. The caller limits how often passwords are tried. */
+export interface SignIn {
+  /**
+   * Signs in a member; without an email address the operator, with `ADMIN_PASSWORD`.
+   * @throws Problem 401, 403 for the operator when no password is configured, 503 when too many calls wait
+   */
+  byPassword(credentials: { email?: string | undefined; password: string }): Promise<NewSession>
+  /** The ID and the name of the member with this email address, for the audit log. */
+  memberOf(email: string): Pick<Member, 'id' | 'name'> | undefined
+  /** What a link is for. It remains valid. @throws Problem 410, 503 */
+  readLink(token: string): Promise<ReadLink>
+  /**
+   * Sets the password that a link permits, which uses up the link, and signs in.
+   * @throws Problem 400 for the first owner without an email address, 410, 503
+   */
+  byLink(token: string, choice: LinkChoice): Promise<NewSession>
+  /**
+   * Changes name or password of a signed-in member. A new password ends all other sessions.
+   * @returns the new session after a new password; otherwise the present one remains
+   * @throws Problem 403 for a wrong current password, 409 for the operator, 503
+   */
+  changeOwn(session: MemberSession, changes: OwnChanges): Promise<NewSession | undefined>
+}
+
+export interface LinkChoice {
+  /** Of the first owner. Ignored for other links. */
+  email?: string | undefined
+  name?: string | undefined
+  password: string
+}
+
+export interface OwnChanges {
+  name?: string | undefined
+  newPassword?: { current: string; next: string } | undefined
+}
+
+export function createSignIn({
+  store,
+  sessions,
+  links,
+  passwords,
+  adminSessions,
+  lastSeen,
+  now = Date.now,
+}: {
+  store: MemberStore
+  sessions: Sessions
+  links: MemberLinks
+  passwords: Passwords
+  adminSessions: Pick<AdminSessions, 'signIn'>
+  lastSeen: LastSeen
+  now?: () => number
+}): SignIn {
+  const withEmail = (email: string) => store.table().members.find((one) => one.email === foldedEmail(email))
+
+  /** Replaces a member. @throws Problem 404 when the member was removed in the meantime */
+  function changeMember(id: string, make: (member: Member) => Member): Promise<void> {
+    return store.change((table) => {
+      if (!table.members.some((one) => one.id === id)) throw noSuchMember(id)
+      const members = table.members.map((one) => (one.id === id ? make(one) : one))
+      return { table: { ...table, members }, result: undefined }
+    })
+  }
+
+  function begin(memberId: string): NewSession {
+    lastSeen.note(memberId)
+    return sessions.begin(memberId)
+  }
+
+  return {
+    async byPassword({ email, password }) {
+      if (email === undefined) {
+        adminSessions.signIn(password)
+        return begin(OPERATOR_ID)
+      }
+      // Another process may have changed the password a moment ago.
+      await store.refresh()
+      const member = withEmail(email)
+      if (!(await passwords.matches(password, member?.password)) || !member) throw wrongPassword()
+      // The member may have been changed while the password was checked.
+      if (withEmail(email)?.password !== member.password) throw wrongPassword()
+      return begin(member.id)
+    },
+    memberOf: withEmail,
+    async readLink(token) {
+      await store.refresh()
+      return links.read(token, store.table())
+    },
+    async byLink(token, { email, name, password }) {
+      await store.refresh()
+      const { purpose } = links.read(token, store.table())
+      if (purpose === 'setup' && email === undefined)
+        throw badParameter({ param: 'email', expected: 'an email address', received: email })
+      const digest = await passwords.digest(password)
+      // The link is read again within the change: of two requests with one link, the second one fails.
+      const memberId = await store.change((table) => {
+        const { member } = links.read(token, table)
+        if (member) {
+          const { invitedUntil: _, ...rest } = member
+          const changed: Member = { ...rest, name: name ?? member.name, password: digest }
+          const members = table.members.map((one) => (one.id === member.id ? changed : one))
+          return { table: { ...table, members }, result: member.id }
+        }
+        const owner = firstOwner({ email: email ?? '', name, password: digest, createdAt: now() })
+        // An invitation for the same person, from an operator with ADMIN_PASSWORD, is no longer needed.
+        const others = table.members.filter((one) => one.email !== owner.email)
+        return { table: { ...table, members: [...others, owner] }, result: owner.id }
+      })
+      return begin(memberId)
+    },
+    async changeOwn({ member: { id } }, { name, newPassword }) {
+      if (id === OPERATOR_ID) throw operatorHasNoRecord()
+      let digest: string | undefined
+      let current: string | undefined
+      if (newPassword) {
+        current = store.table().members.find((one) => one.id === id)?.password
+        if (!(await passwords.matches(newPassword.current, current))) throw wrongCurrentPassword()
+        digest = await passwords.digest(newPassword.next)
+      }
+      await changeMember(id, (member) => {
+        if (digest !== undefined && member.password !== current) throw wrongCurrentPassword()
+        return {
+          ...member,
+          name: name ?? member.name,
+          ...(digest === undefined ? {} : { password: digest }),
+        }
+      })
+      return digest === undefined ? undefined : begin(id)
+    },
+  }
+}
+
+function firstOwner({
+  email,
+  name,
+  password,
+  createdAt,
+}: {
+  email: string
+  name: string | undefined
+  password: string
+  createdAt: number
+}): Member {
+  return {
+    id: newClientId(),
+    email: foldedEmail(email),
+    name: name ?? nameIn(email),
+    role: 'owner',
+    clients: 'all',
+    createdAt,
+    password,
+    sessions: NO_SESSIONS,
+  }
+}
+
+/** The default name of a member: the part of the email address before the `@`. */
+export function nameIn(email: string): string {
+  return email.trim().replace(/@.*$/s, '')
+}

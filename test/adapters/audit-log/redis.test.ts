@@ -1,0 +1,19 @@
+import { redisAuditLog } from '../../../src/adapters/audit-log/redis.ts'
+import { connectRedis } from '../../../src/adapters/redis/connection.ts'
+import { auditStoreContract } from '../../contracts/audit-log.ts'
+import { newKeyPrefix, sharedRedis } from '../../support/servers/redis-server.ts'
+
+auditStoreContract('Redis', async (most) => {
+  const { url } = await sharedRedis()
+  const connections = [connectRedis({ url }), connectRedis({ url })] as const
+  await Promise.all(connections.map((each) => each.ready()))
+  const options = { keyPrefix: newKeyPrefix(), most }
+  return {
+    store: redisAuditLog(connections[0], options),
+    elsewhere: redisAuditLog(connections[1], options),
+    async close() {
+      await connections[0].client.del(`${options.keyPrefix}audit`)
+      await Promise.all(connections.map((each) => each.close()))
+    },
+  }
+})

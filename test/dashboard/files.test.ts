@@ -1,0 +1,242 @@
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { onOneBackend } from '../support/backends.ts'
+import { firstOwner } from '../support/console/browser.ts'
+import { picture } from '../support/media/images.ts'
+import { seriousFindings } from '../support/peers/axe.ts'
+import { type Pages, startPages } from '../support/peers/browser-pages.ts'
+import { entriesOf } from '../support/requests/archive.ts'
+import { uploadOne } from '../support/requests/client.ts'
+import type { Service } from '../support/service.ts'
+import { listAll } from '../support/stored/files.ts'
+
+const NOTES = 150
+
+onOneBackend('the pages Files and Trash', (start) => {
+  let service: Service
+  let pages: Pages
+  let cookie: { name: string; value: string; url: string }
+  before(async function () {
+    this.timeout(120_000)
+    service = await start()
+    pages = await startPages()
+    await service.app.clients.setRules('first', { keepDeletedSeconds: 3600 })
+    const [name = '', value = ''] = (await firstOwner(service)).cookie.split('=')
+    cookie = { name, value, url: service.url }
+    const png = await picture()
+    await uploadOne(service, { name: 'sun.png', bytes: png }, { path: 'photos/2026' })
+    await uploadOne(service, { name: 'moon.png', bytes: png }, { path: 'photos/2026' })
+    await uploadOne(service, { name: 'a.txt', bytes: 'aaa' })
+    await uploadOne(service, { name: 'b.txt', bytes: 'b' })
+    await uploadOne(service, { name: 'c.txt', bytes: 'cc' })
+    const names = Array.from({ length: NOTES }, (_, index) => `note ${String(index).padStart(3, '0')}.txt`)
+    for (let i = 0; i < NOTES; i += 25)
+      await Promise.all(
+        names
+          .slice(i, i + 25)
+          .map((note) => uploadOne(service, { name: note, bytes: note }, { path: 'many' })),
+      )
+  })
+  after(() => pages.stop())
+
+  async function open(path: string, options: Parameters<Pages['open']>[0] = {}) {
+    const opened = await pages.open(options)
+    await opened.page.context().addCookies([cookie])
+    await opened.page.goto(`${service.url}/dashboard/c/first/${path}`)
+    await opened.page.getByRole('heading', { level: 1 }).waitFor()
+    return opened
+  }
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+  const item = (page: Page, name: string) => page.locator('[data-id]').filter({ hasText: name })
+  const bar = (page: Page) => page.getByRole('region', { name: 'Selection', exact: true })
+  const namesOf = async (page: Page) =>
+    (await page.locator('[data-id] button[title]').allInnerTexts()).map((name) => name.trim())
+  const stored = async (query: string) =>
+    (await listAll(service, query)).map((file) => file.originalName).sort()
+
+  it('shows folders, and opens them to their thumbnails by keys', async function () {
+    this.timeout(60_000)
+    const { page, errors } = await open('files')
+    await item(page, 'photos').click()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'photos', level: 1 }).waitFor()
+    await item(page, '2026').dblclick()
+    await page.locator('[data-id] img.opacity-100').nth(1).waitFor()
+    const source = await page.locator('[data-id] img').first().getAttribute('src')
+    expect(source).to.match(/\?w=320&f=auto$/)
+    await page.getByRole('navigation', { name: 'Folders' }).getByRole('link', { name: 'Files' }).click()
+    await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor()
+    expect(errors).to.deep.equal([])
+    await page.context().close()
+  })
+
+  it('sorts, searches and filters, in the URL too', async function () {
+    this.timeout(60_000)
+    const { page } = await open('files')
+    await item(page, 'c.txt').waitFor()
+    await page.keyboard.press('v')
+    await page.getByRole('columnheader', { name: 'Size' }).getByRole('button').click()
+    await page.waitForURL(/sort=-size/)
+    await item(page, 'a.txt').waitFor()
+    expect((await namesOf(page)).slice(-3)).to.deep.equal(['a.txt', 'c.txt', 'b.txt'])
+    await page.keyboard.press('/')
+    await page.keyboard.type('SUN')
+    await page.waitForURL(/q=SUN/)
+    await item(page, 'sun.png').waitFor()
+    expect(await namesOf(page)).to.deep.equal(['sun.png'])
+    await page.goto(`${service.url}/dashboard/c/first/files?type=image&from=2020-01-01&to=2020-01-02`)
+    await page.getByRole('heading', { name: 'No file matches' }).waitFor()
+    await button(page, 'Remove the filter From Jan 1, 2020').click()
+    await button(page, 'Remove the filter Until Jan 2, 2020').click()
+    await item(page, 'moon.png').waitFor()
+    expect((await namesOf(page)).sort()).to.deep.equal(['moon.png', 'sun.png'])
+    await page.context().close()
+  })
+
+  it('has only the visible rows, and loads more at the end', async function () {
+    this.timeout(60_000)
+    const { page } = await open('files/many?sort=name')
+    await item(page, 'note 000.txt').click()
+    expect(await page.locator('[data-id]').count()).to.be.below(100)
+    await page.keyboard.press('End')
+    await page.waitForFunction(`document.activeElement.textContent.includes('note ')`)
+    for (let press = 0; press < 3; press += 1) {
+      await page.keyboard.press('End')
+      await page.waitForTimeout(200)
+    }
+    await item(page, `note ${NOTES - 1}.txt`).waitFor()
+    await page.keyboard.press('Control+a')
+    await bar(page).getByText(`${NOTES} selected`).waitFor()
+    await page.keyboard.press('Escape')
+    await bar(page).waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
+  it('selects by mouse and keys, moves into a new folder, and undoes it', async function () {
+    this.timeout(60_000)
+    const { page, errors } = await open('files?sort=name')
+    await page.keyboard.press('v')
+    await item(page, 'a.txt').getByRole('checkbox').click()
+    await item(page, 'c.txt')
+      .locator('[role=gridcell]')
+      .nth(2)
+      .click({ modifiers: ['Shift'] })
+    await bar(page).getByText('3 selected').waitFor()
+    await item(page, 'b.txt')
+      .locator('[role=gridcell]')
+      .nth(2)
+      .click({ modifiers: ['Control'] })
+    await bar(page).getByText('2 selected').waitFor()
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Space')
+    await bar(page).getByText('1 selected').waitFor()
+    await page.keyboard.press('Shift+ArrowDown')
+    await bar(page).getByText('2 selected').waitFor()
+    await bar(page).getByRole('button', { name: 'Move' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Move 2 files' })
+    await dialog.getByLabel('Folder', { exact: true }).fill('new/place')
+    await dialog.getByRole('button', { name: 'Move', exact: true }).click()
+    await page.getByText('2 files moved to new/place').waitFor()
+    expect(await stored('prefix=new/place')).to.deep.equal(['a.txt', 'b.txt'])
+    await button(page, 'Undo').click()
+    await item(page, 'a.txt').waitFor()
+    expect(await stored('prefix=new')).to.deep.equal([])
+    expect(errors).to.deep.equal([])
+    await page.context().close()
+  })
+
+  it('tags files, and downloads them as a ZIP archive with names and a transformation', async function () {
+    this.timeout(60_000)
+    const { page } = await open('files/photos/2026')
+    await item(page, 'sun.png').click()
+    await page.keyboard.press('Control+a')
+    await bar(page).getByRole('button', { name: 'Tags' }).click()
+    await page.getByLabel('Add tags').fill('sky, night')
+    await button(page, 'Save').click()
+    await page.getByText('Tags of 2 files changed').waitFor()
+    expect(await stored('tag=night')).to.deep.equal(['moon.png', 'sun.png'])
+    await item(page, 'sun.png').click({ button: 'right' })
+    await page.getByRole('menuitem', { name: 'Download as ZIP' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Download 2 files' })
+    await dialog.getByRole('combobox', { name: 'Names in the archive' }).click()
+    await page.getByRole('option', { name: 'Numbered' }).click()
+    await dialog.getByRole('radio', { name: 'Transformed' }).click()
+    await dialog.getByRole('combobox', { name: 'Format' }).click()
+    await page.getByRole('option', { name: 'WebP' }).click()
+    const download = page.waitForEvent('download')
+    await dialog.getByRole('button', { name: 'Download as ZIP' }).click()
+    const chunks: Buffer[] = []
+    for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer)
+    const entries = entriesOf(Buffer.concat(chunks))
+    expect(entries.map(({ name }) => name)).to.include.members(['001 moon.webp', '002 sun.webp'])
+    await page.context().close()
+  })
+
+  it('deletes, undoes, restores from the trash, and deletes permanently', async function () {
+    this.timeout(60_000)
+    const { page, errors } = await open('files')
+    await item(page, 'b.txt').click()
+    await page.keyboard.press('Delete')
+    await page.getByRole('dialog', { name: 'Delete b.txt?' }).getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('1 file deleted').waitFor()
+    await item(page, 'b.txt').waitFor({ state: 'detached' })
+    await button(page, 'Undo').click()
+    await item(page, 'b.txt').click()
+    await page.keyboard.press('Delete')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await item(page, 'b.txt').waitFor({ state: 'detached' })
+    await page.goto(`${service.url}/dashboard/c/first/trash`)
+    await button(page, 'Restore b.txt').click()
+    await page.getByRole('heading', { name: 'The trash is empty' }).waitFor()
+    expect(await stored('search=b.txt')).to.deep.equal(['b.txt'])
+    await page.goto(`${service.url}/dashboard/c/first/files`)
+    await item(page, 'b.txt').click()
+    await page.keyboard.press('Delete')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await item(page, 'b.txt').waitFor({ state: 'detached' })
+    await page.goto(`${service.url}/dashboard/c/first/trash`)
+    await page.getByRole('checkbox', { name: 'Select b.txt' }).click()
+    await button(page, 'Delete permanently').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete permanently' }).click()
+    await page.getByText('1 file deleted permanently').waitFor()
+    expect(await stored('deleted')).to.deep.equal([])
+    expect(errors).to.deep.equal([])
+    await page.context().close()
+  })
+
+  it('creates a folder, which invites to upload', async function () {
+    this.timeout(60_000)
+    const { page } = await open('files')
+    await button(page, 'New folder').click()
+    await page.getByLabel('Name', { exact: true }).fill('a/b')
+    await button(page, 'Create').click()
+    await page.getByRole('alert').getByText('A name has no slash').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('later')
+    await button(page, 'Create').click()
+    await page.getByRole('heading', { name: 'This folder is empty' }).waitFor()
+    expect(new URL(page.url()).pathname).to.equal('/dashboard/c/first/files/later')
+    await button(page, 'Choose files').waitFor()
+    await page.context().close()
+  })
+
+  for (const [colorScheme, width] of [
+    ['light', 1440],
+    ['dark', 390],
+  ] as const)
+    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
+      this.timeout(60_000)
+      const { page } = await open('files', { colorScheme, viewport: { width, height: 844 } })
+      await item(page, 'a.txt').click()
+      await bar(page).waitFor()
+      await page.waitForTimeout(300)
+      expect(await seriousFindings(page), 'grid').to.deep.equal([])
+      await page.keyboard.press('v')
+      await page.getByRole('columnheader', { name: 'Name' }).waitFor()
+      expect(await seriousFindings(page), 'table').to.deep.equal([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(width)
+      await page.goto(`${service.url}/dashboard/c/first/trash`)
+      await page.getByRole('heading', { name: 'The trash is empty' }).waitFor()
+      expect(await seriousFindings(page), 'trash').to.deep.equal([])
+      await page.context().close()
+    })
+})

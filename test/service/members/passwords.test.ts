@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { createPasswords } from '../../../src/service/members/passwords.ts'
+
+describe('passwords', () => {
+  const passwords = createPasswords()
+
+  it('match their own digest alone, whose salt is new each time', async () => {
+    const [one, other] = [await passwords.digest('a password'), await passwords.digest('a password')]
+    expect(one)
+      .to.match(/^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/)
+      .and.not.equal(other)
+    expect(await passwords.matches('a password', one)).to.equal(true)
+    expect(await passwords.matches('A password', one)).to.equal(false)
+    expect(await passwords.matches('', one)).to.equal(false)
+  })
+
+  it('match in any way in which a keyboard writes a character', async () => {
+    const digest = await passwords.digest('cafe\u0301 cafe\u0301')
+    expect(await passwords.matches('caf\u00e9 caf\u00e9', digest)).to.equal(true)
+  })
+
+  it('match a digest with another cost', async () => {
+    const digest = await createPasswords({ cost: { N: 1024, r: 8, p: 1 } }).digest('a password')
+    expect(await passwords.matches('a password', digest)).to.equal(true)
+  })
+
+  it('take as much work for a member who does not exist', async () => {
+    const digest = await passwords.digest('a password')
+    /** Milliseconds of CPU time, which other processes do not change. */
+    const work = async (of: string | undefined) => {
+      const before = process.cpuUsage()
+      expect(await passwords.matches('another password', of)).to.equal(false)
+      return process.cpuUsage(before).user / 1000
+    }
+    const [known, unknown] = [await work(digest), await work(undefined)]
+    // Without the derivation it would be less than a hundredth.
+    expect(unknown / known).to.be.within(0.2, 5)
+  })
+
+  it('are derived two at a time, and refused when many wait', async () => {
+    const few = createPasswords({ cost: { N: 1024, r: 8, p: 1 } })
+    const tries = await Promise.allSettled(Array.from({ length: 20 }, () => few.matches('x', undefined)))
+    const refused = tries.filter(({ status }) => status === 'rejected')
+    expect(refused).to.have.length(2)
+    expect(refused[0]).to.nested.include({ 'reason.status': 503, 'reason.members.retryAfterSeconds': 5 })
+    expect(await few.matches('x', undefined)).to.equal(false)
+  })
+})

@@ -1,0 +1,32 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+/** Chromium, for pages that a test clicks through. */
+export interface Pages {
+  /** A page in a session of its own, and everything that the browser has reported as an error since. */
+  open(options?: BrowserContextOptions): Promise<{ page: Page; errors: string[] }>
+  stop(): Promise<void>
+}
+
+// Chromium's sandbox refuses root, and a container's /dev/shm is 64 MB.
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
+// A loaded machine needs time.
+const TIMEOUT_MS = 20_000
+
+/** Starts the Chromium of the system. */
+export async function startPages(): Promise<Pages> {
+  const browser: Browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ARGS })
+  return {
+    async open(options = {}) {
+      const context = await browser.newContext(options)
+      context.setDefaultTimeout(TIMEOUT_MS)
+      const page = await context.newPage()
+      const errors: string[] = []
+      page.on('pageerror', ({ message }) => errors.push(message))
+      page.on('console', (message) => {
+        if (message.type() === 'error') errors.push(message.text())
+      })
+      return { page, errors }
+    },
+    stop: () => browser.close(),
+  }
+}
