@@ -10,7 +10,7 @@ import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { attachment } from '../delivery/content-disposition.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
-import { sendPieces } from '../readers/send-pieces.ts'
+import { type PieceOptions, sendPieces } from '../readers/send-pieces.ts'
 import { clientGone } from '../request.ts'
 import { readZipRequest } from './request.ts'
 
@@ -42,8 +42,8 @@ export function zipRoutes({ clients, archive, limits, minBytesPerSecond, readers
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('X-Content-Type-Options', 'nosniff')
     const caller = trustedCallerOf(req)
-    const open = async () => {
-      const body = archive({ client, caller, archiveName, items, ...within, signal })
+    const open = async ({ newPiece }: PieceOptions) => {
+      const body = archive({ client, caller, archiveName, items, ...within, signal, newPiece })
       // It may fail between the two waits. Without a listener, the error would end the process.
       body.on('error', () => {})
       // Until the first byte is sent, a failure can still get its own status.

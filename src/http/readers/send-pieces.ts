@@ -2,6 +2,9 @@ import type { Response } from 'express'
 import type { OpenOptions } from '../../core/bytes/asset.ts'
 import type { Readers } from './readers.ts'
 
+/** How {@link sendPieces} opens a body. */
+export type PieceOptions = Required<Pick<OpenOptions, 'signal' | 'newPiece'>>
+
 // A client that reads a piece within this time gets larger ones.
 const FAST_MS = 20
 
@@ -15,7 +18,7 @@ const FAST_MS = 20
  */
 export async function sendPieces(
   res: Response,
-  open: (options: OpenOptions) => Promise<AsyncIterable<Buffer>>,
+  open: (options: PieceOptions) => Promise<AsyncIterable<Buffer>>,
   { readers, signal }: { readers: Readers; signal: AbortSignal },
 ): Promise<void> {
   let isFast = false

@@ -36,6 +36,8 @@ export interface ArchiveRequest {
   items: readonly ArchiveItem[]
   /** Restricts the request to this folder: other files are treated as missing. Absent: no restriction. */
   folder?: string | undefined
+  /** Memory for the pieces of large files. */
+  newPiece: () => Buffer
   /** Aborts all work when the client disconnects. */
   signal: AbortSignal
 }
@@ -57,8 +59,6 @@ const MANIFEST = '_manifest.json'
 // Files that are found and rendered concurrently, and how far ahead of the current entry.
 const CONCURRENCY = 4
 const AHEAD = 8
-// For large files: a piece is in memory until the archive's reader has room for it.
-const newPiece = () => Buffer.allocUnsafeSlow(64 * 1024)
 // The public text for errors without one.
 const INTERNAL = { status: 500, message: 'internal error' }
 // Files up to this size are read ahead. Of larger files, only the current one is open.
@@ -135,7 +135,7 @@ export function createArchive({
     const { item } = prepared
     try {
       const asset = await find(item, request)
-      return { item, asset, bytes: await asset.open({ signal: request.signal, newPiece }) }
+      return { item, asset, bytes: await asset.open({ signal: request.signal, newPiece: request.newPiece }) }
     } catch (error) {
       return failure(item, request, error)
     }

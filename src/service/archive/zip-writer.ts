@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { finished, PassThrough, Readable } from 'node:stream'
+import { finished, Readable, Transform } from 'node:stream'
 import { ZipArchive } from 'archiver'
 import { anySignal } from '../../core/async/any-signal.ts'
+import { useNativeCrc } from './native-crc.ts'
 
 /** One file of an archive. */
 export interface ArchiveEntry {
@@ -31,14 +32,17 @@ export interface ZipWriter {
 
 // The buffer size of each of the two streams. In addition, one small file is in memory.
 const HELD_BYTES = 64 * 1024
+// Smaller chunks are joined up to this size.
+const SMALL_BYTES = 4096
 // archiver removes a drive letter from the beginning of a name, once in each of three places: "note:1.txt" would become
 // "1.txt". This prefix gives it three drive letters to remove.
 const DRIVES = 'x:x:x:'
 
 /** A writer based on archiver, with workarounds for its faults. */
 export function createZipWriter(): ZipWriter {
+  useNativeCrc()
   const zip = new ZipArchive({ zlib: { level: 6 }, highWaterMark: HELD_BYTES })
-  const output = new PassThrough({ highWaterMark: HELD_BYTES })
+  const output = joinSmallChunks()
   const closed = new AbortController()
   output.once('close', () => {
     closed.abort(output.errored ?? new DOMException('the archive is closed', 'AbortError'))
@@ -79,4 +83,39 @@ export function createZipWriter(): ZipWriter {
       return zip.pointer()
     },
   }
+}
+
+/**
+ * Joins small chunks, up to the next large one: archiver writes each field of a header as a chunk, and each chunk would be a
+ * system call. Large chunks stay the same objects, so that their memory can be reused.
+ */
+function joinSmallChunks(): Transform {
+  let small: Buffer[] = []
+  let bytes = 0
+  const pushSmall = (stream: Transform) => {
+    if (small.length > 0) stream.push(Buffer.concat(small))
+    small = []
+    bytes = 0
+  }
+  return new Transform({
+    writableHighWaterMark: HELD_BYTES,
+    // One chunk per read: in byte mode, a read would copy all chunks into one.
+    readableObjectMode: true,
+    readableHighWaterMark: 1,
+    transform(chunk: Buffer, _encoding, done) {
+      if (chunk.length < SMALL_BYTES) {
+        small.push(chunk)
+        bytes += chunk.length
+        if (bytes >= SMALL_BYTES) pushSmall(this)
+      } else {
+        pushSmall(this)
+        this.push(chunk)
+      }
+      done()
+    },
+    flush(done) {
+      pushSmall(this)
+      done()
+    },
+  })
 }

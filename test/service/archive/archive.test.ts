@@ -39,6 +39,8 @@ function madeNow() {
   return { told, deliveries }
 }
 
+const newPiece = () => Buffer.allocUnsafeSlow(64 * 1024)
+
 const itemsOf = (sizes: readonly number[]): ArchiveItem[] =>
   sizes.map((size, i) => ({
     group: 'image',
@@ -60,6 +62,7 @@ describe('an archive', () => {
       caller: TRUSTED,
       archiveName: 'a.zip',
       items: itemsOf(sizes),
+      newPiece,
       signal: new AbortController().signal,
     })
 
@@ -108,7 +111,14 @@ describe('an archive', () => {
     const items = itemsOf(Array.from({ length: 50 }, () => 1_000_000))
     const controller = new AbortController()
     const unread = Array.from({ length: 10 }, () =>
-      archive({ client: CLIENT, caller: TRUSTED, archiveName: 'a.zip', items, signal: controller.signal }),
+      archive({
+        client: CLIENT,
+        caller: TRUSTED,
+        archiveName: 'a.zip',
+        items,
+        newPiece,
+        signal: controller.signal,
+      }),
     )
     for (const stream of unread) stream.once('readable', () => {}).on('error', () => {})
     const reads = () => told.filter((line) => line.startsWith('open')).length
