@@ -1,11 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { createPrograms } from '../../src/engines/ffmpeg/installed.ts'
 import { onOneBackend } from '../support/backends.ts'
 import { type Browser, firstOwner, newMember } from '../support/console/browser.ts'
 import { eventually } from '../support/eventually.ts'
-import { slowFfmpeg } from '../support/media/slow-ffmpeg.ts'
+import { startWithSlowFfmpeg } from '../support/media/slow-ffmpeg.ts'
 import { longFilm, sound } from '../support/media/videos.ts'
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
@@ -21,9 +20,8 @@ onOneBackend('the page Jobs', (start) => {
   let clip: WireRecord
   before(async function () {
     this.timeout(120_000)
-    const slow = await slowFfmpeg(0.05)
-    folder = slow.folder
-    service = await start({ env: { MEDIA_CONCURRENCY: '1' }, programs: createPrograms({ PATH: slow.PATH }) })
+    const options = { env: { MEDIA_CONCURRENCY: '1' } }
+    ;({ service, folder } = await startWithSlowFfmpeg(start, 0.05, options))
     pages = await startPages()
     owner = await firstOwner(service)
     // It has no picture, so each video transformation fails.

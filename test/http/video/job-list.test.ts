@@ -2,10 +2,9 @@ import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { createClient, type SluiceClient } from '../../../client/index.ts'
 import { derivativeKey, storedKey } from '../../../src/core/files/object-key.ts'
-import { createPrograms } from '../../../src/engines/ffmpeg/installed.ts'
 import { onOneBackend, onTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
-import { slowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
+import { startWithSlowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
 import { film, sound } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -122,9 +121,8 @@ onOneBackend('media jobs', (start) => {
   let video: WireRecord
 
   before(async () => {
-    const slow = await slowFfmpeg(0.05)
-    folder = slow.folder
-    service = await start({ env: { MEDIA_CONCURRENCY: '1' }, programs: createPrograms({ PATH: slow.PATH }) })
+    const options = { env: { MEDIA_CONCURRENCY: '1' } }
+    ;({ service, folder } = await startWithSlowFfmpeg(start, 0.05, options))
     client = clientOf(service, service)
     video = await uploadOne(service, { name: 'film.mp4', bytes: await film({ colours: ['red', 'blue'] }) })
   })

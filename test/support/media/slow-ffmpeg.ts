@@ -1,5 +1,7 @@
 import { access, chmod, constants, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import type { StartService } from '../backends.ts'
+import type { Service, ServiceOptions } from '../service.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 /**
@@ -17,6 +19,23 @@ export async function slowFfmpeg(speed: number): Promise<{ PATH: string; folder:
   await writeFile(program, script)
   await chmod(program, 0o755)
   return { PATH: `${folder}${delimiter}${PATH}`, folder }
+}
+
+/** Starts a service that uses such an ffmpeg. @returns the service, and the folder to remove after it */
+export async function startWithSlowFfmpeg(
+  start: StartService,
+  speed: number,
+  options: ServiceOptions = {},
+): Promise<{ service: Service; folder: string }> {
+  const { PATH, folder } = await slowFfmpeg(speed)
+  const former = process.env.PATH
+  // The engines read it at their start.
+  process.env.PATH = PATH
+  try {
+    return { service: await start(options), folder }
+  } finally {
+    process.env.PATH = former
+  }
 }
 
 async function installed(path: string): Promise<string> {
