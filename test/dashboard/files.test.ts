@@ -38,6 +38,7 @@ onOneBackend('the pages Files and Trash', (start) => {
       )
   })
   after(() => pages.stop())
+  afterEach(() => pages.closeAll())
 
   async function open(path: string, options: Parameters<Pages['open']>[0] = {}) {
     const opened = await pages.open(options)
@@ -67,7 +68,6 @@ onOneBackend('the pages Files and Trash', (start) => {
     await page.getByRole('navigation', { name: 'Folders' }).getByRole('link', { name: 'Files' }).click()
     await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor()
     expect(errors).to.deep.equal([])
-    await page.context().close()
   })
 
   it('sorts, searches and filters, in the URL too', async function () {
@@ -90,7 +90,6 @@ onOneBackend('the pages Files and Trash', (start) => {
     await button(page, 'Remove the filter Until Jan 2, 2020').click()
     await item(page, 'moon.png').waitFor()
     expect((await namesOf(page)).sort()).to.deep.equal(['moon.png', 'sun.png'])
-    await page.context().close()
   })
 
   it('has only the visible rows, and loads more at the end', async function () {
@@ -109,7 +108,6 @@ onOneBackend('the pages Files and Trash', (start) => {
     await bar(page).getByText(`${NOTES} selected`).waitFor()
     await page.keyboard.press('Escape')
     await bar(page).waitFor({ state: 'detached' })
-    await page.context().close()
   })
 
   it('selects by mouse and keys, moves into a new folder, and undoes it', async function () {
@@ -142,7 +140,6 @@ onOneBackend('the pages Files and Trash', (start) => {
     await item(page, 'a.txt').waitFor()
     expect(await stored('prefix=new')).to.deep.equal([])
     expect(errors).to.deep.equal([])
-    await page.context().close()
   })
 
   it('tags files, and downloads them as a ZIP archive with names and a transformation', async function () {
@@ -169,7 +166,6 @@ onOneBackend('the pages Files and Trash', (start) => {
     for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer)
     const entries = entriesOf(Buffer.concat(chunks))
     expect(entries.map(({ name }) => name)).to.include.members(['001 moon.webp', '002 sun.webp'])
-    await page.context().close()
   })
 
   it('deletes, undoes, restores from the trash, and deletes permanently', async function () {
@@ -201,7 +197,6 @@ onOneBackend('the pages Files and Trash', (start) => {
     await page.getByText('1 file deleted permanently').waitFor()
     expect(await stored('deleted')).to.deep.equal([])
     expect(errors).to.deep.equal([])
-    await page.context().close()
   })
 
   it('creates a folder, which invites to upload', async function () {
@@ -216,7 +211,6 @@ onOneBackend('the pages Files and Trash', (start) => {
     await page.getByRole('heading', { name: 'This folder is empty' }).waitFor()
     expect(new URL(page.url()).pathname).to.equal('/dashboard/c/first/files/later')
     await button(page, 'Choose files').waitFor()
-    await page.context().close()
   })
 
   for (const [colorScheme, width] of [
@@ -237,6 +231,5 @@ onOneBackend('the pages Files and Trash', (start) => {
       await page.goto(`${service.url}/dashboard/c/first/trash`)
       await page.getByRole('heading', { name: 'The trash is empty' }).waitFor()
       expect(await seriousFindings(page), 'trash').to.deep.equal([])
-      await page.context().close()
     })
 })

@@ -17,6 +17,7 @@ onOneBackend('the console', (start) => {
     pages = await startPages()
   })
   after(() => pages.stop())
+  afterEach(() => pages.closeAll())
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
@@ -125,29 +126,30 @@ onOneBackend('the console', (start) => {
       await page.getByRole('heading', { name: 'Trash', level: 1 }).waitFor()
       expect(errors.filter((error) => !error.includes('401'))).to.deep.equal([])
     } finally {
-      await page.context().close()
       await proxy.stop()
     }
   })
 
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of [390, 1440])
-      it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
-        this.timeout(120_000)
-        const { page, errors } = await pages.open({ colorScheme, viewport: { width, height: 844 } })
-        await page.goto(`${service.url}/dashboard/sign-in`)
-        await page.getByLabel('Email').waitFor()
-        expect(await seriousFindings(page)).to.deep.equal([])
-        await signIn(page)
-        await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor()
-        for (const path of ['account', 'members']) {
-          await page.goto(`${service.url}/dashboard/${path}`)
-          await page.getByRole('heading', { level: 1 }).waitFor()
-          await page.waitForLoadState('networkidle')
-          expect(await seriousFindings(page), path).to.deep.equal([])
-          expect(await page.evaluate('document.documentElement.scrollWidth'), path).to.be.at.most(width)
-        }
-        // The first request of the session is a 401.
-        expect(errors.filter((error) => !error.includes('401'))).to.deep.equal([])
-      })
+  for (const [width, colorScheme] of [
+    [390, 'dark'],
+    [1440, 'light'],
+  ] as const)
+    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
+      this.timeout(120_000)
+      const { page, errors } = await pages.open({ colorScheme, viewport: { width, height: 844 } })
+      await page.goto(`${service.url}/dashboard/sign-in`)
+      await page.getByLabel('Email').waitFor()
+      expect(await seriousFindings(page)).to.deep.equal([])
+      await signIn(page)
+      await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor()
+      for (const path of ['account', 'members']) {
+        await page.goto(`${service.url}/dashboard/${path}`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForLoadState('networkidle')
+        expect(await seriousFindings(page), path).to.deep.equal([])
+        expect(await page.evaluate('document.documentElement.scrollWidth'), path).to.be.at.most(width)
+      }
+      // The first request of the session is a 401.
+      expect(errors.filter((error) => !error.includes('401'))).to.deep.equal([])
+    })
 })

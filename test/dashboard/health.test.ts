@@ -16,6 +16,7 @@ onOneBackend('the page Health', (start) => {
     owner = await firstOwner(service)
   })
   after(() => pages.stop())
+  afterEach(() => pages.closeAll())
 
   async function open({ cookie }: Browser = owner, options: Parameters<Pages['open']>[0] = {}) {
     const opened = await pages.open(options)

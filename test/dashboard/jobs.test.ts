@@ -34,6 +34,7 @@ onOneBackend('the page Jobs', (start) => {
     await eventually(async () => expect(await statesOf()).to.deep.equal(['waiting', 'active', 'failed']))
   })
   after(() => pages.stop())
+  afterEach(() => pages.closeAll())
   after(() => rm(folder, { recursive: true, force: true }))
 
   async function statesOf(): Promise<string[]> {

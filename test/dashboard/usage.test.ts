@@ -40,6 +40,7 @@ onOneBackend('the page Usage', (start) => {
     await owner.send('POST', '/v1/clients', { name: 'Shop' })
   })
   after(() => pages.stop())
+  afterEach(() => pages.closeAll())
 
   async function open(options: Parameters<Pages['open']>[0] = {}) {
     const opened = await pages.open(options)
