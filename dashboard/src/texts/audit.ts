@@ -30,8 +30,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'session.sign-out': 'signed out',
   'session.sign-out-everywhere': 'signed out everywhere',
   'session.use-link': 'signed in with a link',
-  'storage.remove': 'removed the own bucket',
-  'storage.set': 'set an own bucket',
+  'storage.remove': 'removed the bucket of a client',
+  'storage.set': 'set a bucket for a client',
   'webhook.replay': 'sent events again',
   'webhook.test': 'tested webhooks',
 }
