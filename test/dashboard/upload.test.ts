@@ -181,7 +181,7 @@ onOneBackend('uploads in the console', (start) => {
     await button(page, 'By URL').click()
     await page.getByLabel('URLs of files').fill('file:///etc/hosts')
     await panel(page).getByRole('button', { name: 'Upload' }).click()
-    await page.getByText('"file:///etc/hosts" is no URL.').waitFor()
+    await page.getByText('"file:///etc/hosts" is not a URL.').waitFor()
     expect(await seriousFindings(page)).to.deep.equal([])
     await page.getByLabel('URLs of files').fill('https://127.0.0.1:9/photo.jpg')
     await panel(page).getByRole('button', { name: 'Upload' }).click()
