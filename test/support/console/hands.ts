@@ -6,6 +6,8 @@ export interface DroppedFile {
   name: string
   type: string
   bytes: Buffer
+  /** How often the content repeats the bytes. Default: once. */
+  times?: number
 }
 
 export const button = (within: Page | Locator, name: string): Locator =>
@@ -36,9 +38,9 @@ export async function drop(page: Page, files: readonly DroppedFile[]): Promise<v
   const sent = files.map(({ bytes, ...file }) => ({ ...file, base64: bytes.toString('base64') }))
   await page.evaluate(`{
     const data = new DataTransfer()
-    for (const { name, type, base64 } of ${JSON.stringify(sent)}) {
+    for (const { name, type, base64, times = 1 } of ${JSON.stringify(sent)}) {
       const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-      data.items.add(new File([bytes], name, { type }))
+      data.items.add(new File(Array(times).fill(bytes), name, { type }))
     }
     for (const type of ['dragenter', 'dragover', 'drop'])
       document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }))

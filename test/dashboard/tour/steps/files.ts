@@ -11,7 +11,7 @@ import { storedFile, type Tour } from './tour.ts'
 
 const MANY = 10_000
 // So many calls at a time share a write to the disk.
-const AT_ONCE = 200
+const AT_ONCE = 1000
 
 const selection = (page: Page) => page.getByRole('region', { name: 'Selection', exact: true })
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 })
