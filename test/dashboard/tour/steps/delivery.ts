@@ -48,6 +48,6 @@ export async function readUsage(tour: Tour): Promise<void> {
   await eventually(async () => {
     await page.reload()
     await row.waitFor()
-    expect(await deliveries()).to.equal(before + 5)
+    expect(await deliveries()).to.be.at.least(before + 5)
   })
 }
