@@ -1,6 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { AuditLog } from '../../core/ports/audit-log.ts'
-import { wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import { auditedBy } from './audited-by.ts'
 
@@ -41,15 +40,6 @@ const OF_CLIENT: Readonly<Record<string, string>> = {
   'POST /v1/webhooks/deliveries/:id/replay': 'webhook.replay',
 }
 
-// A disconnect of the client ends these in between: a part of the files was changed.
-const IN_PARTS: ReadonlySet<string | undefined> = new Set([
-  'client.delete',
-  'file.delete',
-  'file.restore',
-  'file.copy',
-  'file.move',
-])
-
 /**
  * Adds an entry to the audit log for each successful change by a person: changes of clients by the operator or an owner, and
  * changes of files by members. Requests with the secret of a client are left out: programs send these, and the log of requests has
@@ -88,12 +78,16 @@ export function auditActions({ audit }: { audit: AuditLog }): RequestHandler {
   }
 }
 
-/** Adds an entry for a change that was interrupted because its client has disconnected. It leaves the error to others. */
+/**
+ * Adds an entry for a change that was interrupted because its client has disconnected: none, a part or all of it was made. It leaves
+ * the error to others.
+ */
 export const auditInterrupted: ErrorRequestHandler = (error, req, _res, next) => {
   const state = stateOf(req)
   const isInterrupted = error instanceof Error && error.name === 'AbortError'
-  // Before the end of the body, nothing was changed.
-  if (isInterrupted && req.complete && IN_PARTS.has(actionOf(req))) {
+  const action = actionOf(req)
+  // Before the end of the body, nothing was changed. Stored files have an entry already.
+  if (isInterrupted && req.complete && action !== undefined && action !== 'file.upload') {
     state.audited = { ...state.audited, details: { outcome: 'interrupted' } }
     state.addAuditEntry?.()
   }
@@ -118,16 +112,20 @@ function clientOf(req: Request): string | undefined {
   const route = routeOf(req)
   const { clientId, audited } = stateOf(req)
   if (route === 'POST /v1/clients') return audited?.target
-  return route in OF_OPERATOR ? paramOf(req, 'id') : clientId
+  return route in OF_OPERATOR ? paramsOf(req).id : clientId
 }
 
 /** What the path names: the most specific part of it. */
 function targetOf(req: Request): string | undefined {
-  if ('path' in req.params) return wildcardPath(req)
-  return paramOf(req, 'secretId') ?? paramOf(req, 'version') ?? paramOf(req, 'name') ?? paramOf(req, 'id')
+  const { path, secretId, version, name, id } = paramsOf(req)
+  return path ?? secretId ?? version ?? name ?? id
 }
 
-function paramOf({ params }: Request, name: string): string | undefined {
-  const value = params[name]
-  return value === undefined ? undefined : String(value)
+/** The parameters of the route. Express has removed them from the request after an error. */
+function paramsOf(req: Request): Readonly<Record<string, string>> {
+  const pattern = String(req.route?.path)
+    .replace('*path', '(?<path>.+)')
+    .replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')
+  const { groups = {} } = new RegExp(`^${pattern}$`).exec(req.path) ?? {}
+  return Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, decodeURIComponent(text)]))
 }
