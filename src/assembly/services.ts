@@ -15,6 +15,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { PluginSet } from '../pipeline/load/load.ts'
 import { presetChecker } from '../pipeline/plan/presets.ts'
+import { auditedCommands } from '../service/admin/audited-commands.ts'
 import { createCommands } from '../service/admin/commands.ts'
 import { createHasFiles } from '../service/admin/has-files.ts'
 import { createClients } from '../service/clients/clients.ts'
@@ -219,7 +220,11 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     sweep,
     sweepPuts,
     ...uploads,
-    commands: { ...serviceCommands, ...webhookCommands, ...members.commands },
+    commands: {
+      ...auditedCommands(serviceCommands, members.http.audit),
+      ...webhookCommands,
+      ...members.commands,
+    },
     recovery,
     /** Keeps clients and members up to date with changes by other processes. Undefined when there are none. */
     followClients: () =>

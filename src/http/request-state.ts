@@ -20,7 +20,15 @@ export interface RequestState {
   /** Present for a request of the console. Without `session`, its sender is not signed in. */
   console?: { session?: MemberSession }
   /** More about the action of the request, for the audit log. */
-  audited?: { target?: string; details?: Readonly<Record<string, string | number>> }
+  audited?: {
+    /** In place of that of the route. */
+    action?: string
+    /** In place of what the path names. */
+    target?: string | undefined
+    details?: Readonly<Record<string, string | number>>
+  }
+  /** Adds the entry of this request to the audit log, once. Called at the end of a successful response, or before it. */
+  addAuditEntry?: () => void
   /** Absent when the URL is not signed. */
   signature?: UrlSignature
   /** The `code` of the problem in the response; absent for a response without a problem. */

@@ -16,7 +16,7 @@ import { inPortions } from './connection/portions.ts'
 import { unnamedProxy } from './connection/proxy-warning.ts'
 import { normalizeTarget, rejectBadTarget } from './connection/request-target.ts'
 import { requireChunked } from './connection/transfer-encoding.ts'
-import { auditActions } from './console/audit-actions.ts'
+import { auditActions, auditInterrupted } from './console/audit-actions.ts'
 import { auditRoutes } from './console/audit-routes.ts'
 import { consoleSession } from './console/console-session.ts'
 import { memberRoutes } from './console/member-routes.ts'
@@ -124,6 +124,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))
   app.use(notFound)
+  app.use(auditInterrupted)
   app.use(problemHandler(options.log))
   return normalizeTarget(app)
 }

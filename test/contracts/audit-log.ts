@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type AuditStore, isEntryId } from '../../src/core/ports/audit-log.ts'
+import { type AuditStore, isEntryId, REFUSED_SIGN_IN } from '../../src/core/ports/audit-log.ts'
 
 export interface OpenedAuditStore {
   store: AuditStore
@@ -11,8 +11,11 @@ export interface OpenedAuditStore {
 const ANN = { id: 'ann', name: 'Ann' }
 const BOB = { id: 'bob', name: 'Bob' }
 
-/** What every {@link AuditStore} has to do, seen through the port alone. @param open an empty log with at most this many entries */
-export function auditStoreContract(name: string, open: (most: number) => Promise<OpenedAuditStore>): void {
+/** What every {@link AuditStore} has to do, seen through the port alone. @param open an empty log with at most this many entries and refused sign-ins */
+export function auditStoreContract(
+  name: string,
+  open: (most: number, mostRefused?: number) => Promise<OpenedAuditStore>,
+): void {
   describe(`${name}: the contract of AuditStore`, () => {
     let opened: OpenedAuditStore
     beforeEach(async () => {
@@ -81,6 +84,24 @@ export function auditStoreContract(name: string, open: (most: number) => Promise
       expect(seen).to.have.length(count / 3)
       expect(new Set(seen)).to.have.property('size', count / 3)
       for (const oldest of ['0-1', '0-0']) expect(await targetsOf({ before: oldest })).to.deep.equal([])
+    })
+
+    it('removes the oldest refused sign-ins before other entries', async () => {
+      await opened.close()
+      opened = await open(1000, 3)
+      const refuse = (target: string) => append(target, { action: REFUSED_SIGN_IN, member: null })
+      await append('first')
+      for (const target of ['1', '2', '3', '4']) await refuse(target)
+      await append('between')
+      await refuse('5')
+      expect(await targetsOf()).to.deep.equal(['5', 'between', '4', '3', 'first'])
+      // The same after the entries themselves were removed as the oldest ones.
+      await opened.close()
+      opened = await open(10, 3)
+      for (const target of ['1', '2', '3']) await refuse(target)
+      for (let i = 0; i < 300; i += 1) await append(String(i))
+      for (const target of ['a', 'b', 'c', 'd', 'e']) await refuse(target)
+      expect((await targetsOf()).slice(0, 4)).to.deep.equal(['e', 'd', 'c', '299'])
     })
 
     it('removes the oldest entries', async () => {

@@ -2,6 +2,8 @@ import {
   AUDIT_ENTRIES_MAX,
   type AuditStore,
   isAudited,
+  REFUSED_SIGN_IN,
+  REFUSED_SIGN_INS_MAX,
   type StoredEntry,
 } from '../../core/ports/audit-log.ts'
 import { createInTurn } from '../in-turn.ts'
@@ -10,6 +12,9 @@ import { openResilientLevel, type ResilientLevelOptions, type Row } from '../lev
 // Names begin with digits, and ":" sorts after these.
 const FIRST = ''
 const LAST = ':'
+// A row for each refused sign-in, whose value is empty: this, then the name of the entry.
+const REFUSED = ';'
+const LAST_REFUSED = '<'
 const CHUNK = 200
 
 /**
@@ -20,13 +25,21 @@ const CHUNK = 200
  */
 export async function embeddedAuditLog(
   folder: string,
-  { most = AUDIT_ENTRIES_MAX, ...options }: { most?: number } & ResilientLevelOptions = {},
+  {
+    most = AUDIT_ENTRIES_MAX,
+    mostRefused = REFUSED_SIGN_INS_MAX,
+    ...options
+  }: { most?: number; mostRefused?: number } & ResilientLevelOptions = {},
 ): Promise<AuditStore & { close(): Promise<void> }> {
   const level = await openResilientLevel(folder, options)
   const inTurn = createInTurn()
   let count = (await level.names({ gt: FIRST, lt: LAST })).length
+  let refusedCount = (await level.names({ gt: REFUSED, lt: LAST_REFUSED })).length
   const [latest] = await level.names({ gt: FIRST, lt: LAST, limit: 1, reverse: true })
   let last = latest === undefined ? { at: 0, number: 0 } : partsOf(latest)
+
+  const oldest = async (gt: string, lt: string, number: number) =>
+    number > 0 ? level.names({ gt, lt, limit: number }) : []
 
   return {
     append: (entry) =>
@@ -35,15 +48,23 @@ export async function embeddedAuditLog(
         const at = Math.max(entry.at, last.at)
         last = { at, number: at === last.at ? last.number + 1 : 0 }
         const id = `${at}-${last.number}`
-        const surplus = Math.max(count + 1 - most, 0)
-        const oldest = surplus > 0 ? await level.names({ gt: FIRST, lt: LAST, limit: surplus }) : []
+        const name = nameOf(id)
+        const isRefused = entry.action === REFUSED_SIGN_IN
+        const refused = isRefused ? await oldest(REFUSED, LAST_REFUSED, refusedCount + 1 - mostRefused) : []
+        const former = refused.map((row) => row.slice(REFUSED.length))
+        const surplus = await oldest(FIRST, LAST, count + 1 - former.length - most)
+        const removed = [...new Set([...former, ...surplus])]
+        const marks = removed.map((one) => REFUSED + one)
+        const removedMarks = (await level.get(marks)).filter((mark) => mark !== undefined).length
         const value: StoredEntry = { ...entry, id }
         const rows: Row[] = [
-          { type: 'put', key: nameOf(id), value },
-          ...oldest.map((key): Row => ({ type: 'del', key })),
+          { type: 'put', key: name, value },
+          ...(isRefused ? [{ type: 'put' as const, key: REFUSED + name, value: '' }] : []),
+          ...[...removed, ...marks].map((key): Row => ({ type: 'del', key })),
         ]
         await level.write(rows)
-        count += 1 - oldest.length
+        count += 1 - removed.length
+        refusedCount += (isRefused ? 1 : 0) - removedMarks
       }),
 
     async list({ before, limit, ...filter }) {

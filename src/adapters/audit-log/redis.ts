@@ -3,11 +3,24 @@ import {
   type AuditEntry,
   type AuditStore,
   isAudited,
+  REFUSED_SIGN_IN,
+  REFUSED_SIGN_INS_MAX,
   type StoredEntry,
 } from '../../core/ports/audit-log.ts'
 import type { RedisConnection } from '../redis/connection.ts'
+import { redisScript } from '../redis/script.ts'
 
 const CHUNK = 200
+
+// "~": Redis removes whole nodes of its stream, which takes less time. KEYS[2] has the IDs of refused sign-ins, the oldest first.
+const APPEND = redisScript(`
+local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'entry', ARGV[2])
+if ARGV[3] == '' then return end
+redis.call('RPUSH', KEYS[2], id)
+while redis.call('LLEN', KEYS[2]) > tonumber(ARGV[3]) do
+  redis.call('XDEL', KEYS[1], redis.call('LPOP', KEYS[2]))
+end
+`)
 
 /**
  * An audit log in Redis, for any number of processes: a stream. It is lost when Redis is emptied.
@@ -16,13 +29,17 @@ const CHUNK = 200
  */
 export function redisAuditLog(
   redis: RedisConnection,
-  { keyPrefix, most = AUDIT_ENTRIES_MAX }: { keyPrefix: string; most?: number },
+  {
+    keyPrefix,
+    most = AUDIT_ENTRIES_MAX,
+    mostRefused = REFUSED_SIGN_INS_MAX,
+  }: { keyPrefix: string; most?: number; mostRefused?: number },
 ): AuditStore {
   const key = `${keyPrefix}audit`
   return {
     async append(entry) {
-      // "~": Redis removes whole nodes of its stream, which takes less time.
-      await redis.send((client) => client.xadd(key, 'MAXLEN', '~', most, '*', 'entry', JSON.stringify(entry)))
+      const bound = entry.action === REFUSED_SIGN_IN ? mostRefused : ''
+      await APPEND(redis, [key, `${key} refused`], [most, JSON.stringify(entry), bound])
     },
 
     async list({ before, limit, ...filter }) {

@@ -39,7 +39,10 @@ export interface AuditQuery {
   limit: number
 }
 
-/** Where the audit log is stored. It is bounded: the oldest entries are removed. */
+/**
+ * Where the audit log is stored. It is bounded: the oldest entries are removed. Refused sign-ins have a bound of their own, so that
+ * a visitor who guesses passwords removes no other entries.
+ */
 export interface AuditStore {
   /** @throws Problem 503 */
   append(entry: Omit<StoredEntry, 'id'>): Promise<void>
@@ -49,6 +52,12 @@ export interface AuditStore {
 
 /** How many entries are retained, about. */
 export const AUDIT_ENTRIES_MAX = 100_000
+
+/** How many of them may be refused sign-ins, which any visitor can cause. */
+export const REFUSED_SIGN_INS_MAX = 10_000
+
+/** The action of a refused sign-in. */
+export const REFUSED_SIGN_IN = 'session.refuse'
 
 /** Whether a text has the form of an ID of an entry. */
 export function isEntryId(text: string): boolean {

@@ -16,7 +16,7 @@ interface Dependencies {
   listClients: () => readonly Client[]
 }
 
-// One row of 100 bytes each, and one read of the store.
+// One row of 100 bytes each, and one read of the store. One day is always permitted.
 const ROWS_MAX = 50_000
 
 /** `GET /v1/clients/usage?from=<day>&to=<day>`: the usage of all clients per day, in UTC, for the operator. */
@@ -26,10 +26,11 @@ export function clientUsageRoutes({ adminSessions, usage, listClients }: Depende
     checkOperator(req, adminSessions)
     const period = readPeriod(queryPairs(req))
     const clients = listClients().map(({ id }) => id)
-    if (clients.length * daysBetween(period.from, period.to).length > ROWS_MAX)
+    const daysMax = Math.max(1, Math.floor(ROWS_MAX / Math.max(1, clients.length)))
+    if (daysBetween(period.from, period.to).length > daysMax)
       throw badParameter({
         param: 'from',
-        expected: `at most ${Math.floor(ROWS_MAX / clients.length)} days for ${clients.length} clients`,
+        expected: `at most ${daysMax} ${daysMax === 1 ? 'day' : 'days'} for ${clients.length} clients`,
         received: period.from,
       })
     const days = await usage.ofClients(clients, period)

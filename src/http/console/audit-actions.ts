@@ -1,6 +1,5 @@
-import type { Request, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { AuditLog } from '../../core/ports/audit-log.ts'
-import { wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import { auditedBy } from './audited-by.ts'
 
@@ -35,6 +34,7 @@ const OF_CLIENT: Readonly<Record<string, string>> = {
   'POST /v1/jobs/:id/retry': 'job.retry',
   'DELETE /v1/jobs/:id': 'job.cancel',
   'POST /v1/sign': 'link.create',
+  'GET /v1/sign/*path': 'link.create',
   'POST /v1/webhooks/test': 'webhook.test',
   'POST /v1/webhooks/replay': 'webhook.replay',
   'POST /v1/webhooks/deliveries/:id/replay': 'webhook.replay',
@@ -47,45 +47,85 @@ const OF_CLIENT: Readonly<Record<string, string>> = {
  */
 export function auditActions({ audit }: { audit: AuditLog }): RequestHandler {
   return (req, res, next) => {
-    if (req.method === 'GET' || req.method === 'HEAD') return next()
-    // After the end of the response, the request has no IP address any more.
-    const { address } = auditedBy(req)
-    res.once('finish', () => {
-      if (res.statusCode >= 400) return
-      const route = `${req.method} ${req.route?.path}`
-      const state = stateOf(req)
-      const action = OF_OPERATOR[route] ?? (state.console?.session ? OF_CLIENT[route] : undefined)
+    if ((req.method === 'GET' && !req.path.startsWith('/v1/sign/')) || req.method === 'HEAD') return next()
+    const state = stateOf(req)
+    // After the end of the connection, the request has no IP address any more.
+    const person = auditedBy(req)
+    let isAdded = false
+    state.addAuditEntry = () => {
+      const action = actionOf(req)
       // No file of a batch was changed.
-      if (action === undefined || state.audited?.details?.files === 0) return
-      const { target = targetOf(req), details } = state.audited ?? {}
-      const client = clientOf(req, route)
+      if (isAdded || action === undefined || state.audited?.details?.files === 0) return
+      isAdded = true
+      const { target, details } = { target: targetOf(req), ...state.audited }
+      const client = clientOf(req)
       audit.add({
-        member: auditedBy(req).member,
-        address,
+        member: person.member,
+        address: person.address,
         action,
         ...(client === undefined ? {} : { client }),
         ...(target === undefined ? {} : { target }),
         ...(details === undefined ? {} : { details }),
       })
-    })
+    }
+    // Not `finish`: when the client has disconnected, it is not emitted, although the change was made.
+    const { end } = res
+    res.end = ((...args: Parameters<typeof end>) => {
+      if (res.statusCode < 400) state.addAuditEntry?.()
+      return end.apply(res, args)
+    }) as typeof end
     next()
   }
 }
 
+/**
+ * Adds an entry for a change that was interrupted because its client has disconnected: none, a part or all of it was made. It leaves
+ * the error to others.
+ */
+export const auditInterrupted: ErrorRequestHandler = (error, req, _res, next) => {
+  const state = stateOf(req)
+  const isInterrupted = error instanceof Error && error.name === 'AbortError'
+  const action = actionOf(req)
+  // Before the end of the body, nothing was changed. Stored files have an entry already.
+  if (isInterrupted && req.complete && action !== undefined && action !== 'file.upload') {
+    state.audited = { ...state.audited, details: { outcome: 'interrupted' } }
+    state.addAuditEntry?.()
+  }
+  next(error)
+}
+
+/** What the request does; undefined for a request that is not audited. */
+function actionOf(req: Request): string | undefined {
+  const route = routeOf(req)
+  const state = stateOf(req)
+  return (
+    OF_OPERATOR[route] ?? (state.console?.session ? (state.audited?.action ?? OF_CLIENT[route]) : undefined)
+  )
+}
+
+function routeOf(req: Request): string {
+  return `${req.method} ${req.route?.path}`
+}
+
 /** The client whose data was changed. */
-function clientOf(req: Request, route: string): string | undefined {
+function clientOf(req: Request): string | undefined {
+  const route = routeOf(req)
   const { clientId, audited } = stateOf(req)
   if (route === 'POST /v1/clients') return audited?.target
-  return route in OF_OPERATOR ? paramOf(req, 'id') : clientId
+  return route in OF_OPERATOR ? paramsOf(req).id : clientId
 }
 
 /** What the path names: the most specific part of it. */
 function targetOf(req: Request): string | undefined {
-  if ('path' in req.params) return wildcardPath(req)
-  return paramOf(req, 'secretId') ?? paramOf(req, 'version') ?? paramOf(req, 'name') ?? paramOf(req, 'id')
+  const { path, secretId, version, name, id } = paramsOf(req)
+  return path ?? secretId ?? version ?? name ?? id
 }
 
-function paramOf({ params }: Request, name: string): string | undefined {
-  const value = params[name]
-  return value === undefined ? undefined : String(value)
+/** The parameters of the route. Express has removed them from the request after an error. */
+function paramsOf(req: Request): Readonly<Record<string, string>> {
+  const pattern = String(req.route?.path)
+    .replace('*path', '(?<path>.+)')
+    .replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')
+  const { groups = {} } = new RegExp(`^${pattern}$`).exec(req.path) ?? {}
+  return Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, decodeURIComponent(text)]))
 }

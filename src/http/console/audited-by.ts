@@ -1,7 +1,8 @@
 import type { Request } from 'express'
 import { OPERATOR_ID } from '../../core/members/member.ts'
-import type { AuditEntry } from '../../core/ports/audit-log.ts'
+import type { AuditEntry, AuditLog } from '../../core/ports/audit-log.ts'
 import { Problem } from '../../core/problem.ts'
+import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { clientIp } from '../caller/client-ip.ts'
 import { stateOf } from '../request-state.ts'
 
@@ -16,4 +17,35 @@ export function noteOutcomes(req: Request, outcomes: ReadonlyArray<{ path: strin
   const changed = outcomes.filter(({ done }) => !(done instanceof Problem))
   const [first] = changed
   stateOf(req).audited = { ...(first ? { target: first.path } : {}), details: { files: changed.length } }
+}
+
+/**
+ * Adds stored files to the audit log: the first file, and how many there are. At once, because a client that disconnects now gets no
+ * response, but the files are stored.
+ */
+export function noteStored(req: Request, stored: readonly UploadedFile[]): void {
+  const state = stateOf(req)
+  const [first] = stored
+  state.audited = {
+    action: 'file.upload',
+    ...(first ? { target: first.name.key } : {}),
+    details: { files: stored.length },
+  }
+  state.addAuditEntry?.()
+}
+
+/** Adds a sign-in, or a change of the own account, to the audit log. @param options.member undefined when it is not known who it is */
+export function addOwnEntry(
+  req: Request,
+  {
+    audit,
+    action,
+    member,
+  }: { audit: AuditLog; action: string; member: { id: string; name: string } | undefined },
+): void {
+  audit.add({
+    member: member ? { id: member.id, name: member.name } : null,
+    address: clientIp(req),
+    action,
+  })
 }

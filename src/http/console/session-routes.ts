@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import type { Client } from '../../core/clients/client.ts'
-import type { AuditLog } from '../../core/ports/audit-log.ts'
+import { type AuditLog, REFUSED_SIGN_IN } from '../../core/ports/audit-log.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
@@ -8,10 +8,10 @@ import type { LastSeen } from '../../service/members/last-seen.ts'
 import type { MemberSession, NewSession, Sessions } from '../../service/members/sessions.ts'
 import type { SignIn } from '../../service/members/sign-in.ts'
 import { checkBodyType, jsonBody } from '../body/json.ts'
-import { clientIp } from '../caller/client-ip.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, flagOf, queryPairs } from '../request.ts'
 import { linkToWire, sessionToWire } from '../wire/members.ts'
+import { addOwnEntry } from './audited-by.ts'
 import { signedInMember } from './console-session.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
 import { readLinkToken, readLinkUse, readNewSession, readSessionChange } from './member-request.ts'
@@ -44,11 +44,7 @@ export function sessionRoutes(dependencies: SessionDependencies): Router {
     res.json(sessionToWire(session, { clients: listClients(), isSetUp: isSetUp() }))
 
   const note = (req: Request, action: string, member: { id: string; name: string } | undefined) =>
-    audit.add({
-      member: member ? { id: member.id, name: member.name } : null,
-      address: clientIp(req),
-      action,
-    })
+    addOwnEntry(req, { audit, action, member })
 
   /** Responds with a new session. Its ID is always new: nobody can know the cookie of a session in advance. */
   function begin(req: Request, res: Response, session: NewSession): void {
@@ -69,7 +65,7 @@ export function sessionRoutes(dependencies: SessionDependencies): Router {
     const limit = await limitSignIn({ req, res }, credentials.email, dependencies)
     const session = await signIn.byPassword(credentials).catch((error) => {
       const tried = credentials.email === undefined ? undefined : signIn.memberOf(credentials.email)
-      if (error instanceof Problem && error.status === 401) note(req, 'session.refuse', tried)
+      if (error instanceof Problem && error.status === 401) note(req, REFUSED_SIGN_IN, tried)
       throw error
     })
     await limit.succeeded()

@@ -13,6 +13,7 @@ import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, onlyValue, type QueryPairs, queryPairs, wildcardPath } from '../request.ts'
+import { stateOf } from '../request-state.ts'
 import type { UploadLink } from '../wire/links.ts'
 
 interface Dependencies {
@@ -89,6 +90,7 @@ export function signRoutes({
     const { url, expiresAt } = signedLinks.sign(client, { ...request, folder, until }, baseUrl)
     // After all checks: a refused request consumes no points.
     await consumeRateLimit(req, res, { limits, limited: 'sign', client })
+    stateOf(req).audited = { target: folder, details: { expiresAt: new Date(expiresAt).toISOString() } }
     res.setHeader('Cache-Control', 'no-store')
     const link: UploadLink = { url, method: 'PUT', expiresAt: new Date(expiresAt).toISOString() }
     res.json(link)

@@ -7,9 +7,11 @@ import { createSignSrc, unsignedSrc } from '../../service/clients/signed-src.ts'
 import { uploadNotFound } from '../../service/upload/resumable-problems.ts'
 import type { Bearer } from '../../service/upload/resumables.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
+import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { slowBody, watchRate } from '../body/min-rate.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { noteStored } from '../console/audited-by.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { stateOf } from '../request-state.ts'
 import { SIGNED_LINK } from '../upload/link-routes.ts'
@@ -45,11 +47,15 @@ export function tusRoutes({
 }: Dependencies): Router {
   const { resumables, maxBytes, baseUrl } = options
   const bearers = { clients, signedLinks, findClient }
-  const finished = (grant: Bearer, id: string, { link }: Pick<NamedUpload, 'link'>) => {
+  const finished = (
+    grant: Bearer,
+    id: string,
+    { link, stored }: Pick<NamedUpload, 'link'> & { stored?: (file: UploadedFile) => void },
+  ) => {
     // The holder of an upload link may not read the files of the client.
     const isBySecret = link === undefined && !grant.byAddress
     const sign = isBySecret ? createSignSrc(clients.urlKeys, grant) : unsignedSrc
-    return finishedRecord(grant, id, { resumables, baseUrl, sign })
+    return finishedRecord(grant, id, { resumables, baseUrl, sign, ...(stored ? { stored } : {}) })
   }
 
   const exchange = async (req: Request, res: Response, { id, ...named }: NamedUpload) => {
@@ -70,7 +76,7 @@ export function tusRoutes({
       body.end()
     })
     const recordHeader = async (complete: string): Promise<Record<string, string>> => {
-      const record = await finished(grant, complete, named)
+      const record = await finished(grant, complete, { ...named, stored: (file) => noteStored(req, [file]) })
       return record === undefined ? {} : { 'Upload-Record': record }
     }
     try {

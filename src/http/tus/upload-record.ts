@@ -10,6 +10,7 @@ const FINISH_WAIT_MS = 20_000
 /**
  * Stores a complete upload.
  *
+ * @param options.stored called when the original is stored, also after this function has returned
  * @returns the record of the original, in an array, as JSON in ASCII for a header; undefined when it takes longer than
  *   20 s, or is left to a sweep
  * @throws Problem as `Resumables.finish` does
@@ -17,12 +18,19 @@ const FINISH_WAIT_MS = 20_000
 export async function finishedRecord(
   grant: Bearer,
   id: string,
-  { resumables, ...place }: Omit<Place, 'client'> & { resumables: Pick<Resumables, 'finish'> },
+  {
+    resumables,
+    stored,
+    ...place
+  }: Omit<Place, 'client'> & {
+    resumables: Pick<Resumables, 'finish'>
+    stored?: (file: UploadedFile) => void
+  },
 ): Promise<string | undefined> {
   const left = new AbortController()
   const finished = resumables.finish(grant, id)
   // It continues after this function has returned.
-  finished.catch(() => {})
+  finished.then(stored).catch(() => {})
   try {
     const waiting = pause(FINISH_WAIT_MS, undefined, { signal: left.signal })
     const file = await Promise.race([finished, waiting]).catch((error) => {

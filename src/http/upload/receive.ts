@@ -9,6 +9,7 @@ import { createSignSrc, unsignedSrc } from '../../service/clients/signed-src.ts'
 import type { EagerTransform, EagerTransforms } from '../../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../../service/delivery/file-info.ts'
 import type { UploadedFile, UploadRequest } from '../../service/upload/upload-request.ts'
+import { noteStored } from '../console/audited-by.ts'
 import { clientGone, isOfType } from '../request.ts'
 import { optionsToWire, uploadToWire } from '../wire/file.ts'
 import { type UploadFields, type UploadOptions, uploadFields } from './form-fields.ts'
@@ -64,6 +65,7 @@ export function createReception({
     const check = (format: Format) => eager.check(grant, format, fields.requested().transforms ?? [])
     const annotations = () => fields.requested().annotations
     const stored = await store({ files, check, annotations, signal })
+    noteStored(req, stored)
     await respondStored(res, { grant, caller, stored, requested: fields.requested(), signal })
   }
 }

@@ -10,6 +10,7 @@ import { jsonBody } from '../body/json.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { trustedCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { noteStored } from '../console/audited-by.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, clientGone, isOfType, onlyValue, queryPairs } from '../request.ts'
 import type { Receive, RespondStored } from './receive.ts'
@@ -77,6 +78,7 @@ export function uploadRoutes({
       annotations,
       signal,
     })
+    noteStored(req, [stored])
     await respondStored(res, { grant, caller: trustedCallerOf(req), stored: [stored], requested, signal })
   }
 

@@ -17,7 +17,7 @@ export interface ReadLink {
 export interface MemberLinks {
   /** A link that creates the first owner. It is valid while there is no member with a password. */
   setup(table: MemberTable, expiresAt: number): IssuedLink
-  /** A link for a member. It is valid until the password of the member changes. */
+  /** A link for a member. It is valid until the password of the member changes, or the member is invited again. */
   of(member: Member, expiresAt: number): IssuedLink
   /** @throws Problem 410 for a link that was used, has expired, or was never issued */
   read(token: string, table: MemberTable): ReadLink
@@ -41,9 +41,11 @@ interface Claims {
 export function createMemberLinks({ key, now = Date.now }: { key: Buffer; now?: () => number }): MemberLinks {
   const tokens = createTokens<Claims>({ key, prefix: 'lnk' })
 
-  /** Changes when a link is used. Each use stores a new digest, whose salt is random. */
+  /** Changes when a link is used: each use stores a new digest, whose salt is random. For an invited member also with each invitation. */
   function stateOf(member: Member | undefined): string {
-    const state = member ? `member:${member.password ?? ''}` : 'setup'
+    const ofMember = ({ password, invitedUntil }: Member) =>
+      password === undefined ? `invitation:${invitedUntil}` : `member:${password}`
+    const state = member ? ofMember(member) : 'setup'
     return createHmac('sha256', key).update(state).digest('base64url').slice(0, 22)
   }
 

@@ -27,11 +27,14 @@ export interface Members {
   list(): Promise<ListedMember[]>
   /** Adds a member, and returns the link of the invitation. @throws Problem 400 for an unknown client, 409, 503 */
   invite(invited: Invitation): Promise<{ member: ListedMember; link: IssuedLink }>
-  /** @throws Problem 400 for an unknown client, 404, 409 for the last owner, 503 */
+  /**
+   * A client that was deleted since the member was given it is left out.
+   * @throws Problem 400 for another unknown client, 404, 409 for the last owner, 503
+   */
   update(id: string, changes: MemberChanges): Promise<ListedMember>
   /** Removes a member, whose sessions and links end. @throws Problem 404, 409 for the last owner, 503 */
   remove(id: string): Promise<Member>
-  /** A link for another password, or a new invitation. @throws Problem 404, 503 */
+  /** A link for another password, or a new invitation, which ends the former one. @throws Problem 404, 503 */
   link(id: string): Promise<{ member: Member; link: IssuedLink }>
 }
 
@@ -63,13 +66,18 @@ export function createMembers({
   lastSeen: LastSeen
   now?: () => number
 }): Members {
-  /** @throws Problem 400 for an unknown client */
-  async function checkClients(visible: VisibleClients): Promise<void> {
-    if (visible === 'all') return
+  /**
+   * The clients that exist.
+   * @param held those that the member may have already: of these, a deleted one is no error
+   * @throws Problem 400 for an unknown client
+   */
+  async function existing(visible: VisibleClients, held: VisibleClients = []): Promise<VisibleClients> {
+    if (visible === 'all') return visible
     await clients.refresh()
-    const unknown = visible.find((id) => !clients.find(id))
+    const unknown = visible.find((id) => !clients.find(id) && (held === 'all' || !held.includes(id)))
     if (unknown !== undefined)
       throw badParameter({ param: 'clients', expected: 'IDs of clients', received: unknown })
+    return [...new Set(visible)].filter((id) => clients.find(id))
   }
 
   async function listed({ password: _, sessions: __, ...member }: Member): Promise<ListedMember> {
@@ -92,8 +100,8 @@ export function createMembers({
       await store.refresh()
       return Promise.all(store.table().members.map(listed))
     },
-    async invite({ email, name, role, clients: visible }) {
-      await checkClients(visible)
+    async invite({ email, name, role, clients: chosen }) {
+      const visible = await existing(chosen)
       const invitedUntil = now() + INVITED_MS
       const member: Member = {
         id: newClientId(),
@@ -112,8 +120,9 @@ export function createMembers({
       })
       return { member: await listed(member), link: links.of(member, invitedUntil) }
     },
-    async update(id, { name, role, clients: visible }) {
-      await checkClients(visible ?? 'all')
+    async update(id, { name, role, clients: chosen }) {
+      await store.refresh()
+      const visible = chosen && (await existing(chosen, found(store.table(), id).clients))
       const changed = await change(id, (member) => {
         const after = { ...member, name: name ?? member.name, role: role ?? member.role }
         return { ...after, clients: after.role === 'owner' ? 'all' : (visible ?? member.clients) }

@@ -4,9 +4,9 @@ import { embeddedAuditLog } from '../../../src/adapters/audit-log/embedded.ts'
 import { auditStoreContract } from '../../contracts/audit-log.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-auditStoreContract('embedded', async (most) => {
+auditStoreContract('embedded', async (most, mostRefused) => {
   const folder = await temporaryFolder()
-  const store = await embeddedAuditLog(folder, { most })
+  const store = await embeddedAuditLog(folder, { most, ...(mostRefused ? { mostRefused } : {}) })
   return {
     store,
     elsewhere: store,

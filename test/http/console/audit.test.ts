@@ -73,7 +73,7 @@ onOneBackend('GET /v1/audit', (start) => {
       actions.push(action)
       expect(member?.id).to.equal('operator')
     }
-    expect(actions).to.deep.equal(['client.create'])
+    expect(actions).to.deep.equal(['client.create', 'session.sign-in'])
     expect(await rejection(client.audit.page({ cursor: 'abc' }))).to.include({ status: 400 })
     const secret = createClient({ baseUrl: service.url, adminToken: service.tokens.secretClientToken })
     expect(await rejection(secret.audit.page())).to.include({ status: 401 })

@@ -60,6 +60,36 @@ onOneBackend('/v1/members', (start) => {
     expect((await grace.signIn('grace@example.com', `${PASSWORD}!`)).status).to.equal(200)
   })
 
+  it('ends an invitation by the next one', async () => {
+    const service = await start()
+    const owner = await firstOwner(service)
+    const first = (await owner.send('POST', '/v1/members', { email: 'g@example.com', role: 'viewer' })).json
+    const invited = async () => (await owner.send('POST', `/v1/members/${first.member.id}/link`)).json
+    let second = await invited()
+    // A link names the millisecond until which it is valid.
+    while (second.expiresAt === first.expiresAt) second = await invited()
+    const read = (link: string) => browser(service).send('POST', '/v1/session/link', { link: tokenIn(link) })
+    expect((await read(first.link)).json.code).to.equal('link_expired')
+    expect((await browser(service).follow(first.link)).json.code).to.equal('link_expired')
+    expect((await read(second.link)).json.purpose).to.equal('invitation')
+    expect((await browser(service).follow(second.link)).status).to.equal(200)
+  })
+
+  it('leaves out a client of a member that was deleted since', async () => {
+    const service = await start()
+    const owner = await firstOwner(service)
+    const { json: shop } = await owner.send('POST', '/v1/clients', { name: 'Shop' })
+    const clients = ['first', shop.id]
+    const grace = await newMember(service, owner, { email: 'g@example.com', role: 'viewer', clients })
+    const other = await newMember(service, owner, { email: 'h@example.com', role: 'owner' })
+    expect((await owner.send('DELETE', `/v1/clients/${shop.id}`)).status).to.equal(200)
+    const patch = (id: string) => owner.send('PATCH', `/v1/members/${id}`, { role: 'editor', clients })
+    expect((await patch(grace.id)).json).to.deep.include({ role: 'editor', clients: ['first'] })
+    expect((await patch(grace.id)).json.param).to.equal('clients')
+    // An owner sees all clients, but was given none by its ID.
+    expect((await patch(other.id)).json.param).to.equal('clients')
+  })
+
   it('changes role and clients of a member, and removes a member, with effect at once', async () => {
     const service = await start()
     const owner = await firstOwner(service)
