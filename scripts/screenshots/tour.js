@@ -74,7 +74,7 @@ async function selectTwo(page) {
 }
 
 async function openNavigation(page) {
-  const menu = page.getByRole('button', { name: 'Open the menu' })
+  const menu = page.getByRole('button', { name: 'Open menu' })
   if (await menu.isVisible()) await menu.click()
 }
 
