@@ -1,6 +1,7 @@
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { earlyTheme } from './build/early-theme.ts'
 import { separateStyles } from './build/separate-styles.ts'
 
 /** The service to which the development server forwards requests of the API. */
@@ -10,7 +11,7 @@ export default defineConfig({
   root: import.meta.dirname,
   // Relative: the console works below any path of a proxy.
   base: './',
-  plugins: [react(), tailwind(), separateStyles()],
+  plugins: [react(), tailwind(), separateStyles(), earlyTheme()],
   build: {
     target: 'es2022',
     // The policy of the page allows no data: URLs of scripts and fonts.

@@ -111,6 +111,21 @@ onOneBackend('the console', (start) => {
     expect(errors.filter((error) => !error.includes('401'))).to.deep.equal([])
   })
 
+  it('shows the stored theme at the first paint, before its own script runs', async function () {
+    this.timeout(120_000)
+    const { page } = await pages.open({ colorScheme: 'light' })
+    // Modules run after the first paint.
+    await page.route(/\/assets\/index-.*\.js$/, (route) => route.abort())
+    const background = async () => {
+      await page.goto(`${service.url}/dashboard/sign-in`)
+      return page.evaluate('getComputedStyle(document.body).backgroundColor')
+    }
+    expect(await background()).to.equal('rgb(247, 248, 248)')
+    await page.evaluate(`localStorage.setItem('sluice-theme', 'dark')`)
+    expect(await background()).to.equal('rgb(12, 14, 17)')
+    await page.context().close()
+  })
+
   it('works below a path of a proxy', async function () {
     this.timeout(120_000)
     const proxy = await startSubPath(service.url)

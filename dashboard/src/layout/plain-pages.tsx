@@ -42,7 +42,7 @@ export function OwnerLayout() {
 /** While the script of a page is loading. */
 export function LoadingPage() {
   return (
-    <div className="mx-auto w-full max-w-5xl px-4 pt-5 md:px-8 md:pt-7">
+    <div className="mx-auto w-full max-w-[75rem] px-4 pt-5 md:px-8 md:pt-7">
       <Skeleton className="mb-6 h-7 w-40" />
       <div className="rounded-lg border border-line bg-surface">
         <SkeletonRows />

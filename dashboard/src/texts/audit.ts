@@ -47,6 +47,8 @@ export const AUDIT = {
   client: 'Client',
   address: 'IP address',
   unknownMember: 'An unknown visitor',
+  /** The `sluice` command on the server. */
+  operator: 'The operator',
   /** An action of a newer service is shown as it is. */
   actionOf: (action: string) => ACTIONS[action] ?? action,
   everyMember: 'All members',

@@ -63,7 +63,10 @@ export const DETAILS = {
   pixels: (width: number, height: number) => `${width} × ${height} px`,
   pages: 'Frames or pages',
   duration: 'Duration',
-  codecs: 'Codecs',
+  codecs: 'Encoding',
+  /** Names of colour spaces as people write them. Others are shown as they are. */
+  colourSpaceOf: (name: string) =>
+    (({ srgb: 'sRGB', cmyk: 'CMYK', 'b-w': 'Greyscale' }) as Record<string, string>)[name] ?? name,
   bitrate: 'Bit rate',
   frameRate: 'Frame rate',
   audio: 'Audio',

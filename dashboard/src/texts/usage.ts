@@ -1,7 +1,8 @@
 /** Texts of the page Usage. */
 export const USAGE = {
   title: 'Usage',
-  description: 'Deliveries, traffic and work by day and client. Days are in UTC.',
+  description:
+    'Deliveries, traffic and work by day and client. Days are in UTC. Percentages compare with the period before.',
   period: 'Period',
   periods: { '7': '7 days', '30': '30 days', '90': '90 days', custom: 'Custom' },
   from: 'First day',

@@ -18,7 +18,7 @@ const SIZES = {
 }
 const ICON_SIZES = { small: 'size-7', medium: 'size-8', large: 'size-10' }
 const BASE =
-  'inline-flex shrink-0 select-none items-center justify-center whitespace-nowrap rounded-md transition-colors disabled:pointer-events-none disabled:opacity-50'
+  'relative inline-flex shrink-0 select-none items-center justify-center whitespace-nowrap rounded-md transition-colors disabled:pointer-events-none disabled:opacity-50'
 
 export interface ButtonProps extends ComponentProps<'button'> {
   look?: keyof typeof LOOKS
@@ -58,8 +58,12 @@ export function Button({
       aria-busy={isBusy || undefined}
       {...rest}
     >
-      {isBusy ? <LoaderCircle aria-hidden="true" className="size-4 animate-spin" /> : icon}
-      {children}
+      {isBusy && (
+        <LoaderCircle aria-hidden="true" className={clsx('size-4 animate-spin', !icon && 'absolute')} />
+      )}
+      {!isBusy && icon}
+      {/* Without an icon, the spinner covers the text: screen readers still read it. */}
+      {isBusy && !icon ? <span className="opacity-0">{children}</span> : children}
     </button>
   )
 }

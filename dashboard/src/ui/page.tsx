@@ -21,11 +21,12 @@ export function Page({
 }) {
   useTitle(title)
   return (
-    <div className={clsx('mx-auto w-full px-4 pt-5 pb-12 md:px-8 md:pt-7', !isWide && 'max-w-5xl')}>
+    <div className={clsx('mx-auto w-full px-4 pt-5 pb-12 md:px-8 md:pt-7', !isWide && 'max-w-[75rem]')}>
       <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <div className="min-w-0 max-w-full">
+        {/* A long description is wrapped, so that the actions stay next to it. */}
+        <div className={clsx('min-w-0 max-w-full', description && 'flex-1 basis-72')}>
           {heading ?? <h1 className="font-semibold text-xl tracking-tight">{title}</h1>}
-          {description && <p className="mt-1 max-w-2xl text-muted">{description}</p>}
+          {description && <p className="mt-1 max-w-2xl text-pretty text-muted">{description}</p>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </header>
@@ -64,9 +65,9 @@ export function Card({
     >
       {title && (
         <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 py-3 not-only:border-line not-only:border-b">
-          <div className="min-w-0">
+          <div className="min-w-0 flex-1 basis-48">
             <h2 className="font-semibold">{title}</h2>
-            {description && <p className="text-muted text-sm">{description}</p>}
+            {description && <p className="text-pretty text-muted text-sm">{description}</p>}
           </div>
           {actions && <div className="flex gap-2">{actions}</div>}
         </header>

@@ -6,6 +6,7 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { AppKeys } from '../../core/signing/derive-key.ts'
 import { createAuditTrail } from '../../service/admin/audit.ts'
+import { byAge } from '../../service/admin/clients.ts'
 import { createKnownAddresses } from '../../service/admin/known-addresses.ts'
 import { createAdminSessions } from '../../service/admin/sessions.ts'
 import { createLastSeen } from '../../service/members/last-seen.ts'
@@ -65,7 +66,7 @@ export async function openMembers({ config, baseUrl, backends, bucket, clients, 
       lastSeen,
       audit,
       isSetUp: () => isSetUp(store.table()),
-      listClients: () => clients.list(),
+      listClients: () => [...clients.list()].sort(byAge),
     },
     /** The link for the first visit. Undefined when it is not needed: a person can sign in. */
     firstVisit: () => (operatorPassword === undefined ? signInLinks.firstVisit() : undefined),

@@ -121,7 +121,8 @@ function shownSecret({ id = '', name, scope, validUntil }: StoredSecret): ShownS
   }
 }
 
-function byAge(one: Client, other: Client): number {
+/** Orders clients for lists: the first client, then the others by age. */
+export function byAge(one: Client, other: Client): number {
   if (one.id === FIRST_CLIENT_ID) return -1
   if (other.id === FIRST_CLIENT_ID) return 1
   return one.createdAt - other.createdAt

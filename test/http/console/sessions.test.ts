@@ -27,6 +27,16 @@ onOneBackend('/v1/session', (start) => {
     expect(read.headers.get('set-cookie')).to.equal(null)
   })
 
+  it('lists the first client first, and the others by age', async () => {
+    const service = await start()
+    const owner = await firstOwner(service)
+    const names = ['Shop', 'Magazine', 'Blog', 'Archive']
+    for (const name of names) await owner.send('POST', '/v1/clients', { name })
+    await owner.send('PATCH', '/v1/clients/first', { name: 'Studio' })
+    const { json } = await owner.send('GET', '/v1/session')
+    expect(json.clients.map(({ name }: { name: string }) => name)).to.deep.equal(['Studio', ...names])
+  })
+
   it('sets a cookie for https only behind a proxy that speaks https', async () => {
     const service = await start({ env: { ADMIN_PASSWORD, TRUST_PROXY: '1' } })
     for (const [proto, isSecure] of [

@@ -52,7 +52,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
                         }}
                         className="flex h-9 items-center gap-3 rounded-md px-2 text-sm data-[selected=true]:bg-hover [&>svg]:size-4 [&>svg]:text-muted"
                       >
-                        {icon}
+                        {icon ?? <span aria-hidden="true" className="size-4" />}
                         <span className="min-w-0 flex-1 truncate">{title}</span>
                         {shortcut && <Keys keys={keysOf(shortcut)} />}
                       </Command.Item>

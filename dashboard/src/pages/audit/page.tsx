@@ -44,12 +44,11 @@ export function AuditPage() {
     <Page
       title={AUDIT.title}
       description={AUDIT.description}
-      isWide
       actions={
         <>
           <Select
             aria-label={AUDIT.filterMember}
-            className="w-44"
+            className="w-40 sm:w-44"
             value={member}
             onChange={setMember}
             options={[
@@ -59,7 +58,7 @@ export function AuditPage() {
           />
           <Select
             aria-label={AUDIT.filterClient}
-            className="w-44"
+            className="w-40 sm:w-44"
             value={client}
             onChange={setClient}
             options={[

@@ -21,14 +21,15 @@ export function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
       key: 'change',
       header: AUDIT.change,
       className: 'w-full max-w-0 lg:w-auto lg:max-w-none',
-      cell: ({ member, action, at, ...entry }) => (
+      cell: ({ member, address, action, at, ...entry }) => (
         <span className="flex items-center gap-3">
-          <Avatar name={member?.name ?? '?'} />
+          <Avatar name={nameIn({ member, address }) ?? '?'} />
           <span className="min-w-0">
-            <span className="font-medium">{member?.name ?? AUDIT.unknownMember}</span>{' '}
+            <span className="font-medium">{nameIn({ member, address }) ?? AUDIT.unknownMember}</span>{' '}
             {AUDIT.actionOf(action)}
             <span className="block truncate text-muted text-xs lg:hidden">
-              <span className="sm:hidden">{formatAgo(at)} </span>
+              <span className="sm:hidden">{formatAgo(at)}</span>
+              {targetOf({ action, ...entry }) && <span className="sm:hidden"> · </span>}
               {targetOf({ action, ...entry })}
             </span>
           </span>
@@ -79,13 +80,21 @@ export function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
   return <Table label={AUDIT.list} columns={columns} rows={entries} keyOf={({ id }) => id} />
 }
 
+// What the service writes instead of an IP address.
+const COMMAND_LINE = 'command line'
+
+/** Undefined for a visitor who is not signed in. */
+function nameIn({ member, address }: Pick<AuditEntry, 'member' | 'address'>): string | undefined {
+  return member?.name ?? (address === COMMAND_LINE ? AUDIT.operator : undefined)
+}
+
 /** What was changed, as people know it: the address of a member instead of the ID. A client has a column of its own. */
 function targetOf({
   action,
   target,
   client,
   details,
-}: Omit<AuditEntry, 'at' | 'member'>): string | undefined {
+}: Omit<AuditEntry, 'at' | 'member' | 'address'>): string | undefined {
   if (action.startsWith('member.') && typeof details?.email === 'string') return details.email
   return target === client ? undefined : target
 }

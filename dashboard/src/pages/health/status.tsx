@@ -26,7 +26,7 @@ export function Status({
   return (
     <div className={clsx('flex flex-wrap items-center gap-x-4 gap-y-2 rounded-lg px-4 py-3.5', classes)}>
       <Icon aria-hidden="true" className="size-6 shrink-0" />
-      <div role="status" className="min-w-0 flex-1">
+      <div role="status" className="min-w-0 flex-1 basis-48">
         <p className="font-semibold">{title}</p>
         <p className="text-sm">{text}</p>
       </div>

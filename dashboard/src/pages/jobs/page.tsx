@@ -44,7 +44,6 @@ export function JobsPage() {
     <Page
       title={JOBS.title}
       description={JOBS.description}
-      isWide
       actions={
         <Segmented
           label={JOBS.filter}

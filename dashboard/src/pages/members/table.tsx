@@ -53,6 +53,11 @@ export function MembersTable({
               {member.id === self.id && <Badge>{MEMBERS.you}</Badge>}
             </span>
             <span className="block truncate text-muted">{member.email}</span>
+            {member.invitedUntil && (
+              <span className="mt-1 block sm:hidden">
+                <InvitationState until={member.invitedUntil} />
+              </span>
+            )}
           </span>
         </span>
       ),

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { ListedFile } from '../../../../client/index.ts'
@@ -20,6 +21,7 @@ export function TrashPage() {
   const { client, sluice } = useClient()
   const queryClient = useQueryClient()
   const mayChange = useMay('editor')
+  const isOwner = useMay('owner')
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [toRemove, setToRemove] = useState<readonly ListedFile[]>()
   const [isBusy, setBusy] = useState(false)
@@ -89,7 +91,19 @@ export function TrashPage() {
         <Card isFlush>
           {list.isPending && <SkeletonRows rows={6} rowHeight={49} />}
           {list.data && files.length === 0 && !list.hasNextPage && (
-            <EmptyState icon={<Trash2 />} title={TRASH.emptyTitle}>
+            <EmptyState
+              icon={<Trash2 />}
+              title={TRASH.emptyTitle}
+              actions={
+                isOwner && (
+                  <Button asChild>
+                    <Link to="/clients/$id" params={{ id: client.id }}>
+                      {TRASH.toRules}
+                    </Link>
+                  </Button>
+                )
+              }
+            >
               {TRASH.emptyText}
             </EmptyState>
           )}

@@ -18,6 +18,6 @@ export const SIGN_IN = {
       ? 'Too many attempts. Try again later.'
       : `Too many attempts. Try again in ${seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : `${seconds} seconds`}.`,
   forgotten:
-    'Forgot the password? An owner can create a link for a new one on the page Members. The operator can run',
-  command: 'sluice sign-in-link',
+    'First visit, or forgot the password? An owner can create a link for you on the page Members. The operator can run',
+  command: 'npx sluice sign-in-link',
 }

@@ -31,7 +31,7 @@ export const WELCOME = {
   expiredTitle: 'This link has expired',
   expired:
     'A link works once and for a limited time. Request a new one from an owner, or create one on the server:',
-  command: 'sluice sign-in-link',
+  command: 'npx sluice sign-in-link',
   toSignIn: 'Go to sign-in',
   welcome: (name: string) => `Welcome, ${name}`,
 }

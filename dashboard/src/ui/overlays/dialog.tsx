@@ -51,7 +51,7 @@ export function Dialog({
             <div className="min-w-0 flex-1">
               <Radix.Title className="font-semibold text-lg">{title}</Radix.Title>
               {description && (
-                <Radix.Description className="mt-1 text-muted">{description}</Radix.Description>
+                <Radix.Description className="mt-1 text-pretty text-muted">{description}</Radix.Description>
               )}
             </div>
             {!isModalOnly && (

@@ -39,7 +39,7 @@ export function AddFiles({
           spellCheck={false}
         />
       </Field>
-      <div className="flex flex-col items-center gap-3 rounded-lg border border-line-strong/60 border-dashed bg-surface px-4 py-6 text-center">
+      <div className="flex flex-col items-center gap-3 rounded-lg border border-line-strong/60 border-dashed bg-surface px-3 py-6 text-center">
         <CloudUpload aria-hidden="true" className="size-7 text-faint" />
         <p className="text-muted text-sm">
           <span className="pointer-coarse:hidden">{UPLOAD.hint}</span>

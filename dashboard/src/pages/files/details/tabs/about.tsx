@@ -80,7 +80,9 @@ export function About({ file }: { file: FileWithDerivatives }) {
 function measures(info: FileInformation): Row[] {
   const { width, height, pages, duration, bitrate, frameRate, channels, sampleRate } = info
   const codecs = [...new Set([info.container, info.videoCodec, info.audioCodec])].filter(Boolean).join(', ')
-  const colours = [info.colorSpace, info.hasAlpha && DETAILS.alpha].filter(Boolean).join(', ')
+  const colours = [info.colorSpace && DETAILS.colourSpaceOf(info.colorSpace), info.hasAlpha && DETAILS.alpha]
+    .filter(Boolean)
+    .join(', ')
   const audio = [
     channels !== undefined && DETAILS.channels(channels),
     sampleRate && `${sampleRate / 1000} kHz`,
