@@ -23,7 +23,10 @@ onOneBackend('the page Jobs', (start) => {
     this.timeout(120_000)
     const slow = await slowFfmpeg(0.05)
     folder = slow.folder
-    service = await start({ env: { MEDIA_CONCURRENCY: '1' }, programs: createPrograms({ PATH: slow.PATH }) })
+    service = await start({
+      env: { MEDIA_CONCURRENCY: '1', MEDIA_JOBS_RUN_IN: 'web' },
+      programs: createPrograms({ PATH: slow.PATH }),
+    })
     pages = await startPages()
     owner = await firstOwner(service)
     // It has no picture, so each video transformation fails.

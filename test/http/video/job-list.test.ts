@@ -124,7 +124,10 @@ onOneBackend('media jobs', (start) => {
   before(async () => {
     const slow = await slowFfmpeg(0.05)
     folder = slow.folder
-    service = await start({ env: { MEDIA_CONCURRENCY: '1' }, programs: createPrograms({ PATH: slow.PATH }) })
+    service = await start({
+      env: { MEDIA_CONCURRENCY: '1', MEDIA_JOBS_RUN_IN: 'web' },
+      programs: createPrograms({ PATH: slow.PATH }),
+    })
     client = clientOf(service, service)
     video = await uploadOne(service, { name: 'film.mp4', bytes: await film({ colours: ['red', 'blue'] }) })
   })
