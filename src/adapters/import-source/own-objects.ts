@@ -17,8 +17,7 @@ export type IsOwnObject = (name: string) => boolean
 
 /** Recognizes the objects of the service in the source of an import. Other objects may be in the same bucket. */
 export async function ownObjectsIn(source: S3Place, own: OwnBucket | undefined): Promise<IsOwnObject> {
-  if (!own || own.bucket !== source.bucket || (await addressOf(own)) !== (await addressOf(source)))
-    return () => false
+  if (!own || (await addressOf(own)) !== (await addressOf(source))) return () => false
   const prefix = normalPrefix(own.prefix)
   return (name) => {
     const key = rootAround(name, prefix).keyOf(name)
