@@ -24,7 +24,7 @@ type Optional =
   | 'FETCH_PORTS'
   | 'FETCH_ALLOW_ADDRESSES'
   | Extract<VariableName, `AWS_${string}`>
-  | Exclude<Extract<VariableName, `WEBHOOK_${string}`>, `WEBHOOK_LOG_${string}`>
+  | Exclude<Extract<VariableName, `WEBHOOK_${string}`>, `WEBHOOK_${'LOG' | 'RATE'}_${string}`>
 
 /** The value of every variable by its name. Frozen. */
 export type Config = Readonly<

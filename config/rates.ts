@@ -105,6 +105,13 @@ export const RATE_VARIABLES = {
     addressPoints: 0,
     seconds: 60,
   }),
+  ...rate('WEBHOOK', {
+    counted: 'Webhook tests and requests for replays',
+    unit: 'requests',
+    points: 60,
+    addressPoints: 0,
+    seconds: 60,
+  }),
   ...rate('SIGN_IN', {
     counted: 'Sign-in attempts',
     each: 'per email address, and in total with ADMIN_PASSWORD,',

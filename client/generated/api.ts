@@ -291,7 +291,7 @@ export interface ClientChange {
     uploadMaxPixels?: number | null
     /** accept only images that can be decoded, and video and audio whose headers can be read */
     uploadDecodable?: boolean | null
-    /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
+    /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign, zip or webhook; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
     presets?: Record<string, Record<string, string | number | boolean>> | null
@@ -330,8 +330,8 @@ export interface ClientRules {
   uploadMaxPixels?: number
   /** accept only images that can be decoded, and video and audio whose headers can be read */
   uploadDecodable?: true
-  /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
-  rates?: Partial<Record<"upload" | "derivative" | "cpu" | "fetch" | "media" | "sign" | "zip", number>>
+  /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign, zip or webhook; 0: unlimited */
+  rates?: Partial<Record<"upload" | "derivative" | "cpu" | "fetch" | "media" | "sign" | "zip" | "webhook", number>>
   /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
   presets?: Record<string, Record<string, string | number | boolean>>
 }
@@ -987,7 +987,7 @@ export interface NewClient {
     uploadMaxPixels?: number | null
     /** accept only images that can be decoded, and video and audio whose headers can be read */
     uploadDecodable?: boolean | null
-    /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited */
+    /** limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign, zip or webhook; 0: unlimited */
     rates?: Record<string, number | null> | null
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
     presets?: Record<string, Record<string, string | number | boolean>> | null

@@ -95,7 +95,7 @@ describe('misspelt names of variables', () => {
     ]
     const environment = Object.fromEntries(others.map((name) => [name, 'x']))
     expect(configWarnings(environment)).to.deep.equal([])
-    const { SLUICE_TEST_LONG: _, ...own } = process.env
+    const { SLUICE_TEST_LONG: _, SLUICE_TEST_BACKEND: _backend, ...own } = process.env
     expect(configWarnings(own)).to.deep.equal([])
   })
 

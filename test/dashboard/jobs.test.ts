@@ -20,7 +20,7 @@ onOneBackend('the page Jobs', (start) => {
   let clip: WireRecord
   before(async function () {
     this.timeout(120_000)
-    const options = { env: { MEDIA_CONCURRENCY: '1' } }
+    const options = { env: { MEDIA_CONCURRENCY: '1', MEDIA_JOBS_RUN_IN: 'web' } }
     ;({ service, folder } = await startWithSlowFfmpeg(start, 0.05, options))
     pages = await startPages()
     owner = await firstOwner(service)

@@ -8,11 +8,17 @@ import { embeddedRows, filesInBucket } from './stored/state.ts'
 export type StartService = (options?: ServiceOptions) => Promise<Service>
 
 /**
- * A suite about answers that do not depend on the storage, such as refusals before storage is touched. The services it
- * starts are stopped at its end.
+ * A suite about answers that do not depend on the storage, such as refusals before storage is touched. It runs on the embedded
+ * backend, or with `SLUICE_TEST_BACKEND=s3-redis` on S3 and Redis. The services it starts are stopped at its end.
  */
 export function onOneBackend(name: string, suite: Suite): void {
-  onBackends([EMBEDDED], name, suite)
+  onBackends([oneBackend(process.env.SLUICE_TEST_BACKEND)], name, suite)
+}
+
+function oneBackend(name = 'embedded'): Backend {
+  if (name === 'embedded') return EMBEDDED
+  if (name === 's3-redis') return S3_REDIS
+  throw new Error(`SLUICE_TEST_BACKEND must be "embedded" or "s3-redis", received "${name}"`)
 }
 
 /** A suite about answers that bytes or index shape. */
@@ -139,6 +145,9 @@ export const S3_REDIS: Backend = {
     ...(await s3Holding(prefixOf(dataDir), text)),
   ],
 }
+
+/** The check of the disk in `GET /readyz`: a service without data on its disk has none. */
+export const diskCheck = (backend: Backend): { disk?: 'ok' } => (backend === S3_REDIS ? {} : { disk: 'ok' })
 
 /** All that make sense. */
 export const BACKENDS: readonly Backend[] = [EMBEDDED, DISK_REDIS, S3_EMBEDDED, S3_REDIS]

@@ -1,15 +1,25 @@
 import type { ImportItem, ImportSource, RefusedItem, S3Origin } from '../../core/imports/source.ts'
 import { isMetadataAddress } from '../../core/net/ip-ranges.ts'
-import { type S3Clients, s3Clients } from '../bucket/s3/client.ts'
+import { type S3Clients, type S3ConnectionOptions, s3Clients } from '../bucket/s3/client.ts'
 import { download } from '../bucket/s3/download.ts'
 import { listPage, type ObjectPage, type PageStart } from '../bucket/s3/list.ts'
+import { type OwnBucket, ownObjectsIn } from './own-objects.ts'
 
 // Stores other than Amazon's usually ignore the region, but the SDK needs one.
 const ANY_REGION = 'us-east-1'
 
-/** The objects below a prefix of a bucket. Names that end with "/" are folders of a console, and are ignored. */
-export function s3Source({ bucket, prefix, endpoint, region, profile, credentials }: S3Origin): ImportSource {
-  const clients = s3Clients({
+const IS_OWN = 'is in the bucket of the service itself, which has stored it'
+
+/**
+ * The objects below a prefix of a bucket. Names that end with "/" are folders of a console, and are ignored.
+ *
+ * @param options.ownBucket the service's own bucket. What the service has stored there is refused: an import would copy it
+ */
+export function s3Source(
+  { bucket, prefix, endpoint, region, profile, credentials }: S3Origin,
+  { ownBucket }: { ownBucket?: OwnBucket } = {},
+): ImportSource {
+  const connection: S3ConnectionOptions = {
     endpoint,
     region: region ?? (endpoint === undefined ? undefined : ANY_REGION),
     credentials: credentials && {
@@ -20,15 +30,17 @@ export function s3Source({ bucket, prefix, endpoint, region, profile, credential
     profile,
     forcePathStyle: endpoint !== undefined,
     isRefused: isMetadataAddress,
-  })
+  }
+  const clients = s3Clients(connection)
   // Names of files begin after the last folder of the prefix: `photos/2024-` imports `2024-05.jpg`.
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
   return {
     async *items(signal) {
+      const isOwn = await ownObjectsIn({ bucket, ...connection }, ownBucket)
       for await (const object of objects(clients, { bucket, prefix })) {
         signal.throwIfAborted()
         const item = itemOf(object, { clients, bucket, folder, place: endpoint ?? '' })
-        if (item) yield item
+        if (item) yield isOwn(object.Key) ? { from: item.from, refused: IS_OWN } : item
       }
     },
   }

@@ -11,6 +11,7 @@ import { createRemoteUpload } from '../../service/remote/upload.ts'
 import { openFileManagement } from '../file-management.ts'
 import { fetchAccess } from '../remote-files.ts'
 import type { Services } from '../services.ts'
+import { s3Options } from '../settings.ts'
 
 /** All commands of an operator: those of the services, and `import`. */
 export function operatorCommands(
@@ -31,6 +32,10 @@ export function operatorCommands(
     maxBytes,
   })
   const importAll = createImport({ files, baseUrl })
-  const openSource = importSources({ dataDir: config.DATA_DIR })
+  const { DATA_DIR: dataDir, S3_BUCKET: bucket } = config
+  const openSource = importSources({
+    dataDir,
+    ...(bucket ? { ownBucket: s3Options(bucket, config) } : {}),
+  })
   return { ...commands, import: createImportCommand({ openSource, importAll, presentClient }) }
 }

@@ -7,6 +7,7 @@ export const LIMIT_NAMES = [
   'media',
   'sign',
   'zip',
+  'webhook',
   'sign_in',
 ] as const
 

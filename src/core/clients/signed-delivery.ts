@@ -18,9 +18,19 @@ export function needsSignedUrl({ rules = {} }: Pick<Client, 'rules'>, path: stri
   return isInPrivateFolder(rules, path) || SHOWS_PRIVATE_FILE.test(path)
 }
 
-/** Whether a path begins with a private folder. */
+/**
+ * Whether a path begins with a private folder. Case, and the composition of accents, do not matter: file systems that ignore
+ * them open a private file by another name, and people take such folders for the same one.
+ */
 export function isInPrivateFolder({ privateFolders = [] }: ClientRules, path: string): boolean {
-  return privateFolders.some((folder) => path.startsWith(`${folder}/`))
+  if (privateFolders.length === 0) return false
+  const compared = foldedPath(path)
+  return privateFolders.some((folder) => compared.startsWith(`${foldedPath(folder)}/`))
+}
+
+// Upper case first: "ſ" is a letter of its own in lower case, but a file system may take it for "s".
+function foldedPath(path: string): string {
+  return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC')
 }
 
 // A derivative of any file with this mark, or a file of such a bundle.

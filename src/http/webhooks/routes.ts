@@ -1,8 +1,9 @@
-import { type Request, Router } from 'express'
-import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { type Request, type Response, Router } from 'express'
+import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { checkEverywhere } from '../../core/clients/grant.ts'
 import type { Action } from '../../core/clients/secret-scope.ts'
 import { positionOf } from '../../core/ports/events/delivery-log.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
 import {
   type ReceiverView,
   shownDelivery,
@@ -17,6 +18,7 @@ import { jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { checkOperator } from '../caller/operator.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone, queryPairs } from '../request.ts'
 import { stateOf } from '../request-state.ts'
@@ -27,12 +29,14 @@ interface Dependencies {
   clients: Clients
   adminSessions: AdminSessions
   webhooks: Webhooks
+  limits: Limits
   /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
 /** The sender of a request: the operator, without a client, or a client, whose own events alone are accessible. */
 interface WebhookCaller {
+  client: Client | undefined
   clientId: string | undefined
   view: ReceiverView
 }
@@ -40,21 +44,36 @@ interface WebhookCaller {
 const BODY_MAX_BYTES = 1024
 
 /** `/v1/webhooks`: tests of receivers, deliveries and replays, for a signed-in operator and for the secret of a client. */
-export function webhookRoutes({ clients, adminSessions, webhooks, minBytesPerSecond }: Dependencies): Router {
+export function webhookRoutes({
+  clients,
+  adminSessions,
+  webhooks,
+  limits,
+  minBytesPerSecond,
+}: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
 
   /** @throws Problem 401, 403 */
   function callerOf(req: Request, action: Action): WebhookCaller {
     if (isOfOperator(req)) {
       checkOperator(req, adminSessions)
-      return { clientId: undefined, view: 'all' }
+      return { client: undefined, clientId: undefined, view: 'all' }
     }
     const grant = callerBySecret(req, clients, action)
     checkEverywhere(grant)
     // Receivers belong to the operator, whose own client is the first one. Their names, and the texts of their responses, may
     // reveal to other clients what is in the network of the operator.
-    const clientId = grant.client.id
-    return { clientId, view: clientId === FIRST_CLIENT_ID ? 'all' : 'outcome' }
+    const { client } = grant
+    const clientId = client.id
+    return { client, clientId, view: clientId === FIRST_CLIENT_ID ? 'all' : 'outcome' }
+  }
+
+  /** Each request that sends something to receivers. @throws Problem 401, 403, 429 */
+  async function senderOf(req: Request, res: Response): Promise<WebhookCaller> {
+    const caller = callerOf(req, 'manage')
+    const { client } = caller
+    await consumeRateLimit(req, res, { limits, limited: 'webhook', ...(client ? { client } : {}) })
+    return caller
   }
 
   routes.use('/v1/webhooks', (_req, res, next) => {
@@ -62,7 +81,7 @@ export function webhookRoutes({ clients, adminSessions, webhooks, minBytesPerSec
     next()
   })
   routes.post('/v1/webhooks/test', async (req, res) => {
-    const { clientId, view } = callerOf(req, 'manage')
+    const { clientId, view } = await senderOf(req, res)
     const { eventId, receivers } = await webhooks.test({ clientId, signal: clientGone(res) })
     const result: WebhookTest = { eventId, receivers: receivers.map((one) => shownTest(one, view)) }
     res.json(result)
@@ -85,20 +104,20 @@ export function webhookRoutes({ clients, adminSessions, webhooks, minBytesPerSec
   routes.all('/v1/webhooks/deliveries', methodNotAllowed('GET', 'HEAD'))
 
   routes.get('/v1/webhooks/deliveries/:id', async (req, res) => {
-    const { view, ...owner } = callerOf(req, 'read')
-    res.json(shownDeliveryWithPayload(await webhooks.find(req.params.id, owner), view))
+    const { view, clientId } = callerOf(req, 'read')
+    res.json(shownDeliveryWithPayload(await webhooks.find(req.params.id, { clientId }), view))
   })
   routes.all('/v1/webhooks/deliveries/:id', methodNotAllowed('GET', 'HEAD'))
 
   routes.post('/v1/webhooks/deliveries/:id/replay', async (req, res) => {
-    const { view, ...owner } = callerOf(req, 'manage')
-    const replayed = await webhooks.replay(req.params.id, owner)
+    const { view, clientId } = await senderOf(req, res)
+    const replayed = await webhooks.replay(req.params.id, { clientId })
     res.status(202).json(shownDelivery(replayed, view))
   })
   routes.all('/v1/webhooks/deliveries/:id/replay', methodNotAllowed('POST'))
 
   routes.post('/v1/webhooks/replay', async (req, res) => {
-    const { clientId } = callerOf(req, 'manage')
+    const { clientId } = await senderOf(req, res)
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
     const { since, status = 'failed' } = checkedBody(webhookReplay, body)
     const filter = { clientId, status, since: Date.parse(since) }

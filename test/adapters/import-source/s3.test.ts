@@ -45,6 +45,46 @@ describe('a bucket of S3 as the source of an import', function () {
     expect(await items('')).to.have.length(3)
   })
 
+  it('refuses what the service has stored in its own bucket, and no other object there', async () => {
+    const id = '1'.repeat(22)
+    const stored = [
+      `own/a/image/png/${id}.png`,
+      `own/a/image/png/${id}.png_w=30`,
+      `own/.sluice/roots/shop/text/txt/${id}.txt`,
+      'own/.sluice/clients/first.json',
+    ]
+    const foreign = ['own/a/old.png', `other/image/png/${id}.png`, `own/a/${id}.png`]
+    for (const name of [...stored, ...foreign]) await put(name, name)
+    const { endpoint, credentials } = server.connection
+    const imported = async (prefix: string, own: { bucket: string; endpoint: string }) => {
+      const ownBucket = { ...own, prefix: '/own', region: 'us-east-1', forcePathStyle: false }
+      const source = await importSources({ dataDir: '/nowhere', ownBucket })({
+        s3: { bucket, prefix, endpoint, credentials },
+      })
+      const found: Array<ImportItem | RefusedItem> = []
+      for await (const item of source.items(signal)) found.push(item)
+      const names = (isOwn: boolean) =>
+        found
+          .filter((item) => 'refused' in item === isOwn)
+          .map(({ from }) => from.slice(`s3://${bucket}/`.length))
+      return { refused: names(true), accepted: names(false) }
+    }
+    const own = { bucket, endpoint: `${endpoint}/` }
+    const [original, derivative, ofOther, record] = stored
+    expect(await imported('own/a/', own)).to.deep.equal({
+      refused: [original, derivative],
+      accepted: ['own/a/1111111111111111111111.png', 'own/a/old.png'],
+    })
+    expect(await imported('other/', own)).to.deep.equal({ refused: [], accepted: [foreign[1]] })
+    expect(await imported('own/.sluice/roots/shop/', own)).to.deep.equal({ refused: [ofOther], accepted: [] })
+    expect(await imported('own/.sluice/clients/', own)).to.deep.equal({ refused: [record], accepted: [] })
+    for (const another of [
+      { bucket: `${bucket}-2`, endpoint },
+      { bucket, endpoint: 'http://127.0.0.1:1' },
+    ])
+      expect((await imported('own/a/', another)).refused).to.deep.equal([])
+  })
+
   it('identifies an object by its name and version', async () => {
     const identity = async () => (await items('other')).map((item) => item.identity).join()
     const before = await identity()

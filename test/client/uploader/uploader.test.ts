@@ -92,7 +92,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
       'käse.png',
     ])
     const [image] = records.filter(({ mimeType }) => mimeType === 'image')
-    expect((await bytesAt(image?.originalSrc ?? '')).equals(photo)).to.equal(true)
+    expect((await bytesAt(image?.src ?? '')).equals(photo)).to.equal(true)
     expect(site.links).to.deep.include({ name: 'a.txt', size: 3, type: 'text/plain', folder: '' })
   })
 
@@ -158,7 +158,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await chromium.evaluate(button('Resume'))
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }))
     const [record] = await stored()
-    expect((await bytesAt(record?.originalSrc ?? '')).equals(LARGE)).to.equal(true)
+    expect((await bytesAt(record?.src ?? '')).equals(LARGE)).to.equal(true)
     expect(site.links).to.have.length(1)
   })
 
@@ -168,7 +168,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await chromium.evaluate(addLarge('location.reload()'))
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }))
     const [record] = await stored()
-    expect((await bytesAt(record?.originalSrc ?? '')).equals(LARGE)).to.equal(true)
+    expect((await bytesAt(record?.src ?? '')).equals(LARGE)).to.equal(true)
     expect(site.links).to.have.length(1)
     // Nothing remains for the next reload.
     await chromium.open(`${site.url}/${count}?again`)

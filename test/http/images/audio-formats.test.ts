@@ -9,7 +9,7 @@ import { PROJECT, type Service } from '../../support/service.ts'
 onOneBackend('an audio file of a less common format', (start) => {
   let service: Service
   before(async () => {
-    service = await start()
+    service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
   })
 
   for (const format of ['au', 'caf', 'w64', 'tta', 'dts', 'adx', 'voc'])

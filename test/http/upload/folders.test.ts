@@ -1,6 +1,6 @@
-import { mkdir, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { expect } from 'chai'
+import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
+import { storedKey } from '../../../src/core/files/object-key.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { newClient, postFiles, rawPath, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
@@ -60,16 +60,14 @@ onOneBackend('upload folders', (start) => {
     const answer = await postFiles(service, [{ name: 'a.txt', bytes: 'text' }], { path: folder })
     expect(answer.status).to.equal(400)
     expect(await answer.json()).to.include({ code: 'bad_path', param: 'path' })
-    // As an earlier version has stored it: bytes and record, moved behind the back of a service that does not know them.
+    // As an earlier version has stored it: bytes and record, copied behind the back of a service that does not know them.
     const { s3Path } = await uploadOne(service, { name: 'a.txt', bytes: 'old' })
-    const root = join(service.dataDir, 'bucket', 'first')
-    for (const [from, to] of [
-      [join(root, s3Path), join(root, folder, s3Path)],
-      [join(root, `.sluice/meta/${s3Path}.json`), join(root, `.sluice/meta/${folder}/${s3Path}.json`)],
-    ] as const) {
-      await mkdir(dirname(to), { recursive: true })
-      await rename(from, to)
-    }
+    const bucket = service.storage.buckets.of({ id: FIRST_CLIENT_ID, token: clientToken })
+    for (const [from, to, mediaType] of [
+      [s3Path, `${folder}/${s3Path}`, 'text/plain'],
+      [`.sluice/meta/${s3Path}.json`, `.sluice/meta/${folder}/${s3Path}.json`, 'application/json'],
+    ] as const)
+      expect(await bucket.copy(storedKey(from), storedKey(to), { mediaType })).to.equal(true)
     const { status, body } = await exchange(service, `/v1/text/upload/${clientToken}/${folder}/${s3Path}`)
     expect([status, body.toString()]).to.deep.equal([200, 'old'])
     const list = await exchange(service, `/v1/files?prefix=${folder}/`, {

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { removeIndex } from '../../support/backend.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { ask } from '../../support/requests/ask.ts'
@@ -11,7 +10,7 @@ import { filePath, listAll } from '../../support/stored/files.ts'
 
 const STEP = { name: 'Größe.STEP', bytes: Buffer.from([1, 2, 3, 0xff, 0, 7]) }
 
-onOneBackend('a file of an unknown format', (start) => {
+onOneBackend('a file of an unknown format', (start, backend) => {
   let service: Service
   before(async () => {
     service = await start()
@@ -77,7 +76,7 @@ onOneBackend('a file of an unknown format', (start) => {
     const [one, two] = [await uploadOne(before, STEP), await uploadOne(before, STEP, { path: 'f' })]
     expect((await command(before, 'check')).findings).to.deep.equal([])
     await before.stop({ keepData: true })
-    await removeIndex(before.dataDir)
+    await backend.emptyIndex(before.dataDir)
     const after = await start({ dataDir: before.dataDir })
     expect((await exchange(after, new URL(one.src).pathname)).status).to.equal(200)
     await command(after, 'reindex')

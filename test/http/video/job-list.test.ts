@@ -121,7 +121,7 @@ onOneBackend('media jobs', (start) => {
   let video: WireRecord
 
   before(async () => {
-    const options = { env: { MEDIA_CONCURRENCY: '1' } }
+    const options = { env: { MEDIA_CONCURRENCY: '1', MEDIA_JOBS_RUN_IN: 'web' } }
     ;({ service, folder } = await startWithSlowFfmpeg(start, 0.05, options))
     client = clientOf(service, service)
     video = await uploadOne(service, { name: 'film.mp4', bytes: await film({ colours: ['red', 'blue'] }) })

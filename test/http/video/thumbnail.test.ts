@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { version } from '../../../src/process/version.ts'
-import { onOneBackend } from '../../support/backends.ts'
+import { diskCheck, onOneBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { colourAt } from '../../support/media/images.ts'
 import { sound, video } from '../../support/media/videos.ts'
@@ -13,7 +13,7 @@ import type { Service } from '../../support/service.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onOneBackend('video thumbnails', (start) => {
+onOneBackend('video thumbnails', (start, backend) => {
   let service: Service
   let film: Buffer
   let record: WireRecord
@@ -124,7 +124,7 @@ onOneBackend('video thumbnails', (start) => {
     expect(ready).to.deep.equal({
       status: 'ok',
       version: version(),
-      checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
+      checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', ...diskCheck(backend) },
     })
   })
 

@@ -14,7 +14,7 @@ const CPU_MS_MAX = 1_000_000_000
 
 export const ratesRule: Rule<Rates, RateChanges> = {
   flags: '--rate <name=limit|name=default…>',
-  help: 'limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign or zip; 0: unlimited',
+  help: 'limit per window for upload, derivative, cpu (milliseconds), fetch, media, sign, zip or webhook; 0: unlimited',
   docs: {
     example: 'zip=100',
     json: '(by name: `{"zip": 100, "upload": null}`)',
