@@ -22,6 +22,8 @@ export interface ListOptions extends CallOptions {
   sort?: Sort | `-${Sort}`
   /** Files per page, from 1 to 1000. Default: 100. */
   limit?: number
+  /** Whether the page has `total`, the number of files in all pages. Only without `type`, `tag`, `search`, `from` and `to`. */
+  count?: boolean
   /** Deleted files that can be restored, instead of existing ones. */
   deleted?: boolean
 }

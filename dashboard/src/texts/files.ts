@@ -60,13 +60,15 @@ export const FILES = {
   group: 'Files',
   focusSearch: 'Search files',
   toggleView: 'Switch between grid and table',
-  selectAll: 'Select all',
+  rangeGap: 'Some files in this range are not loaded yet, so they are not selected. Scroll to them, or select all.',
 }
 
 /** Texts of what can be done with selected files. */
 export const FILE_ACTIONS = {
   bar: 'Selection',
   selected: (count: string) => `${count} selected`,
+  selectAll: (count: string) => `Select all ${count}`,
+  selectAllFound: 'Select all that were found',
   clear: 'Clear selection',
   more: 'More actions',
   open: 'Open',

@@ -54,11 +54,26 @@ export function listed(
   return entry.state === 'trashed' ? { position, record, trash: entry.trash } : { position, record }
 }
 
-/** The bounds of a page's positions, both exclusive; undefined where there is no bound. */
-export function boundsOf({ direction = 'up', prefix, after }: PageRequest): {
+/** The originals at these positions, without those whose key does not match. */
+export function placesOf(
+  positions: readonly string[],
+  { by, matches }: Pick<PageRequest, 'by' | 'matches'>,
+): Array<{ position: string; key: ObjectKey }> {
+  const places = positions.map((position) => ({ position, key: keyAt(position, by) }))
+  return matches ? places.filter(({ key }) => matches(key)) : places
+}
+
+/** The bounds of positions, both exclusive; undefined where there is no bound. */
+export interface Bounds {
   above: string | undefined
   below: string | undefined
-} {
+}
+
+export function boundsOf({
+  direction = 'up',
+  prefix,
+  after,
+}: Pick<PageRequest, 'direction' | 'prefix' | 'after'>): Bounds {
   const above = prefix
   // A prefix ends with "/", and no position equals it. "0" is the byte after "/".
   const below = prefix && `${prefix.slice(0, -1)}0`

@@ -4,6 +4,7 @@ import type { Point } from '../geometry/box.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
 import type { FileSearch } from './index/file-search.ts'
 import type { FolderCounts } from './index/folder-counts.ts'
+import type { FolderKeys } from './index/folder-keys.ts'
 import type { ListedState } from './index/listed-state.ts'
 import type { RecordChanges } from './index/record-changes.ts'
 
@@ -90,6 +91,8 @@ export interface PageRequest {
   prefix?: string
   /** The position after which the part begins; no entry needs to have it any more. */
   after?: string
+  /** Leaves out the files whose key does not match, without reading their records. `limit` counts them too. */
+  matches?: (key: ObjectKey) => boolean
   /** At least 1. */
   limit: number
 }
@@ -192,7 +195,7 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
 }
 
 /** Lists, counts and search of originals. */
-export interface FileLists extends FolderCounts, FileSearch {
+export interface FileLists extends FolderCounts, FolderKeys, FileSearch {
   /**
    * All originals, or those of one client, in no order. An entry that exists during the whole listing is returned, perhaps
    * twice; one that is added or removed in the meantime may be.

@@ -21,8 +21,8 @@ const DIRECTIONS: ReadonlyMap<string, 'up' | 'down'> = new Map([
   ['asc', 'up'],
   ['desc', 'down'],
 ])
-const FILTERS = ['type', 'search', 'tag', 'direct', 'from', 'to']
-const NAMES = ['prefix', ...FILTERS, 'sort', 'order', 'limit', 'cursor', 'count', 'deleted']
+const FILTERS = ['type', 'search', 'tag', 'from', 'to']
+const NAMES = ['prefix', 'direct', ...FILTERS, 'sort', 'order', 'limit', 'cursor', 'count', 'deleted']
 const SEARCH_MAX_BYTES = 255
 const DAY_MS = 86_400_000
 

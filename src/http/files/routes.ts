@@ -75,7 +75,8 @@ export function filesRoutes({
       folder === undefined
         ? { files: [], next: undefined }
         : await list({ ...requested, client, folder, after, signal })
-    const total = isCounted ? await count({ client, state: requested.state, folder, signal }) : undefined
+    const { state, isDirect } = requested
+    const total = isCounted ? await count({ client, state, isDirect, folder, signal }) : undefined
     res.setHeader('Cache-Control', 'no-store')
     const page: FileList = {
       files: files.map((file) => fileToWire(file, placeOf(grant))),

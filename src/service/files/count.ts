@@ -4,7 +4,7 @@ import type { ListedState } from '../../core/ports/index/listed-state.ts'
 import { listedSoon } from './listed-soon.ts'
 
 /**
- * Returns the number of a client's originals in a folder and below it, from the counters of the index.
+ * Returns the number of a client's originals in a folder, and below it unless `isDirect`, from the counters of the index.
  *
  * @param request.folder empty: all files; undefined: no files
  * @throws Problem 503, also while the index is being built
@@ -12,14 +12,16 @@ import { listedSoon } from './listed-soon.ts'
 export type CountFiles = (request: {
   client: Client
   state: ListedState
+  isDirect: boolean | undefined
   folder: string | undefined
   signal: AbortSignal
 }) => Promise<number>
 
 export function createCountFiles({ index }: { index: FileLists }): CountFiles {
-  return async ({ client, state, folder, signal }) => {
+  return async ({ client, state, isDirect, folder, signal }) => {
     if (folder === undefined) return 0
     await listedSoon(() => index.isCounted(), signal)
-    return (await index.folderCount(client.id, state, folder)).files
+    const { files, directFiles } = await index.folderCount(client.id, state, folder)
+    return isDirect ? directFiles : files
   }
 }

@@ -19,11 +19,15 @@ export interface Filters {
   storedBefore?: number | undefined
 }
 
-/** Whether files from the index may be filtered out. */
-export function hasFilters({ folder, isDirect, group, search, tag, ...times }: Filters): boolean {
-  const { storedFrom, storedBefore } = times
-  if (folder !== '' || isDirect) return true
-  return [group, search, tag, storedFrom, storedBefore].some((filter) => filter !== undefined)
+/** Whether files may be filtered out, by their key or by their record. */
+export function hasFilters(filters: Filters): boolean {
+  const { search, tag, storedFrom, storedBefore } = filters
+  return hasKeyFilters(filters) || [search, tag, storedFrom, storedBefore].some((one) => one !== undefined)
+}
+
+/** Whether files may be filtered out by {@link matchesKey}. */
+export function hasKeyFilters({ folder, isDirect, group }: Filters): boolean {
+  return folder !== '' || isDirect === true || group !== undefined
 }
 
 /** Compares what the key of a file states, so that its record need not be read. */

@@ -6,11 +6,11 @@ import { matchesKey, matchesRecord } from './filters.ts'
 import type { ListRequest } from './list-request.ts'
 
 /**
- * Finds the files of a list by the search of the index, when few files match its name or its tag. At most one file more than
- * the limit of the request, in the order of the list.
+ * Finds the files of a list by the search of the index, when few files match its name or its tag, or by the keys of a folder
+ * that has few files itself. At most one file more than the limit of the request, in the order of the list.
  *
- * @returns undefined when the request has neither, when the search is incomplete, or when so many files match that reading the
- * list takes fewer steps
+ * @returns undefined when the request has none of them, when the search is incomplete, or when so many files match that reading
+ * the list takes fewer steps
  */
 export type FindFew = (request: ListRequest) => Promise<ListedFile[] | undefined>
 
@@ -21,9 +21,12 @@ const CHUNK = 250
 
 export function createFindFew({ index }: { index: FileLists }): FindFew {
   /** The keys of all files that match, and perhaps of others. Undefined when there are too many. */
-  async function candidates({ client, state, limit, ...filters }: ListRequest) {
+  async function candidates({ client, state, by, limit, ...filters }: ListRequest) {
     const terms = termsOf(filters)
-    if (terms.length === 0 || !(await index.canSearch())) return undefined
+    const hasSearch = terms.length > 0 && (await index.canSearch())
+    // By key, the list itself jumps over the subfolders.
+    const hasFolder = filters.isDirect && (by !== 'key' || hasSearch) && (await index.isCounted())
+    if (!hasSearch && !hasFolder) return undefined
     const { files } = await index.folderCount(client.id, state, '')
     // Reading the list finds a match in each `files / matches` files, until it has `limit` of them. So it reads more files than
     // there are matches when these are fewer than this.
@@ -31,13 +34,22 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
     // The index compares more terms than match. Of many matches, the folder and the type may leave few.
     const hasAll = filters.folder === '' && !filters.isDirect && filters.group === undefined
     const most = hasAll ? Math.min(MATCHES_MAX, 2 * few + 1) : MATCHES_MAX
-    const found = await Promise.all(terms.map((term) => index.search(client.id, term, { most })))
+    const found = await Promise.all([
+      ...(hasSearch ? terms.map((term) => index.search(client.id, term, { most })) : []),
+      hasFolder ? keysIn(client.id, { state, folder: filters.folder, most: few }) : undefined,
+    ])
     const [fewest] = found.flatMap((keys) => (keys ? [keys] : [])).sort((a, b) => a.length - b.length)
     const keys = fewest?.filter((key) => {
       const name = parseKey(key)
       return name && matchesKey(name, filters)
     })
     return keys && keys.length <= few ? keys : undefined
+  }
+
+  /** The keys in a folder itself. Undefined when there are more than `most`. */
+  async function keysIn(clientId: string, { most, ...rest }: KeysOfFolder) {
+    const { directFiles } = await index.folderCount(clientId, rest.state, rest.folder)
+    return directFiles > most ? undefined : index.directKeys(clientId, { ...rest, limit: most + 1 })
   }
 
   return async (request) => {
@@ -60,6 +72,8 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
     return first.map(({ file }) => file)
   }
 }
+
+type KeysOfFolder = Pick<ListRequest, 'state' | 'folder'> & { most: number }
 
 interface Placed {
   file: ListedFile

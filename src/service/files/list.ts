@@ -1,8 +1,9 @@
 import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileLists, ListedFile, ListOrder, PageRequest } from '../../core/ports/file-index.ts'
-import { hasFilters, matchesKey, matchesRecord } from './filters.ts'
+import type { FileLists, ListedFile, ListOrder } from '../../core/ports/file-index.ts'
+import { matchesRecord } from './filters.ts'
 import { createFindFew } from './find-few.ts'
+import { listPages } from './list-pages.ts'
 import type { ListRequest } from './list-request.ts'
 import { listedSoon, notListedYet } from './listed-soon.ts'
 
@@ -24,10 +25,6 @@ export interface ListPart {
 /** Lists a part of a client's originals. @throws Problem 503, also while the index is being built */
 export type List = (request: ListRequest) => Promise<ListPart>
 
-// The maximum for a request whose filters match few files: about 300 ms.
-const LOOKED_AT_MAX = 10_000
-// Files to look at without a pause for other requests.
-const CHUNK = 250
 // Limits the annotations in a response. A record has at most 20 KB.
 const BYTES_MAX = 4 * 1024 * 1024
 
@@ -43,7 +40,7 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
   }
 
   return async (request) => {
-    const { client, state, by, direction, folder, limit, signal } = request
+    const { client, by, limit, signal } = request
     await listedSoon(() => isReady(by), signal)
     const files: NamedFile[] = []
     let bytes = 0
@@ -64,23 +61,17 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
     }
     if (few) return whole(by, { files, next: undefined })
 
-    const within: Pick<PageRequest, 'prefix'> = folder !== '' && by === 'key' ? { prefix: `${folder}/` } : {}
-    let after = request.after
-    for (let looked = 0; looked < LOOKED_AT_MAX; looked += CHUNK) {
-      signal.throwIfAborted()
-      const go = after === undefined ? {} : { after }
-      // One more than requested shows whether there is a next part.
-      const most = hasFilters(request) ? CHUNK : Math.min(CHUNK, limit - files.length + 1)
-      const page = await index.page(client.id, { state, by, direction, ...within, ...go, limit: most })
+    let next = request.after
+    // One more than requested shows whether there is a next part.
+    for await (const page of listPages(index, request, () => limit - files.length + 1)) {
       for (const file of page.files) {
         const name = parseKey(file.record.key)
         if (isFull()) return fullPart()
-        if (name && matchesKey(name, request) && matchesRecord(file.record, request)) add(file, name)
+        if (name && matchesRecord(file.record, request)) add(file, name)
       }
-      after = page.next
-      if (after === undefined) break
+      next = page.next
     }
-    return whole(by, { files, next: after })
+    return whole(by, { files, next })
   }
 }
 

@@ -35,6 +35,7 @@ import {
 } from './file-index-states.ts'
 import { fileSearchContract } from './file-search.ts'
 import { folderCountsContract } from './folder-counts.ts'
+import { folderKeysContract } from './folder-keys.ts'
 import { recordChangesContract } from './record-changes.ts'
 
 export interface OpenedIndex {
@@ -71,6 +72,7 @@ export function fileIndexContract(
     derivativeUsesContract(() => opened)
     recordChangesContract(() => opened)
     folderCountsContract(() => opened)
+    folderKeysContract(() => opened)
     fileSearchContract(() => opened)
 
     describe('the state machine', () => {

@@ -115,9 +115,12 @@ onTwoBackends('GET /v1/files', (start, backend) => {
     expect(await total('&prefix=a')).to.equal(2)
     expect(await total('&prefix=a/b&sort=name')).to.equal(1)
     expect(await total('&deleted=1')).to.equal(1)
+    expect([await total('&direct=1'), await total('&direct=1&prefix=a')]).to.deep.equal([1, 1])
+    expect(await total('&direct=1&deleted=1&prefix=a')).to.equal(0)
     expect(await total('&prefix=none')).to.equal(0)
     const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'a' } })
     expect(await total('', { secret })).to.equal(2)
+    expect(await total('&direct=1', { secret })).to.equal(0)
     expect(await total('&prefix=ab', { secret })).to.equal(0)
     expect(await listPart(client)).to.not.have.property('total')
   })
@@ -306,7 +309,7 @@ onTwoBackends('GET /v1/files', (start, backend) => {
       'count=1&search=a',
       'count=1&type=image',
       'count=1&tag=a',
-      'count=1&direct=1',
+      'count=1&from=2026-11-24',
       'direct=yes',
       'from=yesterday',
       'from=2026-11-24&to=2026-11-23',
@@ -328,7 +331,7 @@ onTwoBackends('GET /v1/files', (start, backend) => {
     const counted = await ask(client, '/v1/files?count=1&tag=a')
     expect(counted.body).to.deep.include({
       detail:
-        'expected no type, search, tag, direct, from or to in the same request for count but received "tag"',
+        'expected no type, search, tag, from or to in the same request for count but received "tag"',
     })
     expect((await exchange(service, '/v1/files')).status).to.equal(401)
     expect((await ask(client, '/v1/files', { secret: client.tokens.clientToken })).status).to.equal(401)

@@ -7,6 +7,7 @@ import { requestUpload } from '../../layout/uploads.ts'
 import { FILE_ACTIONS, FILES } from '../../texts/files.ts'
 import { Button } from '../../ui/button.tsx'
 import { ContextMenu } from '../../ui/overlays/menu.tsx'
+import { toast } from '../../ui/overlays/toast.tsx'
 import { Page } from '../../ui/page.tsx'
 import { EmptyState, ErrorState } from '../../ui/states.tsx'
 import { FolderDialog } from './actions/folder-dialog.tsx'
@@ -21,6 +22,9 @@ import { useList } from './list/use-list.ts'
 import { type FilesSearch, isFiltered, readFilesSearch, without } from './search.ts'
 import { Toolbar } from './toolbar/toolbar.tsx'
 import { useView } from './view.ts'
+
+// Files whose tags are suggested.
+const TAGGED = 1000
 
 const Details = lazy(async () => ({ default: (await import('./details/details.tsx')).Details }))
 
@@ -39,7 +43,7 @@ function FolderPage({ folder }: { folder: string }) {
   const navigate = useNavigate()
   const [view, setView] = useView()
   const list = useList(folder, search)
-  const selection = useSelection(list.items)
+  const selection = useSelection(list.items, () => toast.failure(FILES.rangeGap))
   const searchField = useRef<HTMLInputElement>(null)
   const go = (to: { folder?: string; search: FilesSearch; replace?: boolean }) =>
     void navigate({
@@ -63,7 +67,7 @@ function FolderPage({ folder }: { folder: string }) {
   const [isNaming, setNaming] = useState(false)
   const tags = useMemo(
     () =>
-      [...new Set(items.flatMap((item) => (item.kind === 'file' ? item.file.tags : [])))]
+      [...new Set(items.first.slice(0, TAGGED).flatMap((item) => (item.kind === 'file' ? item.file.tags : [])))]
         .sort()
         .slice(0, 100),
     [items],
@@ -122,7 +126,7 @@ function FolderPage({ folder }: { folder: string }) {
         <ErrorState error={list.error} onRetry={list.retry} />
       ) : list.isPending ? (
         <ListSkeleton view={view} />
-      ) : items.length === 0 && !list.hasMore ? (
+      ) : items.count === 0 && !list.hasMore ? (
         <Empty
           folder={folder}
           isFiltered={isFiltered(search)}
@@ -144,7 +148,7 @@ function FolderPage({ folder }: { folder: string }) {
           </div>
         </ContextMenu>
       )}
-      <SelectionBar actions={actions} selection={selection} />
+      <SelectionBar actions={actions} selection={selection} list={list} />
       {actions.dialog}
       {isNaming && (
         <FolderDialog

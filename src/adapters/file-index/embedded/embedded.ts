@@ -170,6 +170,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     },
 
     page: (clientId, request) => table.page(clientId, request),
+    directKeys: (clientId, request) => table.directKeys(clientId, request),
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
     isCounted: () => table.isCounted(),

@@ -7,6 +7,7 @@ import type {
   PageRequest,
   Totals,
 } from '../../../core/ports/file-index.ts'
+import type { FolderKeysRequest } from '../../../core/ports/index/folder-keys.ts'
 import type { ListedState } from '../../../core/ports/index/listed-state.ts'
 import {
   openResilientLevel,
@@ -14,7 +15,8 @@ import {
   type Row,
   type WriteOptions,
 } from '../../level/resilient-level.ts'
-import { boundsOf, keyAt, LISTED_STATES, listed, sortable } from '../positions.ts'
+import { readDirectKeys } from '../direct-keys.ts'
+import { type Bounds, boundsOf, LISTED_STATES, listed, placesOf, sortable } from '../positions.ts'
 import { row, under } from '../rows.ts'
 import { embeddedChanges } from './changes.ts'
 import { countedWrites } from './counted-writes.ts'
@@ -84,6 +86,23 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
 
   const counted = countedWrites(level)
 
+  /** The positions in a client's list between two bounds. */
+  async function positionsIn(
+    clientId: string,
+    { state, by, direction, limit }: Pick<PageRequest, 'state' | 'by' | 'direction' | 'limit'>,
+    { above, below }: Bounds,
+  ): Promise<string[]> {
+    const list = listOf(clientId, state, by)
+    const { gt, lt } = under(list)
+    const names = await level.names({
+      gt: above === undefined ? gt : row(list, above),
+      lt: below === undefined ? lt : row(list, below),
+      reverse: direction === 'down',
+      limit,
+    })
+    return names.map((name) => name.slice(list.length + 1))
+  }
+
   return {
     uses: usesTable(level),
     folders: { ...folderReads(level), recount: counted.recount },
@@ -139,23 +158,20 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     },
     /** A part of a client's list. Omits an original whose state has changed since its row was read. */
     async page(clientId: string, request: PageRequest): Promise<Page> {
-      const { state, by, direction, limit } = request
-      const list = listOf(clientId, state, by)
-      const { above, below } = boundsOf(request)
-      const { gt, lt } = under(list)
-      const names = await level.names({
-        gt: above === undefined ? gt : row(list, above),
-        lt: below === undefined ? lt : row(list, below),
-        reverse: direction === 'down',
-        limit,
-      })
-      const positions = names.map((name) => name.slice(list.length + 1))
-      const entries = await originals(positions.map((position) => ({ clientId, key: keyAt(position, by) })))
+      const { state, limit } = request
+      const all = await positionsIn(clientId, request, boundsOf(request))
+      const matching = placesOf(all, request)
+      const entries = await originals(matching.map(({ key }) => ({ clientId, key })))
       const files = entries.flatMap((entry, i) =>
-        entry?.state === state ? [listed(entry, positions[i] ?? '')] : [],
+        entry?.state === state ? [listed(entry, matching[i]?.position ?? '')] : [],
       )
-      return { files, next: names.length < limit ? undefined : positions.at(-1) }
+      return { files, next: all.length < limit ? undefined : all.at(-1) }
     },
+    directKeys: (clientId: string, request: FolderKeysRequest) =>
+      readDirectKeys(
+        (bounds, limit) => positionsIn(clientId, { ...request, by: 'key', limit }, bounds),
+        request,
+      ),
     /** Reads all rows, since LevelDB has no counts. A million originals take about 4 s, in steps of a few milliseconds. */
     async totals(clientId: string): Promise<Totals> {
       const totals: Totals = { stored: { files: 0, bytes: 0 }, trashed: { files: 0, bytes: 0 } }

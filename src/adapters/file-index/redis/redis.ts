@@ -2,7 +2,8 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
 import type { DerivativeStart, FileIndex, PageRequest, Totals } from '../../../core/ports/file-index.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
-import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from '../positions.ts'
+import { readDirectKeys } from '../direct-keys.ts'
+import { type Bounds, boundsOf, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './entries.ts'
 import { folderKeys, redisFolders } from './folders.ts'
@@ -158,27 +159,27 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
 
     async page(clientId, request) {
-      const { state, by, limit } = request
-      const { above, below } = boundsOf(request)
-      const [min, max] = [above === undefined ? '-' : `(${above}`, below === undefined ? '+' : `(${below}`]
-      const list = listOf(clientId, request)
-      const positions = await redis.send((client) =>
-        request.direction === 'down'
-          ? client.zrevrangebylex(list, max, min, 'LIMIT', 0, limit)
-          : client.zrangebylex(list, min, max, 'LIMIT', 0, limit),
-      )
-      const keysThere = positions.map((position) => keyAt(position, by))
+      const { state, limit } = request
+      const positions = await positionsIn(redis, listOf(clientId, request), request, boundsOf(request))
+      const places = placesOf(positions, request)
       const texts = await redis.send((client) =>
-        Promise.all(keysThere.map((key) => client.hget(hashOf({ clientId, key }), ''))),
+        Promise.all(places.map(({ key }) => client.hget(hashOf({ clientId, key }), ''))),
       )
-      const entries = keysThere.map((key, i) => (texts[i] ? originalEntry(key, texts[i]) : undefined))
       return {
         // Omit an original whose state has changed since the list was read.
-        files: entries.flatMap((entry, i) =>
-          entry?.state === state ? [listed(entry, positions[i] ?? '')] : [],
-        ),
+        files: places.flatMap(({ key, position }, i) => {
+          const entry = texts[i] ? originalEntry(key, texts[i]) : undefined
+          return entry?.state === state ? [listed(entry, position)] : []
+        }),
         next: positions.length < limit ? undefined : positions.at(-1),
       }
+    },
+    async directKeys(clientId, request) {
+      const list = listOf(clientId, { state: request.state, by: 'key' })
+      return readDirectKeys(
+        (bounds, limit) => positionsIn(redis, list, { ...request, limit }, bounds),
+        request,
+      )
     },
     async totals(clientId) {
       const counts = await redis.send((client) => client.hgetall(totalsOf(clientId)))
@@ -234,4 +235,19 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
     async close() {},
   }
+}
+
+/** The positions in a list between two bounds. */
+function positionsIn(
+  redis: RedisConnection,
+  list: string,
+  { direction, limit }: Pick<PageRequest, 'direction' | 'limit'>,
+  { above, below }: Bounds,
+): Promise<string[]> {
+  const [min, max] = [above === undefined ? '-' : `(${above}`, below === undefined ? '+' : `(${below}`]
+  return redis.send((client) =>
+    direction === 'down'
+      ? client.zrevrangebylex(list, max, min, 'LIMIT', 0, limit)
+      : client.zrangebylex(list, min, max, 'LIMIT', 0, limit),
+  )
 }

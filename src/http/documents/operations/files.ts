@@ -51,7 +51,7 @@ export const FILES: readonly Endpoint[] = [
       ...pageParameters('files'),
       flag(
         'count',
-        'The number of files in all pages. Not together with `type`, `tag`, `search`, `direct`, `from` or `to`.',
+        'The number of files in all pages. Not together with `type`, `tag`, `search`, `from` or `to`.',
       ),
       flag('deleted', 'Deleted files that can be restored, instead of stored files.'),
     ],

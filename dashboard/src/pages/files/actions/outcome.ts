@@ -3,6 +3,7 @@ import { useClient } from '../../../api/session.ts'
 import { FILE_ACTIONS } from '../../../texts/files.ts'
 import { formatNumber } from '../../../ui/format.ts'
 import { toast } from '../../../ui/overlays/toast.tsx'
+import { trimLists } from '../list/trim.ts'
 
 /** `12 files`. */
 export function filesText(count: number): string {
@@ -22,5 +23,8 @@ export function reportFailures(results: readonly Outcome[]): void {
 export function useRefresh(): () => Promise<void> {
   const queryClient = useQueryClient()
   const { client } = useClient()
-  return () => queryClient.invalidateQueries({ queryKey: [client.id, 'files'] })
+  return () => {
+    trimLists(queryClient, [client.id, 'files'])
+    return queryClient.invalidateQueries({ queryKey: [client.id, 'files'] })
+  }
 }

@@ -1,9 +1,11 @@
 import { Ellipsis, X } from 'lucide-react'
+import { useState } from 'react'
 import { FILE_ACTIONS } from '../../../texts/files.ts'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import { formatBytes, formatNumber } from '../../../ui/format.ts'
 import { Menu } from '../../../ui/overlays/menu.tsx'
 import type { Selection } from '../list/selection.ts'
+import type { List } from '../list/use-list.ts'
 import { sizeOf } from './files-of.ts'
 import { ACTION_ICONS, type Actions } from './use-actions.tsx'
 
@@ -16,7 +18,15 @@ const LABELS = {
 }
 
 /** What is selected, and what can be done with it. It stays at the bottom of the window. */
-export function SelectionBar({ actions, selection }: { actions: Actions; selection: Selection }) {
+export function SelectionBar({
+  actions,
+  selection,
+  list,
+}: {
+  actions: Actions
+  selection: Selection
+  list: List
+}) {
   const { items, run, menu } = actions
   const count = formatNumber(items.length)
   return (
@@ -37,6 +47,7 @@ export function SelectionBar({ actions, selection }: { actions: Actions; selecti
             <strong className="font-semibold">{FILE_ACTIONS.selected(count)}</strong>
             <span className="text-muted max-md:hidden"> · {formatBytes(sizeOf(items).bytes)}</span>
           </span>
+          <SelectAll selection={selection} list={list} />
           {(['copyUrls', 'zip', 'move', 'tags', 'delete'] as const).map((name) => {
             const Icon = ACTION_ICONS[name]
             return (
@@ -66,5 +77,24 @@ export function SelectionBar({ actions, selection }: { actions: Actions; selecti
         </section>
       )}
     </>
+  )
+}
+
+/** Selects all items of the list, when all loaded ones are selected and others are not loaded yet. */
+function SelectAll({ selection, list }: { selection: Selection; list: List }) {
+  const [isBusy, setBusy] = useState(false)
+  const { items, hasMore, loadAll } = list
+  if (!hasMore || selection.ids.size < items.first.length + items.last.length) return null
+  const isCounted = items.count > items.first.length
+  const selectAll = async () => {
+    setBusy(true)
+    const all = await loadAll()
+    if (all) selection.choose(all)
+    setBusy(false)
+  }
+  return (
+    <Button look="quiet" isBusy={isBusy} onClick={() => void selectAll()}>
+      {isCounted ? FILE_ACTIONS.selectAll(formatNumber(items.count)) : FILE_ACTIONS.selectAllFound}
+    </Button>
   )
 }

@@ -21,12 +21,14 @@ export function TagsDialog({ items, onClose }: DialogProps) {
   const { client, sluice } = useClient()
   const refresh = useRefresh()
   const formId = useId()
+  // Instead of the keys of all items, of which there may be very many.
+  const [opened] = useState(() => performance.now())
   const [typed, setTyped] = useState('')
   const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set())
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string>()
   const { data: selected, error } = useQuery({
-    queryKey: [client.id, 'files', 'selected', ...items.map(({ id }) => id)],
+    queryKey: [client.id, 'files', 'selected', opened],
     queryFn: ({ signal }) => filesOf(sluice, items, { signal }),
   })
   const tags = [...new Set(selected?.flatMap(({ file }) => file.tags))].sort()

@@ -1,5 +1,5 @@
 import { Copy, FileArchive, FolderInput, FolderOutput, Link, PanelRight, Tag, Trash2 } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
 import { useMay } from '../../../api/session.ts'
 import { FILE_ACTIONS } from '../../../texts/files.ts'
 import { copyText } from '../../../ui/copy-button.tsx'
@@ -7,6 +7,7 @@ import type { MenuGroups, MenuItem } from '../../../ui/overlays/menu.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import type { Item } from '../list/items.ts'
 import type { Selection } from '../list/selection.ts'
+import type { Items } from '../list/sparse.ts'
 import type { Action } from './dialogs.tsx'
 
 const ActionDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).ActionDialog }))
@@ -28,15 +29,23 @@ export function useActions({
   folder,
   onOpen,
 }: {
-  all: readonly Item[]
+  all: Items
   selection: Selection
   folder: string
   onOpen: (item: Item) => void
 }): Actions {
   const mayChange = useMay('editor')
   const [opened, setOpened] = useState<Action>()
-  const items = selection.ids.size === 0 ? [] : all.filter(({ id }) => selection.ids.has(id))
-  const urls = items.flatMap((item) => (item.kind === 'file' ? [item.file.src] : []))
+  const { ids } = selection
+  // A page has 100,000 items at times, and renders more often than the selection changes.
+  const items = useMemo(
+    () => (ids.size === 0 ? [] : [...all.first, ...all.last].filter(({ id }) => ids.has(id))),
+    [all, ids],
+  )
+  const urls = useMemo(
+    () => items.flatMap((item) => (item.kind === 'file' ? [item.file.src] : [])),
+    [items],
+  )
   const copyUrls = () =>
     void copyText(urls.join('\n')).then(
       () => toast.success(FILE_ACTIONS.urlsCopied(urls.length)),

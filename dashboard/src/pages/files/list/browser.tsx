@@ -2,16 +2,15 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: one item has the focus, and the others receive it by keys
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { clsx } from 'clsx'
-import { type MouseEvent, type PointerEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { FILES } from '../../../texts/files.ts'
 import { Spinner } from '../../../ui/skeleton.tsx'
 import type { Sort } from '../search.ts'
+import { type EntryActions, type EntryProps, GridEntry, TableEntry } from './entry.tsx'
 import { Header } from './header.tsx'
 import type { Item } from './items.ts'
 import { useKeys } from './keys.ts'
-import { COLUMNS, RowCells } from './row.tsx'
 import type { Selection } from './selection.ts'
-import { Tile } from './tile.tsx'
 import type { List } from './use-list.ts'
 
 export type View = 'grid' | 'table'
@@ -21,8 +20,6 @@ const TILE_MIN = 172
 const TILE_MIN_NARROW = 140
 const TILE_TEXT = 64
 const GAP = 8
-// Items before the end of the list at which the next page is requested.
-const AHEAD = 150
 
 /** The folders and files: only the rows within the window exist. */
 export function Browser({
@@ -51,7 +48,7 @@ export function Browser({
   const height = view === 'grid' ? Math.round(side * 0.8) + TILE_TEXT : ROW
   const focusRow = Math.floor(selection.focus / columns)
   const rows = useWindowVirtualizer({
-    count: Math.ceil(items.length / columns),
+    count: Math.ceil(items.count / columns),
     estimateSize: () => height,
     gap: view === 'grid' ? GAP : 0,
     overscan: view === 'grid' ? 3 : 10,
@@ -67,10 +64,10 @@ export function Browser({
   // biome-ignore lint/correctness/useExhaustiveDependencies: all rows change with their height
   useLayoutEffect(() => rows.measure(), [height, columns, rows])
   const shown = rows.getVirtualItems()
-  const last = ((rows.range?.endIndex ?? 0) + 1) * columns
-  const { loadMore, error } = list
+  const { startIndex = 0, endIndex = 0 } = rows.range ?? {}
+  const { show, error } = list
   useEffect(() => {
-    if (last + AHEAD >= items.length && error === null) loadMore()
+    if (error === null) show(startIndex * columns, (endIndex + 1) * columns)
   })
   useLayoutEffect(() => {
     if (selection.moves === 0) return
@@ -81,37 +78,27 @@ export function Browser({
   }, [selection.moves, selection.focus, focusRow, rows])
   const onKeyDown = useKeys({ items, selection, columns, onOpen, onDelete })
   const hasSelection = selection.ids.size > 0
+  const isCountKnown = !list.hasMore || items.count > items.first.length
 
-  const itemProps = (item: Item, index: number) => ({
-    'data-index': index,
-    'data-id': item.id,
-    tabIndex: index === selection.focus ? 0 : -1,
-    'aria-selected': selection.ids.has(item.id),
-    onClick: (event: MouseEvent) => {
-      if (event.shiftKey) selection.select(index, 'range')
-      else if (event.ctrlKey || event.metaKey) selection.select(index, 'toggle')
-      else if (isTouch(event)) hasSelection ? selection.select(index, 'toggle') : onOpen(item)
-      else selection.select(index, 'only')
-    },
-    onDoubleClick: () => onOpen(item),
-    onContextMenu: () => {
-      if (!selection.ids.has(item.id)) selection.select(index, 'only')
-    },
-    // Shift selects files here, not text.
-    onMouseDown: (event: MouseEvent) => event.shiftKey && event.preventDefault(),
-  })
-  const cellProps = (item: Item, index: number) => ({
-    item,
-    isSelected: selection.ids.has(item.id),
-    hasSelection,
-    onToggle: (isRange: boolean) => selection.select(index, isRange ? 'range' : 'toggle'),
-  })
+  const latest = useRef({ selection, onOpen })
+  latest.current = { selection, onOpen }
+  const [actions] = useState<EntryActions>(() => ({
+    select: (index, mode) => latest.current.selection.select(index, mode),
+    open: (item) => latest.current.onOpen(item),
+    isSelected: ({ id }) => latest.current.selection.ids.has(id),
+    hasSelection: () => latest.current.selection.ids.size > 0,
+  }))
+  const entryProps = (index: number): EntryProps => {
+    const item = items.at(index)
+    const isSelected = item !== undefined && selection.ids.has(item.id)
+    return { item, index, isSelected, hasFocus: index === selection.focus, hasSelection, actions }
+  }
   return (
     <div
       role="grid"
       aria-label={FILES.list}
       aria-multiselectable="true"
-      aria-rowcount={list.hasMore ? -1 : rows.options.count + (view === 'table' ? 1 : 0)}
+      aria-rowcount={isCountKnown ? rows.options.count + (view === 'table' ? 1 : 0) : -1}
       aria-colcount={view === 'grid' ? columns : 5}
       onKeyDown={onKeyDown}
     >
@@ -126,57 +113,30 @@ export function Browser({
         style={{ height: rows.getTotalSize() }}
       >
         {width > 0 &&
-          shown.map(({ index: row, start, key }) => {
-            const style = { transform: `translateY(${start - top}px)`, height }
-            if (view === 'table') {
-              const item = items[row]
-              return (
-                item && (
-                  <div
-                    key={key}
-                    role="row"
-                    aria-rowindex={row + 2}
-                    style={style}
-                    className={clsx(
-                      COLUMNS,
-                      'absolute inset-x-0 top-0 select-none border-line border-b text-sm outline-offset-[-2px] last:border-b-0',
-                      selection.ids.has(item.id) ? 'bg-accent-soft' : 'hover:bg-hover',
-                    )}
-                    {...itemProps(item, row)}
-                  >
-                    <RowCells {...cellProps(item, row)} onOpen={() => onOpen(item)} />
-                  </div>
-                )
-              )
-            }
-            return (
+          shown.map(({ index: row, start, key }) =>
+            view === 'table' ? (
+              <TableEntry key={key} {...entryProps(row)} top={start - top} height={height} />
+            ) : (
               <div
                 key={key}
                 role="row"
                 aria-rowindex={row + 1}
                 className="absolute inset-x-0 top-0 grid"
-                style={{ ...style, gap: GAP, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
+                style={{
+                  transform: `translateY(${start - top}px)`,
+                  height,
+                  gap: GAP,
+                  gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
+                }}
               >
-                {items.slice(row * columns, (row + 1) * columns).map((item, column) => (
-                  <div
-                    key={item.id}
-                    role="gridcell"
-                    className={clsx(
-                      'group flex min-w-0 select-none flex-col rounded-lg border p-1.5 pb-2 transition-colors',
-                      selection.ids.has(item.id)
-                        ? 'border-accent bg-accent-soft'
-                        : 'border-transparent hover:bg-hover',
-                    )}
-                    {...itemProps(item, row * columns + column)}
-                  >
-                    <Tile {...cellProps(item, row * columns + column)} />
-                  </div>
+                {indexesOf(row, columns, items.count).map((index) => (
+                  <GridEntry key={index} {...entryProps(index)} />
                 ))}
               </div>
-            )
-          })}
+            ),
+          )}
       </div>
-      {list.isLoadingMore && (
+      {list.isLoadingMore && !isCountKnown && (
         <div className="flex justify-center py-6">
           <Spinner label={FILES.loadingMore} />
         </div>
@@ -185,8 +145,10 @@ export function Browser({
   )
 }
 
-function isTouch(event: MouseEvent): boolean {
-  return (event.nativeEvent as unknown as PointerEvent).pointerType === 'touch'
+/** The indexes of the items in a row of the grid. */
+function indexesOf(row: number, columns: number, count: number): number[] {
+  const from = row * columns
+  return Array.from({ length: Math.min(columns, count - from) }, (_, column) => from + column)
 }
 
 /** The width of the list, and its distance from the top of the page. */

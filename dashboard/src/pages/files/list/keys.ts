@@ -1,6 +1,7 @@
 import type { KeyboardEvent } from 'react'
 import type { Item } from './items.ts'
 import type { Selection } from './selection.ts'
+import type { Items } from './sparse.ts'
 
 /** The keys of the list: arrows move, shift extends, space selects, Enter opens. */
 export function useKeys({
@@ -10,7 +11,7 @@ export function useKeys({
   onOpen,
   onDelete,
 }: {
-  items: readonly Item[]
+  items: Items
   selection: Selection
   columns: number
   onOpen: (item: Item) => void
@@ -33,13 +34,13 @@ export function useKeys({
     }
     if (!isOnItem) return
     const { focus } = selection
-    const to = target(key, focus, { columns, count: items.length })
+    const to = target(key, focus, { columns, count: items.count })
     if (to !== undefined) {
       event.preventDefault()
       selection.select(to, shiftKey ? 'range' : 'focus', true)
       return
     }
-    const item = items[focus]
+    const item = items.at(focus)
     if (!item) return
     if (key === ' ') {
       event.preventDefault()

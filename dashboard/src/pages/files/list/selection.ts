@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { Item } from './items.ts'
+import type { Items } from './sparse.ts'
 
 /** How a click or a key changes the selection. */
 export type SelectMode = 'only' | 'toggle' | 'range' | 'focus'
@@ -12,37 +13,48 @@ export interface Selection {
   /** Counts up with each change by a key, after which the item receives the focus of the browser. */
   moves: number
   select(index: number, mode: SelectMode, byKey?: boolean): void
+  /** Selects all loaded items. */
   all(): void
+  choose(items: readonly Item[]): void
   clear(): void
 }
 
-export function useSelection(items: readonly Item[]): Selection {
+/** @param onGap a range has items that are not loaded, and that are not selected */
+export function useSelection(items: Items, onGap: () => void): Selection {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const [focus, setFocus] = useState(0)
   const [anchor, setAnchor] = useState(0)
   const [moves, setMoves] = useState(0)
+  const choose = (chosen: readonly Item[]) => setIds(new Set(chosen.map(({ id }) => id)))
   return {
     ids,
-    focus: Math.max(0, Math.min(focus, items.length - 1)),
+    focus: Math.max(0, Math.min(focus, items.count - 1)),
     moves,
     select(index, mode, byKey = false) {
-      const item = items[index]
-      if (!item) return
+      const item = items.at(index)
+      if (!item && mode !== 'focus' && mode !== 'range') return
       setFocus(index)
       if (byKey) setMoves(moves + 1)
       if (mode !== 'range') setAnchor(index)
-      if (mode === 'only') setIds(new Set([item.id]))
-      if (mode === 'toggle') {
+      if (mode === 'only' && item) setIds(new Set([item.id]))
+      if (mode === 'toggle' && item) {
         const next = new Set(ids)
         if (!next.delete(item.id)) next.add(item.id)
         setIds(next)
       }
       if (mode === 'range') {
         const [from, to] = [Math.min(anchor, index), Math.max(anchor, index)]
-        setIds(new Set(items.slice(from, to + 1).map(({ id }) => id)))
+        const beforeLast = items.count - items.last.length
+        const chosen = [
+          ...items.first.slice(from, to + 1),
+          ...items.last.slice(Math.max(0, from - beforeLast), Math.max(0, to + 1 - beforeLast)),
+        ]
+        if (chosen.length < to - from + 1) onGap()
+        choose(chosen)
       }
     },
-    all: () => setIds(new Set(items.map(({ id }) => id))),
+    all: () => choose([...items.first, ...items.last]),
+    choose,
     clear: () => setIds(new Set()),
   }
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { clsx } from 'clsx'
 import { AudioLines, File as FileIcon, FileText, Film, FolderClosed, Image } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { buildUrl, type ListedFile, thumbHashToDataUrl } from '../../../../../client/index.ts'
 import { reachable } from '../../../api/base.ts'
 import { useClient } from '../../../api/session.ts'
@@ -10,6 +10,11 @@ import { signedSoon } from './sign-soon.ts'
 const ICONS = { image: Image, video: Film, audio: AudioLines, text: FileText, application: FileIcon }
 // A picture of the cache is there before.
 const HASH_AFTER_MS = 150
+// A tile that is scrolled past is gone before.
+const SETTLED_AFTER_MS = 100
+// Pictures that the browser has probably in its cache.
+const seen = new Set<string>()
+const SEEN_MAX = 5000
 const HAS_PICTURE = ['image', 'video']
 
 export function FolderGlyph({ className }: { className?: string }) {
@@ -46,11 +51,8 @@ export function Thumbnail({
         <img src={hash} alt="" className="absolute inset-0 size-full object-cover" />
       )}
       {hasPicture && src && (
-        <img
+        <Picture
           src={src}
-          alt=""
-          draggable={false}
-          decoding="async"
           onLoad={() => setState('shown')}
           onError={() => setState('failed')}
           className={clsx(
@@ -61,6 +63,50 @@ export function Thumbnail({
         />
       )}
     </span>
+  )
+}
+
+/** A picture that is requested when it was not scrolled past, and whose request ends when it is. */
+function Picture({
+  src,
+  onLoad,
+  onError,
+  className,
+}: {
+  src: string
+  onLoad: () => void
+  onError: () => void
+  className: string
+}) {
+  const picture = useRef<HTMLImageElement>(null)
+  useEffect(() => {
+    const element = picture.current
+    if (!element) return undefined
+    const request = () => {
+      element.src = src
+    }
+    const timer = seen.has(src) ? undefined : setTimeout(request, SETTLED_AFTER_MS)
+    if (timer === undefined) request()
+    return () => {
+      clearTimeout(timer)
+      // Removed from the page alone, the element would continue to load.
+      element.removeAttribute('src')
+    }
+  }, [src])
+  return (
+    <img
+      ref={picture}
+      alt=""
+      draggable={false}
+      decoding="async"
+      onLoad={() => {
+        if (seen.size > SEEN_MAX) seen.clear()
+        seen.add(src)
+        onLoad()
+      }}
+      onError={onError}
+      className={className}
+    />
   )
 }
 
