@@ -11,6 +11,18 @@ const receiver = z
   })
   .describe('A receiver of webhooks.')
 
+/** All receivers. */
+export const webhookReceiverList = z
+  .object({
+    receivers: z.array(
+      z.object({
+        ...receiver.shape,
+        events: z.array(z.string()).describe('Types of the events that it gets.'),
+      }),
+    ),
+  })
+  .describe('The receivers that WEBHOOK_URL and plugins configure.')
+
 /** The outcome of a test event. */
 export const webhookTest = z
   .object({
@@ -86,5 +98,6 @@ export const webhookReplayReport = z
   })
   .describe('The number of replayed deliveries.')
 
+export type WebhookReceiverList = z.input<typeof webhookReceiverList>
 export type WebhookTest = z.input<typeof webhookTest>
 export type WebhookDeliveryList = z.input<typeof webhookDeliveryList>
