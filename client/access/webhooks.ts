@@ -14,7 +14,7 @@ import type { Api, CallOptions } from '../http/request.ts'
 export interface DeliveryListOptions extends CallOptions {
   status?: WebhookDelivery['status']
   /** Only events of this type. */
-  event?: string
+  event?: NonNullable<WebhookReplay['event']>
   /** Only deliveries to the receiver with this ID. */
   receiver?: string
   /** Only events of the client with this ID. For the operator. */

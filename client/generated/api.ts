@@ -1531,7 +1531,7 @@ export interface WebhookReceiverList {
     /** Host of the receiver. Only for the operator and the first client. */
     name?: string
     /** Types of the events that it gets. */
-    events: Array<string>
+    events: Array<"original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "derivative.stored" | "derivative.failed" | "archive.sent" | "client.changed">
   }>
 }
 

@@ -5,8 +5,6 @@ export const CLIENTS = {
   list: 'Clients',
   ofMember: 'The clients whose files you may see. Owners manage their tokens, rules and storage.',
   noneOfMember: 'Your account has access to no client. An owner can change that on the page Members.',
-  files: 'Files',
-  filesOf: (name: string) => `Files of ${name}`,
   create: 'Create client',
   createText: 'The response has the secret of the client. It is shown once.',
   emptyTitle: 'No clients yet',
@@ -160,7 +158,8 @@ export const CLIENT_PARTS = {
 
   bucketTitle: 'Own bucket',
   sharedTitle: 'The bucket of this installation',
-  sharedText: 'This client shares the storage of the installation. While it has no files, it can get its own bucket.',
+  sharedText:
+    'This client shares the storage of the installation. While it has no files, it can get its own bucket.',
   firstText:
     'The first client always uses the storage of the installation, which also has the records of all clients.',
   bucketText:

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EVENT_NAMES, type EventName } from '../../core/events.ts'
 import { DELIVERY_STATUSES } from '../../core/ports/events/delivery-log.ts'
 import { instant } from './record.ts'
 
@@ -17,7 +18,9 @@ export const webhookReceiverList = z
     receivers: z.array(
       z.object({
         ...receiver.shape,
-        events: z.array(z.string()).describe('Types of the events that it gets.'),
+        events: z
+          .array(z.enum(EVENT_NAMES as [EventName, ...EventName[]]))
+          .describe('Types of the events that it gets.'),
       }),
     ),
   })
