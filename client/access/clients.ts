@@ -10,6 +10,7 @@ import type {
   NewSecret,
   RemovedClient,
   StorageSettings,
+  TestedStorage,
 } from '../generated/api.ts'
 import { type Api, type ApiOptions, type CallOptions, createApi } from '../http/request.ts'
 import { authorizationOf } from '../http/token.ts'
@@ -38,6 +39,8 @@ export interface Clients {
   removeUrlKey(id: string, version: number, options?: CallOptions): Promise<Client>
   /** Gives a client a bucket of its own. Null: the bucket of the service again. */
   setStorage(id: string, storage: StorageSettings | null, options?: CallOptions): Promise<Client>
+  /** Tests a bucket, and changes nothing. Null: the own bucket of the client, with its stored credentials. */
+  testStorage(id: string, storage: StorageSettings | null, options?: CallOptions): Promise<TestedStorage>
 }
 
 /**
@@ -85,6 +88,13 @@ export function createClients({ adminToken, ...options }: ApiOptions & { adminTo
       json === null
         ? api.json({ method: 'DELETE', path: at(id, 'storage'), signal })
         : api.json({ method: 'PUT', path: at(id, 'storage'), json, signal }),
+    testStorage: (id, json, { signal } = {}) =>
+      api.json({
+        method: 'POST',
+        path: at(id, 'storage', 'test'),
+        ...(json === null ? {} : { json }),
+        signal,
+      }),
   }
   return { calls, authorization }
 }

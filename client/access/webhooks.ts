@@ -3,6 +3,7 @@ import type {
   WebhookDelivery,
   WebhookDeliveryList,
   WebhookDeliveryWithPayload,
+  WebhookReceiverList,
   WebhookReplay,
   WebhookReplayReport,
   WebhookTest,
@@ -12,6 +13,12 @@ import type { Api, CallOptions } from '../http/request.ts'
 /** Which deliveries a list has. */
 export interface DeliveryListOptions extends CallOptions {
   status?: WebhookDelivery['status']
+  /** Only events of this type. */
+  event?: NonNullable<WebhookReplay['event']>
+  /** Only deliveries to the receiver with this ID. */
+  receiver?: string
+  /** Only events of the client with this ID. For the operator. */
+  client?: string
   /** Only events that happened at this time or later, in ISO 8601. */
   since?: string
   /** Deliveries per page, from 1 to 1000. Default: 100. */
@@ -25,6 +32,8 @@ export interface DeliveryListOptions extends CallOptions {
 export interface Webhooks {
   /** Sends a test event to all receivers, and returns their responses. */
   test(options?: CallOptions): Promise<WebhookTest>
+  /** Returns the configured receivers, each with the types of its events. */
+  receivers(options?: CallOptions): Promise<WebhookReceiverList['receivers']>
   /** Lists all deliveries, the latest events first. */
   list(options?: DeliveryListOptions): AsyncIterable<WebhookDelivery>
   /** Returns one page of the list, and the cursor of the next one. */
@@ -33,7 +42,7 @@ export interface Webhooks {
   get(id: string, options?: CallOptions): Promise<WebhookDeliveryWithPayload>
   /** Sends a delivery again, with the same event id. */
   replay(id: string, options?: CallOptions): Promise<WebhookDelivery>
-  /** Sends all deliveries of a status again, by default the failed ones. */
+  /** Sends all selected deliveries again, by default the failed ones. */
   replayAll(selection: WebhookReplay, options?: CallOptions): Promise<WebhookReplayReport>
 }
 
@@ -44,6 +53,10 @@ export function createWebhooks(api: Api): Webhooks {
     api.json({ path: '/v1/webhooks/deliveries', query, signal })
   return {
     test: ({ signal } = {}) => api.json({ method: 'POST', path: '/v1/webhooks/test', signal }),
+    receivers: async ({ signal } = {}) => {
+      const { receivers } = await api.json<WebhookReceiverList>({ path: '/v1/webhooks/receivers', signal })
+      return receivers
+    },
     list: (options = {}) =>
       itemsOf(async (cursor) => {
         const { deliveries, cursor: next } = await page({ ...options, cursor })

@@ -992,7 +992,7 @@ export interface NewClient {
     /** presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets */
     presets?: Record<string, Record<string, string | number | boolean>> | null
   }
-  /** Own bucket of the client. It cannot be set for the first time later. */
+  /** Own bucket of the client. Later it can be set only while the client has no files. */
   storage?: StorageSettings
 }
 
@@ -1367,6 +1367,12 @@ export interface SystemReport {
   }>
 }
 
+/** The bucket can be used. */
+export interface TestedStorage {
+  /** Duration of the test in milliseconds. */
+  ms: number
+}
+
 /** A signed upload link. */
 export interface UploadLink {
   /** URL to which a file can be uploaded without a secret. */
@@ -1517,11 +1523,29 @@ export interface WebhookDeliveryWithPayload {
   }
 }
 
+/** The receivers that WEBHOOK_URL and plugins configure. */
+export interface WebhookReceiverList {
+  receivers: Array<{
+    /** ID of the receiver. */
+    id: string
+    /** Host of the receiver. Only for the operator and the first client. */
+    name?: string
+    /** Types of the events that it gets. */
+    events: Array<"original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "derivative.stored" | "derivative.failed" | "archive.sent" | "client.changed">
+  }>
+}
+
 export interface WebhookReplay {
   /** Only deliveries of events that happened at this time or later, in ISO 8601. */
   since: string
   /** Default: `failed`. */
   status?: "pending" | "delivered" | "failed"
+  /** Only events of this type. */
+  event?: "original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "derivative.stored" | "derivative.failed" | "archive.sent" | "client.changed"
+  /** Only deliveries to the receiver with this ID. */
+  receiver?: string
+  /** Only events of the client with this ID. For the operator. */
+  client?: string
 }
 
 /** The number of replayed deliveries. */

@@ -44,6 +44,18 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./pages/account/page.tsx'), 'AccountPage'),
 })
 
+// Pages of the installation for all members. They show less to members who are no owners.
+const clients = createRoute({
+  getParentRoute: () => app,
+  path: 'clients',
+  component: lazyRouteComponent(() => import('./pages/clients/page.tsx'), 'ClientsPage'),
+})
+const webhooks = createRoute({
+  getParentRoute: () => app,
+  path: 'webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks/page.tsx'), 'WebhooksPage'),
+})
+
 // Pages of one client.
 const client = createRoute({ getParentRoute: () => app, path: 'c/$clientId', component: ClientLayout })
 const clientHome = createRoute({
@@ -83,20 +95,10 @@ const trash = createRoute({
 
 // Pages of owners.
 const owner = createRoute({ getParentRoute: () => app, id: 'owner', component: OwnerLayout })
-const clients = createRoute({
-  getParentRoute: () => owner,
-  path: 'clients',
-  component: lazyRouteComponent(() => import('./pages/clients/page.tsx'), 'ClientsPage'),
-})
 const oneClient = createRoute({
   getParentRoute: () => owner,
   path: 'clients/$id',
   component: lazyRouteComponent(() => import('./pages/clients/client-page.tsx'), 'ClientPage'),
-})
-const webhooks = createRoute({
-  getParentRoute: () => owner,
-  path: 'webhooks',
-  component: lazyRouteComponent(() => import('./pages/webhooks/page.tsx'), 'WebhooksPage'),
 })
 const usage = createRoute({
   getParentRoute: () => owner,
@@ -127,8 +129,10 @@ export const router = createRouter({
     app.addChildren([
       home,
       account,
+      clients,
+      webhooks,
       client.addChildren([clientHome, files, playground, jobs, trash]),
-      owner.addChildren([clients, oneClient, webhooks, usage, health, members, audit]),
+      owner.addChildren([oneClient, usage, health, members, audit]),
     ]),
   ]),
   basepath: basePath,

@@ -106,14 +106,19 @@ export function deliveryLogContract(name: string, open: OpenDeliveryLog): void {
       expect(pages).to.deep.equal([[4, 5], [3, 2], [1], []])
     })
 
-    it('lists the deliveries of a status, of a client, and since a time', async () => {
+    it('lists the deliveries of a status, of a client, of an event, of a receiver, and since a time', async () => {
       await log.add(loggedDelivery(1, { status: 'failed' }))
       await log.add(loggedDelivery(2, { status: 'delivered' }))
       await log.add(loggedDelivery(3, { status: 'failed', clientId: 'other' }))
+      await log.add(loggedDelivery(4, { event: 'archive.sent' }))
+      await log.add(loggedDelivery(5, { receiver: { id: 'bbbb', name: 'b.example' } }))
       const list = async (filter: object) => numbers(await log.list({ ...all, ...filter }))
       expect(await list({ status: 'failed' })).to.deep.equal([3, 1])
-      expect(await list({ clientId: 'shop' })).to.deep.equal([2, 1])
-      expect(await list({ since: START + 2 })).to.deep.equal([3, 2])
+      expect(await list({ clientId: 'shop' })).to.deep.equal([5, 4, 2, 1])
+      expect(await list({ event: 'archive.sent' })).to.deep.equal([4])
+      expect(await list({ receiverId: 'bbbb' })).to.deep.equal([5])
+      expect(await list({ receiverId: 'bbbb', event: 'archive.sent' })).to.deep.equal([])
+      expect(await list({ since: START + 2 })).to.deep.equal([5, 4, 3, 2])
       expect(await list({ since: START + 1, status: 'failed', clientId: 'shop' })).to.deep.equal([1])
       expect(await list({ status: 'failed', limit: 1 })).to.deep.equal([3])
     })

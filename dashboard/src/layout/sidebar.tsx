@@ -10,7 +10,7 @@ import { Button } from '../ui/button.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { ClientSwitcher } from './client-switcher.tsx'
 import { keysOf } from './commands/shortcuts.ts'
-import { CLIENT_PAGES, OWNER_PAGES } from './navigation.tsx'
+import { CLIENT_PAGES, installationPages } from './navigation.tsx'
 import { requestUpload } from './uploads.ts'
 
 const LINK =
@@ -74,11 +74,11 @@ export function Sidebar({ openPalette }: { openPalette: () => void }) {
             ))}
           </ul>
         )}
-        {isOwner && (
+        {clients.length + Number(isOwner) > 0 && (
           <>
             <h2 className="mt-5 mb-1 px-2 font-medium text-faint text-xs">{LAYOUT.installation}</h2>
             <ul className="flex flex-col gap-0.5">
-              {OWNER_PAGES.map(({ to, label, Icon }) => (
+              {installationPages({ isOwner }).map(({ to, label, Icon }) => (
                 <li key={to}>
                   <Link to={to} className={LINK}>
                     <Entry Icon={Icon}>{label}</Entry>

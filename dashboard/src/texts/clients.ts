@@ -3,6 +3,8 @@ export const CLIENTS = {
   title: 'Clients',
   description: 'Each client has its own files, tokens, limits and presets: one for each site or app.',
   list: 'Clients',
+  ofMember: 'The clients whose files you may see. Owners manage their tokens, rules and storage.',
+  noneOfMember: 'Your account has access to no client. An owner can change that on the page Members.',
   create: 'Create client',
   createText: 'The response has the secret of the client. It is shown once.',
   emptyTitle: 'No clients yet',
@@ -35,13 +37,13 @@ export const CLIENTS = {
 
   secret: 'Secret token',
   secretText:
-    'For servers. It permits everything within this client, so it never belongs in a page or an app.',
-  secretOnce: 'Store it now. Sluice has only a hash of it and cannot show it again.',
+    'For servers. It permits everything within this client, so it must never be in a web page or an app. Sluice stores only a hash of it.',
+  secretOnce: 'Store it now. Sluice stores only a hash of it and cannot show it again.',
   secretTitle: (name: string) => `Secret token of ${name}`,
   copySecret: 'Copy secret token',
   rotate: 'Rotate secret',
   rotateTitle: (name: string) => `Rotate the secret of ${name}?`,
-  rotateText: 'Sluice creates a new secret and shows it once.',
+  rotateText: 'Sluice creates a new secret and shows it once. Scoped secrets stay valid.',
   overlap: 'The old secret stays valid for',
   overlapHint: 'Replace the secret in all servers within this time.',
   overlaps: {
@@ -78,7 +80,10 @@ export const CLIENTS = {
   secretRemoved: 'Secret removed',
 
   keys: 'Delivery keys',
-  keysText: 'Keys that sign delivery URLs on your own servers. Two at a time permit a change without a gap.',
+  keysText:
+    'Keys that sign delivery URLs, on your own servers and in responses of Sluice. To replace a key without a gap, add the new one before you remove the old one.',
+  keyOnce:
+    'Store it now on the servers that sign URLs. Sluice does not show it again. If you lose it, add another key.',
   noKeys: 'No delivery keys.',
   addKey: 'Add key',
   keyVersion: (version: number) => `Key ${version}`,
@@ -91,9 +96,11 @@ export const CLIENTS = {
 
   remove: 'Delete client',
   removeText: 'Deletes its tokens and keys. Its URLs stop working. This cannot be undone.',
+  firstText: 'This is the first client of the installation. It cannot be deleted.',
   removeTitle: (name: string) => `Delete ${name}?`,
   withFiles: 'Delete all of its files too',
-  withFilesText: 'Required when the client still has files.',
+  withFilesText:
+    'Permanently, also those in the trash and in its own bucket. Required while the client has files.',
   typeName: (name: string) => `Type “${name}” to confirm`,
   removed: (name: string, files: number) =>
     files === 0 ? `${name} deleted` : `${name} deleted, with ${files} ${files === 1 ? 'file' : 'files'}`,
@@ -152,11 +159,20 @@ export const CLIENT_PARTS = {
   bucketTitle: 'Own bucket',
   sharedTitle: 'The bucket of this installation',
   sharedText:
-    'This client shares the storage of the installation. A bucket of its own is chosen when the client is created.',
+    'This client shares the storage of the installation. While it has no files, it can get its own bucket.',
+  firstText:
+    'The first client always uses the storage of the installation, which also has the records of all clients.',
   bucketText:
-    'Files of this client are stored here. Saving tests the connection first and changes nothing when it fails.',
-  testAndSave: 'Test connection and save',
+    'The files of this client are in this bucket. Its name, endpoint and prefix can change only while the client has no files. Saving tests the connection first, and changes nothing when the test fails.',
+  test: 'Test connection',
+  works: (ms: number) => `The connection works: an object was stored, read, listed and deleted in ${ms} ms.`,
   connected: 'The connection works. Settings saved.',
+  toShared: 'Return to the shared storage',
+  toSharedTitle: 'Return to the storage of the installation?',
+  toSharedText:
+    'Possible while the client has no files. The bucket and what is in it stay as they are. Sluice forgets the keys of the bucket.',
+  returned: 'The client uses the shared storage',
+  secretHint: 'Never shown. Enter it again to save.',
   useOwn: 'Store files in a bucket of its own',
   fields: {
     bucket: 'Bucket',

@@ -1,22 +1,38 @@
 /** Texts of the webhooks page. */
 export const WEBHOOKS = {
   title: 'Webhooks',
-  description:
-    'Events that this installation has sent to its receivers. WEBHOOK_URL configures the receivers.',
+  description: 'Events that Sluice sends to the receivers of this installation, and their responses.',
   list: 'Deliveries',
+  receivers: 'Receivers',
+  receiversText: 'WEBHOOK_URL and WEBHOOK_EVENTS of the service configure them.',
+  receiverOf: (id: string) => `Receiver ${id.slice(0, 6)}`,
+  noReceiversTitle: 'No receivers',
+  noReceiversText: 'Set WEBHOOK_URL and WEBHOOK_SECRET of the service, then start it again.',
+  noReceiversMember: 'The operator of this installation has configured no receiver.',
+  noEvents: 'Test events only',
+  client: 'Client',
+  anyClient: 'All clients',
+  anyEvent: 'All events',
+  anyReceiver: 'All receivers',
   test: 'Send test event',
   replayFailed: 'Replay failed',
   replayFailedTitle: 'Replay all failed deliveries?',
   replayFailedText: (since: string) =>
-    `All failed deliveries of ${since} are sent again, with the same event IDs.`,
-  replayed: (count: number) =>
-    count === 1 ? '1 delivery is sent again' : `${count} deliveries are sent again`,
+    `The failed deliveries of ${since} that match the filters are sent again, with the same event IDs.`,
+  withPending: 'Also send pending ones now',
+  withPendingText: 'Those that wait for their next attempt, for example after an outage of a receiver.',
+  replayed: (count: number) => {
+    if (count === 0) return 'There is nothing to send again'
+    return count === 1 ? '1 delivery is sent again' : `${count} deliveries are sent again`
+  },
   skipped: (count: number) => `${count} skipped: their receiver is no longer configured.`,
   replay: 'Replay',
   status: 'Status',
   statuses: { all: 'All', pending: 'Pending', delivered: 'Delivered', failed: 'Failed' } as Readonly<
     Record<string, string>
   >,
+  retrying: 'Retrying',
+  response: 'Response',
   since: 'Period',
   periods: {
     '3600': 'the last hour',
@@ -29,7 +45,8 @@ export const WEBHOOKS = {
   attempts: 'Attempts',
   time: 'Time',
   emptyTitle: 'No deliveries',
-  emptyText: 'Deliveries appear here when an event is sent to a receiver. Without receivers there are none.',
+  emptyText:
+    'No delivery matches the filters. They appear here when an event is sent to a receiver, unless WEBHOOK_LOG_ENTRIES is 0.',
   more: 'Load more',
   nextAttempt: (at: string) => `Next attempt ${at}`,
   eventId: 'Event ID',

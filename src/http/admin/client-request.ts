@@ -25,7 +25,7 @@ export const newClient = z.strictObject(
     name: z.string('a string').describe('Name for people.').optional(),
     rules: rules.optional(),
     storage: storage
-      .describe('Own bucket of the client. It cannot be set for the first time later.')
+      .describe('Own bucket of the client. Later it can be set only while the client has no files.')
       .optional(),
   },
   'an object of name, rules and storage',

@@ -88,6 +88,14 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   )
   routes.all('/v1/clients/:id/storage', methodNotAllowed('PUT', 'DELETE'))
   routes.post(
+    '/v1/clients/:id/storage/test',
+    respondWith(async (req) => {
+      const settings = hasBody(req) ? readStorage(await body(req)) : undefined
+      return managedClients.testStorage(req.params.id, settings)
+    }),
+  )
+  routes.all('/v1/clients/:id/storage/test', methodNotAllowed('POST'))
+  routes.post(
     '/v1/clients/:id/rotate',
     respondWith(async (req) =>
       managedClients.rotate(req.params.id, readRotation(hasBody(req) ? await body(req) : {})),

@@ -13,7 +13,6 @@ import {
   LINK,
   MEDIA,
   ONE_CLIENT,
-  OPERATOR_OR_SECRET,
   type ProblemName,
   QUERY,
   SECRET,
@@ -24,6 +23,7 @@ import {
   TUS,
   TUS_BYTES,
 } from './problem-groups.ts'
+import { WEBHOOK_PROBLEMS } from './webhook-problems.ts'
 
 /**
  * Problems of the guards before the routes and of the whole process: every endpoint may respond with them. Express refuses a
@@ -222,26 +222,13 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'DELETE /v1/clients/:id': ONE_CLIENT,
   'PUT /v1/clients/:id/storage': [...ONE_CLIENT, ...JSON_BODY, '422 storage_unusable'],
   'DELETE /v1/clients/:id/storage': [...ONE_CLIENT, '422 storage_unusable'],
+  'POST /v1/clients/:id/storage/test': [...ONE_CLIENT, ...JSON_BODY, '422 storage_unusable'],
   'POST /v1/clients/:id/rotate': [...ONE_CLIENT, ...JSON_BODY],
   'POST /v1/clients/:id/keys': ONE_CLIENT,
   'DELETE /v1/clients/:id/keys/:version': [...ONE_CLIENT, '404 key_not_found'],
   'POST /v1/clients/:id/secrets': [...ONE_CLIENT, ...JSON_BODY, '400 bad_path'],
   'DELETE /v1/clients/:id/secrets/:secretId': [...ONE_CLIENT, '404 secret_not_found'],
-  'POST /v1/webhooks/test': [
-    ...OPERATOR_OR_SECRET,
-    '409 no_webhook_receiver',
-    '429 rate_limited',
-    '429 too_many_webhook_tests',
-  ],
-  'GET /v1/webhooks/deliveries': [...OPERATOR_OR_SECRET, ...QUERY],
-  'GET /v1/webhooks/deliveries/:id': [...OPERATOR_OR_SECRET, '404 delivery_not_found'],
-  'POST /v1/webhooks/deliveries/:id/replay': [
-    ...OPERATOR_OR_SECRET,
-    '404 delivery_not_found',
-    '409 receiver_removed',
-    '429 rate_limited',
-  ],
-  'POST /v1/webhooks/replay': [...OPERATOR_OR_SECRET, ...JSON_BODY, '429 rate_limited'],
+  ...WEBHOOK_PROBLEMS,
   'GET /v1/parameters': [],
   'GET /v1/openapi.json': [],
   'GET /docs/api': [],

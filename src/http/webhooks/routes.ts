@@ -20,10 +20,10 @@ import { callerBySecret } from '../caller/caller.ts'
 import { checkOperator } from '../caller/operator.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
-import { clientGone, queryPairs } from '../request.ts'
+import { checkNames, clientGone, queryPairs } from '../request.ts'
 import { stateOf } from '../request-state.ts'
-import type { WebhookDeliveryList, WebhookTest } from '../wire/webhooks.ts'
-import { cursorAt, readDeliveriesQuery, webhookReplay } from './request.ts'
+import type { WebhookDeliveryList, WebhookReceiverList, WebhookTest } from '../wire/webhooks.ts'
+import { checkedClient, cursorAt, readDeliveriesQuery, webhookReplay } from './request.ts'
 
 interface Dependencies {
   clients: Clients
@@ -88,11 +88,26 @@ export function webhookRoutes({
   })
   routes.all('/v1/webhooks/test', methodNotAllowed('POST'))
 
+  routes.get('/v1/webhooks/receivers', (req, res) => {
+    const { view } = callerOf(req, 'read')
+    checkNames(queryPairs(req), [])
+    const list: WebhookReceiverList = {
+      receivers: webhooks.receivers().map(({ id, name, events }) => ({
+        id,
+        ...(view === 'all' ? { name } : {}),
+        events: [...events],
+      })),
+    }
+    res.json(list)
+  })
+  routes.all('/v1/webhooks/receivers', methodNotAllowed('GET', 'HEAD'))
+
   routes.get('/v1/webhooks/deliveries', async (req, res) => {
     const { clientId, view } = callerOf(req, 'read')
-    const query = readDeliveriesQuery(queryPairs(req))
+    const { client, ...query } = readDeliveriesQuery(queryPairs(req))
+    const selected = { ...query, ...checkedClient(clientId, client) }
     // One more than requested, to know whether there is a next page.
-    const found = await webhooks.list({ ...query, clientId, limit: query.limit + 1 })
+    const found = await webhooks.list({ ...selected, limit: query.limit + 1 })
     const page = found.slice(0, query.limit)
     const last = page.at(-1)
     const list: WebhookDeliveryList = {
@@ -119,8 +134,9 @@ export function webhookRoutes({
   routes.post('/v1/webhooks/replay', async (req, res) => {
     const { clientId } = await senderOf(req, res)
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
-    const { since, status = 'failed' } = checkedBody(webhookReplay, body)
-    const filter = { clientId, status, since: Date.parse(since) }
+    const { since, status = 'failed', event, receiver, client } = checkedBody(webhookReplay, body)
+    const of = checkedClient(clientId, client)
+    const filter = { ...of, status, event, receiverId: receiver, since: Date.parse(since) }
     res.status(202).json(await webhooks.replayAll(filter, clientGone(res)))
   })
   routes.all('/v1/webhooks/replay', methodNotAllowed('POST'))

@@ -37,6 +37,11 @@ export const clientStorage = z
   })
   .describe('The own bucket of a client.')
 
+/** The outcome of a test of a bucket. */
+export const testedStorage = z
+  .object({ ms: z.int().describe('Duration of the test in milliseconds.') })
+  .describe('The bucket can be used.')
+
 /** The rules of a client. */
 export const clientRules = z
   .object(STORED_RULES)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EVENT_NAMES, type EventName } from '../../core/events.ts'
 import { DELIVERY_STATUSES } from '../../core/ports/events/delivery-log.ts'
 import { instant } from './record.ts'
 
@@ -10,6 +11,20 @@ const receiver = z
     name: z.string().describe('Host of the receiver. Only for the operator and the first client.').optional(),
   })
   .describe('A receiver of webhooks.')
+
+/** All receivers. */
+export const webhookReceiverList = z
+  .object({
+    receivers: z.array(
+      z.object({
+        ...receiver.shape,
+        events: z
+          .array(z.enum(EVENT_NAMES as [EventName, ...EventName[]]))
+          .describe('Types of the events that it gets.'),
+      }),
+    ),
+  })
+  .describe('The receivers that WEBHOOK_URL and plugins configure.')
 
 /** The outcome of a test event. */
 export const webhookTest = z
@@ -86,5 +101,6 @@ export const webhookReplayReport = z
   })
   .describe('The number of replayed deliveries.')
 
+export type WebhookReceiverList = z.input<typeof webhookReceiverList>
 export type WebhookTest = z.input<typeof webhookTest>
 export type WebhookDeliveryList = z.input<typeof webhookDeliveryList>

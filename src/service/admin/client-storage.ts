@@ -16,7 +16,7 @@ import {
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
-import { seal } from '../../core/signing/seal.ts'
+import { seal, unseal } from '../../core/signing/seal.ts'
 import { type ChangeKnown, clientConflict, noSuchClient } from '../clients/change-existing.ts'
 import type { HasFiles } from './has-files.ts'
 
@@ -32,6 +32,14 @@ export interface ClientStorages {
    *   client's, and for a client that is being removed; 503
    */
   set(id: string, settings: StorageSettings | undefined): Promise<Client>
+  /**
+   * Tests a bucket, and changes nothing.
+   *
+   * @param settings the bucket to test; undefined for the own bucket of the client, with its stored credentials
+   * @throws Problem 400 for invalid settings; 422 for a bucket that cannot be used; 404 when the client does not exist; 409 when
+   *   the client has no bucket of its own; 503 when its credentials cannot be decrypted
+   */
+  test(id: string, settings: StorageSettings | undefined): Promise<void>
   /** Creates a client with its own bucket: calls `create` with the new ID. @throws as `set`, and the errors of `create` */
   forNew<T>(
     settings: StorageSettings,
@@ -73,6 +81,25 @@ export function createClientStorages({
     const { secretAccessKey, ...checked } = checkedSettings(settings)
     const { address } = await tryStorage({ ...checked, secretAccessKey })
     return { ...checked, sealedSecret: seal(secretAccessKey, { key, place: sealedPlace(id) }), address }
+  }
+
+  /** The stored settings of an own bucket, with the secret key in plain text. @throws Problem 409, 503 */
+  function storedSettings({ id, storage }: Client): CheckedSettings {
+    if (!storage)
+      throw clientConflict(
+        `The client ${id} has no bucket of its own. Send the settings of a bucket to test.`,
+      )
+    const { sealedSecret, address: _, ...settings } = storage
+    try {
+      return { ...settings, secretAccessKey: unseal(sealedSecret, { key, place: sealedPlace(id) }) }
+    } catch (cause) {
+      throw unavailable(
+        'The credentials of this bucket cannot be decrypted. Save its secret access key again.',
+        {
+          cause,
+        },
+      )
+    }
   }
 
   /** Checks that no other root overlaps this one. @throws Problem 409 */
@@ -150,6 +177,12 @@ export function createClientStorages({
         if (!isSameRoot(client.storage, storage)) return move(client, { storage, signal })
         return changeKnown(id, (present) => ({ ...present, ...(storage ? { storage } : {}) }))
       })
+    },
+    async test(id, settings) {
+      await store.refresh()
+      const client = store.find(id)
+      if (!client) throw noSuchClient(id)
+      await tryStorage(settings ? checkedSettings(settings) : storedSettings(client))
     },
     async forNew(settings, create) {
       const id = newClientId()

@@ -22,6 +22,8 @@ export interface ManagedClients {
   update(id: string, changes: ClientChanges): Promise<ShownClient>
   /** @throws as {@link ClientStorages.set} */
   setStorage(id: string, settings: StorageSettings | undefined): Promise<ShownClient>
+  /** @returns the duration of the test. @throws as {@link ClientStorages.test} */
+  testStorage(id: string, settings: StorageSettings | undefined): Promise<{ ms: number }>
   /** @throws as {@link Clients.rotate} */
   rotate(id: string, options: { keepOldMs: number }): Promise<ShownClient & Tokens>
   /** @throws as {@link Clients.addSecret} */
@@ -69,6 +71,11 @@ export function createManagedClients({
     },
     update: async (id, changes) => shown(await clients.update(id, changes)),
     setStorage: async (id, settings) => shown(await storages.set(id, settings)),
+    async testStorage(id, settings) {
+      const startedAt = performance.now()
+      await storages.test(id, settings)
+      return { ms: Math.round(performance.now() - startedAt) }
+    },
     async rotate(id, options) {
       const { client, tokens } = await clients.rotate(id, options)
       return { ...shown(client), ...tokens }

@@ -10,12 +10,14 @@ import type { Jobs } from '../../core/ports/jobs.ts'
 import { Problem } from '../../core/problem.ts'
 import type { LoadedEventPlugin } from '../../pipeline/load/load.ts'
 import type { QueuedEvent } from './delivery-history.ts'
-import { kindOf, targetDigest } from './receiver.ts'
+import { kindOf, type ReceiverEvents, receiversOf, targetDigest } from './receiver.ts'
 import type { TestReceivers } from './test-receivers.ts'
 
 /** Tests of receivers, the log of deliveries, and replays. */
 export interface Webhooks {
   test: TestReceivers
+  /** The configured receivers, each with the events that it gets. */
+  receivers(): readonly ReceiverEvents[]
   /** Lists deliveries by the time of their events, latest first. @throws Problem 503 */
   list(page: DeliveryPage): Promise<Delivery[]>
   /** @throws Problem 404, 503 */
@@ -119,6 +121,7 @@ export function createWebhooks({
 
   return {
     test,
+    receivers: () => receiversOf(plugins),
     list: async (page) => (await deliveries?.list(page)) ?? [],
     find,
     replay,

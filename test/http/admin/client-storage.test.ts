@@ -153,6 +153,29 @@ onTwoBackends('a separate bucket for one client', (start, backend) => {
     expect((await service.objects()).some((name) => name.includes(last.s3PathOriginal))).to.equal(true)
   })
 
+  it('is tested without a change, with the given settings or with the stored ones', async function () {
+    this.timeout(60_000)
+    const test = (id: string, body?: object) => ask('POST', `/${id}/storage/test`, body)
+    const shared = (await ask('POST', '', {})).json
+    const works = await test(shared.id, settings())
+    expect([works.status, typeof works.json.ms]).to.deep.equal([200, 'number'])
+    const wrong = await refused(test(shared.id, settings({ secretAccessKey: 'another' })))
+    expect(wrong).to.include({ status: 422, code: 'storage_unusable' })
+    expect(wrong.detail).to.match(/put an object: SignatureDoesNotMatch$/)
+    expect(await refused(test(shared.id, { bucket }))).to.include({ status: 400, param: 'accessKeyId' })
+    expect(await refused(test(shared.id))).to.include({ status: 409, code: 'client_conflict' })
+    expect(await refused(test('unknown', settings()))).to.include({ status: 404, code: 'client_not_found' })
+    expect((await ask('GET', `/${shared.id}`)).json).to.not.have.property('storage')
+
+    const client = await created({ prefix: 'tested' })
+    expect((await test(client.id)).status).to.equal(200)
+    expect((await refused(test(client.id, settings({ bucket: 'no-such-bucket' })))).detail).to.match(
+      /NoSuchBucket$/,
+    )
+    expect((await ask('GET', `/${client.id}`)).json.storage).to.include({ bucket, prefix: 'tested/' })
+    expect(await names()).to.deep.equal([])
+  })
+
   it('must not overlap with another bucket or prefix', async () => {
     await created({ prefix: 'a/b' })
     const others = await backend.env(service.dataDir)

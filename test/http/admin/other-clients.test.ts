@@ -224,6 +224,10 @@ onTwoBackends('the tokens of another client', (start) => {
       statuses: [200, 403],
       ask: (_, own) => call('POST', '/v1/webhooks/test', own),
     },
+    'GET /v1/webhooks/receivers': {
+      statuses: [200, 403],
+      ask: (_, own) => call('GET', '/v1/webhooks/receivers', own),
+    },
     'GET /v1/webhooks/deliveries': {
       statuses: [200, 403],
       ask: (_, own) => call('GET', '/v1/webhooks/deliveries', own),

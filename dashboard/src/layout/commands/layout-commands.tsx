@@ -8,7 +8,7 @@ import { Avatar } from '../../ui/badge.tsx'
 import { setTheme } from '../../ui/theme.ts'
 import { THEMES } from '../account-menu.tsx'
 import { nameOf } from '../client-switcher.tsx'
-import { CLIENT_PAGES, OWNER_PAGES } from '../navigation.tsx'
+import { CLIENT_PAGES, installationPages } from '../navigation.tsx'
 import { useSignOut } from '../sign-in/sign-out.ts'
 import { requestUpload } from '../uploads.ts'
 import { type Command, useCommands } from './commands.ts'
@@ -38,7 +38,7 @@ export function useLayoutCommands(open: { openPalette: () => void; openShortcuts
           ]
         : [],
     )
-    const ownerPages = OWNER_PAGES.map(({ to, label, Icon, shortcut }) => ({
+    const ofInstallation = installationPages({ isOwner }).map(({ to, label, Icon, shortcut }) => ({
       id: to,
       title: label,
       group: LAYOUT.go,
@@ -72,7 +72,7 @@ export function useLayoutCommands(open: { openPalette: () => void; openShortcuts
     }))
     return [
       ...pages,
-      ...(isOwner ? ownerPages : []),
+      ...ofInstallation,
       ...(upload && mayUpload ? [upload] : []),
       {
         id: 'palette',

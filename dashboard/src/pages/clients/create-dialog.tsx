@@ -15,7 +15,7 @@ import { BucketFields, EMPTY_BUCKET, fieldOf, settingsOf } from './storage/field
 
 const FORM = 'new-client'
 
-/** Creates a client. Its bucket can only be chosen here. */
+/** Creates a client, with a bucket of its own if it is chosen. The service tests the bucket first. */
 export function CreateDialog({
   onClose,
   onCreated,
@@ -39,6 +39,7 @@ export function CreateDialog({
         title: CLIENTS.secretTitle(nameOf(client)),
         value: client.secretClientToken,
         label: CLIENTS.copySecret,
+        hint: CLIENTS.secretOnce,
       })
       await reload()
     },

@@ -1,6 +1,11 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { sluice } from '../../api/clients.ts'
 
+/** Whether this is the client that an installation is created with. It cannot be deleted or get another bucket. */
+export function isFirst(id: string): boolean {
+  return id === 'first'
+}
+
 /** All clients of the installation. */
 export const clientsQuery = queryOptions({
   queryKey: ['clients'],

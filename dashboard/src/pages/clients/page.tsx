@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Building2, Plus } from 'lucide-react'
 import { useMemo, useState } from 'react'
+import { useMay, useSession } from '../../api/session.ts'
 import { useCommands } from '../../layout/commands/commands.ts'
 import { CLIENTS } from '../../texts/clients.ts'
 import { Button } from '../../ui/button.tsx'
@@ -10,10 +11,31 @@ import { EmptyState, ErrorState } from '../../ui/states.tsx'
 import { type IssuedSecret, SecretDialog } from './access/secret-dialog.tsx'
 import { CreateDialog } from './create-dialog.tsx'
 import { clientsQuery } from './data.ts'
-import { ClientsTable } from './table.tsx'
+import { ClientsTable, MemberClientsTable } from './table.tsx'
 
-/** The clients of the installation, for owners. */
+/** The clients: for owners all of them, with their management; for others those that the member may see. */
 export function ClientsPage() {
+  return useMay('owner') ? <AllClients /> : <ClientsOfMember />
+}
+
+function ClientsOfMember() {
+  const { clients } = useSession()
+  return (
+    <Page title={CLIENTS.title} description={CLIENTS.ofMember}>
+      <Card isFlush>
+        {clients.length > 0 ? (
+          <MemberClientsTable clients={clients} />
+        ) : (
+          <EmptyState icon={<Building2 />} title={CLIENTS.emptyTitle}>
+            {CLIENTS.noneOfMember}
+          </EmptyState>
+        )}
+      </Card>
+    </Page>
+  )
+}
+
+function AllClients() {
   const { data: clients, error, refetch } = useQuery(clientsQuery)
   const [isCreating, setCreating] = useState(false)
   const [issued, setIssued] = useState<IssuedSecret>()

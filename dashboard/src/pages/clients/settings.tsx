@@ -14,7 +14,7 @@ import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Notice } from '../../ui/states.tsx'
-import { useReloadClients } from './data.ts'
+import { isFirst, useReloadClients } from './data.ts'
 
 const REMOVAL = 'remove-client'
 
@@ -57,11 +57,13 @@ export function SettingsPart({ client }: { client: Client }) {
       </Card>
       <Card
         title={CLIENTS.remove}
-        description={CLIENTS.removeText}
+        description={isFirst(client.id) ? CLIENTS.firstText : CLIENTS.removeText}
         actions={
-          <Button look="danger" onClick={() => setRemoving(true)}>
-            {CLIENTS.remove}
-          </Button>
+          !isFirst(client.id) && (
+            <Button look="danger" onClick={() => setRemoving(true)}>
+              {CLIENTS.remove}
+            </Button>
+          )
         }
       />
       {isRemoving && <RemovalDialog client={client} onClose={() => setRemoving(false)} />}

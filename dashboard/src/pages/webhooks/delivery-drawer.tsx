@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
 import type { WebhookDeliveryWithPayload } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
 import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -11,24 +10,31 @@ import { Drawer } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { ErrorState } from '../../ui/states.tsx'
+import { receiverName, type Scope } from './data.ts'
 import { DeliveryStatus } from './table.tsx'
+
+// While the next attempt is due, and after a replay.
+const POLL_MS = 2000
 
 /** One delivery: its request, the response to each attempt, and a button that sends it again. */
 export function DeliveryDrawer({
+  scope: { webhooks, key, mayChange },
   id,
   onClose,
   onReplayed,
 }: {
+  scope: Scope
   id: string
   onClose: () => void
   onReplayed: () => Promise<void>
 }) {
   const { data, error, refetch } = useQuery({
-    queryKey: ['webhooks', 'delivery', id],
-    queryFn: ({ signal }) => sluice.webhooks.get(id, { signal }),
+    queryKey: [...key, 'delivery', id],
+    queryFn: ({ signal }) => webhooks.get(id, { signal }),
+    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? POLL_MS : false),
   })
   const replay = useMutation({
-    mutationFn: () => sluice.webhooks.replay(id),
+    mutationFn: () => webhooks.replay(id),
     onSuccess: async () => {
       toast.success(WEBHOOKS.replayed(1))
       await onReplayed()
@@ -43,16 +49,18 @@ export function DeliveryDrawer({
         <div className="flex flex-col gap-5 p-5">
           <div className="flex items-center justify-between gap-3">
             <span className="flex flex-wrap items-center gap-2 text-muted text-sm">
-              <DeliveryStatus status={data.status} />
-              {data.receiver.name ?? data.receiver.id} · {formatTime(data.occurredAt)}
+              <DeliveryStatus {...data} />
+              {receiverName(data.receiver)} · {formatTime(data.occurredAt)}
             </span>
-            <Button
-              icon={<RotateCw aria-hidden="true" className="size-4" />}
-              isBusy={replay.isPending}
-              onClick={() => replay.mutate()}
-            >
-              {WEBHOOKS.replay}
-            </Button>
+            {mayChange && (
+              <Button
+                icon={<RotateCw aria-hidden="true" className="size-4" />}
+                isBusy={replay.isPending}
+                onClick={() => replay.mutate()}
+              >
+                {WEBHOOKS.replay}
+              </Button>
+            )}
           </div>
           <section>
             <h3 className="mb-1.5 font-medium text-sm">{WEBHOOKS.eventId}</h3>
@@ -77,7 +85,7 @@ function Attempts({ delivery: { attempts, nextAttemptAt } }: { delivery: Webhook
       <h3 className="mb-1.5 font-medium text-sm">{WEBHOOKS.responses}</h3>
       {attempts.length === 0 && <p className="text-muted text-sm">{WEBHOOKS.noAttempts}</p>}
       <ol className="flex flex-col gap-2">
-        {attempts.map(({ at, ms, status, error }) => (
+        {attempts.toReversed().map(({ at, ms, status, error }) => (
           <li key={at} className="rounded-md border border-line px-3 py-2 text-sm">
             <span className="flex items-center gap-2">
               <Badge tone={error ? 'danger' : 'success'}>{status ?? WEBHOOKS.noResponse}</Badge>

@@ -1,134 +1,126 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
-import { RotateCw, Send, Webhook } from 'lucide-react'
-import { useState } from 'react'
-import type { WebhookDelivery } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Building2, RotateCw, Send } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { libraryFor, sluice } from '../../api/clients.ts'
+import { firstClient } from '../../api/last-client.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { nameOf } from '../../layout/client-switcher.tsx'
+import { CLIENTS } from '../../texts/clients.ts'
 import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Button } from '../../ui/button.tsx'
-import { Segmented } from '../../ui/forms/choices.tsx'
 import { Select } from '../../ui/forms/select.tsx'
-import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
-import { Card, Page } from '../../ui/page.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
 import { EmptyState, ErrorState } from '../../ui/states.tsx'
-import { DeliveryDrawer } from './delivery-drawer.tsx'
-import { DeliveriesTable } from './table.tsx'
+import type { Scope, Selection } from './data.ts'
+import { Deliveries } from './deliveries.tsx'
+import { Filters } from './filters.tsx'
+import { Receivers } from './receivers.tsx'
+import { ReplayDialog } from './replay-dialog.tsx'
 import { TestDialog } from './test-dialog.tsx'
 
-type Status = 'all' | WebhookDelivery['status']
-type Period = keyof typeof WEBHOOKS.periods
-
-const PAGE = 50
-const PERIODS = Object.entries(WEBHOOKS.periods).map(([value, label]) => ({ value: value as Period, label }))
-const STATUSES = Object.entries(WEBHOOKS.statuses).map(([value, label]) => ({
-  value: value as Status,
-  label,
-}))
-
-/** The time when a period began, in ISO 8601. */
-function startOf(period: Period): string {
-  return new Date(Date.now() - Number(period) * 1000).toISOString()
+const EVERYTHING: Selection = {
+  status: 'all',
+  period: '604800',
+  event: 'all',
+  receiver: 'all',
+  client: 'all',
 }
 
-/** The deliveries of events to all receivers, for owners. */
+/** The deliveries of events: for owners those of all clients, for other members those of one of their clients. */
 export function WebhooksPage() {
+  const { clients } = useSession()
+  const isOwner = useMay('owner')
+  const mayChange = useMay('editor')
+  const [clientId, setClientId] = useState(() => firstClient(clients)?.id)
+  if (isOwner) return <WebhooksOf scope={{ webhooks: sluice.webhooks, key: ['webhooks', ''], mayChange }} />
+  if (clientId === undefined)
+    return (
+      <Page title={WEBHOOKS.title}>
+        <EmptyState icon={<Building2 />} title={CLIENTS.emptyTitle}>
+          {CLIENTS.noneOfMember}
+        </EmptyState>
+      </Page>
+    )
+  const { webhooks } = libraryFor(clientId)
+  return (
+    <WebhooksOf
+      key={clientId}
+      scope={{ webhooks, key: ['webhooks', clientId], mayChange }}
+      choice={
+        clients.length > 1 && (
+          <Select
+            aria-label={WEBHOOKS.client}
+            className="w-44"
+            value={clientId}
+            onChange={setClientId}
+            options={clients.map((one) => ({ value: one.id, label: nameOf(one) }))}
+          />
+        )
+      }
+    />
+  )
+}
+
+function WebhooksOf({ scope, choice }: { scope: Scope; choice?: ReactNode }) {
   const queryClient = useQueryClient()
-  const [status, setStatus] = useState<Status>('all')
-  const [period, setPeriod] = useState<Period>('604800')
-  const [opened, setOpened] = useState<string>()
+  const [selection, setSelection] = useState(EVERYTHING)
   const [isReplaying, setReplaying] = useState(false)
-  const deliveries = useInfiniteQuery({
-    queryKey: ['webhooks', status, period],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      sluice.webhooks.page({
-        ...(status !== 'all' && { status }),
-        since: startOf(period),
-        limit: PAGE,
-        cursor: pageParam,
-        signal,
-      }),
-    getNextPageParam: ({ cursor }) => cursor ?? undefined,
+  const { data, error, refetch } = useQuery({
+    queryKey: [...scope.key, 'receivers'],
+    queryFn: ({ signal }) => scope.webhooks.receivers({ signal }),
   })
-  const reload = () => queryClient.invalidateQueries({ queryKey: ['webhooks'] })
+  const reload = () => queryClient.invalidateQueries({ queryKey: scope.key })
   const test = useMutation({
-    mutationFn: () => sluice.webhooks.test(),
-    onSuccess: reload,
+    mutationFn: () => scope.webhooks.test(),
     onError: toast.failure,
   })
-  const replayFailed = async () => {
-    const { replayed, skipped } = await sluice.webhooks.replayAll({ since: startOf(period) })
-    toast.success(WEBHOOKS.replayed(replayed), skipped > 0 ? { description: WEBHOOKS.skipped(skipped) } : {})
-    await reload()
-  }
-  const rows = deliveries.data?.pages.flatMap((page) => page.deliveries)
+  const hasReceivers = data !== undefined && data.length > 0
   return (
     <Page
       title={WEBHOOKS.title}
       description={WEBHOOKS.description}
       actions={
         <>
-          <Button
-            icon={<RotateCw aria-hidden="true" className="size-4" />}
-            onClick={() => setReplaying(true)}
-          >
-            {WEBHOOKS.replayFailed}
-          </Button>
-          <Button
-            look="primary"
-            icon={<Send aria-hidden="true" className="size-4" />}
-            isBusy={test.isPending}
-            onClick={() => test.mutate()}
-          >
-            {WEBHOOKS.test}
-          </Button>
+          {choice}
+          {hasReceivers && scope.mayChange && (
+            <>
+              <Button
+                icon={<RotateCw aria-hidden="true" className="size-4" />}
+                onClick={() => setReplaying(true)}
+              >
+                {WEBHOOKS.replayFailed}
+              </Button>
+              <Button
+                look="primary"
+                icon={<Send aria-hidden="true" className="size-4" />}
+                isBusy={test.isPending}
+                onClick={() => test.mutate()}
+              >
+                {WEBHOOKS.test}
+              </Button>
+            </>
+          )}
         </>
       }
     >
-      <div className="mb-3 flex flex-wrap items-center gap-2">
-        <Segmented label={WEBHOOKS.status} value={status} onChange={setStatus} options={STATUSES} />
-        <Select
-          aria-label={WEBHOOKS.since}
-          className="w-44"
-          value={period}
-          onChange={setPeriod}
-          options={PERIODS}
-        />
-      </div>
-      {deliveries.error ? (
-        <ErrorState error={deliveries.error} onRetry={() => void deliveries.refetch()} />
-      ) : (
-        <Card isFlush>
-          {!rows && <SkeletonRows />}
-          {rows?.length === 0 && (
-            <EmptyState icon={<Webhook />} title={WEBHOOKS.emptyTitle}>
-              {WEBHOOKS.emptyText}
-            </EmptyState>
-          )}
-          {rows && rows.length > 0 && <DeliveriesTable deliveries={rows} onOpen={setOpened} />}
-        </Card>
+      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {!error && !data && <Skeleton className="h-96 w-full rounded-lg" />}
+      {!error && data && <Receivers receivers={data} />}
+      {!error && hasReceivers && (
+        <>
+          <Filters receivers={data} value={selection} onChange={setSelection} />
+          <Deliveries scope={scope} selection={selection} onReplayed={reload} />
+        </>
       )}
-      {deliveries.hasNextPage && (
-        <Button
-          className="mt-3"
-          isBusy={deliveries.isFetchingNextPage}
-          onClick={() => void deliveries.fetchNextPage()}
-        >
-          {WEBHOOKS.more}
-        </Button>
-      )}
-      {opened && <DeliveryDrawer id={opened} onClose={() => setOpened(undefined)} onReplayed={reload} />}
       {test.data && <TestDialog outcome={test.data} onClose={test.reset} />}
       {isReplaying && (
-        <ConfirmDialog
-          isOpen
-          look="primary"
+        <ReplayDialog
+          scope={scope}
+          selection={selection}
           onClose={() => setReplaying(false)}
-          title={WEBHOOKS.replayFailedTitle}
-          description={WEBHOOKS.replayFailedText(WEBHOOKS.periods[period])}
-          action={WEBHOOKS.replayFailed}
-          onConfirm={replayFailed}
+          onReplayed={reload}
         />
       )}
     </Page>

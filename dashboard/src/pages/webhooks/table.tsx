@@ -1,14 +1,33 @@
 import type { WebhookDelivery } from '../../../../client/index.ts'
+import { useSession } from '../../api/session.ts'
 import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { formatAgo, formatTime } from '../../ui/format.ts'
 import { type Column, Table } from '../../ui/table.tsx'
+import { clientName, receiverName } from './data.ts'
 
 const TONES: Readonly<Record<string, Tone>> = { delivered: 'success', failed: 'danger', pending: 'warning' }
 
-/** The state of a delivery. */
-export function DeliveryStatus({ status }: Pick<WebhookDelivery, 'status'>) {
-  return <Badge tone={TONES[status] ?? 'neutral'}>{WEBHOOKS.statuses[status] ?? status}</Badge>
+/** The state of a delivery. A pending one that was refused before is named differently from a new one. */
+export function DeliveryStatus({ status, attempts }: Pick<WebhookDelivery, 'status' | 'attempts'>) {
+  const isRetrying = status === 'pending' && attempts.length > 0
+  return (
+    <Badge tone={TONES[status] ?? 'neutral'}>
+      {isRetrying ? WEBHOOKS.retrying : (WEBHOOKS.statuses[status] ?? status)}
+    </Badge>
+  )
+}
+
+/** The status and the duration of the latest response. */
+function LastResponse({ attempts }: Pick<WebhookDelivery, 'attempts'>) {
+  const last = attempts.at(-1)
+  if (!last) return null
+  return (
+    <span title={last.error} className="whitespace-nowrap tabular-nums">
+      {last.status ?? WEBHOOKS.noResponse}
+      <span className="text-muted"> · {WEBHOOKS.ms(last.ms)}</span>
+    </span>
+  )
 }
 
 /** The deliveries, the latest events first. */
@@ -19,12 +38,13 @@ export function DeliveriesTable({
   deliveries: readonly WebhookDelivery[]
   onOpen: (id: string) => void
 }) {
+  const { clients } = useSession()
   const columns: Array<Column<WebhookDelivery>> = [
     {
       key: 'event',
       header: WEBHOOKS.event,
       className: 'w-full max-w-0',
-      cell: ({ id, event, clientId }) => (
+      cell: ({ id, event, clientId, occurredAt }) => (
         <>
           <button
             type="button"
@@ -36,29 +56,49 @@ export function DeliveriesTable({
           >
             {event}
           </button>
-          <span className="block truncate text-muted">{clientId}</span>
+          <span className="block truncate text-muted">
+            {clientName(clients, clientId)}
+            <span className="md:hidden"> · {formatAgo(occurredAt)}</span>
+          </span>
         </>
       ),
     },
-    { key: 'status', header: WEBHOOKS.status, cell: (one) => <DeliveryStatus status={one.status} /> },
+    {
+      key: 'status',
+      header: WEBHOOKS.status,
+      cell: (one) => (
+        <span className="flex flex-col items-start gap-1">
+          <DeliveryStatus {...one} />
+          <span className="text-xs sm:hidden">
+            <LastResponse attempts={one.attempts} />
+          </span>
+        </span>
+      ),
+    },
+    {
+      key: 'response',
+      header: WEBHOOKS.response,
+      hiddenBelow: 'sm',
+      cell: ({ attempts }) => <LastResponse attempts={attempts} />,
+    },
     {
       key: 'receiver',
       header: WEBHOOKS.receiver,
       hiddenBelow: 'sm',
       className: 'whitespace-nowrap',
-      cell: ({ receiver }) => receiver.name ?? receiver.id,
+      cell: ({ receiver }) => receiverName(receiver),
     },
     {
       key: 'attempts',
       header: WEBHOOKS.attempts,
-      hiddenBelow: 'md',
+      hiddenBelow: 'lg',
       isNumeric: true,
       cell: ({ attempts }) => attempts.length,
     },
     {
       key: 'time',
       header: WEBHOOKS.time,
-      hiddenBelow: 'sm',
+      hiddenBelow: 'md',
       className: 'whitespace-nowrap text-muted',
       cell: ({ occurredAt }) => <span title={formatTime(occurredAt)}>{formatAgo(occurredAt)}</span>,
     },

@@ -3,6 +3,7 @@ import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { receiverName } from './data.ts'
 
 /** The response of each receiver to a test event. */
 export function TestDialog({ outcome, onClose }: { outcome: WebhookTest; onClose: () => void }) {
@@ -22,7 +23,7 @@ export function TestDialog({ outcome, onClose }: { outcome: WebhookTest; onClose
         {outcome.receivers.map(({ receiver, delivered, ms, status, body, error }) => (
           <li key={receiver.id} className="rounded-md border border-line px-3 py-2 text-sm">
             <span className="flex flex-wrap items-center gap-2">
-              <span className="font-medium">{receiver.name ?? receiver.id}</span>
+              <span className="font-medium">{receiverName(receiver)}</span>
               <Badge tone={delivered ? 'success' : 'danger'}>
                 {delivered ? WEBHOOKS.delivered : WEBHOOKS.failed}
               </Badge>

@@ -54,6 +54,8 @@ export interface LoggedDelivery extends Delivery {
 export interface DeliveryFilter {
   status?: DeliveryStatus | undefined
   clientId?: string | undefined
+  event?: EventName | undefined
+  receiverId?: string | undefined
   /** Deliveries of events that happened at this time or later, in milliseconds since 1970. */
   since?: number | undefined
 }
@@ -105,10 +107,15 @@ export function timePosition(ms: number): string {
 }
 
 /** Whether a delivery is selected. */
-export function isSelected(delivery: Delivery, { status, clientId, since }: DeliveryFilter): boolean {
+export function isSelected(
+  delivery: Delivery,
+  { status, clientId, event, receiverId, since }: DeliveryFilter,
+): boolean {
   return (
     (status === undefined || delivery.status === status) &&
     (clientId === undefined || delivery.clientId === clientId) &&
+    (event === undefined || delivery.event === event) &&
+    (receiverId === undefined || delivery.receiver.id === receiverId) &&
     (since === undefined || delivery.occurredAt >= since)
   )
 }

@@ -1,10 +1,12 @@
 import type { z } from 'zod'
+import { EVENT_NAMES } from '../../../core/events.ts'
 import { DELIVERY_STATUSES } from '../../../core/ports/events/delivery-log.ts'
 import { webhookReplay } from '../../webhooks/request.ts'
 import {
   webhookDelivery,
   webhookDeliveryList,
   webhookDeliveryWithPayload,
+  webhookReceiverList,
   webhookReplayReport,
   webhookTest,
 } from '../../wire/webhooks.ts'
@@ -31,6 +33,15 @@ export const WEBHOOKS: readonly Endpoint[] = [
     examples: [{ id: 'off', summary: 'Without receivers', status: 409 }],
   },
   {
+    route: 'GET /v1/webhooks/receivers',
+    id: 'listReceivers',
+    tag: 'Webhooks',
+    summary: 'List the receivers and their events',
+    access: 'operator or secret',
+    responses: { 200: json('All receivers.', webhookReceiverList) },
+    examples: [{ id: 'off', summary: 'Without receivers', status: 200, response: { receivers: [] } }],
+  },
+  {
     route: 'GET /v1/webhooks/deliveries',
     id: 'listDeliveries',
     tag: 'Webhooks',
@@ -39,6 +50,9 @@ export const WEBHOOKS: readonly Endpoint[] = [
     access: 'operator or secret',
     parameters: [
       query('status', 'Only deliveries with this status.', { type: 'string', enum: DELIVERY_STATUSES }),
+      query('event', 'Only events of this type.', { type: 'string', enum: EVENT_NAMES }),
+      query('receiver', 'Only deliveries to the receiver with this ID.'),
+      query('client', 'Only events of the client with this ID. For the operator.'),
       query('since', 'Only events that happened at this time or later.', {
         type: 'string',
         format: 'date-time',

@@ -25,7 +25,12 @@ export function DeliveryKeys({
   const add = useMutation({
     mutationFn: () => sluice.clients.addUrlKey(client.id),
     onSuccess: async ({ urlKey: { version, key } }) => {
-      onIssued({ title: CLIENTS.keyTitle(version), value: key, label: CLIENTS.copyKey })
+      onIssued({
+        title: CLIENTS.keyTitle(version),
+        value: key,
+        label: CLIENTS.copyKey,
+        hint: CLIENTS.keyOnce,
+      })
       await reload()
     },
     onError: toast.failure,

@@ -54,6 +54,7 @@ export function ScopedSecretDialog({
         title: CLIENTS.secretTitle(given ?? id),
         value: secretClientToken,
         label: CLIENTS.copySecret,
+        hint: CLIENTS.secretOnce,
       })
       await reload()
     },

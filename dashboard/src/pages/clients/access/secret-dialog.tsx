@@ -9,6 +9,8 @@ export interface IssuedSecret {
   value: string
   /** The name of the button that copies it. */
   label: string
+  /** What to do with it. */
+  hint: string
 }
 
 /** Shows a secret once. A click outside does not close it, since the secret cannot be shown again. */
@@ -19,7 +21,7 @@ export function SecretDialog({ issued, onClose }: { issued: IssuedSecret; onClos
       isModalOnly
       onClose={onClose}
       title={issued.title}
-      description={CLIENTS.secretOnce}
+      description={issued.hint}
       actions={
         <Button look="primary" onClick={onClose}>
           {CLIENTS.done}

@@ -33,6 +33,7 @@ export function Tokens({ client, onIssued }: { client: Client; onIssued: (secret
       title: CLIENTS.secretTitle(nameOf(client)),
       value: secretClientToken,
       label: CLIENTS.copySecret,
+      hint: CLIENTS.secretOnce,
     })
     await reload()
   }

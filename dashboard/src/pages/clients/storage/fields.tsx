@@ -52,10 +52,13 @@ export function BucketFields({
   value,
   onChange,
   error,
+  isStored = false,
 }: {
   value: Bucket
   onChange: (value: Bucket) => void
   error: Error | null
+  /** Whether the service has a secret access key, which it does not show. */
+  isStored?: boolean
 }) {
   const wrong = fieldOf(error)
   const errorAt = (name: string) => wrong === name && error?.message
@@ -77,7 +80,11 @@ export function BucketFields({
           />
         </Field>
       ))}
-      <Field label={CLIENT_PARTS.fields.secretAccessKey} error={errorAt('secretAccessKey')}>
+      <Field
+        label={CLIENT_PARTS.fields.secretAccessKey}
+        hint={isStored && CLIENT_PARTS.secretHint}
+        error={errorAt('secretAccessKey')}
+      >
         <Input
           type="password"
           autoComplete="new-password"
