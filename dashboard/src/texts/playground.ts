@@ -40,6 +40,7 @@ export const PLAYGROUND = {
   after: 'Result',
   compareSlider: 'Boundary between original and result, in percent',
   rendering: 'Rendering',
+  refused: 'The service refuses these parameters',
   failed: 'This result could not be rendered',
   size: 'Size',
   saved: 'Saved',
@@ -48,6 +49,8 @@ export const PLAYGROUND = {
   format: 'Format',
   dimensions: 'Dimensions',
   milliseconds: (ms: number) => `${ms} ms`,
+  seconds: (seconds: number) => `${seconds.toFixed(1)} s`,
+  withJob: 'with its job',
   pixels: (width: number, height: number) => `${width} × ${height}`,
   ofOriginal: (bytes: string) => `of ${bytes}`,
   transformed: 'Note of the service',
@@ -98,5 +101,4 @@ export const PLAYGROUND = {
   presetNameHint: 'Small letters, digits and hyphens, for example product-card.',
   presetNameMissing: 'Enter a name.',
   presetDescription: 'Description',
-  clearAll: 'Clear',
 }

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import type { Preset } from '../../../../client/index.ts'
 import type { Parameter } from './catalog.ts'
 import { type PlaygroundSearch, readSearch } from './search.ts'
 
@@ -81,5 +82,12 @@ export function toSearch(values: Values): PlaygroundSearch {
       name,
       value !== '' && String(Number(value)) === value ? Number(value) : value,
     ]),
+  )
+}
+
+/** The parameters of a preset, each as in a delivery URL. */
+export function valuesOf({ parameters }: Preset): Values {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [name, value === true ? '1' : String(value)]),
   )
 }

@@ -47,13 +47,14 @@ export function Workbench({ file, lists }: { file: FileWithDerivatives; lists: P
         </span>
       }
       actions={
-        <>
+        // In one row on phones.
+        <div className="flex flex-wrap items-center gap-2 max-sm:[&>button>svg]:hidden">
           <PresetMenu group={group} values={values} replace={replace} />
           <ChangeFile />
-        </>
+        </div>
       }
     >
-      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem] xl:grid-cols-[minmax(0,1fr)_24rem]">
+      <div className="flex flex-col gap-5 lg:grid lg:items-start lg:grid-cols-[minmax(0,1fr)_20rem] xl:grid-cols-[minmax(0,1fr)_24rem]">
         <div className="contents lg:flex lg:min-w-0 lg:flex-col lg:gap-5">
           <Preview file={file} rendered={rendered} values={values} change={change} parameters={own} />
           <div className="order-3 min-w-0">

@@ -41,7 +41,8 @@ export function ControlPanel({ parameters, further, values, change, refusal }: P
       />
     ))
   return (
-    <div className="flex min-h-0 flex-col">
+    // On phones the preview covers the top of the page: what gets the focus is scrolled below it.
+    <div className="flex min-h-0 flex-col max-lg:[&_*]:scroll-mt-112">
       <div className="border-line border-b p-3">
         <Input
           type="search"
@@ -50,7 +51,13 @@ export function ControlPanel({ parameters, further, values, change, refusal }: P
           aria-label={PLAYGROUND.searchParameters}
           placeholder={PLAYGROUND.searchParameters}
         />
-        <Active values={values} change={change} refusal={refusal} onShow={() => setSearch('')} />
+        <Active
+          known={new Set([...parameters, ...further].map(({ name }) => name))}
+          values={values}
+          change={change}
+          refusal={refusal}
+          onShow={() => setSearch('')}
+        />
       </div>
       <div className="min-h-0 divide-y divide-line lg:overflow-y-auto">
         {plugins(own)}
@@ -68,11 +75,12 @@ export function ControlPanel({ parameters, further, values, change, refusal }: P
 
 /** The chosen parameters. A click leads to the control of one. */
 function Active({
+  known,
   values,
   change,
   refusal,
   onShow,
-}: Pick<Props, 'values' | 'change' | 'refusal'> & { onShow: () => void }) {
+}: Pick<Props, 'values' | 'change' | 'refusal'> & { known: ReadonlySet<string>; onShow: () => void }) {
   const entries = Object.entries(values)
   if (entries.length === 0) return null
   const show = (name: string) => {
@@ -89,14 +97,21 @@ function Active({
             refusal?.param === name ? 'bg-danger-soft text-danger-ink' : 'bg-accent-soft text-accent-ink'
           }`}
         >
-          <button
-            type="button"
-            aria-label={PLAYGROUND.show(name)}
-            onClick={() => show(name)}
-            className="h-full min-w-0 truncate rounded-l-md pl-2 font-mono hover:underline"
-          >
-            {name}={value}
-          </button>
+          {known.has(name) ? (
+            <button
+              type="button"
+              aria-label={PLAYGROUND.show(name)}
+              onClick={() => show(name)}
+              className="h-full min-w-0 truncate rounded-l-md pl-2 font-mono hover:underline"
+            >
+              {name}={value}
+            </button>
+          ) : (
+            // A preset, or a parameter that no plugin has.
+            <span className="min-w-0 truncate pl-2 font-mono">
+              {name}={value}
+            </span>
+          )}
           <button
             type="button"
             aria-label={PLAYGROUND.clear(name)}

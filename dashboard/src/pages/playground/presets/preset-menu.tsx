@@ -12,7 +12,7 @@ import { SkeletonRows } from '../../../ui/skeleton.tsx'
 import { ErrorState } from '../../../ui/states.tsx'
 import type { Group } from '../catalog.ts'
 import { presetsQuery } from '../queries.ts'
-import { queryOf, type Values } from '../state.ts'
+import { queryOf, type Values, valuesOf } from '../state.ts'
 import { SaveDialog } from './save-dialog.tsx'
 
 /** The presets for a type of files: apply, load, delete; and save the chosen parameters as one. */
@@ -147,12 +147,5 @@ function Entry({
         {PLAYGROUND.apply}
       </Button>
     </li>
-  )
-}
-
-/** The parameters of a preset, each as in a delivery URL. */
-function valuesOf({ parameters }: Preset): Values {
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, value === true ? '1' : String(value)]),
   )
 }

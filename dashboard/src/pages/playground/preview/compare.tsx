@@ -7,11 +7,17 @@ export function Compare({ before, after }: { before: string; after: string }) {
   const picture = 'absolute inset-0 size-full object-contain p-3'
   return (
     <div className="relative size-full touch-none select-none overflow-hidden">
-      <img src={after} alt={PLAYGROUND.after} className={picture} />
+      {/* Each is clipped: a transparent one must not show the other one. */}
+      <img
+        src={after}
+        alt={PLAYGROUND.after}
+        className={picture}
+        style={{ clipPath: `inset(0 0 0 ${percent}%)` }}
+      />
       <img
         src={before}
         alt={PLAYGROUND.before}
-        className={`${picture} checkered`}
+        className={picture}
         style={{ clipPath: `inset(0 ${100 - percent}% 0 0)` }}
       />
       <span className="absolute top-3 left-3 rounded-md bg-black/70 px-2 py-0.5 text-white text-xs">

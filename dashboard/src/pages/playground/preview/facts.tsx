@@ -6,18 +6,20 @@ import type { Rendered } from './use-result.ts'
 /** Size, saved bytes, time, format and dimensions of the result. */
 export function Facts({
   original,
-  rendered: { result, isRendering },
+  rendered: { result: last, error, isRendering },
   size,
 }: {
   original: { size: number }
   rendered: Rendered
   size: { width: number; height: number } | undefined
 }) {
+  // The result of other parameters says nothing about these.
+  const result = error ? undefined : last
   const bytes = result?.bytes
   const saved = bytes === undefined ? undefined : original.size - bytes
   return (
     <div className="border-line border-t" aria-busy={isRendering}>
-      <dl className="grid grid-cols-2 gap-px bg-line sm:grid-cols-5">
+      <dl className="grid grid-cols-3 gap-px bg-line sm:grid-cols-5">
         <Fact name={PLAYGROUND.size} value={bytes === undefined ? undefined : formatBytes(bytes)}>
           {PLAYGROUND.ofOriginal(formatBytes(original.size))}
         </Fact>
@@ -30,10 +32,18 @@ export function Facts({
         </Fact>
         <Fact
           name={PLAYGROUND.time}
-          value={result?.ms === undefined ? undefined : PLAYGROUND.milliseconds(result.ms)}
-        />
+          value={
+            result &&
+            (result.ms < 10_000 ? PLAYGROUND.milliseconds(result.ms) : PLAYGROUND.seconds(result.ms / 1000))
+          }
+        >
+          {result?.hadJob && PLAYGROUND.withJob}
+        </Fact>
         <Fact name={PLAYGROUND.format} value={result && shortType(result.mediaType)} />
-        <Fact name={PLAYGROUND.dimensions} value={size && PLAYGROUND.pixels(size.width, size.height)} />
+        <Fact
+          name={PLAYGROUND.dimensions}
+          value={result && size && PLAYGROUND.pixels(size.width, size.height)}
+        />
       </dl>
       {result?.note && (
         <p className="border-line border-t px-3 py-2 text-muted text-xs">
@@ -56,10 +66,10 @@ function Fact({
   children?: ReactNode
 }) {
   return (
-    <div className="bg-surface px-3 py-2.5 last:col-span-2 sm:last:col-span-1">
+    <div className="bg-surface px-3 py-1.5 last:col-span-2 sm:py-2.5 sm:last:col-span-1">
       <dt className="text-muted text-xs">{name}</dt>
       <dd className={`font-semibold tabular-nums ${tone}`}>{value ?? '–'}</dd>
-      <dd className="min-h-4 text-faint text-xs tabular-nums">{value !== undefined && children}</dd>
+      <dd className="text-faint sm:min-h-4 text-xs tabular-nums">{value !== undefined && children}</dd>
     </div>
   )
 }

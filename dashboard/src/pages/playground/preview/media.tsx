@@ -1,19 +1,39 @@
 import { ExternalLink } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { type SyntheticEvent, useEffect, useState } from 'react'
 import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Playlist } from './playlist.tsx'
 import { isPlaylist, type Result } from './request.ts'
 
+type VideoEvent = SyntheticEvent<HTMLVideoElement>
+
 /** A result that is no picture: a player, a text, or a link. */
-export function Media({ result }: { result: Result }) {
+export function Media({
+  result,
+  label = PLAYGROUND.video,
+  onSize,
+}: {
+  result: Pick<Result, 'mediaType' | 'url'> & Partial<Pick<Result, 'blob'>>
+  /** The name of a video. */
+  label?: string
+  /** The size of a video in pixels. A stream changes it while it is played. */
+  onSize?: (size: { width: number; height: number }) => void
+}) {
   const { mediaType, url } = result
-  if (isPlaylist(mediaType)) return <Playlist key={url} url={url} />
+  const measure = ({ currentTarget: { videoWidth: width, videoHeight: height } }: VideoEvent) => {
+    if (width > 0) onSize?.({ width, height })
+  }
+  const shared = {
+    controls: true,
+    playsInline: true,
+    'aria-label': label,
+    onLoadedMetadata: measure,
+    onResize: measure,
+    className: 'size-full bg-black',
+  }
+  if (isPlaylist(mediaType)) return <Playlist key={url} url={url} {...shared} />
   if (mediaType.startsWith('video/')) {
-    return (
-      // biome-ignore lint/a11y/useMediaCaption: the file has no captions
-      <video key={url} src={url} controls playsInline aria-label={PLAYGROUND.video} className="size-full" />
-    )
+    return <video key={url} src={url} {...shared} />
   }
   if (mediaType.startsWith('audio/')) {
     return (

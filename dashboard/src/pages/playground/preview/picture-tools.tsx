@@ -1,3 +1,4 @@
+import { clsx } from 'clsx'
 import { Crop, Crosshair } from 'lucide-react'
 import { useState } from 'react'
 import { PLAYGROUND } from '../../../texts/playground.ts'
@@ -35,8 +36,8 @@ export function PictureTools({
   const height = original.height ?? shown?.height
   const isSet = tool === 'crop' ? values[crop?.name ?? ''] !== undefined : values.fx !== undefined
   return (
-    <div className="checkered">
-      <div className={`${stage} flex-col`}>
+    <div className="bg-sunken">
+      <div className={clsx(stage, 'flex-col max-sm:h-auto')}>
         {tool && (
           <div className="flex w-full flex-wrap items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2">
             {crop && hasFocus && (
@@ -80,7 +81,7 @@ export function PictureTools({
             </Button>
           </div>
         )}
-        <div className="flex min-h-0 w-full flex-1 items-center justify-center p-3">
+        <div className="flex min-h-0 w-full flex-1 items-center justify-center p-3 max-sm:h-60 max-sm:flex-none">
           {original.url ? (
             // As large as the picture, so that positions are fractions of it.
             <div className="relative inline-flex max-h-full max-w-full">
@@ -91,7 +92,7 @@ export function PictureTools({
                 onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
                   setShown({ width: naturalWidth, height: naturalHeight })
                 }
-                className="max-h-[calc(min(58vh,34rem)-6rem)] max-w-full object-contain"
+                className="checkered max-h-54 max-w-full object-contain sm:max-h-[calc(min(58vh,34rem)-6rem)]"
               />
               {tool === 'crop' && crop && width && height && shown && (
                 <CropFrame

@@ -1,9 +1,8 @@
-import { useEffect, useRef } from 'react'
-import { PLAYGROUND } from '../../../texts/playground.ts'
+import { type ComponentPropsWithoutRef, useEffect, useRef } from 'react'
 import { toast } from '../../../ui/overlays/toast.tsx'
 
 /** A player for HLS, also in browsers that know it only with a library. */
-export function Playlist({ url }: { url: string }) {
+export function Playlist({ url, ...others }: { url: string } & ComponentPropsWithoutRef<'video'>) {
   const video = useRef<HTMLVideoElement>(null)
   useEffect(() => {
     const element = video.current
@@ -27,8 +26,5 @@ export function Playlist({ url }: { url: string }) {
       end()
     }
   }, [url])
-  return (
-    // biome-ignore lint/a11y/useMediaCaption: the file has no captions
-    <video ref={video} controls playsInline aria-label={PLAYGROUND.video} className="size-full" />
-  )
+  return <video ref={video} {...others} />
 }

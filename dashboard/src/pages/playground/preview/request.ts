@@ -10,8 +10,10 @@ export interface Result {
   publicUrl: string
   mediaType: string
   bytes: number | undefined
-  /** From the request to the last byte. Undefined for a result that a job has rendered. */
-  ms: number | undefined
+  /** From the request to the last byte; to the first one for what players load. It includes the job that rendered the result. */
+  ms: number
+  /** Whether this request waited for a job. */
+  hadJob: boolean
   /** What the service changed: the header `X-Sluice-Transform`. */
   note: string | undefined
   /** The bytes of a picture or text. Players load theirs piece by piece. */
@@ -51,13 +53,13 @@ export async function render(
   const { signal, onProgress } = given
   const shared = await publicUrl(sluice, given)
   const url = reachable(shared)
-  let hasJob = false
+  let hadJob = false
+  const begin = performance.now()
   for (;;) {
-    const begin = performance.now()
     const response = await fetch(url, { headers: { Accept: ACCEPT }, credentials: 'omit', signal })
     if (response.status === 423) {
       const { job } = await response.json()
-      hasJob = true
+      hadJob = true
       await jobEnd(sluice, { job: String(job), signal, onProgress })
       continue
     }
@@ -72,7 +74,8 @@ export async function render(
       publicUrl: shared,
       mediaType,
       bytes: blob?.size ?? (length === null ? undefined : Number(length)),
-      ms: hasJob ? undefined : Math.round(performance.now() - begin),
+      ms: Math.round(performance.now() - begin),
+      hadJob,
       note: response.headers.get('X-Sluice-Transform') ?? undefined,
       blob,
     }
@@ -98,7 +101,6 @@ async function jobEnd(
         ...(typeof param === 'string' && { param }),
       })
     }
-    // An HLS playlist can be played before its job is done.
     if (state === 'done') return
     await pause(POLL_MS, signal)
   }

@@ -5,9 +5,9 @@ import { headersFor } from '../../../api/clients.ts'
 import { useClient } from '../../../api/session.ts'
 import { publicUrl } from '../delivery.ts'
 
-/** The original for the comparison and for the tools. */
+/** The original, for the comparison, the tools and the player. */
 export interface Original {
-  /** Undefined while it loads, and for other files than pictures. */
+  /** Undefined while it loads. */
   url: string | undefined
   /** In pixels, upright. */
   width: number | undefined
@@ -18,16 +18,14 @@ export interface Original {
 const SHOWN = ['jpeg', 'png', 'webp', 'gif', 'avif', 'svg']
 const MAX_BYTES = 15_000_000
 
-/** The original of a picture, in a form that browsers show. */
+/** The original, of a picture in a form that browsers show. */
 export function useOriginal(file: FileWithDerivatives): Original {
   const { client, sluice } = useClient()
-  const isPicture = file.mimeType === 'image'
   const { data } = useQuery({
     queryKey: [client.id, 'playground', 'original', file.s3PathOriginal],
-    enabled: isPicture,
     staleTime: 5 * 60_000,
     queryFn: async ({ signal }) => {
-      const isShown = SHOWN.includes(file.format) && file.size <= MAX_BYTES
+      const isShown = file.mimeType !== 'image' || (SHOWN.includes(file.format) && file.size <= MAX_BYTES)
       const query = isShown ? '' : 'w=2000&h=2000&fit=inside&f=webp'
       const [url, information] = await Promise.all([
         publicUrl(sluice, { file, query, signal }),

@@ -9,7 +9,7 @@ const DELAY_MS = 250
 
 /** What the preview shows. */
 export interface Rendered {
-  /** The last result. It stays while the next one is rendered. */
+  /** The last result. It stays while the next one is rendered, and after a failure. */
   result: Result | undefined
   error: RenderError | Error | null
   isRendering: boolean
@@ -38,9 +38,11 @@ export function useResult(file: Delivered & { s3PathOriginal: string }, query: s
     staleTime: 60_000,
     gcTime: 60_000,
   })
+  const [last, setLast] = useState<Result>()
+  if (data && data !== last) setLast(data)
   const hasJob = isFetching && job?.query === settled
   return {
-    result: data,
+    result: data ?? last,
     error,
     isRendering: isFetching || settled !== query,
     progress: hasJob ? job.progress : undefined,

@@ -18,6 +18,7 @@ export function codeOf({
   src,
   url,
   values,
+  preset = {},
   alt,
   isImage,
 }: {
@@ -25,11 +26,16 @@ export function codeOf({
   src: string
   url: string
   values: Values
+  /** The parameters of the chosen preset. */
+  preset?: Values | undefined
   alt: string
   isImage: boolean
 }): Code {
   const curl = `curl -o ${shellText(fileName(src))} ${shellText(url)}`
   if (!isImage) return { url, curl }
+  // Another width than that of the preset, with its height, would be another crop.
+  if (preset.w !== undefined || preset.h !== undefined)
+    return { curl, ...fixedSize({ src, url, values, alt }) }
   // Several widths of one picture keep its proportions.
   const { w, h, f, dpr: _dpr, ...shared } = values
   const ratio = w !== undefined && h !== undefined && values.ar === undefined ? { ar: `${w}:${h}` } : {}
@@ -57,6 +63,35 @@ export function codeOf({
     ].join('\n'),
     react: reactCode({ src, alt, w, query: { ...others, ...(f !== undefined && { f }) } }),
     curl,
+  }
+}
+
+/** Code for an image whose size a preset sets: it is rendered for each density of screens. */
+function fixedSize({
+  src,
+  url,
+  values: { dpr: _dpr, ...values },
+  alt,
+}: {
+  src: string
+  url: string
+  values: Values
+  alt: string
+}): Omit<Code, 'curl'> {
+  const set = (more: Values = {}) =>
+    [1, 2]
+      .map((dpr) => `${buildUrl(src, { ...values, ...more, ...(dpr > 1 && { dpr }) })} ${dpr}x`)
+      .join(',\n    ')
+  return {
+    url,
+    srcset: `<img\n  src="${html(url)}"\n  srcset="${html(set())}"\n  alt="${html(alt)}">`,
+    picture: [
+      '<picture>',
+      ...['avif', 'webp'].map((f) => `  <source type="image/${f}"\n    srcset="${html(set({ f }))}">`),
+      `  <img src="${html(url)}" alt="${html(alt)}">`,
+      '</picture>',
+    ].join('\n'),
+    react: `<img\n  src="${html(url)}"\n  srcSet="${html(set().replace(/\s+(?=http)/g, ' '))}"\n  alt="${html(alt)}"\n/>`,
   }
 }
 

@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { buildUrl, type FileWithDerivatives } from '../../../../../client/index.ts'
+import { useClient } from '../../../api/session.ts'
 import { PLAYGROUND } from '../../../texts/playground.ts'
 import { CopyButton } from '../../../ui/copy-button.tsx'
 import { Card } from '../../../ui/page.tsx'
@@ -7,7 +9,8 @@ import { Notice } from '../../../ui/states.tsx'
 import { Tabs } from '../../../ui/tabs.tsx'
 import { needsSignature } from '../delivery.ts'
 import type { Result } from '../preview/request.ts'
-import { queryOf, type Values } from '../state.ts'
+import { presetsQuery } from '../queries.ts'
+import { queryOf, type Values, valuesOf } from '../state.ts'
 import { type Code, codeOf } from './code.ts'
 
 const KINDS = ['url', 'srcset', 'picture', 'react', 'curl'] as const
@@ -23,6 +26,9 @@ export function Snippets({
   result: Result | undefined
 }) {
   const [kind, setKind] = useState<keyof Code>('url')
+  const { client, sluice } = useClient()
+  const { data: presets } = useQuery(presetsQuery(client.id, sluice))
+  const preset = presets?.find(({ name }) => name === values.preset)
   const query = queryOf(values)
   const isSigned = needsSignature(file)
   // The part before the signature, which covers the parameters.
@@ -31,6 +37,7 @@ export function Snippets({
     src,
     url: isSigned ? (result?.publicUrl ?? src) : buildUrl(src, query),
     values,
+    preset: preset && valuesOf(preset),
     alt: file.originalName.replace(/\.[^.]*$/, ''),
     isImage: file.mimeType === 'image',
   })
