@@ -16,7 +16,8 @@ export const UPLOAD = {
   addMore: 'Add files',
   url: 'URLs of files',
   urlHint: 'One per line. The service downloads them from there.',
-  urlInvalid: (line: string) => `"${line}" is not a URL. Enter addresses that begin with https:// or http://.`,
+  urlInvalid: (line: string) =>
+    `"${line}" is not a URL. Enter addresses that begin with https:// or http://.`,
   urlMissing: 'Enter a URL.',
   urlSubmit: 'Upload',
   dropTitle: 'Drop to upload',
