@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { changes, newClient, newSecret, rotation, storage } from '../../admin/client-request.ts'
+import { changes, newClient, newSecret, rotation } from '../../admin/client-request.ts'
 import { signIn } from '../../admin/sign-in.ts'
 import {
   adminSession,
@@ -9,19 +9,19 @@ import {
   clientWithUrlKey,
   newScopedSecret,
   removedClient,
-  testedStorage,
 } from '../../wire/clients.ts'
 import type { Endpoint, Example, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
 import { flag } from '../parameters.ts'
 
-const ok = (description: string, schema: z.ZodType): Readonly<Record<number, Success>> => ({
+/** A response of 200 that is not cached. */
+export const ok = (description: string, schema: z.ZodType): Readonly<Record<number, Success>> => ({
   200: { description, content: { 'application/json': { schema } }, headers: ['Cache-Control'] },
 })
-const CLIENT = ok('The client.', client)
+export const CLIENT = ok('The client.', client)
 const WITH_SECRET = ok('The client and its new secret, which is only in this response.', clientWithSecret)
 
-const ID = { id: EXAMPLE.clientId }
+export const ID = { id: EXAMPLE.clientId }
 const EXAMPLE_CLIENT = {
   id: EXAMPLE.clientId,
   name: 'Shop',
@@ -31,7 +31,7 @@ const EXAMPLE_CLIENT = {
 }
 
 /** An example with the client as its response. */
-const shown = (summary: string, parameters: Readonly<Record<string, string>> = {}): Example => ({
+export const shown = (summary: string, parameters: Readonly<Record<string, string>> = {}): Example => ({
   id: 'shop',
   summary,
   parameters: { ...ID, ...parameters },
@@ -141,39 +141,6 @@ export const CLIENTS: readonly Endpoint[] = [
         status: 200,
         response: { originals: 0 },
       },
-    ],
-  },
-  {
-    route: 'PUT /v1/clients/:id/storage',
-    id: 'setClientStorage',
-    tag: 'Clients',
-    summary: 'Change the own bucket of a client',
-    access: 'admin',
-    body: { 'application/json': { schema: storage } },
-    responses: CLIENT,
-  },
-  {
-    route: 'DELETE /v1/clients/:id/storage',
-    id: 'removeClientStorage',
-    tag: 'Clients',
-    summary: "Return a client to the installation's bucket",
-    access: 'admin',
-    responses: CLIENT,
-    examples: [shown('A client')],
-  },
-  {
-    route: 'POST /v1/clients/:id/storage/test',
-    id: 'testClientStorage',
-    tag: 'Clients',
-    summary: 'Test a bucket, without a change of the client',
-    description:
-      'Puts an object, reads it, lists it and deletes it. Without a body, this tests the own bucket of the client with its stored credentials.',
-    access: 'admin',
-    body: { 'application/json': { schema: storage } },
-    isBodyOptional: true,
-    responses: ok('The bucket can be used.', testedStorage),
-    examples: [
-      { id: 'shared', summary: 'A client without a bucket of its own', parameters: ID, status: 409 },
     ],
   },
   {
