@@ -24,6 +24,9 @@ import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
 
+// The encoder looks ahead 40 frames, so that a short film has no progress before its end.
+const SLOW = { rate: 25, colours: ['red', 'green', 'blue', 'red', 'green', 'blue', 'red', 'green'] }
+
 onOneBackend('the page Playground: snippets, presets and videos', (start) => {
   let folder: string
   let service: Service
@@ -35,12 +38,12 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
   let clip: FileRecord
   before(async function () {
     this.timeout(120_000)
-    const slow = await slowFfmpeg(1)
+    const slow = await slowFfmpeg(4)
     folder = slow.folder
     service = await start({ programs: createPrograms({ PATH: slow.PATH }) })
     sluice = createClient({ baseUrl: service.url, secret: service.tokens.secretClientToken })
     photo = await sluice.files.upload(await picture(), { name: 'photo.png' })
-    clip = await sluice.files.upload(await video({ width: 320, height: 240 }), { name: 'clip.mp4' })
+    clip = await sluice.files.upload(await video({ ...SLOW, width: 320, height: 240 }), { name: 'clip.mp4' })
     // Its job runs while the other tests do.
     expect((await fetch(`${clip.src}?hls`)).status).to.equal(423)
     owner = await firstOwner(service)
@@ -56,6 +59,9 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
   async function open(file: FileRecord, query = ''): Promise<void> {
     await visit(page, { service, file, query })
   }
+
+  const ownPresets = async () =>
+    (await sluice.presets.list()).flatMap(({ name, from }) => (from === 'client' ? [name] : []))
 
   it('is used by keys alone', async () => {
     await open(photo)
@@ -140,12 +146,10 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
     await eventually(async () => expect(await chosen(page)).to.have.members(['w=100', 'h=50', 'f=webp']))
     await button(page, 'Presets').click()
     await button(page, 'Delete card').click()
-    await page.getByText('No preset exists').waitFor()
-    expect(await sluice.presets.list()).to.deep.equal([])
+    await button(page, 'Delete card').waitFor({ state: 'detached' })
+    expect(await ownPresets()).to.deep.equal([])
     await button(page, 'Undo').click()
-    await eventually(async () =>
-      expect((await sluice.presets.list()).map(({ name }) => name)).to.deep.equal(['card']),
-    )
+    await eventually(async () => expect(await ownPresets()).to.deep.equal(['card']))
   })
 
   it('lets viewers try parameters, and save nothing', async () => {

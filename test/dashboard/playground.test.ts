@@ -104,9 +104,7 @@ onOneBackend('the page Playground', (start) => {
     } as const
     for (const [role, names] of Object.entries(roles))
       for (const name of names)
-        await page
-          .getByRole(role as 'textbox', { name: `Value of ${name}`, exact: true })
-          .waitFor({ timeout: 2000 })
+        await page.getByRole(role as 'textbox', { name: `Value of ${name}`, exact: true }).waitFor()
     await field(page, 'brand').getByRole('radio', { name: 'On' }).click()
     await eventually(async () => expect(await snippet(page, 'URL')).to.equal(`${photo.src}?brand=1`))
     // It was green before.
