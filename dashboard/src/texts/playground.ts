@@ -20,7 +20,7 @@ export const PLAYGROUND = {
   active: 'Active',
   reset: 'Reset all',
   clear: (name: string) => `Remove ${name}`,
-  show: (name: string) => `Show ${name}`,
+  show: (parameter: string) => `Show ${parameter}`,
   frame: 'Parameters of images',
   notSet: 'Not set',
   defaultIs: (value: string | number) => `Default: ${value}`,

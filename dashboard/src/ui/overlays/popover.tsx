@@ -1,8 +1,8 @@
 import { clsx } from 'clsx'
 import { Popover as Radix } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useId } from 'react'
 
-/** A small window at a button, for filters and short forms. */
+/** A small window at a button, for filters and short forms. It has the name of the button. */
 export function Popover({
   trigger,
   align = 'start',
@@ -18,11 +18,15 @@ export function Popover({
   className?: string
   children: ReactNode
 }) {
+  const triggerId = useId()
   return (
     <Radix.Root {...(isOpen !== undefined && { open: isOpen })} {...(onOpenChange && { onOpenChange })}>
-      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Trigger asChild id={triggerId}>
+        {trigger}
+      </Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
+          aria-labelledby={triggerId}
           align={align}
           sideOffset={6}
           collisionPadding={8}

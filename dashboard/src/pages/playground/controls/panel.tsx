@@ -42,7 +42,7 @@ export function ControlPanel({ parameters, further, values, change, refusal }: P
     ))
   return (
     // On phones the preview covers the top of the page: what gets the focus is scrolled below it.
-    <div className="flex min-h-0 flex-col max-lg:[&_*]:scroll-mt-112">
+    <div className="flex min-h-0 flex-col max-md:[&_*]:scroll-mt-112">
       <div className="border-line border-b p-3">
         <Input
           type="search"
@@ -100,7 +100,7 @@ function Active({
           {known.has(name) ? (
             <button
               type="button"
-              aria-label={PLAYGROUND.show(name)}
+              aria-label={PLAYGROUND.show(`${name}=${value}`)}
               onClick={() => show(name)}
               className="h-full min-w-0 truncate rounded-l-md pl-2 font-mono hover:underline"
             >

@@ -19,7 +19,7 @@ export function Facts({
   const saved = bytes === undefined ? undefined : original.size - bytes
   return (
     <div className="border-line border-t" aria-busy={isRendering}>
-      <dl className="grid grid-cols-3 gap-px bg-line sm:grid-cols-5">
+      <dl className="grid grid-cols-3 gap-px bg-line sm:auto-cols-fr sm:grid-flow-col sm:grid-cols-none">
         <Fact name={PLAYGROUND.size} value={bytes === undefined ? undefined : formatBytes(bytes)}>
           {PLAYGROUND.ofOriginal(formatBytes(original.size))}
         </Fact>
@@ -40,10 +40,12 @@ export function Facts({
           {result?.hadJob && PLAYGROUND.withJob}
         </Fact>
         <Fact name={PLAYGROUND.format} value={result && shortType(result.mediaType)} />
-        <Fact
-          name={PLAYGROUND.dimensions}
-          value={result && size && PLAYGROUND.pixels(size.width, size.height)}
-        />
+        {!result?.mediaType.startsWith('audio/') && (
+          <Fact
+            name={PLAYGROUND.dimensions}
+            value={result && size && PLAYGROUND.pixels(size.width, size.height)}
+          />
+        )}
       </dl>
       {result?.note && (
         <p className="border-line border-t px-3 py-2 text-muted text-xs">
@@ -66,7 +68,7 @@ function Fact({
   children?: ReactNode
 }) {
   return (
-    <div className="bg-surface px-3 py-1.5 last:col-span-2 sm:py-2.5 sm:last:col-span-1">
+    <div className="bg-surface px-3 py-1.5 last:col-span-2 last:nth-4:col-span-3 sm:py-2.5 sm:last:col-span-1!">
       <dt className="text-muted text-xs">{name}</dt>
       <dd className={`font-semibold tabular-nums ${tone}`}>{value ?? '–'}</dd>
       <dd className="text-faint sm:min-h-4 text-xs tabular-nums">{value !== undefined && children}</dd>

@@ -37,7 +37,7 @@ export function Preview({ file, rendered, parameters, values, change }: Props) {
     // On phones it remains visible above the parameters, unless the phone lies on its side.
     <Card
       isFlush
-      className="order-1 min-w-0 max-lg:z-20 max-lg:[@media(min-height:44rem)]:sticky max-lg:[@media(min-height:44rem)]:top-14 md:max-lg:[@media(min-height:44rem)]:top-0"
+      className="order-1 min-w-0 max-md:[@media(min-height:44rem)]:sticky max-md:top-14 max-md:z-20"
     >
       <h2 className="sr-only">{PLAYGROUND.preview}</h2>
       <div className="flex h-12 items-center justify-between gap-3 border-line border-b px-3">
