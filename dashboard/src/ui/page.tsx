@@ -64,7 +64,7 @@ export function Card({
     >
       {title && (
         <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 py-3 not-only:border-line not-only:border-b">
-          <div className="min-w-0">
+          <div className="min-w-0 flex-1 basis-60">
             <h2 className="font-semibold">{title}</h2>
             {description && <p className="text-muted text-sm">{description}</p>}
           </div>
