@@ -21,7 +21,7 @@ export function RuleInput({ field, ...rest }: FieldProps<RuleField['kind']>) {
   if (field.kind === 'list') return <ListInput field={field} {...rest} />
   if (field.kind === 'members') return <MembersInput field={field} {...rest} />
   return (
-    <Field label={labelOf(field)} hint={field.help} error={rest.error}>
+    <Field label={labelOf(field)} hint={helpOf(field)} error={rest.error}>
       <NumberInput value={rest.value} onChange={rest.onChange} />
     </Field>
   )
@@ -29,6 +29,11 @@ export function RuleInput({ field, ...rest }: FieldProps<RuleField['kind']>) {
 
 function labelOf({ name }: RuleField): string {
   return RULES.labels[name] ?? name
+}
+
+/** The description of the API begins in lower case, since the documentation continues a sentence with it. */
+function helpOf({ help }: RuleField): string {
+  return `${help.charAt(0).toUpperCase()}${help.slice(1)}`
 }
 
 function NumberInput({
@@ -56,7 +61,7 @@ function SwitchInput({ field, value, onChange, error }: FieldProps<'switch'>) {
     <div>
       <Switch
         label={labelOf(field)}
-        description={field.help}
+        description={helpOf(field)}
         checked={value === field.on}
         onChange={(isOn) => onChange(isOn ? field.on : null)}
       />
@@ -83,19 +88,27 @@ function ListInput({ field, value, onChange, error }: FieldProps<'list'>) {
   return (
     <div className="flex flex-col gap-2">
       {word !== undefined && (
-        <Segmented
-          label={labelOf(field)}
-          value={hasList ? 'list' : value === word ? 'word' : 'default'}
-          onChange={(mode) => (mode === 'list' ? change(text) : onChange(mode === 'word' ? word : null))}
-          options={[
-            { value: 'default', label: RULES.default },
-            { value: 'word', label: RULES.any },
-            { value: 'list', label: RULES.limited },
-          ]}
-        />
+        <>
+          <span className="font-medium text-sm">{labelOf(field)}</span>
+          <Segmented
+            label={labelOf(field)}
+            value={hasList ? 'list' : value === word ? 'word' : 'default'}
+            onChange={(mode) => (mode === 'list' ? change(text) : onChange(mode === 'word' ? word : null))}
+            options={[
+              { value: 'default', label: RULES.default },
+              { value: 'word', label: RULES.any },
+              { value: 'list', label: RULES.limited },
+            ]}
+          />
+        </>
       )}
       {hasList ? (
-        <Field label={labelOf(field)} hint={`${field.help}. ${RULES.list}.`} error={error}>
+        <Field
+          label={labelOf(field)}
+          hint={`${helpOf(field)}. ${RULES.list}.`}
+          isLabelHidden={word !== undefined}
+          error={error}
+        >
           <Textarea
             spellCheck={false}
             className="font-mono text-sm"
@@ -105,9 +118,7 @@ function ListInput({ field, value, onChange, error }: FieldProps<'list'>) {
           />
         </Field>
       ) : (
-        <p className="text-muted text-sm">
-          <span className="font-medium text-ink">{labelOf(field)}:</span> {field.help}
-        </p>
+        <p className="text-muted text-sm">{helpOf(field)}</p>
       )}
     </div>
   )
@@ -121,7 +132,7 @@ function MembersInput({ field, value, onChange, error }: FieldProps<'members'>) 
       <p className="mb-2 text-muted text-sm">{RULES.perWindow}</p>
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-4">
         {field.names.map((name) => (
-          <Field key={name} label={name}>
+          <Field key={name} label={RULES.rates[name] ?? name}>
             <NumberInput
               value={members?.[name]}
               onChange={(points) => onChange({ ...members, [name]: points })}

@@ -10,12 +10,41 @@ import { SkeletonRows } from '../../../ui/skeleton.tsx'
 import { ErrorState, Notice } from '../../../ui/states.tsx'
 import { useReloadClients } from '../data.ts'
 import { RuleInput, type RuleValue } from './fields.tsx'
-import { rulesQuery } from './schema.ts'
+import { type RuleField, rulesQuery } from './schema.ts'
+
+type Section = keyof typeof RULES.sections
 
 /** The rule that an error of the service is about: `rates` for `rules.rates.zip`. */
 function ruleOf(error: Error | null): string | undefined {
   const param = error instanceof SluiceError ? error.problem?.param : undefined
   return param?.replace(/^rules\./, '').split(/[.[]/)[0]
+}
+
+const SECTIONS: Readonly<Record<string, Section>> = {
+  signedUrls: 'delivery',
+  privateFolders: 'delivery',
+  presetsOnly: 'delivery',
+  allowedWidths: 'derivatives',
+  variantLimit: 'derivatives',
+  derivativesMaxBytes: 'derivatives',
+  uploadMaxBytes: 'uploads',
+  uploadTypes: 'uploads',
+  uploadMinPixels: 'uploads',
+  uploadMaxPixels: 'uploads',
+  uploadDecodable: 'uploads',
+  keepDeletedSeconds: 'files',
+  dedupe: 'files',
+  fetchHosts: 'fetch',
+  fetchDenyHosts: 'fetch',
+  rates: 'rates',
+}
+
+/** The rules by section. A rule that this page does not know is in the last one. */
+function sectionsOf(fields: readonly RuleField[]): Array<[Section, RuleField[]]> {
+  const of = (section: Section) => fields.filter(({ name }) => (SECTIONS[name] ?? 'others') === section)
+  return (Object.keys(RULES.sections) as Section[])
+    .map((section): [Section, RuleField[]] => [section, of(section)])
+    .filter(([, some]) => some.length > 0)
 }
 
 /** All rules of a client except its presets, in a form that is made from the API document. */
@@ -50,15 +79,20 @@ export function RulesPart({ client }: { client: Client }) {
   return (
     <Card title={CLIENTS.rules} description={RULES.text}>
       <form onSubmit={submit} noValidate>
-        <div key={version} className="flex flex-col gap-6">
-          {fields.map((field) => (
-            <RuleInput
-              key={field.name}
-              field={field}
-              value={field.name in changes ? (changes[field.name] ?? null) : (stored[field.name] ?? null)}
-              onChange={(value) => setChanges((before) => ({ ...before, [field.name]: value }))}
-              error={wrong === field.name ? save.error?.message : undefined}
-            />
+        <div key={version} className="flex flex-col gap-8">
+          {sectionsOf(fields).map(([section, some]) => (
+            <section key={section} aria-label={RULES.sections[section]} className="flex flex-col gap-5">
+              <h3 className="border-line border-b pb-1.5 font-semibold">{RULES.sections[section]}</h3>
+              {some.map((field) => (
+                <RuleInput
+                  key={field.name}
+                  field={field}
+                  value={field.name in changes ? (changes[field.name] ?? null) : (stored[field.name] ?? null)}
+                  onChange={(value) => setChanges((before) => ({ ...before, [field.name]: value }))}
+                  error={wrong === field.name ? save.error?.message : undefined}
+                />
+              ))}
+            </section>
           ))}
         </div>
         {save.error && !fields.some(({ name }) => name === wrong) && (

@@ -3,7 +3,7 @@ import { CLIENT_PARTS } from '../../../texts/clients.ts'
 import { Checkbox } from '../../../ui/forms/choices.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 
-const TEXT_FIELDS = ['bucket', 'endpoint', 'region', 'prefix', 'accessKeyId', 'publicUrl'] as const
+const TEXT_FIELDS = ['bucket', 'endpoint', 'region', 'prefix', 'publicUrl', 'accessKeyId'] as const
 const REQUIRED: readonly string[] = ['bucket', 'accessKeyId']
 
 type TextField = (typeof TEXT_FIELDS)[number]
