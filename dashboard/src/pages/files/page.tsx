@@ -67,7 +67,11 @@ function FolderPage({ folder }: { folder: string }) {
   const [isNaming, setNaming] = useState(false)
   const tags = useMemo(
     () =>
-      [...new Set(items.first.slice(0, TAGGED).flatMap((item) => (item.kind === 'file' ? item.file.tags : [])))]
+      [
+        ...new Set(
+          items.first.slice(0, TAGGED).flatMap((item) => (item.kind === 'file' ? item.file.tags : [])),
+        ),
+      ]
         .sort()
         .slice(0, 100),
     [items],

@@ -42,10 +42,7 @@ export function useActions({
     () => (ids.size === 0 ? [] : [...all.first, ...all.last].filter(({ id }) => ids.has(id))),
     [all, ids],
   )
-  const urls = useMemo(
-    () => items.flatMap((item) => (item.kind === 'file' ? [item.file.src] : [])),
-    [items],
-  )
+  const urls = useMemo(() => items.flatMap((item) => (item.kind === 'file' ? [item.file.src] : [])), [items])
   const copyUrls = () =>
     void copyText(urls.join('\n')).then(
       () => toast.success(FILE_ACTIONS.urlsCopied(urls.length)),
