@@ -115,6 +115,8 @@ onOneBackend(`the page Files with ${FILES} files in a folder`, (start) => {
     expect(requests).to.be.below(2 + (2 * FILES) / 1000)
     await page.keyboard.press('End')
     await expectRows({ from: FILES - 12, to: FILES - 1 })
+    await page.keyboard.press('Escape')
+    await bar().waitFor({ state: 'detached' })
     expect(errors).to.deep.equal([])
   })
 })
