@@ -113,6 +113,16 @@ onOneBackend(`the page Files with ${FILES} files in a folder`, (start) => {
     await bar().getByText('10,000 selected').waitFor()
     expect(await bar().getByRole('button', { name: 'Select all' }).count()).to.equal(0)
     expect(requests).to.be.below(2 + (2 * FILES) / 1000)
+    for (const [action, limit] of [
+      ['Tags', /at most 1,000 files/],
+      ['ZIP', /at most 100 files/],
+    ] as const) {
+      await bar().getByRole('button', { name: action, exact: true }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText(limit).waitFor()
+      expect(await dialog.getByRole('button').last().isDisabled()).to.equal(true)
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+    }
     await page.keyboard.press('End')
     await expectRows({ from: FILES - 12, to: FILES - 1 })
     await page.keyboard.press('Escape')
