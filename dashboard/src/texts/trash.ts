@@ -23,6 +23,8 @@ export const TRASH = {
   removeText: 'This cannot be undone.',
   removed: (files: string) => `${files} deleted permanently`,
   restored: (files: string) => `${files} restored`,
+  empty: 'Empty trash',
+  emptyQuestion: 'Delete all files of the trash permanently?',
   more: 'Show more',
   emptyTitle: 'The trash is empty',
   emptyText:

@@ -30,18 +30,19 @@ export function manyRecords(count: number): OriginalRecord[] {
   })
 }
 
-/** Adds originals to an index, each hundredth to the trash. */
+/** Adds originals to an index, each hundredth to the trash unless `trashed` is false. */
 export async function adoptMany(
   index: FileIndex,
   clientId: string,
   records: readonly OriginalRecord[],
+  { trashed = true } = {},
 ): Promise<void> {
   for (let from = 0; from < records.length; from += AT_ONCE)
     await Promise.all(
       records
         .slice(from, from + AT_ONCE)
         .map((record, i) =>
-          index.adopt(clientId, record, ...(i % 100 === 99 ? [{ at: 1, until: 2 ** 52 }] : [])),
+          index.adopt(clientId, record, ...(trashed && i % 100 === 99 ? [{ at: 1, until: 2 ** 52 }] : [])),
         ),
     )
 }

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import type { ListedFile } from '../../../../client/index.ts'
+import type { FileReport, ListedFile } from '../../../../client/index.ts'
 import { useClient, useMay } from '../../api/session.ts'
 import { TRASH } from '../../texts/trash.ts'
 import { Button } from '../../ui/button.tsx'
@@ -15,6 +15,8 @@ import { EmptyState, ErrorState } from '../../ui/states.tsx'
 import { TrashTable } from './table.tsx'
 
 const PAGE = 200
+// Files of one request that deletes permanently.
+const REMOVED_AT_ONCE = 1000
 
 /** The deleted files of a client that can be restored. */
 export function TrashPage() {
@@ -24,6 +26,7 @@ export function TrashPage() {
   const isOwner = useMay('owner')
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [toRemove, setToRemove] = useState<readonly ListedFile[]>()
+  const [isEmptying, setEmptying] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const list = useInfiniteQuery({
     queryKey: [client.id, 'files', 'trash'],
@@ -59,13 +62,33 @@ export function TrashPage() {
   const remove = async () =>
     finish(await sluice.files.deleteMany(toRemove ?? [], { permanently: true }), TRASH.removed)
 
+  const empty = async () => {
+    const results: FileReport[] = []
+    for (let cursor: string | undefined; ; ) {
+      const page = await sluice.files.page({ deleted: true, sort: 'key', limit: REMOVED_AT_ONCE, cursor })
+      if (page.files.length > 0)
+        results.push(...(await sluice.files.deleteMany(page.files, { permanently: true })))
+      if (page.cursor === null) break
+      cursor = page.cursor
+    }
+    await finish(results, TRASH.removed)
+  }
+
   return (
     <Page
       title={TRASH.title}
       description={TRASH.description}
       actions={
         mayChange &&
-        selected.length > 0 && (
+        files.length > 0 &&
+        (selected.length === 0 ? (
+          <Button
+            icon={<Trash2 aria-hidden="true" className="size-4" />}
+            onClick={() => setEmptying(true)}
+          >
+            {TRASH.empty}
+          </Button>
+        ) : (
           <>
             <Button
               icon={<RotateCcw aria-hidden="true" className="size-4" />}
@@ -82,7 +105,7 @@ export function TrashPage() {
               {TRASH.remove}
             </Button>
           </>
-        )
+        ))
       }
     >
       {list.error && !list.data ? (
@@ -125,6 +148,16 @@ export function TrashPage() {
             </div>
           )}
         </Card>
+      )}
+      {isEmptying && (
+        <ConfirmDialog
+          isOpen
+          onClose={() => setEmptying(false)}
+          title={TRASH.emptyQuestion}
+          description={TRASH.removeText}
+          action={TRASH.empty}
+          onConfirm={empty}
+        />
       )}
       {toRemove && (
         <ConfirmDialog

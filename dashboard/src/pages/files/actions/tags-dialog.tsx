@@ -15,6 +15,8 @@ import { filesText, reportFailures, useRefresh } from './outcome.ts'
 
 // Requests at the same time.
 const PARALLEL = 6
+// Each file is one request.
+const FILES_MAX = 1000
 
 /** Adds tags to all files of the selection, and removes others. */
 export function TagsDialog({ items, onClose }: DialogProps) {
@@ -22,6 +24,8 @@ export function TagsDialog({ items, onClose }: DialogProps) {
   const refresh = useRefresh()
   const formId = useId()
   // Instead of the keys of all items, of which there may be very many.
+  const { files: count } = sizeOf(items)
+  const isPossible = count <= FILES_MAX
   const [opened] = useState(() => performance.now())
   const [typed, setTyped] = useState('')
   const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set())
@@ -30,6 +34,7 @@ export function TagsDialog({ items, onClose }: DialogProps) {
   const { data: selected, error } = useQuery({
     queryKey: [client.id, 'files', 'selected', opened],
     queryFn: ({ signal }) => filesOf(sluice, items, { signal }),
+    enabled: isPossible,
   })
   const tags = [...new Set(selected?.flatMap(({ file }) => file.tags))].sort()
 
@@ -70,7 +75,7 @@ export function TagsDialog({ items, onClose }: DialogProps) {
     <Dialog
       isOpen
       onClose={onClose}
-      title={FILE_ACTIONS.tagsTitle(filesText(sizeOf(items).files))}
+      title={FILE_ACTIONS.tagsTitle(filesText(count))}
       size="small"
       isModalOnly={isBusy}
       actions={
@@ -82,8 +87,8 @@ export function TagsDialog({ items, onClose }: DialogProps) {
             look="primary"
             type="submit"
             form={formId}
-            isBusy={isBusy || (!selected && !error)}
-            disabled={typed.trim() === '' && removed.size === 0}
+            isBusy={isBusy || (isPossible && !selected && !error)}
+            disabled={!isPossible || (typed.trim() === '' && removed.size === 0)}
           >
             {COMMON.save}
           </Button>
@@ -91,7 +96,7 @@ export function TagsDialog({ items, onClose }: DialogProps) {
       }
     >
       <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-        <Field label={FILE_ACTIONS.addTags} hint={FILE_ACTIONS.addTagsHint} error={failure ?? error?.message}>
+        <Field label={FILE_ACTIONS.addTags} hint={FILE_ACTIONS.addTagsHint} error={isPossible ? (failure ?? error?.message) : FILE_ACTIONS.tagsTooMany}>
           <Input
             value={typed}
             maxLength={2000}

@@ -3,7 +3,9 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { clsx } from 'clsx'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { COMMON } from '../../../texts/common.ts'
 import { FILES } from '../../../texts/files.ts'
+import { Button } from '../../../ui/button.tsx'
 import { Spinner } from '../../../ui/skeleton.tsx'
 import type { Sort } from '../search.ts'
 import { type EntryActions, type EntryProps, GridEntry, TableEntry } from './entry.tsx'
@@ -136,6 +138,12 @@ export function Browser({
             ),
           )}
       </div>
+      {error && (
+        <div className="flex items-center justify-center gap-3 py-4 text-danger-ink text-sm">
+          <span role="alert">{FILES.moreFailed}</span>
+          <Button onClick={list.retry}>{COMMON.retry}</Button>
+        </div>
+      )}
       {list.isLoadingMore && !isCountKnown && (
         <div className="flex justify-center py-6">
           <Spinner label={FILES.loadingMore} />

@@ -9,7 +9,7 @@ import { signedSoon } from './sign-soon.ts'
 
 const ICONS = { image: Image, video: Film, audio: AudioLines, text: FileText, application: FileIcon }
 // A picture of the cache is there before.
-const HASH_AFTER_MS = 150
+const HASH_AFTER_MS = 300
 // A tile that is scrolled past is gone before.
 const SETTLED_AFTER_MS = 100
 // Pictures that the browser has probably in its cache.
