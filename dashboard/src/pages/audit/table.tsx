@@ -20,14 +20,15 @@ export function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
     {
       key: 'change',
       header: AUDIT.change,
-      className: 'w-full max-w-0 lg:w-auto lg:max-w-none',
+      // Below 1280 px it takes the rest of the width, and has the target, too.
+      className: 'w-full max-w-0 xl:w-auto xl:min-w-72 xl:max-w-none',
       cell: ({ member, address, action, at, ...entry }) => (
         <span className="flex items-center gap-3">
           <Avatar name={nameIn({ member, address }) ?? '?'} />
           <span className="min-w-0">
             <span className="font-medium">{nameIn({ member, address }) ?? AUDIT.unknownMember}</span>{' '}
             {AUDIT.actionOf(action)}
-            <span className="block truncate text-muted text-xs lg:hidden">
+            <span className="block truncate text-muted text-xs xl:hidden">
               <span className="sm:hidden">{formatAgo(at)}</span>
               {targetOf({ action, ...entry }) && <span className="sm:hidden"> · </span>}
               {targetOf({ action, ...entry })}
@@ -39,7 +40,7 @@ export function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
     {
       key: 'target',
       header: AUDIT.target,
-      hiddenBelow: 'lg',
+      className: 'max-xl:hidden',
       cell: (entry) => (
         <span className="block max-w-xs truncate xl:max-w-md" title={targetOf(entry)}>
           {targetOf(entry)}

@@ -53,11 +53,10 @@ export function MembersTable({
               {member.id === self.id && <Badge>{MEMBERS.you}</Badge>}
             </span>
             <span className="block truncate text-muted">{member.email}</span>
-            {member.invitedUntil && (
-              <span className="mt-1 block sm:hidden">
-                <InvitationState until={member.invitedUntil} />
-              </span>
-            )}
+            <span className="mt-1 flex gap-1.5 sm:hidden">
+              <RoleBadge role={member.role} />
+              {member.invitedUntil && <InvitationState until={member.invitedUntil} />}
+            </span>
           </span>
         </span>
       ),
@@ -65,7 +64,8 @@ export function MembersTable({
     {
       key: 'role',
       header: MEMBERS.role,
-      cell: ({ role }) => <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>{MEMBERS.roles[role]}</Badge>,
+      hiddenBelow: 'sm',
+      cell: ({ role }) => <RoleBadge role={role} />,
     },
     {
       key: 'clients',
@@ -138,6 +138,10 @@ export function MembersTable({
       )}
     </>
   )
+}
+
+function RoleBadge({ role }: Pick<Member, 'role'>) {
+  return <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>{MEMBERS.roles[role]}</Badge>
 }
 
 function InvitationState({ until }: { until: string }) {

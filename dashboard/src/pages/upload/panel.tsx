@@ -84,7 +84,7 @@ export function UploadPanel() {
       }}
       className={clsx(
         'fixed inset-x-0 bottom-0 z-30 flex animate-rise flex-col overflow-hidden border border-line bg-raised shadow-floating focus:outline-none',
-        'rounded-t-xl sm:right-4 sm:bottom-4 sm:left-auto sm:w-[27rem] sm:rounded-xl',
+        'rounded-t-xl sm:right-4 sm:bottom-4 sm:left-auto sm:w-[28.5rem] sm:rounded-xl',
         !isMinimized && 'max-h-[min(36rem,80dvh)]',
       )}
     >
