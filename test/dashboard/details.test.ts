@@ -266,7 +266,8 @@ onOneBackend('the details of a file', (start) => {
     await page.context().close()
   })
 
-  it('has no problem that axe-core finds, and no page that is too wide', async () => {
+  it('has no problem that axe-core finds, and no page that is too wide', async function () {
+    this.timeout(120_000)
     const file = await photo('accessible.jpg')
     for (const [width, colorScheme] of [
       [390, 'light'],
