@@ -18,7 +18,7 @@ onOneBackend('the details of a file', (start) => {
   let sluice: SluiceClient
   before(async function () {
     this.timeout(120_000)
-    service = await start()
+    service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     await service.app.clients.addUrlKey('first')
     await service.app.clients.setRules('first', { keepDeletedSeconds: 3600, privateFolders: ['private'] })
     sluice = createClient({ baseUrl: service.url, secret: service.tokens.secretClientToken })

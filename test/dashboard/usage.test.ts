@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { embeddedUsage } from '../../src/adapters/usage/embedded.ts'
 import { onOneBackend } from '../support/backends.ts'
 import { type Browser, firstOwner } from '../support/console/browser.ts'
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
+import { addUsage } from '../support/stored/usage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const DAY_MS = 86_400_000
@@ -20,20 +19,18 @@ const counts = (deliveries: number) => ({
   errors: 10,
 })
 
-onOneBackend('the page Usage', (start) => {
+onOneBackend('the page Usage', (start, backend) => {
   let service: Service
   let pages: Pages
   let owner: Browser
   before(async function () {
     this.timeout(120_000)
     const dataDir = await temporaryFolder()
-    const store = await embeddedUsage(join(dataDir, 'usage'))
-    await store.add([
+    await addUsage(backend, dataDir, [
       { clientId: 'first', day: dayBefore(40), counts: counts(1000) },
       { clientId: 'first', day: dayBefore(20), counts: counts(1200) },
       { clientId: 'first', day: dayBefore(3), counts: counts(300) },
     ])
-    await store.close()
     service = await start({ dataDir })
     pages = await startPages()
     owner = await firstOwner(service)
