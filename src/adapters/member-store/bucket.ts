@@ -38,8 +38,15 @@ export async function bucketMemberStore(
   let known = await read()
   const inTurn = createInTurn()
 
-  async function read(): Promise<MemberTable> {
+  /** @param former the known members. The object is never deleted: when it is missing, the bucket is not the one it was. */
+  async function read(former: MemberTable = NO_MEMBERS): Promise<MemberTable> {
     const object = await snapshot(bucket, membersKey)
+    if (!object && former !== NO_MEMBERS)
+      throw unavailable('the members of the console are missing from the bucket; the log has the details', {
+        cause: new Error(
+          `${membersKey} is missing from the bucket; restore it, or restart to begin without members`,
+        ),
+      })
     if (!object) return NO_MEMBERS
     const table = parseMembers(object.bytes, key)
     if (table) return table
@@ -57,8 +64,10 @@ export async function bucketMemberStore(
       failure = { error }
       return version
     })
-    if (present !== version || begun >= readAt + READ_AGAIN_MS) {
-      known = await read()
+    const isDue = begun >= readAt + READ_AGAIN_MS
+    // Also when the clock was set back.
+    if (present !== version || isDue || begun < readAt) {
+      known = await read(known)
       version = present
       readAt = begun
     }
@@ -71,7 +80,7 @@ export async function bucketMemberStore(
         // Fails before the change when other processes could not be notified.
         await refresh()
         // A process may have died after it wrote the object and before it announced the change. So read it again.
-        known = await read()
+        known = await read(known)
         const { table, result } = make(known)
         if (table === known) return result
         signal?.throwIfAborted()

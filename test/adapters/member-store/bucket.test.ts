@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk/disk.ts'
 import { redisClientChanges } from '../../../src/adapters/client-store/redis-changes.ts'
+import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
 import { redisLocks } from '../../../src/adapters/locks/redis.ts'
 import { bucketMemberStore } from '../../../src/adapters/member-store/bucket.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { membersKey } from '../../../src/core/files/object-key.ts'
+import type { MemberStore } from '../../../src/core/ports/members/member-store.ts'
+import { snapshot } from '../../../src/core/storage/small-object.ts'
 import { adding, memberStoreContract } from '../../contracts/member-store.ts'
+import { rejection } from '../../support/rejection.ts'
 import { newKeyPrefix, startRedis } from '../../support/servers/redis-server.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { recordLog } from '../../support/texts/recorded-log.ts'
@@ -98,5 +103,122 @@ describe('bucket: the members of the console', () => {
     clock.now += 1
     await store.refresh()
     expect(store.table().members).to.have.length(1)
+  })
+
+  it('are read again when the clock was set back', async () => {
+    const { bucket, log } = opened
+    const clock = { now: 1_800_000_000_000 }
+    const store = await bucketMemberStore(bucket, { key: KEY, log, now: () => clock.now })
+    await (await bucketMemberStore(bucket, { key: KEY, log })).change(adding('ada'))
+    clock.now -= 86_400_000
+    await store.refresh()
+    expect(store.table().members).to.have.length(1)
+  })
+
+  it('remain known while the bucket is not the one it was, and are not replaced in it', async () => {
+    const { bucket, log } = opened
+    const clock = { now: 1_800_000_000_000 }
+    const store = await bucketMemberStore(bucket, { key: KEY, log, now: () => clock.now })
+    await store.change(adding('ada'))
+    const { bytes } = (await snapshot(bucket, membersKey)) ?? {}
+    await bucket.delete([membersKey])
+    clock.now += 5 * 60_000
+    for (const failing of [store.refresh(), store.change(adding('bob'))])
+      expect(await rejection(failing)).to.include({ status: 503 })
+    expect(store.table().members.map(({ name }) => name)).to.deep.equal(['ada'])
+    expect(await bucket.find(membersKey)).to.equal(undefined)
+    await bucket.put(membersKey, Readable.from([bytes]), { mediaType: 'application/json' })
+    await store.change(adding('bob'))
+    expect(store.table().members.map(({ name }) => name)).to.deep.equal(['ada', 'bob'])
+  })
+
+  describe('of several processes', () => {
+    const locks = inProcessLocks()
+    /** Notices of changes: `failing` is the operation that the store of the version refuses. */
+    function notices() {
+      const own = { count: 0, failing: undefined as 'announce' | 'version' | undefined }
+      const refuse = (name: 'announce' | 'version') => {
+        if (own.failing === name) throw new Error('Redis is down')
+      }
+      return Object.assign(own, {
+        async announce() {
+          refuse('announce')
+          own.count += 1
+        },
+        async version() {
+          refuse('version')
+          return String(own.count)
+        },
+      })
+    }
+    const namesOf = (store: MemberStore) => store.table().members.map(({ name }) => name)
+
+    it('are read again before a change, since a process may have died before its notice', async () => {
+      const { bucket, log } = opened
+      const changes = notices()
+      const shared = { changes, locks }
+      const [one, other] = [
+        await bucketMemberStore(bucket, { key: KEY, log, shared }),
+        await bucketMemberStore(bucket, { key: KEY, log, shared }),
+      ]
+      changes.failing = 'announce'
+      const failure = await rejection(one.change(adding('ada')))
+      expect(failure)
+        .to.include({ status: 503 })
+        .and.have.property('message')
+        .that.matches(/not notified/)
+      changes.failing = undefined
+      await other.refresh()
+      expect(namesOf(other)).to.deep.equal([])
+      await other.change(adding('bob'))
+      expect(namesOf(other)).to.deep.equal(['ada', 'bob'])
+    })
+
+    it('are not changed while other processes could not be notified', async () => {
+      const { bucket, log } = opened
+      const changes = notices()
+      const store = await bucketMemberStore(bucket, { key: KEY, log, shared: { changes, locks } })
+      await store.change(adding('ada'))
+      changes.failing = 'version'
+      for (const failing of [store.refresh(), store.change(adding('bob'))])
+        expect(await rejection(failing)).to.include({ message: 'Redis is down' })
+      expect(namesOf(await bucketMemberStore(bucket, { key: KEY, log }))).to.deep.equal(['ada'])
+    })
+
+    it('are read and written only when they have changed', async () => {
+      const { bucket, log } = opened
+      const calls: string[] = []
+      const counted = {
+        ...bucket,
+        find: (...args: Parameters<typeof bucket.find>) => {
+          calls.push('find')
+          return bucket.find(...args)
+        },
+        put: (...args: Parameters<typeof bucket.put>) => {
+          calls.push('put')
+          return bucket.put(...args)
+        },
+      }
+      const changes = notices()
+      const store = await bucketMemberStore(counted, { key: KEY, log, shared: { changes, locks } })
+      await store.change((table) => ({ table, result: undefined }))
+      expect(calls).to.not.include('put')
+      await changes.announce()
+      await store.refresh()
+      calls.length = 0
+      await store.refresh()
+      expect(calls).to.deep.equal([])
+    })
+
+    it('are not written by a process that has lost its lock', async () => {
+      const { bucket, log } = opened
+      const lost = {
+        share: <T>(_: string, work: (signal: AbortSignal) => Promise<T>) => work(AbortSignal.abort()),
+      }
+      const shared = { changes: notices(), locks: lost }
+      const store = await bucketMemberStore(bucket, { key: KEY, log, shared })
+      expect(await rejection(store.change(adding('ada')))).to.include({ name: 'AbortError' })
+      expect(await bucket.find(membersKey)).to.equal(undefined)
+    })
   })
 })
