@@ -60,9 +60,6 @@ onOneBackend('the page Playground', (start) => {
     ;({ page, errors } = await openPlayground({ pages, service, member: owner }, { file: photo }))
   })
   after(() => pages.stop())
-  beforeEach(function () {
-    this.timeout(60_000)
-  })
 
   async function open(file: FileRecord, query = ''): Promise<void> {
     await visit(page, { service, file, query })
@@ -72,7 +69,8 @@ onOneBackend('the page Playground', (start) => {
     await page.getByRole('searchbox', { name: 'Search parameters' }).fill(text)
   }
 
-  it('has a control for each parameter of each plugin', async () => {
+  it('has a control for each parameter of each plugin', async function () {
+    this.timeout(60_000)
     const lists = await sluice.parameters()
     const sound = await sluice.files.upload(await tone({ levels: [1] }), { name: 'tone.wav' })
     for (const [group, file] of [
@@ -91,7 +89,8 @@ onOneBackend('the page Playground', (start) => {
     }
   })
 
-  it('gives a custom plugin controls that fit its parameters', async () => {
+  it('gives a custom plugin controls that fit its parameters', async function () {
+    this.timeout(60_000)
     await open(photo)
     await rendered(page, '400 × 300')
     await search('brand')
@@ -117,7 +116,8 @@ onOneBackend('the page Playground', (start) => {
     await eventually(async () => expect(await page.evaluate(pixel)).to.deep.equal([255, 0, 0, 255]))
   })
 
-  it('changes the preview, the URL, the address and the numbers', async () => {
+  it('changes the preview, the URL, the address and the numbers', async function () {
+    this.timeout(60_000)
     await open(photo)
     await rendered(page, '400 × 300')
     expect(await fact(page, 'Format')).to.equal('PNG')
@@ -144,7 +144,8 @@ onOneBackend('the page Playground', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  it('crops and sets the focal point by dragging and by arrow keys', async () => {
+  it('crops and sets the focal point by dragging and by arrow keys', async function () {
+    this.timeout(60_000)
     await open(photo)
     await view(page, 'Original')
     const frame = page.getByRole('button', { name: /^Crop of / })
@@ -201,7 +202,8 @@ onOneBackend('the page Playground', (start) => {
     await eventually(async () => expect((await point())[0]).to.be.closeTo(before + 0.01, 0.0001))
   })
 
-  it('compares the result with the original', async () => {
+  it('compares the result with the original', async function () {
+    this.timeout(60_000)
     await open(photo, '?greyscale=1&w=300')
     await rendered(page, '300 × 225')
     await view(page, 'Compare')
@@ -223,7 +225,8 @@ onOneBackend('the page Playground', (start) => {
     expect(await clips()).to.deep.equal(['Result inset(0px 0px 0px 0%)', 'Original inset(0px 100% 0px 0px)'])
   })
 
-  it('shows why parameters are refused, and keeps the last result', async () => {
+  it('shows why parameters are refused, and keeps the last result', async function () {
+    this.timeout(60_000)
     await open(photo, '?w=100')
     await rendered(page, '100 × 75')
     const text = 'expected an integer from 1 to 5000 px for w but received "9999"'
