@@ -3,11 +3,12 @@ import { storedKey } from '../../../core/files/object-key.ts'
 import type { DerivativeStart, FileIndex, PageRequest, Totals } from '../../../core/ports/file-index.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { readDirectKeys } from '../direct-keys.ts'
-import { type Bounds, boundsOf, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
+import { boundsOf, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './entries.ts'
 import { folderKeys, redisFolders } from './folders.ts'
 import { escapePattern, indexedFile, nameOf, overdueItem, ownerOf, pairs, refNamed } from './names.ts'
+import { positionsIn } from './positions-in.ts'
 import { runOf } from './run.ts'
 import * as scripts from './scripts.ts'
 import { redisSearch, searchableKey, searchKeys, searchText } from './search.ts'
@@ -235,19 +236,4 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
     async close() {},
   }
-}
-
-/** The positions in a list between two bounds. */
-function positionsIn(
-  redis: RedisConnection,
-  list: string,
-  { direction, limit }: Pick<PageRequest, 'direction' | 'limit'>,
-  { above, below }: Bounds,
-): Promise<string[]> {
-  const [min, max] = [above === undefined ? '-' : `(${above}`, below === undefined ? '+' : `(${below}`]
-  return redis.send((client) =>
-    direction === 'down'
-      ? client.zrevrangebylex(list, max, min, 'LIMIT', 0, limit)
-      : client.zrangebylex(list, min, max, 'LIMIT', 0, limit),
-  )
 }
