@@ -22,10 +22,11 @@ onOneBackend('the pages Files and Trash', (start) => {
     await service.app.clients.setRules('first', { keepDeletedSeconds: 3600 })
     ;({ page, errors } = await pages.open())
     const png = await picture()
+    // One after the other: the newest is the first one in the list.
+    for (const name of ['sun.png', 'moon.png'])
+      await uploadOne(service, { name, bytes: png }, { path: 'photos/2026' })
     const [owner] = await Promise.all([
       firstOwner(service),
-      uploadOne(service, { name: 'sun.png', bytes: png }, { path: 'photos/2026' }),
-      uploadOne(service, { name: 'moon.png', bytes: png }, { path: 'photos/2026' }),
       uploadOne(service, { name: 'a.txt', bytes: 'aaa' }),
       uploadOne(service, { name: 'b.txt', bytes: 'b' }),
       uploadOne(service, { name: 'c.txt', bytes: 'cc' }),
