@@ -23,9 +23,11 @@ export function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
       className: 'w-full max-w-0 lg:w-auto lg:max-w-none',
       cell: ({ member, action, at, ...entry }) => (
         <span className="flex items-center gap-3">
-          <Avatar name={member?.name ?? '?'} />
+          <Avatar name={member?.name ?? (isCommand(entry) ? '>' : '?')} />
           <span className="min-w-0">
-            <span className="font-medium">{member?.name ?? AUDIT.unknownMember}</span>{' '}
+            <span className="font-medium">
+              {member?.name ?? (isCommand(entry) ? AUDIT.commandLine : AUDIT.unknownMember)}
+            </span>{' '}
             {AUDIT.actionOf(action)}
             <span className="block truncate text-muted text-xs lg:hidden">
               <span className="sm:hidden">{formatAgo(at)} </span>
@@ -123,4 +125,9 @@ function Details({ entry: { at, address, action, client, target, details = {} } 
       </dl>
     </Popover>
   )
+}
+
+/** Whether the operator has made the change on the command line. */
+function isCommand({ address }: Pick<AuditEntry, 'address'>): boolean {
+  return address === 'command line'
 }
