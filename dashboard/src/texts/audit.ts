@@ -6,6 +6,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'client.create': 'created a client',
   'client.delete': 'deleted a client',
   'client.update': 'changed a client',
+  'derivatives.delete': 'deleted derivatives',
   'file.copy': 'copied files',
   'file.delete': 'deleted files',
   'file.move': 'moved files',
@@ -14,6 +15,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'file.upload': 'uploaded files',
   'job.cancel': 'canceled a job',
   'job.retry': 'retried a job',
+  'link.create': 'created an upload link',
   'member.invite': 'invited a member',
   'member.link': 'created a sign-in link',
   'member.remove': 'removed a member',
@@ -32,6 +34,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'session.use-link': 'signed in with a link',
   'storage.remove': 'removed the bucket of a client',
   'storage.set': 'set a bucket for a client',
+  'url-key.create': 'created a URL key',
+  'url-key.delete': 'deleted a URL key',
   'webhook.replay': 'sent events again',
   'webhook.test': 'tested webhooks',
 }
@@ -48,7 +52,7 @@ export const AUDIT = {
   address: 'IP address',
   unknownMember: 'An unknown visitor',
   /** The `sluice` command on the server. */
-  operator: 'The operator',
+  commandLine: 'The command line',
   /** An action of a newer service is shown as it is. */
   actionOf: (action: string) => ACTIONS[action] ?? action,
   everyMember: 'All members',

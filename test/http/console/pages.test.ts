@@ -39,12 +39,40 @@ onOneBackend('GET /dashboard', (start) => {
     const policy = String(one.headers['content-security-policy'])
     expect(policy).to.include("default-src 'none'").and.include("script-src 'self';")
     expect(policy).to.include("frame-ancestors 'none'").and.not.include('unsafe')
+    const policies = policy.split(';').map((directive) => directive.replace(/'nonce-[^']+'/, 'nonce'))
+    expect(policies).to.deep.equal([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self' nonce",
+      "img-src 'self' data: blob:",
+      "media-src 'self' blob:",
+      "font-src 'self'",
+      "connect-src 'self'",
+      "worker-src 'self' blob:",
+      "frame-src 'self' blob:",
+      "manifest-src 'self'",
+      "base-uri 'self'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ])
+    expect(one.headers).to.include({ 'referrer-policy': 'no-referrer' })
     expect(policy).not.to.equal(other.headers['content-security-policy'])
     const [, nonce] = /'nonce-([^']+)'/.exec(policy) ?? []
     expect(one.text).to.include(`content="${nonce}"`)
     expect(one.headers).to.include({ 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' })
     expect(one.text).not.to.match(/(src|href)="(https?:)?\//)
     expect(one.text).not.to.match(/<script>|<style|\son\w+=/)
+  })
+
+  it('isolates its window over https only, where browsers accept it, and leaves HSTS to the proxy', async () => {
+    const proxied = await start({ env: { TRUST_PROXY: '1' } })
+    const headersOver = async (proto: string) =>
+      (await exchange(proxied, '/dashboard', { headers: { 'X-Forwarded-Proto': proto } })).headers
+    const [http, https] = [await headersOver('http'), await headersOver('https')]
+    for (const name of ['cross-origin-opener-policy', 'origin-agent-cluster', 'strict-transport-security'])
+      expect(http).not.to.have.property(name)
+    expect(https).to.include({ 'cross-origin-opener-policy': 'same-origin', 'origin-agent-cluster': '?1' })
+    expect(https).not.to.have.property('strict-transport-security')
   })
 
   it('has files that browsers store for a year, compressed as they accept it', async () => {
@@ -60,6 +88,7 @@ onOneBackend('GET /dashboard', (start) => {
       vary: 'Accept-Encoding',
     })
     expect(plain.headers).not.to.have.property('content-encoding')
+    expect(plain.headers).to.include({ 'x-content-type-options': 'nosniff' })
     expect(gzip.headers).to.include({ 'content-encoding': 'gzip' })
     expect(brotli.headers).to.include({ 'content-encoding': 'br' })
     expect(gunzipSync(gzip.body).equals(plain.body)).to.equal(true)

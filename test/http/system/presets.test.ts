@@ -32,6 +32,9 @@ onOneBackend('GET /v1/presets', (start) => {
       { name: 'thumbnail', types: ['image', 'video', 'audio'], parameters: { w: 300 }, from: 'client' },
     ])
     expect(named(body, 'preview')).to.have.length(1)
+    const { presets } = body as { presets: Array<{ name: string }> }
+    const names = presets.map(({ name }) => name)
+    expect(names).to.deep.equal([...names].sort())
     expect((await ask(service, '/v1/presets')).body).to.deep.equal(shared.body)
   })
 

@@ -85,6 +85,18 @@ onOneBackend('presets that a client saves', (start) => {
     expect(changed.rules?.presets).to.deep.equal({ other: { w: 9 }, described: { w: 8 } })
   })
 
+  it('leave nothing in the record of the client when the last one is deleted', async () => {
+    const { clients } = service.app
+    const { id } = await newClient(service)
+    const preset = { parameters: { w: '8' }, group: 'image' as const }
+    await clients.savePreset(id, { ...preset, name: 'one', description: 'One' })
+    await clients.savePreset(id, { ...preset, name: 'two', description: 'Two' })
+    const { presetDescriptions } = await clients.removePreset(id, 'one')
+    expect(presetDescriptions).to.deep.equal({ two: 'Two' })
+    const last = await clients.removePreset(id, 'two')
+    expect(last).to.not.have.any.keys('presetDescriptions', 'rules')
+  })
+
   it('are refused with the reasons when they are invalid', async () => {
     expect(await refusal(save('a%20b', 'w=1'))).to.include({ status: 400, code: 'bad_presets' })
     const tooWide = await refusal(save('wide', 'w=0'))

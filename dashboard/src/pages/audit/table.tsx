@@ -86,7 +86,7 @@ const COMMAND_LINE = 'command line'
 
 /** Undefined for a visitor who is not signed in. */
 function nameIn({ member, address }: Pick<AuditEntry, 'member' | 'address'>): string | undefined {
-  return member?.name ?? (address === COMMAND_LINE ? AUDIT.operator : undefined)
+  return member?.name ?? (address === COMMAND_LINE ? AUDIT.commandLine : undefined)
 }
 
 /** What was changed, as people know it: the address of a member instead of the ID. A client has a column of its own. */
