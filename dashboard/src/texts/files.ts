@@ -60,7 +60,8 @@ export const FILES = {
   group: 'Files',
   focusSearch: 'Search files',
   toggleView: 'Switch between grid and table',
-  rangeGap: 'Some files in this range are not loaded yet, so they are not selected. Scroll to them, or select all.',
+  rangeGap:
+    'Some files in this range are not loaded yet, so they are not selected. Scroll to them, or select all.',
 }
 
 /** Texts of what can be done with selected files. */

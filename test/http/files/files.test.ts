@@ -330,8 +330,7 @@ onTwoBackends('GET /v1/files', (start, backend) => {
       expect((await ask(client, `/v1/files?${query}`)).status, query).to.equal(400)
     const counted = await ask(client, '/v1/files?count=1&tag=a')
     expect(counted.body).to.deep.include({
-      detail:
-        'expected no type, search, tag, from or to in the same request for count but received "tag"',
+      detail: 'expected no type, search, tag, from or to in the same request for count but received "tag"',
     })
     expect((await exchange(service, '/v1/files')).status).to.equal(401)
     expect((await ask(client, '/v1/files', { secret: client.tokens.clientToken })).status).to.equal(401)
