@@ -82,10 +82,7 @@ export function TrashPage() {
         mayChange &&
         files.length > 0 &&
         (selected.length === 0 ? (
-          <Button
-            icon={<Trash2 aria-hidden="true" className="size-4" />}
-            onClick={() => setEmptying(true)}
-          >
+          <Button icon={<Trash2 aria-hidden="true" className="size-4" />} onClick={() => setEmptying(true)}>
             {TRASH.empty}
           </Button>
         ) : (

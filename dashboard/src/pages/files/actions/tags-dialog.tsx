@@ -96,7 +96,11 @@ export function TagsDialog({ items, onClose }: DialogProps) {
       }
     >
       <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-        <Field label={FILE_ACTIONS.addTags} hint={FILE_ACTIONS.addTagsHint} error={isPossible ? (failure ?? error?.message) : FILE_ACTIONS.tagsTooMany}>
+        <Field
+          label={FILE_ACTIONS.addTags}
+          hint={FILE_ACTIONS.addTagsHint}
+          error={isPossible ? (failure ?? error?.message) : FILE_ACTIONS.tagsTooMany}
+        >
           <Input
             value={typed}
             maxLength={2000}
