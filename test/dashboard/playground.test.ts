@@ -65,10 +65,6 @@ onOneBackend('the page Playground', (start) => {
     await visit(page, { service, file, query })
     errors.length = 0
   }
-  async function search(text: string): Promise<void> {
-    await page.getByRole('searchbox', { name: 'Search parameters' }).fill(text)
-  }
-
   it('has a control for each parameter of each plugin', async function () {
     this.timeout(60_000)
     const lists = await sluice.parameters()
@@ -93,7 +89,7 @@ onOneBackend('the page Playground', (start) => {
     this.timeout(60_000)
     await open(photo)
     await rendered(page, '400 × 300')
-    await search('brand')
+    await page.getByRole('searchbox', { name: 'Search parameters' }).fill('brand')
     expect(await page.locator('summary').allInnerTexts()).to.deep.equal(['Brand'])
     const roles = {
       spinbutton: ['brand_step', 'brand_mix', 'brand_at: x', 'brand_at: y'],
