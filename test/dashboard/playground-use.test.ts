@@ -38,7 +38,7 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
   let clip: FileRecord
   before(async function () {
     this.timeout(120_000)
-    const slow = await slowFfmpeg(4)
+    const slow = await slowFfmpeg(2)
     folder = slow.folder
     service = await start({ programs: createPrograms({ PATH: slow.PATH }) })
     sluice = createClient({ baseUrl: service.url, secret: service.tokens.secretClientToken })

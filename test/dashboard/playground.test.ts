@@ -121,7 +121,7 @@ onOneBackend('the page Playground', (start) => {
     await field(page, 'f').click()
     await page.getByRole('option', { name: 'webp' }).click()
     await eventually(async () => expect(await fact(page, 'Format')).to.equal('WEBP'))
-    expect(await fact(page, 'Dimensions')).to.equal('200 × 150')
+    await rendered(page, '200 × 150')
     const url = `${photo.src}?w=200&f=webp`
     expect(await snippet(page, 'URL')).to.equal(url)
     const bytes = (await (await fetch(url)).arrayBuffer()).byteLength
