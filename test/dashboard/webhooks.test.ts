@@ -81,9 +81,11 @@ onOneBackend('the page Webhooks', (start) => {
 
     await choose(page, 'Receiver', host(bad))
     await rows(page, host(good)).first().waitFor({ state: 'detached' })
+    await rows(page, host(bad)).first().waitFor()
     expect(await rows(page, host(bad)).count()).to.equal(2)
     await choose(page, 'Client', 'Shop')
     await rows(page, 'first').waitFor({ state: 'detached' })
+    await rows(page, 'Shop').waitFor()
     expect(await rows(page, 'Shop').count()).to.equal(1)
     await choose(page, 'Event', 'archive.sent')
     await page.getByText('No deliveries').waitFor()
@@ -109,11 +111,16 @@ onOneBackend('the page Webhooks', (start) => {
       .getByText('Delivered')
       .waitFor()
     expect(JSON.parse(String(bad.received[0]?.body)).type).to.equal('webhook.test')
+    await dialog.getByRole('button', { name: 'Done' }).click()
   })
 
   it('replays one delivery, and then all that have failed or wait', async function () {
     this.timeout(60_000)
+    await uploadToBoth(service)
+    await uploadToBoth(shop)
+    await page.reload()
     await rows(page, /first Retrying/)
+      .first()
       .getByRole('button')
       .click()
     const dialog = page.getByRole('dialog')
