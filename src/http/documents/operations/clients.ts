@@ -9,11 +9,11 @@ import {
   clientWithUrlKey,
   newScopedSecret,
   removedClient,
-  testedStorage,
 } from '../../wire/clients.ts'
 import type { Endpoint, Example, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
 import { flag } from '../parameters.ts'
+import { TEST_STORAGE } from './operator/test-storage.ts'
 
 const ok = (description: string, schema: z.ZodType): Readonly<Record<number, Success>> => ({
   200: { description, content: { 'application/json': { schema } }, headers: ['Cache-Control'] },
@@ -161,21 +161,7 @@ export const CLIENTS: readonly Endpoint[] = [
     responses: CLIENT,
     examples: [shown('A client')],
   },
-  {
-    route: 'POST /v1/clients/:id/storage/test',
-    id: 'testClientStorage',
-    tag: 'Clients',
-    summary: 'Test a bucket, without a change of the client',
-    description:
-      'Puts an object, reads it, lists it and deletes it. Without a body, this tests the own bucket of the client with its stored credentials.',
-    access: 'admin',
-    body: { 'application/json': { schema: storage } },
-    isBodyOptional: true,
-    responses: ok('The bucket can be used.', testedStorage),
-    examples: [
-      { id: 'shared', summary: 'A client without a bucket of its own', parameters: ID, status: 409 },
-    ],
-  },
+  TEST_STORAGE,
   {
     route: 'POST /v1/clients/:id/rotate',
     id: 'rotateSecret',
