@@ -12,7 +12,6 @@ import { foreignEndpoints } from './operations/foreign.ts'
 import { LINKS } from './operations/links.ts'
 import { MEMBERS } from './operations/members.ts'
 import { AUDIT } from './operations/operator/audit.ts'
-import { CLIENT_STORAGE } from './operations/operator/client-storage.ts'
 import { JOBS } from './operations/operator/jobs.ts'
 import { CLIENT_USAGE } from './operations/operator/usage.ts'
 import { RESUMABLE } from './operations/resumable.ts'
@@ -36,7 +35,6 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...LINKS,
     ...CLIENT_USAGE,
     ...CLIENTS,
-    ...CLIENT_STORAGE,
     ...MEMBERS,
     ...WEBHOOKS,
     ...AUDIT,

@@ -104,6 +104,9 @@ onOneBackend('receivers of webhooks', (start) => {
     expect([good.received.length, bad.received.length]).to.deep.equal([0, 1])
     const { type, data } = JSON.parse(String(bad.received[0]?.body))
     expect([type, data.clientId]).to.deep.equal(['original.deleted', other.id])
+    // The other receiver has four of them.
+    const delivered = { since, status: 'delivered', receiver: badId } as const
+    expect((await operator.webhooks.replayAll(delivered)).replayed).to.equal(1)
     const own = await ask(service, '/v1/webhooks/replay', {
       method: 'POST',
       json: { since, client: 'first' },

@@ -8,7 +8,8 @@ import { receiverName, type Selection } from './data.ts'
 
 const PERIODS = Object.entries(WEBHOOKS.periods).map(([value, label]) => ({
   value: value as Selection['period'],
-  label,
+  // Also part of a sentence elsewhere.
+  label: `${label.charAt(0).toUpperCase()}${label.slice(1)}`,
 }))
 const STATUSES = Object.entries(WEBHOOKS.statuses).map(([value, label]) => ({
   value: value as Selection['status'],

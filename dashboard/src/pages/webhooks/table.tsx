@@ -57,8 +57,8 @@ export function DeliveriesTable({
             {event}
           </button>
           <span className="block truncate text-muted">
+            <span className="md:hidden">{formatAgo(occurredAt)} · </span>
             {clientName(clients, clientId)}
-            <span className="md:hidden"> · {formatAgo(occurredAt)}</span>
           </span>
         </>
       ),

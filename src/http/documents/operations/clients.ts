@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { changes, newClient, newSecret, rotation } from '../../admin/client-request.ts'
+import { changes, newClient, newSecret, rotation, storage } from '../../admin/client-request.ts'
 import { signIn } from '../../admin/sign-in.ts'
 import {
   adminSession,
@@ -13,15 +13,15 @@ import {
 import type { Endpoint, Example, Success } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
 import { flag } from '../parameters.ts'
+import { TEST_STORAGE } from './operator/test-storage.ts'
 
-/** A response of 200 that is not cached. */
-export const ok = (description: string, schema: z.ZodType): Readonly<Record<number, Success>> => ({
+const ok = (description: string, schema: z.ZodType): Readonly<Record<number, Success>> => ({
   200: { description, content: { 'application/json': { schema } }, headers: ['Cache-Control'] },
 })
-export const CLIENT = ok('The client.', client)
+const CLIENT = ok('The client.', client)
 const WITH_SECRET = ok('The client and its new secret, which is only in this response.', clientWithSecret)
 
-export const ID = { id: EXAMPLE.clientId }
+const ID = { id: EXAMPLE.clientId }
 const EXAMPLE_CLIENT = {
   id: EXAMPLE.clientId,
   name: 'Shop',
@@ -31,7 +31,7 @@ const EXAMPLE_CLIENT = {
 }
 
 /** An example with the client as its response. */
-export const shown = (summary: string, parameters: Readonly<Record<string, string>> = {}): Example => ({
+const shown = (summary: string, parameters: Readonly<Record<string, string>> = {}): Example => ({
   id: 'shop',
   summary,
   parameters: { ...ID, ...parameters },
@@ -143,6 +143,25 @@ export const CLIENTS: readonly Endpoint[] = [
       },
     ],
   },
+  {
+    route: 'PUT /v1/clients/:id/storage',
+    id: 'setClientStorage',
+    tag: 'Clients',
+    summary: 'Change the own bucket of a client',
+    access: 'admin',
+    body: { 'application/json': { schema: storage } },
+    responses: CLIENT,
+  },
+  {
+    route: 'DELETE /v1/clients/:id/storage',
+    id: 'removeClientStorage',
+    tag: 'Clients',
+    summary: "Return a client to the installation's bucket",
+    access: 'admin',
+    responses: CLIENT,
+    examples: [shown('A client')],
+  },
+  TEST_STORAGE,
   {
     route: 'POST /v1/clients/:id/rotate',
     id: 'rotateSecret',
