@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { root } from '../ready/run.js'
 import { drawScene, SCENES } from './scenes.js'
@@ -10,21 +11,22 @@ import { drawScene, SCENES } from './scenes.js'
 const execute = promisify(execFile)
 const DAY_MS = 86_400_000
 
-/** Folders and tags of the generated pictures, in their order. */
-const PLACES = [
-  ['', ['landscape', 'hero']],
-  ['', ['landscape']],
-  ['', ['landscape']],
-  ['', ['city', 'hero']],
-  ['', ['winter']],
-  ['', ['night']],
-  ['', ['landscape', 'summer']],
-  ['', ['city']],
-  ['campaigns/spring', ['landscape']],
-  ['campaigns/spring', ['landscape']],
-  ['products', []],
-  ['products', ['night']],
+/** Tags of the generated pictures, in their order. The last four are also in folders. */
+const TAGS = [
+  ['landscape', 'hero'],
+  ['landscape'],
+  ['landscape'],
+  ['city', 'hero'],
+  ['winter'],
+  ['night'],
+  ['landscape', 'summer'],
+  ['city'],
+  ['landscape'],
+  ['landscape'],
+  ['winter'],
+  ['city', 'night'],
 ]
+const FOLDERS = ['campaigns/spring', 'campaigns/spring', 'products', 'products']
 
 /** Counters of 90 days, which grow and have quieter weekends. Write them before the service opens the folder. */
 export async function writeUsage(dataDir, clients) {
@@ -67,13 +69,9 @@ export async function uploadFiles(sluice, { pdf }) {
   await upload(pdf, 'price-list.pdf', { tags: ['print'] })
   await upload(`# Sluice\n\nA text, shown as it is.\n`, 'read-me.md')
   for (const [name, bytes] of await media(scenes[6])) await upload(bytes, name)
-  for (const [i, { name }] of SCENES.entries()) {
-    const [folder, tags] = PLACES[i]
-    await upload(scenes[i], `${name}.jpg`, {
-      ...(folder ? { folder } : {}),
-      ...(tags.length ? { tags } : {}),
-    })
-  }
+  for (const [i, folder] of FOLDERS.entries())
+    await upload(scenes[8 + i], `${SCENES[8 + i].name}.jpg`, { folder })
+  for (const [i, { name }] of SCENES.entries()) await upload(scenes[i], `${name}.jpg`, { tags: TAGS[i] })
   await sluice.aliases.set('home/hero.jpg', files['fjord-at-dawn.jpg'])
   return files
 }
@@ -98,11 +96,17 @@ async function media(picture) {
   }
 }
 
-/** Derivatives, and jobs that succeed and fail. Responses of videos that are not ready yet are 423. */
+/** Derivatives and jobs. Waits for the thumbnail of the video that the page Files shows. */
 export async function requestDerivatives(files) {
   const picture = files['fjord-at-dawn.jpg'].src
   for (const query of ['w=640&f=webp', 'w=320&h=320&f=avif', 'w=1200', 'grayscale=1&w=400'])
     await fetch(`${picture}?${query}`)
-  for (const query of ['w=640', 'w=320&format=webm', 'thumbnail=true&w=400'])
-    await fetch(`${files['coast-flight.mp4'].src}?${query}`)
+  const video = files['coast-flight.mp4'].src
+  for (const query of ['w=640', 'w=320&format=webm']) await fetch(`${video}?${query}`)
+  for (let attempt = 0; attempt < 120; attempt += 1) {
+    // 423: the job is not done yet.
+    const { status } = await fetch(`${video}?w=320&thumbnail=1`)
+    if (status !== 423) return
+    await sleep(500)
+  }
 }

@@ -86,14 +86,23 @@ export async function visit(page, { url, stop }) {
       stop.api === 'fails' ? route.fulfill(FAILURE) : undefined,
     )
   await page.goto(`${url}/dashboard/${stop.path}`)
-  await settled(page)
+  await settled(page, { isWaiting: stop.api === 'waits' })
   if (!stop.act) return
   await stop.act(page)
   await settled(page)
 }
 
-/** Without running requests and animations; a page that polls or streams settles after 4 seconds. */
-async function settled(page) {
+// No skeleton, and every picture in the window is loaded.
+const IS_COMPLETE = `!document.querySelector('.animate-pulse') &&
+  [...document.images].every((image) => (image.complete && image.naturalWidth > 0 && getComputedStyle(image).opacity === "1") || image.getBoundingClientRect().top > innerHeight)`
+
+/** Without running requests and animations. A page that polls or streams, or waits for ever, settles nevertheless. */
+async function settled(page, { isWaiting = false } = {}) {
   await page.waitForLoadState('networkidle', { timeout: 4000 }).catch(() => {})
+  // `waitForFunction` needs `eval`, which the policy of the page refuses.
+  for (let attempt = 0; attempt < 100 && !isWaiting; attempt += 1) {
+    if (await page.evaluate(IS_COMPLETE)) break
+    await page.waitForTimeout(200)
+  }
   await page.waitForTimeout(300)
 }
