@@ -75,6 +75,9 @@ onOneBackend('the page Playground', (start) => {
       ['audio', sound],
     ] as const) {
       await open(file)
+      // Controls appear when their group is opened.
+      const closed = page.locator('details:not([open]) > summary')
+      while ((await closed.count()) > 0) await closed.first().click()
       const expected = (lists[group] ?? []).flatMap((one) =>
         one.type === 'list' ? (one.names as string[]).map((part) => `${one.name}: ${part}`) : [one.name],
       )
@@ -241,7 +244,7 @@ onOneBackend('the page Playground', (start) => {
     await rendered(page, '400 × 300')
     expect(await page.getByRole('alert').count()).to.equal(0)
 
-    await page.goto(`${page.url()}?w=9999`)
+    await open(photo, '?w=9999')
     await page.getByRole('heading', { name: 'The service refuses these parameters' }).waitFor()
     await page.getByRole('alert').getByText(text).first().waitFor()
   })

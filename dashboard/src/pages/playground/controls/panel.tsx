@@ -151,13 +151,17 @@ function Plugin({
   isOpenAtFirst,
 }: Pick<Props, 'values' | 'change' | 'refusal'> & { plugin: PluginParameters; isOpenAtFirst: boolean }) {
   const [isOpen, setOpen] = useState(isOpenAtFirst)
+  const [wasOpen, setWasOpen] = useState(isOpenAtFirst)
   const headingId = useId()
   const active = plugin.parameters.filter(isActive(values)).length
   const isRefused = plugin.parameters.some(({ name }) => name === refusal?.param)
   return (
     <details
       open={isOpen || isRefused}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      onToggle={({ currentTarget }) => {
+        setOpen(currentTarget.open)
+        setWasOpen((was) => was || currentTarget.open)
+      }}
       className="group"
     >
       <summary className="flex h-10 list-none items-center gap-2 px-3 outline-offset-[-2px] hover:bg-hover">
@@ -171,17 +175,20 @@ function Plugin({
         <span className="flex-1" />
         {active > 0 && <Badge tone="accent">{PLAYGROUND.activeCount(active)}</Badge>}
       </summary>
-      <fieldset aria-labelledby={headingId} className="flex flex-col gap-4 px-3 pt-1 pb-4">
-        {plugin.parameters.map((parameter) => (
-          <Control
-            key={parameter.name}
-            parameter={parameter}
-            value={values[parameter.name]}
-            onChange={(value) => change({ [parameter.name]: value })}
-            error={refusal?.param === parameter.name ? refusal.text : undefined}
-          />
-        ))}
-      </fieldset>
+      {/* Hundreds of controls take time to render. A chip leads to an active one. */}
+      {(wasOpen || active > 0 || isRefused) && (
+        <fieldset aria-labelledby={headingId} className="flex flex-col gap-4 px-3 pt-1 pb-4">
+          {plugin.parameters.map((parameter) => (
+            <Control
+              key={parameter.name}
+              parameter={parameter}
+              value={values[parameter.name]}
+              onChange={(value) => change({ [parameter.name]: value })}
+              error={refusal?.param === parameter.name ? refusal.text : undefined}
+            />
+          ))}
+        </fieldset>
+      )}
     </details>
   )
 }
