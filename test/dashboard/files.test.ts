@@ -2,7 +2,9 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { onOneBackend } from '../support/backends.ts'
 import { firstOwner } from '../support/console/browser.ts'
+import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
+import { video } from '../support/media/videos.ts'
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { entriesOf } from '../support/requests/archive.ts'
@@ -173,6 +175,23 @@ onOneBackend('the pages Files and Trash', (start) => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete permanently' }).click()
     await page.getByText('1 file deleted permanently').waitFor()
     expect(await stored('deleted')).to.deep.equal([])
+  })
+
+  it('asks again for the picture of a video whose job has not ended', async function () {
+    this.timeout(60_000)
+    const bytes = await video({ colours: ['red'], width: 64, height: 48 })
+    await uploadOne(service, { name: 'clip.mp4', bytes }, { path: 'videos' })
+    const answers = [423]
+    await page.route(/thumbnail=1/, (route) => {
+      const status = answers.shift()
+      return status === undefined ? route.continue() : route.fulfill({ status })
+    })
+    await open('files/videos')
+    const shown = item('clip.mp4').locator('img')
+    const width = () => shown.evaluate((one: { naturalWidth: number }) => one.naturalWidth)
+    await eventually(async () => expect(await width()).to.be.above(0), { withinMs: 30_000 })
+    await page.unroute(/thumbnail=1/)
+    expect(errors.splice(0).filter((error) => !error.includes('423'))).to.deep.equal([])
   })
 
   it('creates a folder, which invites to upload', async function () {

@@ -12,6 +12,8 @@ const ICONS = { image: Image, video: Film, audio: AudioLines, text: FileText, ap
 const HASH_AFTER_MS = 300
 // A tile that is scrolled past is gone before.
 const SETTLED_AFTER_MS = 100
+// A video is rendered by a job at its first request, and someone who scrolls through new pictures meets the rate limit.
+const RETRY_AFTER_MS = [2000, 8000, 30_000]
 // Pictures that the browser has probably in its cache.
 const seen = new Set<string>()
 const SEEN_MAX = 5000
@@ -32,7 +34,7 @@ export function Thumbnail({
   isSmall?: boolean
 }) {
   const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading')
-  const hasPicture = HAS_PICTURE.includes(file.mimeType) && state !== 'failed'
+  const hasPicture = HAS_PICTURE.includes(file.mimeType)
   const src = useThumbnailUrl(file, width, hasPicture)
   const hash = useThumbHash(
     file,
@@ -41,7 +43,7 @@ export function Thumbnail({
   const Icon = ICONS[file.mimeType]
   return (
     <span aria-hidden="true" className="relative flex size-full items-center justify-center overflow-hidden">
-      {(!hasPicture || (file.mimeType === 'video' && state === 'loading')) && (
+      {(!hasPicture || state === 'failed' || (file.mimeType === 'video' && state === 'loading')) && (
         <span className="flex flex-col items-center gap-1.5 text-faint">
           <Icon className={isSmall ? 'size-4' : 'size-8'} strokeWidth={1.5} />
           {!isSmall && <span className="font-medium text-xs uppercase">{file.format}</span>}
@@ -66,7 +68,7 @@ export function Thumbnail({
   )
 }
 
-/** A picture that is requested when it was not scrolled past, and whose request ends when it is. */
+/** A picture that is requested when it was not scrolled past, and whose request ends when it is. After an error it is requested again. */
 function Picture({
   src,
   onLoad,
@@ -85,10 +87,17 @@ function Picture({
     const request = () => {
       element.src = src
     }
-    const timer = seen.has(src) ? undefined : setTimeout(request, SETTLED_AFTER_MS)
+    let timer = seen.has(src) ? undefined : setTimeout(request, SETTLED_AFTER_MS)
     if (timer === undefined) request()
+    const waits = [...RETRY_AFTER_MS]
+    const retry = () => {
+      const wait = waits.shift()
+      if (wait !== undefined) timer = setTimeout(request, wait)
+    }
+    element.addEventListener('error', retry)
     return () => {
       clearTimeout(timer)
+      element.removeEventListener('error', retry)
       // Removed from the page alone, the element would continue to load.
       element.removeAttribute('src')
     }
