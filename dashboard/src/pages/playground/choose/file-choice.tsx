@@ -6,7 +6,7 @@ import { useClient, useMay } from '../../../api/session.ts'
 import { requestUpload } from '../../../layout/uploads.ts'
 import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Button } from '../../../ui/button.tsx'
-import { formatAgo, formatBytes } from '../../../ui/format.ts'
+import { formatBytes } from '../../../ui/format.ts'
 import { Input } from '../../../ui/forms/field.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { EmptyState, ErrorState } from '../../../ui/states.tsx'
@@ -121,9 +121,7 @@ function Tile({
         <span className="block truncate font-medium text-sm" title={file.originalName}>
           {file.originalName}
         </span>
-        <span className="block truncate text-muted text-xs">
-          {formatBytes(file.size)} · {formatAgo(file.uploadedAt)}
-        </span>
+        <span className="block truncate text-muted text-xs">{formatBytes(file.size)}</span>
       </span>
     </button>
   )

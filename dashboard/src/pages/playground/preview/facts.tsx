@@ -18,8 +18,8 @@ export function Facts({
   const bytes = result?.bytes
   const saved = bytes === undefined ? undefined : original.size - bytes
   return (
-    <div className="border-line border-t" aria-busy={isRendering}>
-      <dl className="grid grid-cols-3 gap-px bg-line sm:auto-cols-fr sm:grid-flow-col sm:grid-cols-none">
+    <div className="@container border-line border-t" aria-busy={isRendering}>
+      <dl className="grid grid-cols-3 gap-px bg-line @xl:auto-cols-fr @xl:grid-flow-col @xl:grid-cols-none">
         <Fact name={PLAYGROUND.size} value={bytes === undefined ? undefined : formatBytes(bytes)}>
           {PLAYGROUND.ofOriginal(formatBytes(original.size))}
         </Fact>
