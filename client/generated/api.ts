@@ -1082,11 +1082,15 @@ export type ParameterLists = Partial<Record<"image" | "video" | "audio" | "text"
   values?: Array<string>
   synonyms?: Record<string, string>
   maxLength?: number
+  /** Whether the text may have line breaks. */
+  lines?: boolean
   group?: "image" | "video" | "audio" | "text" | "application"
   of?: "integer" | "number"
   names?: Array<string>
   separator?: "," | ":"
   atLeast?: number
+  /** Maximum count of groups of these numbers, separated by ";". */
+  groups?: number
 }>>>
 
 /** A preset. */
