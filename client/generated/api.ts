@@ -600,6 +600,8 @@ export interface FileInformation {
   thumbHash?: string
   /** BlurHash of an image. */
   blurHash?: string
+  /** Placeholder of an image: a data URI of a WebP of at most 16 x 16 px. */
+  lqip?: string
   /** Exif tags by name. */
   exif?: Record<string, string | number | Array<number>>
   /** GPS position of a photo, only if the request has `location`. */
