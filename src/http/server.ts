@@ -33,8 +33,11 @@ import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { foreignRoutes } from './foreign/routes.ts'
+import { createHotCache } from './hot/cache.ts'
+import { hotPath } from './hot/hot-path.ts'
+import { createKeepHot } from './hot/keep.ts'
 import { clientJobsRoutes } from './jobs/routes.ts'
-import { requestLog } from './log/request-log.ts'
+import { createRequestEnds, requestLog } from './log/request-log.ts'
 import { copiesRoutes } from './moves/routes.ts'
 import type { HttpOptions } from './options.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
@@ -59,7 +62,10 @@ import { webhookRoutes } from './webhooks/routes.ts'
 /** Creates the request handler with all routes of the service. */
 export function createHttp(given: HttpOptions): RequestListener {
   const readers = createReaders({ minBytesPerSecond: given.minReadBytesPerSecond, log: given.log })
-  const options = { ...given, readers }
+  const cache = createHotCache(given.hot)
+  const ends = createRequestEnds(given)
+  const warnOfProxy = unnamedProxy(given)
+  const options = { ...given, readers, keepHot: createKeepHot(cache, ends) }
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', options.trustProxy)
@@ -68,8 +74,8 @@ export function createHttp(given: HttpOptions): RequestListener {
   resetWhenBrokenOff(app)
   app.use(serializePipelined)
   app.use(inPortions({ isUrgent: isHealthCheck }))
-  app.use(requestLog(options))
-  app.use(unnamedProxy(options))
+  app.use(requestLog(ends))
+  app.use(warnOfProxy)
   app.use(drainAfterResponse)
   app.use(limitPipelining)
   app.use(rejectBadTarget)
@@ -126,5 +132,5 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(notFound)
   app.use(auditInterrupted)
   app.use(problemHandler(options.log))
-  return normalizeTarget(app)
+  return hotPath({ ...options, cache, ends, unnamedProxy: warnOfProxy }, normalizeTarget(app))
 }
