@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import express from 'express'
 import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
@@ -73,7 +73,12 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.disable('etag')
   resetWhenBrokenOff(app)
   app.use(serializePipelined)
-  app.use(inPortions({ isUrgent: isHealthCheck }))
+  const portions = inPortions({ isUrgent: isHealthCheck })
+  const limitConcurrent = limitConcurrentResponses({
+    most: options.responsesPerAddress,
+    clients: options.clients,
+  })
+  app.use(portions)
   app.use(requestLog(ends))
   app.use(warnOfProxy)
   app.use(drainAfterResponse)
@@ -86,7 +91,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(crossOrigin(options.corsOrigins))
-  app.use(limitConcurrentResponses({ most: options.responsesPerAddress, clients: options.clients }))
+  app.use(limitConcurrent)
   // First, because most requests are deliveries: each router that the request passes on its way costs time.
   const deliver = deliverRoutes(options)
   app.use((req, res, next) => (isDelivery(req) ? deliver(req, res, next) : next()))
@@ -132,5 +137,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(notFound)
   app.use(auditInterrupted)
   app.use(problemHandler(options.log))
-  return hotPath({ ...options, cache, ends, unnamedProxy: warnOfProxy }, normalizeTarget(app))
+  const limits = [portions, limitConcurrent]
+  const asExpress = (req: IncomingMessage) => Object.setPrototypeOf(req, app.request)
+  return hotPath({ ...options, cache, ends, warnOfProxy, limits, asExpress }, normalizeTarget(app))
 }
