@@ -1,16 +1,9 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/load.ts'
 import { embeddedAuditLog } from '../adapters/audit-log/embedded.ts'
-import { diskBuckets } from '../adapters/bucket/disk/disk.ts'
 import type { ClientChanges } from '../adapters/client-store/bucket.ts'
 import { embeddedDeliveryLog } from '../adapters/delivery-log/embedded.ts'
-import {
-  dataDirTaken,
-  makeDataDir,
-  openDataDir,
-  signDataDir,
-  storeUnusable,
-} from '../adapters/disk/data-dir.ts'
+import { dataDirTaken, openDataDir, signDataDir, storeUnusable } from '../adapters/disk/data-dir.ts'
 import { type DiskReserve, diskReserve, NO_RESERVE } from '../adapters/disk/disk-reserve.ts'
 import { type DiskState, diskState } from '../adapters/disk/disk-state.ts'
 import { embeddedIndex } from '../adapters/file-index/embedded/embedded.ts'
@@ -25,16 +18,16 @@ import type { Log } from '../core/log.ts'
 import type { AuditStore } from '../core/ports/audit-log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { DeliveryLog, DeliveryLogLimits } from '../core/ports/events/delivery-log.ts'
-import type { FileChanges } from '../core/ports/file-changes.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Handover } from '../core/ports/handover.ts'
+import type { FileChanges } from '../core/ports/index/file-changes.ts'
 import type { Jobs } from '../core/ports/jobs.ts'
 import type { Ledger } from '../core/ports/ledger.ts'
 import type { Locks } from '../core/ports/locks.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { UsageStore } from '../core/ports/usage.ts'
-import { bucketUrl } from '../http/wire/urls.ts'
-import { rateOf, s3Options } from './settings.ts'
+import { openDiskBuckets, openS3Buckets } from './buckets.ts'
+import { rateOf } from './settings.ts'
 
 /** The storage of files and of their state. */
 export interface Backends {
@@ -55,7 +48,7 @@ export interface Backends {
   clientChanges?: ClientChanges
   memberChanges?: ClientChanges
   /** The changes of files by other processes; absent when there are none. */
-  fileChanges?: FileChanges
+  fileChanges?: FileChanges | undefined
   /** Waits at most `graceMs` for running jobs, and closes everything. */
   close(options: { graceMs: number }): Promise<void>
 }
@@ -102,8 +95,8 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
   }
   try {
     const buckets = config.S3_BUCKET
-      ? await openS3(config.S3_BUCKET, config)
-      : await openDisk(options, reserve)
+      ? await openS3Buckets(config.S3_BUCKET, config)
+      : await openDiskBuckets({ ...options, reserve })
     // No other process uses this folder, so partial files in it belong to an earlier process.
     if (!shared && !config.S3_BUCKET) await buckets.sweep(0)
     const folders = [
@@ -116,27 +109,6 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
     await close({ graceMs: 0 })
     throw error
   }
-}
-
-async function openDisk({ config, baseUrl }: BackendsOptions, reserve: DiskReserve): Promise<Buckets> {
-  await makeDataDir(config.DATA_DIR)
-  return diskBuckets({
-    folder: join(config.DATA_DIR, 'bucket'),
-    urlOf: (key, { token }) => bucketUrl(key, { baseUrl, token }),
-    reserve,
-  })
-}
-
-// Modules that use the packages for S3 and Redis are loaded on demand:
-// together they take 25 MB of memory and a third of the start time.
-async function openS3(bucket: string, config: Config): Promise<Buckets> {
-  const { s3Buckets } = await import('../adapters/bucket/s3/s3.ts')
-  const buckets = await s3Buckets(s3Options(bucket, config))
-  await buckets.ping().catch((cause: Error) => {
-    const why = cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message
-    throw new Error(`S3_BUCKET ${bucket} cannot be used: ${why}`, { cause })
-  })
-  return buckets
 }
 
 /** State for one process. The lock of the index excludes other processes. */
@@ -233,7 +205,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
     shared: true,
     reserve: NO_RESERVE,
     index: redisIndex(redis, { keyPrefix }),
-    ...(fileChanges ? { fileChanges } : {}),
+    fileChanges,
     locks,
     handover: redisHandover(redis, { keyPrefix }),
     jobs: bullmqJobs({ redis, keyPrefix, log }),
