@@ -1,33 +1,33 @@
 import { join } from 'node:path'
-import type { Config } from '../../config/load.ts'
-import { embeddedAuditLog } from '../adapters/audit-log/embedded.ts'
-import type { ClientChanges } from '../adapters/client-store/bucket.ts'
-import { embeddedDeliveryLog } from '../adapters/delivery-log/embedded.ts'
-import { dataDirTaken, openDataDir, signDataDir, storeUnusable } from '../adapters/disk/data-dir.ts'
-import { type DiskReserve, diskReserve, NO_RESERVE } from '../adapters/disk/disk-reserve.ts'
-import { type DiskState, diskState } from '../adapters/disk/disk-state.ts'
-import { embeddedIndex } from '../adapters/file-index/embedded/embedded.ts'
-import { inProcessHandover } from '../adapters/handover/in-process.ts'
-import { embeddedJobs } from '../adapters/jobs/embedded.ts'
-import { embeddedLedger } from '../adapters/ledger/embedded.ts'
-import { inProcessLocks } from '../adapters/locks/in-process.ts'
-import { openLimits } from '../adapters/rate-limiter/limits.ts'
-import { memoryRateLimiter } from '../adapters/rate-limiter/memory.ts'
-import { embeddedUsage } from '../adapters/usage/embedded.ts'
-import type { Log } from '../core/log.ts'
-import type { AuditStore } from '../core/ports/audit-log.ts'
-import type { Buckets } from '../core/ports/bucket.ts'
-import type { DeliveryLog, DeliveryLogLimits } from '../core/ports/events/delivery-log.ts'
-import type { FileIndex } from '../core/ports/file-index.ts'
-import type { Handover } from '../core/ports/handover.ts'
-import type { FileChanges } from '../core/ports/index/file-changes.ts'
-import type { Jobs } from '../core/ports/jobs.ts'
-import type { Ledger } from '../core/ports/ledger.ts'
-import type { Locks } from '../core/ports/locks.ts'
-import type { Limits } from '../core/ports/rate-limiter.ts'
-import type { UsageStore } from '../core/ports/usage.ts'
+import type { Config } from '../../../config/load.ts'
+import { embeddedAuditLog } from '../../adapters/audit-log/embedded.ts'
+import type { ClientChanges } from '../../adapters/client-store/bucket.ts'
+import { embeddedDeliveryLog } from '../../adapters/delivery-log/embedded.ts'
+import { dataDirTaken, openDataDir, signDataDir, storeUnusable } from '../../adapters/disk/data-dir.ts'
+import { type DiskReserve, diskReserve, NO_RESERVE } from '../../adapters/disk/disk-reserve.ts'
+import { type DiskState, diskState } from '../../adapters/disk/disk-state.ts'
+import { embeddedIndex } from '../../adapters/file-index/embedded/embedded.ts'
+import { inProcessHandover } from '../../adapters/handover/in-process.ts'
+import { embeddedJobs } from '../../adapters/jobs/embedded.ts'
+import { embeddedLedger } from '../../adapters/ledger/embedded.ts'
+import { inProcessLocks } from '../../adapters/locks/in-process.ts'
+import { openLimits } from '../../adapters/rate-limiter/limits.ts'
+import { memoryRateLimiter } from '../../adapters/rate-limiter/memory.ts'
+import { embeddedUsage } from '../../adapters/usage/embedded.ts'
+import type { Log } from '../../core/log.ts'
+import type { AuditStore } from '../../core/ports/audit-log.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { DeliveryLog, DeliveryLogLimits } from '../../core/ports/events/delivery-log.ts'
+import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { Handover } from '../../core/ports/handover.ts'
+import type { FileChanges } from '../../core/ports/index/file-changes.ts'
+import type { Jobs } from '../../core/ports/jobs.ts'
+import type { Ledger } from '../../core/ports/ledger.ts'
+import type { Locks } from '../../core/ports/locks.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import type { UsageStore } from '../../core/ports/usage.ts'
+import { rateOf } from '../settings.ts'
 import { openDiskBuckets, openS3Buckets } from './buckets.ts'
-import { rateOf } from './settings.ts'
 
 /** The storage of files and of their state. */
 export interface Backends {
@@ -184,19 +184,19 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
 
 /** State for any number of processes. While Redis is down, everything that does not need it continues to work. */
 async function redisState(url: string, { config, log, deliveryLog }: BackendsOptions): Promise<State> {
-  const { connectRedis } = await import('../adapters/redis/connection.ts')
-  const { tellWarnings } = await import('../adapters/redis/tell-warnings.ts')
-  const { redisAuditLog } = await import('../adapters/audit-log/redis.ts')
-  const { redisDeliveryLog } = await import('../adapters/delivery-log/redis.ts')
-  const { redisClientChanges } = await import('../adapters/client-store/redis-changes.ts')
-  const { redisFileChanges } = await import('../adapters/file-changes/redis.ts')
-  const { redisIndex } = await import('../adapters/file-index/redis/redis.ts')
-  const { bullmqJobs } = await import('../adapters/jobs/bullmq.ts')
-  const { redisHandover } = await import('../adapters/handover/redis.ts')
-  const { redisLedger } = await import('../adapters/ledger/redis.ts')
-  const { redisLocks } = await import('../adapters/locks/redis.ts')
-  const { redisRateLimiter } = await import('../adapters/rate-limiter/redis.ts')
-  const { redisUsage } = await import('../adapters/usage/redis.ts')
+  const { connectRedis } = await import('../../adapters/redis/connection.ts')
+  const { tellWarnings } = await import('../../adapters/redis/tell-warnings.ts')
+  const { redisAuditLog } = await import('../../adapters/audit-log/redis.ts')
+  const { redisDeliveryLog } = await import('../../adapters/delivery-log/redis.ts')
+  const { redisClientChanges } = await import('../../adapters/client-store/redis-changes.ts')
+  const { redisFileChanges } = await import('../../adapters/file-changes/redis.ts')
+  const { redisIndex } = await import('../../adapters/file-index/redis/redis.ts')
+  const { bullmqJobs } = await import('../../adapters/jobs/bullmq.ts')
+  const { redisHandover } = await import('../../adapters/handover/redis.ts')
+  const { redisLedger } = await import('../../adapters/ledger/redis.ts')
+  const { redisLocks } = await import('../../adapters/locks/redis.ts')
+  const { redisRateLimiter } = await import('../../adapters/rate-limiter/redis.ts')
+  const { redisUsage } = await import('../../adapters/usage/redis.ts')
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
   await tellWarnings(redis, log)
   const locks = redisLocks(redis, { keyPrefix })
