@@ -33,6 +33,7 @@ import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { foreignRoutes } from './foreign/routes.ts'
+import { inOrder } from './in-order.ts'
 import { clientJobsRoutes } from './jobs/routes.ts'
 import { requestLog } from './log/request-log.ts'
 import { copiesRoutes } from './moves/routes.ts'
@@ -66,24 +67,33 @@ export function createHttp(given: HttpOptions): RequestListener {
   // Express's ETags are off: files have their keys as ETags, and other responses are not revalidated.
   app.disable('etag')
   resetWhenBrokenOff(app)
-  app.use(serializePipelined)
-  app.use(inPortions({ isUrgent: isHealthCheck }))
-  app.use(requestLog(options))
-  app.use(unnamedProxy(options))
-  app.use(drainAfterResponse)
-  app.use(limitPipelining)
-  app.use(rejectBadTarget)
-  app.use(requireSingleHost)
-  app.use(rejectUnknownExpect)
-  app.use(requireChunked)
+  const answerProblem = problemHandler(options.log)
+  const limitResponses = limitConcurrentResponses({
+    most: options.responsesPerAddress,
+    clients: options.clients,
+  })
+  const deliver = deliverRoutes(options)
+  const deliverDirectly = inOrder([limitResponses, deliver], answerProblem)
+  const guards = [
+    serializePipelined,
+    inPortions({ isUrgent: isHealthCheck }),
+    requestLog(options),
+    unnamedProxy(options),
+    drainAfterResponse,
+    limitPipelining,
+    rejectBadTarget,
+    requireSingleHost,
+    rejectUnknownExpect,
+    requireChunked,
+  ]
+  app.use(inOrder(guards, answerProblem))
+  // First, because most requests are deliveries: each router that a request passes on its way costs time.
+  app.use((req, res, next) => (isDelivery(req) ? deliverDirectly(req, res, next) : next()))
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(crossOrigin(options.corsOrigins))
-  app.use(limitConcurrentResponses({ most: options.responsesPerAddress, clients: options.clients }))
-  // First, because most requests are deliveries: each router that the request passes on its way costs time.
-  const deliver = deliverRoutes(options)
-  app.use((req, res, next) => (isDelivery(req) ? deliver(req, res, next) : next()))
+  app.use((req, res, next) => (isDelivery(req) ? next() : limitResponses(req, res, next)))
   app.use(consoleSession(options))
   app.use(auditActions(options))
   app.use(parametersRoutes(options.parameters))
@@ -125,6 +135,6 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(jobsRoutes(options))
   app.use(notFound)
   app.use(auditInterrupted)
-  app.use(problemHandler(options.log))
+  app.use(answerProblem)
   return normalizeTarget(app)
 }
