@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { MemberSession } from '../service/members/sessions.ts'
+import type { HotName, HotState } from './hot/cache.ts'
 
 /** The signature of a request's URL, after it was verified. */
 export interface UrlSignature {
@@ -31,6 +32,8 @@ export interface RequestState {
   addAuditEntry?: () => void
   /** Absent when the URL is not signed. */
   signature?: UrlSignature
+  /** Set when the response may be added to the hot cache. */
+  hot?: HotName & { state: HotState }
   /** The `code` of the problem in the response; absent for a response without a problem. */
   problemCode?: string
 }

@@ -33,9 +33,12 @@ import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { foreignRoutes } from './foreign/routes.ts'
+import { createHotCache } from './hot/cache.ts'
+import { hotPath } from './hot/hot-path.ts'
+import { createKeepHot } from './hot/keep.ts'
 import { inOrder } from './in-order.ts'
 import { clientJobsRoutes } from './jobs/routes.ts'
-import { requestLog } from './log/request-log.ts'
+import { createRequestEnds, requestLog } from './log/request-log.ts'
 import { copiesRoutes } from './moves/routes.ts'
 import type { HttpOptions } from './options.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
@@ -60,7 +63,10 @@ import { webhookRoutes } from './webhooks/routes.ts'
 /** Creates the request handler with all routes of the service. */
 export function createHttp(given: HttpOptions): RequestListener {
   const readers = createReaders({ minBytesPerSecond: given.minReadBytesPerSecond, log: given.log })
-  const options = { ...given, readers }
+  const cache = createHotCache(given.hot)
+  const ends = createRequestEnds(given)
+  const warnOfProxy = unnamedProxy(given)
+  const options = { ...given, readers, keepHot: createKeepHot(cache, ends) }
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', options.trustProxy)
@@ -77,8 +83,8 @@ export function createHttp(given: HttpOptions): RequestListener {
   const guards = [
     serializePipelined,
     inPortions({ isUrgent: isHealthCheck }),
-    requestLog(options),
-    unnamedProxy(options),
+    requestLog(ends),
+    warnOfProxy,
     drainAfterResponse,
     limitPipelining,
     rejectBadTarget,
@@ -136,5 +142,5 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(notFound)
   app.use(auditInterrupted)
   app.use(answerProblem)
-  return normalizeTarget(app)
+  return hotPath({ ...options, cache, ends, unnamedProxy: warnOfProxy }, normalizeTarget(app))
 }

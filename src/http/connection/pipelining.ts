@@ -51,6 +51,11 @@ export const serializePipelined: RequestHandler = (req, res, next) => {
   }
 }
 
+/** Whether no request of this connection is in progress or waits. */
+export function isIdle(socket: Socket): boolean {
+  return !lines.has(socket)
+}
+
 /**
  * Refuses the requests that {@link serializePipelined} has marked. It runs later, when the request has an id and is logged.
  *

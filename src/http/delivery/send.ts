@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'express'
 import { type Asset, type ByteRange, lengthOf, readWhole } from '../../core/bytes/asset.ts'
 import { parseRange } from '../../core/bytes/byte-range.ts'
@@ -43,6 +44,8 @@ export interface SendOptions extends Lifetime {
   isHeld?: boolean | undefined
   /** Aborted when the client disconnects. */
   signal: AbortSignal
+  /** Called with the body of a complete 200 that was read at once, when all headers are set. */
+  keep?: ((body: Buffer) => void) | undefined
 }
 
 // One week.
@@ -78,7 +81,9 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     return
   }
   if (payload.read && readers.hasRoom(payload.size)) {
-    sendWhole(res, await payload.read(signal), readers)
+    const body = await payload.read(signal)
+    if (!ranges) options.keep?.(body)
+    sendWhole(res, body, readers)
     return
   }
   const end = holdResponse(res, { asset, isHeld, readers })
@@ -132,11 +137,15 @@ function setContent(
     if (range && !another) res.setHeader('Content-Range', contentRange(range, asset))
     return
   }
-  // Part of the public contract, although RFC 9110 defines no such header for a 200. Caches would take the response for a
-  // part of the file, so it is not sent to them.
-  const wanted =
-    fullContentRange === 'always' || (fullContentRange === 'auto' && isDirect(req) && !isAria2(req))
-  if (wanted) res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
+  if (hasFullContentRange(req, fullContentRange)) res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
+}
+
+/**
+ * Whether a complete 200 has a `Content-Range`. This is a part of the public contract, although RFC 9110 defines no such header for
+ * a 200. Caches would take the response for a part of the file, so it is not sent to them.
+ */
+export function hasFullContentRange(req: IncomingMessage, when: FullContentRange): boolean {
+  return when === 'always' || (when === 'auto' && isDirect(req) && !isAria2(req))
 }
 
 function payloadOf(asset: Asset, ranges: readonly ByteRange[] | undefined): Payload {

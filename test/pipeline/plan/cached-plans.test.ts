@@ -3,7 +3,7 @@ import { knownFormat } from '../../../src/core/media/formats.ts'
 import { badParameter, Problem } from '../../../src/core/problem.ts'
 import { cachedPlans } from '../../../src/pipeline/plan/cached-plans.ts'
 import { createPlanner, type Plan, type PlanInput } from '../../../src/pipeline/plan/plan.ts'
-import { loadWith } from '../../support/pipeline/load-with.ts'
+import { loadWith } from '../load/drop-ins.ts'
 
 describe('cached plans', () => {
   const input: PlanInput = { query: [['w', '100']], format: knownFormat('png'), accept: '', rules: {} }
@@ -54,7 +54,7 @@ describe('cached plans', () => {
 
   it('are made again when the rules or the presets of the client have changed', () => {
     const query: PlanInput['query'] = [['preset', 'card']]
-    const withWidth = (w: string) => ({ presets: { image: { card: { w } } } }) as PlanInput['rules']
+    const withWidth = (w: string) => ({ presets: { card: { w } } })
     const [first, second] = ['100', '200'].map((w) => plan({ ...input, query, rules: withWidth(w) }).variant)
     expect(first).to.not.equal(second)
     expect(() => plan({ ...input, rules: { presetsOnly: true } })).to.throw(Problem, 'expected a preset')
