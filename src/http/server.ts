@@ -142,5 +142,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(notFound)
   app.use(auditInterrupted)
   app.use(answerProblem)
-  return hotPath({ ...options, cache, ends, unnamedProxy: warnOfProxy }, normalizeTarget(app))
+  const handle = normalizeTarget(app)
+  if (given.hot.maxBytes === 0) return handle
+  return hotPath({ ...options, cache, ends, unnamedProxy: warnOfProxy }, handle)
 }
