@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import express from 'express'
 import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
@@ -74,15 +74,16 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.disable('etag')
   resetWhenBrokenOff(app)
   const answerProblem = problemHandler(options.log)
-  const limitResponses = limitConcurrentResponses({
+  const portions = inPortions({ isUrgent: isHealthCheck })
+  const limitConcurrent = limitConcurrentResponses({
     most: options.responsesPerAddress,
     clients: options.clients,
   })
   const deliver = deliverRoutes(options)
-  const deliverDirectly = inOrder([limitResponses, deliver], answerProblem)
+  const deliverDirectly = inOrder([limitConcurrent, deliver], answerProblem)
   const guards = [
     serializePipelined,
-    inPortions({ isUrgent: isHealthCheck }),
+    portions,
     requestLog(ends),
     warnOfProxy,
     drainAfterResponse,
@@ -99,7 +100,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(crossOrigin(options.corsOrigins))
-  app.use((req, res, next) => (isDelivery(req) ? next() : limitResponses(req, res, next)))
+  app.use((req, res, next) => (isDelivery(req) ? next() : limitConcurrent(req, res, next)))
   app.use(consoleSession(options))
   app.use(auditActions(options))
   app.use(parametersRoutes(options.parameters))
@@ -144,5 +145,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(answerProblem)
   const handle = normalizeTarget(app)
   if (given.hot.maxBytes === 0) return handle
-  return hotPath({ ...options, cache, ends, unnamedProxy: warnOfProxy }, handle)
+  const limits = [portions, limitConcurrent]
+  const asExpress = (req: IncomingMessage) => Object.setPrototypeOf(req, app.request)
+  return hotPath({ ...options, cache, ends, warnOfProxy, limits, asExpress }, handle)
 }
