@@ -1,28 +1,24 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { RequestHandler } from 'express'
 
 /**
- * Runs handlers one after another, as one middleware. Express would match the path again before each of them, and would pass
- * an error through all later routers: that took a quarter of the time of a refused request.
- *
- * @param answerError handles what a handler throws, or passes to `next`. Handlers that return a promise handle its rejection
+ * Runs middlewares as one. Express itself takes 1 to 2 µs for each middleware, and after an error as much for each one that follows:
+ * that is most of the cost of a cheap request.
  */
-export function inOrder(
-  handlers: readonly RequestHandler[],
-  answerError: ErrorRequestHandler,
-): RequestHandler {
+export function inOrder(...handlers: readonly RequestHandler[]): RequestHandler {
   return (req, res, next) => {
-    const run = (at: number): unknown => {
-      const handle = handlers[at]
-      if (handle === undefined) return next()
+    let i = 0
+    const step = (error?: unknown) => {
+      const handler = error === undefined ? handlers[i++] : undefined
+      if (!handler) {
+        next(error)
+        return
+      }
       try {
-        return handle(req, res, (error?: unknown) => {
-          if (error === undefined || error === null) run(at + 1)
-          else answerError(error, req, res, next)
-        })
-      } catch (error) {
-        return answerError(error, req, res, next)
+        handler(req, res, step)
+      } catch (thrown) {
+        next(thrown)
       }
     }
-    run(0)
+    step()
   }
 }

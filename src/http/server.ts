@@ -73,15 +73,12 @@ export function createHttp(given: HttpOptions): RequestListener {
   // Express's ETags are off: files have their keys as ETags, and other responses are not revalidated.
   app.disable('etag')
   resetWhenBrokenOff(app)
-  const answerProblem = problemHandler(options.log)
   const portions = inPortions({ isUrgent: isHealthCheck })
   const limitConcurrent = limitConcurrentResponses({
     most: options.responsesPerAddress,
     clients: options.clients,
   })
-  const deliver = deliverRoutes(options)
-  const deliverDirectly = inOrder([limitConcurrent, deliver], answerProblem)
-  const guards = [
+  const guards = inOrder(
     serializePipelined,
     portions,
     requestLog(ends),
@@ -92,15 +89,21 @@ export function createHttp(given: HttpOptions): RequestListener {
     requireSingleHost,
     rejectUnknownExpect,
     requireChunked,
-  ]
-  app.use(inOrder(guards, answerProblem))
-  // First, because most requests are deliveries: each router that a request passes on its way costs time.
-  app.use((req, res, next) => (isDelivery(req) ? deliverDirectly(req, res, next) : next()))
+  )
+  const deliver = deliverRoutes(options)
+  const respondProblem = problemHandler(options.log)
+  const deliverNow = inOrder(guards, limitConcurrent, deliver)
+  // First, and with their own errors, because most requests are deliveries: each router that the request or its error passes on
+  // its way costs time.
+  app.use((req, res, next) => {
+    if (!isDelivery(req)) return guards(req, res, next)
+    deliverNow(req, res, (error) => (error ? respondProblem(error, req, res, next) : next()))
+  })
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(crossOrigin(options.corsOrigins))
-  app.use((req, res, next) => (isDelivery(req) ? next() : limitConcurrent(req, res, next)))
+  app.use(limitConcurrent)
   app.use(consoleSession(options))
   app.use(auditActions(options))
   app.use(parametersRoutes(options.parameters))
@@ -142,10 +145,8 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(jobsRoutes(options))
   app.use(notFound)
   app.use(auditInterrupted)
-  app.use(answerProblem)
-  const handle = normalizeTarget(app)
-  if (given.hot.maxBytes === 0) return handle
+  app.use(respondProblem)
   const limits = [portions, limitConcurrent]
   const asExpress = (req: IncomingMessage) => Object.setPrototypeOf(req, app.request)
-  return hotPath({ ...options, cache, ends, warnOfProxy, limits, asExpress }, handle)
+  return hotPath({ ...options, cache, ends, warnOfProxy, limits, asExpress }, normalizeTarget(app))
 }

@@ -7,16 +7,13 @@ import { inOrder } from '../../src/http/in-order.ts'
 describe('handlers in order', () => {
   /** The response to a request that these handlers see first. */
   async function answerOf(...handlers: RequestHandler[]): Promise<string> {
-    const answerError: ErrorRequestHandler = (error, _req, res, _next) => {
-      res.end(`refused: ${error.message}`)
-    }
     const app = express()
-    app.use(inOrder(handlers, answerError))
+    app.use(inOrder(...handlers))
     app.use((_req, res) => {
       res.end('passed')
     })
-    app.use(((_error, _req, res, _next) => {
-      res.end('passed an error')
+    app.use(((error, _req, res, _next) => {
+      res.end(`refused: ${error.message}`)
     }) satisfies ErrorRequestHandler)
     const server = app.listen(0, '127.0.0.1')
     await once(server, 'listening')
