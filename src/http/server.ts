@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import express from 'express'
 import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
@@ -33,8 +33,11 @@ import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { foreignRoutes } from './foreign/routes.ts'
+import { createHotCache } from './hot/cache.ts'
+import { hotPath } from './hot/hot-path.ts'
+import { createKeepHot } from './hot/keep.ts'
 import { clientJobsRoutes } from './jobs/routes.ts'
-import { requestLog } from './log/request-log.ts'
+import { createRequestEnds, requestLog } from './log/request-log.ts'
 import { copiesRoutes } from './moves/routes.ts'
 import type { HttpOptions } from './options.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
@@ -59,7 +62,10 @@ import { webhookRoutes } from './webhooks/routes.ts'
 /** Creates the request handler with all routes of the service. */
 export function createHttp(given: HttpOptions): RequestListener {
   const readers = createReaders({ minBytesPerSecond: given.minReadBytesPerSecond, log: given.log })
-  const options = { ...given, readers }
+  const cache = createHotCache(given.hot)
+  const ends = createRequestEnds(given)
+  const warnOfProxy = unnamedProxy(given)
+  const options = { ...given, readers, keepHot: createKeepHot(cache, ends) }
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', options.trustProxy)
@@ -67,9 +73,14 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.disable('etag')
   resetWhenBrokenOff(app)
   app.use(serializePipelined)
-  app.use(inPortions({ isUrgent: isHealthCheck }))
-  app.use(requestLog(options))
-  app.use(unnamedProxy(options))
+  const portions = inPortions({ isUrgent: isHealthCheck })
+  const limitConcurrent = limitConcurrentResponses({
+    most: options.responsesPerAddress,
+    clients: options.clients,
+  })
+  app.use(portions)
+  app.use(requestLog(ends))
+  app.use(warnOfProxy)
   app.use(drainAfterResponse)
   app.use(limitPipelining)
   app.use(rejectBadTarget)
@@ -80,7 +91,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(crossOrigin(options.corsOrigins))
-  app.use(limitConcurrentResponses({ most: options.responsesPerAddress, clients: options.clients }))
+  app.use(limitConcurrent)
   // First, because most requests are deliveries: each router that the request passes on its way costs time.
   const deliver = deliverRoutes(options)
   app.use((req, res, next) => (isDelivery(req) ? deliver(req, res, next) : next()))
@@ -126,5 +137,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(notFound)
   app.use(auditInterrupted)
   app.use(problemHandler(options.log))
-  return normalizeTarget(app)
+  const limits = [portions, limitConcurrent]
+  const asExpress = (req: IncomingMessage) => Object.setPrototypeOf(req, app.request)
+  return hotPath({ ...options, cache, ends, warnOfProxy, limits, asExpress }, normalizeTarget(app))
 }
