@@ -23,6 +23,7 @@ export default definePlugin({
   resolve: ({ radius }) => (radius === 0 ? undefined : { radius: Math.min(radius, 50) }),
   // In addition to the new pass: the output of this step is settled once more.
   holds: () => 'outcome',
+  needs: () => 'outcome',
   transform(image, { radius }, { source: { width, height }, settle }) {
     const [rx, ry] = [(width * radius) / 100, (height * radius) / 100]
     const rectangle = `<rect width="${width}" height="${height}" rx="${rx}" ry="${ry}"/>`

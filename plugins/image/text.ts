@@ -59,6 +59,7 @@ export default definePlugin({
     const seen = params.text_opacity > 0 && colorOf(params.text_color).alpha > 0
     return params.text !== undefined && seen ? params : undefined
   },
+  needs: () => 'outcome',
   async transform(image, params, { source, options }) {
     const { text = '', text_pos: place, text_font } = params
     const font = fontNamed(text_font, options.fonts === undefined ? undefined : folderOf(options.fonts))

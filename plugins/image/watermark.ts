@@ -43,6 +43,7 @@ export default definePlugin({
     },
   },
   resolve: (params) => (params.wm === undefined || params.wm_opacity === 0 ? undefined : params),
+  needs: () => 'outcome',
   async transform(image, { wm = '', wm_pos: place, wm_size, wm_opacity }, context) {
     const { source, asset, open, limits, signal } = context
     const mark = await asset(wm)

@@ -1,0 +1,9 @@
+import type { FullImage } from '../bytes/asset.ts'
+
+/** Maximum of the longer side of a smaller copy, in pixels. */
+export const COPY_SIDE = 2560
+
+/** The scale of the smaller copy of an image: 1 for one that is not larger than copies are. */
+export function scaleOfCopy({ width, height }: Pick<FullImage, 'width' | 'height'>): number {
+  return Math.min(1, COPY_SIDE / Math.max(width, height))
+}
