@@ -1,5 +1,5 @@
 import type { Asset } from '../../core/bytes/asset.ts'
-import { scaleOfCopy } from '../../core/media/copies.ts'
+import { scaleOfCopy, suffices } from '../../core/media/copies.ts'
 import type { Forecast, Reducible } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -66,7 +66,7 @@ export function createCopies({
           return undefined
         }
       }
-      const stored = scale * LEAST_REDUCTION <= copyScale ? await proxy?.find() : undefined
+      const stored = suffices(copyScale, scale * LEAST_REDUCTION) ? await proxy?.find() : undefined
       const fromStored = stored && (await tried(stored))
       if (fromStored) return fromStored
       let atOnce = false
@@ -76,7 +76,7 @@ export function createCopies({
         return outcome ?? (await render(undefined))
       }
       const bytes = full.width * full.height * copyScale ** 2 * BYTES_PER_PIXEL
-      const isShared = source.sha256 !== undefined && scale <= copyScale
+      const isShared = source.sha256 !== undefined && suffices(copyScale, scale)
       const name = `${clientId} ${source.sha256}`
       const outcome = isShared
         ? await shared.use({ name, bytes, decode: () => decode(pixels), signal }, fromShared)

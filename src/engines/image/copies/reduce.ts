@@ -31,17 +31,20 @@ const plugin = definePlugin({
     f: { type: 'enum', values: ['tiff', 'jpeg'], default: 'jpeg', help: '' },
   },
   opening: () => ({ frames: 'first', upright: true }),
-  holds: ({ as }) => (as === 'proxy' ? 'outcome' : undefined),
+  holds: () => 'outcome',
   needs: ({ w, h }, { source }) => {
     const scale = Math.min(1, w / source.width, h / source.height)
     return { width: source.width * scale, height: source.height * scale }
   },
   async transform(image, { as, w, h }, { source, settle, render }) {
     const small = image.resize({ width: w, height: h, fit: 'inside', withoutEnlargement: true })
-    if (as === 'pixels') return small.tiff({ compression: 'none' })
+    if (as === 'pixels' && !source.hasAlpha) return asPixels(small)
     const { draft, source: settled } = await settle(small)
-    if (settled.hasAlpha && !(await isOpaque(draft))) return asPng(draft)
+    const hasAlpha = settled.hasAlpha && !(await isOpaque(draft))
+    if (hasAlpha) return as === 'pixels' ? asPixels(draft) : asPng(draft)
+    // Resizing a picture with an alpha channel takes twice as long.
     const colours = settled.hasAlpha ? draft.removeAlpha() : draft
+    if (as === 'pixels') return asPixels(colours)
     const isLossy = LOSSY.has(source.format)
     const jpeg = colours.jpeg({
       quality: QUALITY,
@@ -64,7 +67,11 @@ async function isOpaque(draft: Sharp): Promise<boolean> {
   return alpha.equals(Buffer.alloc(alpha.length, 255))
 }
 
+function asPixels(draft: Sharp): Sharp {
+  return draft.tiff({ compression: 'none' })
+}
+
 function asPng(draft: Sharp): Sharp {
   // More compression takes longer, here and in each decode.
-  return draft.png({ compressionLevel: 2 })
+  return draft.png({ compressionLevel: 1 })
 }
