@@ -13,6 +13,8 @@ type OutputFormat = (typeof FORMATS)[number]
 type FormatName = OutputFormat | 'svg' | 'auto'
 
 const DEFAULT_QUALITY = 75
+// Above this quality, an output shows the compression of the smaller copy from which it would be rendered.
+const COPIES_MAX_QUALITY = 90
 // These formats have pages: the pages of a TIFF, the frames of an animation.
 const PAGED = ['tiff', 'gif', 'webp']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
@@ -111,6 +113,10 @@ export default definePlugin({
   opening({ f, a, page = 1, icc }, { format }) {
     const still = a === '0' || page > 1 || !outputsOf(f, format.name).every(isAnimated)
     return { frames: still ? 'first' : 'all', page, profile: icc }
+  },
+  needs({ q = 0, lossless, maxbytes, page, icc }) {
+    const isExact = lossless || maxbytes !== undefined || page !== undefined || icc === 'keep'
+    return isExact || q > COPIES_MAX_QUALITY ? undefined : 'outcome'
   },
   holds: ({ maxbytes }) => (maxbytes === undefined ? undefined : 'outcome'),
   async transform(image, { f, q, lossless, maxbytes }, { source, options, settle, render, signal }) {

@@ -50,7 +50,8 @@ export const sharpEngine: Engine<'sharp'> = {
       // The pages of a TIFF may differ in size.
       header = await decoding(() => headerIn(input, { page }))
     }
-    const source = describe(header, { frames, upright, profile })
+    // A smaller copy is described as the image that it replaces.
+    const source = { ...describe(header, { frames, upright, profile }), ...asset.copyOf }
     // Judged by the header alone: nothing has been decoded yet.
     checkPixels(source, limits)
     checkHeld(header, source, limits)
