@@ -3,11 +3,13 @@ import { formatOfMediaType } from '../../../core/media/formats.ts'
 import type { EngineContext } from '../../../core/plugin-api/plugin.ts'
 import { decoding } from '../failures.ts'
 import { checkPixels } from '../pixel-limits.ts'
+import { bmp } from './bmp.ts'
 import type { Decoder, PictureFacts } from './decoder.ts'
 import { heif } from './heif.ts'
+import { ico } from './ico.ts'
 
 // By the names of the formats.
-const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif }
+const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif, bmp, ico }
 
 // A photo of an iPhone has its structure in the first 10 KB.
 const HEAD_BYTES = 128 * 1024
