@@ -181,6 +181,13 @@ export const VARIABLES = {
   }),
   ...PLUGIN_VARIABLES,
   ...WEBHOOK_VARIABLES,
+  HOT_CACHE_BYTES: integer({
+    min: 0,
+    max: 64 * GIB,
+    unit: 'bytes',
+    default: 64_000_000,
+    help: 'Memory of each web process for responses with small stored files, which it then sends without reading index and bucket. 0: disabled.',
+  }),
   FULL_CONTENT_RANGE: oneOf({
     words: ['auto', 'always', 'never'],
     default: 'auto',

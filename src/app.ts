@@ -201,6 +201,7 @@ async function openApp(
       ...(backends.disk ? { disk: backends.disk } : {}),
     },
     baseUrl,
+    hot: { maxBytes: config.HOT_CACHE_BYTES, changes: services.fileChanges },
     fullContentRange: config.FULL_CONTENT_RANGE,
     maxFiles: config.UPLOAD_MAX_FILES,
     minBytesPerSecond: config.UPLOAD_MIN_BYTES_PER_SECOND,

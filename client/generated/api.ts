@@ -600,6 +600,8 @@ export interface FileInformation {
   thumbHash?: string
   /** BlurHash of an image. */
   blurHash?: string
+  /** Placeholder of an image: a data URI of a WebP of at most 16 x 16 px. */
+  lqip?: string
   /** Exif tags by name. */
   exif?: Record<string, string | number | Array<number>>
   /** GPS position of a photo, only if the request has `location`. */
@@ -1082,11 +1084,15 @@ export type ParameterLists = Partial<Record<"image" | "video" | "audio" | "text"
   values?: Array<string>
   synonyms?: Record<string, string>
   maxLength?: number
+  /** Whether the text may have line breaks. */
+  lines?: boolean
   group?: "image" | "video" | "audio" | "text" | "application"
   of?: "integer" | "number"
   names?: Array<string>
   separator?: "," | ":"
   atLeast?: number
+  /** Maximum count of groups of these numbers, separated by ";". */
+  groups?: number
 }>>>
 
 /** A preset. */

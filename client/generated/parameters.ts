@@ -3,6 +3,22 @@
 /** The parameters of the plugins that Sluice comes with. */
 export interface BuiltInParameters {
   /**
+   * image: Blurs regions beyond recognition. x, y, w and h are fractions of the sides of the upright original. Takes 1 to 20 groups, separated by ";", of 4 numbers x,y,w,h (x and y from 0 to 1, w and h from 0.001 to 1).
+   */
+  blur_region?: readonly number[] | string | undefined
+  /**
+   * image: Pixelates regions beyond recognition. x, y, w and h are fractions of the sides of the upright original. Takes 1 to 20 groups, separated by ";", of 4 numbers x,y,w,h (x and y from 0 to 1, w and h from 0.001 to 1).
+   */
+  pixelate_region?: readonly number[] | string | undefined
+  /**
+   * image: Blurs all faces beyond recognition. Takes no value, 1 or 0.
+   */
+  blur_faces?: boolean | undefined
+  /**
+   * image: Pixelates all faces beyond recognition. Takes no value, 1 or 0.
+   */
+  pixelate_faces?: boolean | undefined
+  /**
    * image: Trims borders whose colour differs from the top left pixel by at most this value. Takes a number from 0 to 255 (no value means 10).
    */
   trim?: number | boolean | undefined
@@ -127,9 +143,29 @@ export interface BuiltInParameters {
    */
   negate?: boolean | undefined
   /**
+   * image: Duotone: the colour of black. Greys get a colour between duotone_dark and duotone_light. Takes a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent.
+   */
+  duotone_dark?: string | undefined
+  /**
+   * image: Duotone: the colour of white. Takes a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent.
+   */
+  duotone_light?: string | undefined
+  /**
+   * image: Colour look: a 3D LUT (.cube) of the same client. Takes [folder/]<sourceName> or the full key of an original of type text.
+   */
+  lut?: string | undefined
+  /**
+   * image: Strength of the colour look. Takes an integer from 0 to 100 percent.
+   */
+  lut_strength?: number | undefined
+  /**
    * image: Sigma of a Gaussian blur, multiplied by dpr. Takes a number from 0.3 to 1000 px.
    */
   blur?: number | undefined
+  /**
+   * image: Side of squares of one colour each, which replace the image. Multiplied by dpr. Takes an integer from 2 to 1000 px.
+   */
+  pixelate?: number | undefined
   /**
    * image: Mild, fast sharpening. Takes no value, 1 or 0.
    */
@@ -142,6 +178,22 @@ export interface BuiltInParameters {
    * image: Adds padding outside w and h, multiplied by dpr. One to four numbers set the sides as in CSS. Takes 1 to 4 integers top,right,bottom,left (from 0 to 5000 px).
    */
   pad?: readonly number[] | string | undefined
+  /**
+   * image: Darkens the corners by this much. Takes a number from 0 to 100 percent (no value means 50).
+   */
+  vignette?: number | boolean | undefined
+  /**
+   * image: Colour of a gradient over the image: of this colour at one side, and transparent at its end. Takes a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent.
+   */
+  gradient?: string | undefined
+  /**
+   * image: The side or corner at which the gradient begins. Takes one of north, northeast, east, southeast, south, southwest, west, northwest.
+   */
+  gradient_pos?: 'north' | 'northeast' | 'east' | 'southeast' | 'south' | 'southwest' | 'west' | 'northwest' | 'n' | 'top' | 'ne' | 'top-right' | 'e' | 'right' | 'se' | 'bottom-right' | 's' | 'bottom' | 'sw' | 'bottom-left' | 'w' | 'left' | 'nw' | 'top-left' | undefined
+  /**
+   * image: The part of the image that the gradient covers. Takes an integer from 1 to 100 percent.
+   */
+  gradient_size?: number | undefined
   /**
    * image: Watermark: another image of the same client. Takes [folder/]<sourceName> or the full key of an original of type image.
    */
@@ -159,7 +211,51 @@ export interface BuiltInParameters {
    */
   wm_opacity?: number | undefined
   /**
-   * image: Text to draw on the image. Takes a text of 1 to 200 characters without control characters and marks of text direction.
+   * image: Distance of the watermark to the edges, multiplied by dpr. Takes an integer from 0 to 1000 px.
+   */
+  wm_margin?: number | undefined
+  /**
+   * image: Watermark: another image of the same client. Takes [folder/]<sourceName> or the full key of an original of type image.
+   */
+  wm2?: string | undefined
+  /**
+   * image: Position of the watermark. tile: repeated over the whole image. Takes one of center, north, northeast, east, southeast, south, southwest, west, northwest, tile.
+   */
+  wm2_pos?: 'center' | 'north' | 'northeast' | 'east' | 'southeast' | 'south' | 'southwest' | 'west' | 'northwest' | 'tile' | 'centre' | 'c' | 'middle' | 'n' | 'top' | 'ne' | 'top-right' | 'e' | 'right' | 'se' | 'bottom-right' | 's' | 'bottom' | 'sw' | 'bottom-left' | 'w' | 'left' | 'nw' | 'top-left' | undefined
+  /**
+   * image: Width of the watermark, relative to the width of the image. Takes an integer from 1 to 100 percent.
+   */
+  wm2_size?: number | undefined
+  /**
+   * image: Opacity of the watermark. Takes an integer from 0 to 100 percent.
+   */
+  wm2_opacity?: number | undefined
+  /**
+   * image: Distance of the watermark to the edges, multiplied by dpr. Takes an integer from 0 to 1000 px.
+   */
+  wm2_margin?: number | undefined
+  /**
+   * image: Watermark: another image of the same client. Takes [folder/]<sourceName> or the full key of an original of type image.
+   */
+  wm3?: string | undefined
+  /**
+   * image: Position of the watermark. tile: repeated over the whole image. Takes one of center, north, northeast, east, southeast, south, southwest, west, northwest, tile.
+   */
+  wm3_pos?: 'center' | 'north' | 'northeast' | 'east' | 'southeast' | 'south' | 'southwest' | 'west' | 'northwest' | 'tile' | 'centre' | 'c' | 'middle' | 'n' | 'top' | 'ne' | 'top-right' | 'e' | 'right' | 'se' | 'bottom-right' | 's' | 'bottom' | 'sw' | 'bottom-left' | 'w' | 'left' | 'nw' | 'top-left' | undefined
+  /**
+   * image: Width of the watermark, relative to the width of the image. Takes an integer from 1 to 100 percent.
+   */
+  wm3_size?: number | undefined
+  /**
+   * image: Opacity of the watermark. Takes an integer from 0 to 100 percent.
+   */
+  wm3_opacity?: number | undefined
+  /**
+   * image: Distance of the watermark to the edges, multiplied by dpr. Takes an integer from 0 to 1000 px.
+   */
+  wm3_margin?: number | undefined
+  /**
+   * image: Text to draw on the image. Takes a text of 1 to 200 characters without control characters and marks of text direction; line breaks are accepted.
    */
   text?: string | undefined
   /**
@@ -179,17 +275,101 @@ export interface BuiltInParameters {
    */
   text_pos?: 'center' | 'north' | 'northeast' | 'east' | 'southeast' | 'south' | 'southwest' | 'west' | 'northwest' | 'centre' | 'c' | 'middle' | 'n' | 'top' | 'ne' | 'top-right' | 'e' | 'right' | 'se' | 'bottom-right' | 's' | 'bottom' | 'sw' | 'bottom-left' | 'w' | 'left' | 'nw' | 'top-left' | undefined
   /**
+   * image: Alignment of the lines. Default: by text_pos. Takes one of left, center, right.
+   */
+  text_align?: 'left' | 'center' | 'right' | 'centre' | undefined
+  /**
    * image: Opacity of the text. Takes an integer from 0 to 100 percent.
    */
   text_opacity?: number | undefined
   /**
-   * image: Rounds the corners. From 50: an ellipse, or a circle if both sides are equal. Takes a number from 0 to 100 percent.
+   * image: Colour of a box behind the text. Takes a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent.
    */
-  radius?: number | undefined
+  text_bg?: string | undefined
   /**
-   * image: Rounds the corners. From 50: an ellipse, or a circle if both sides are equal. Takes a number from 0 to 100 percent. The same as `radius`.
+   * image: Padding of the box of text_bg, multiplied by dpr. Takes an integer from 0 to 200 px.
    */
-  rs?: number | undefined
+  text_pad?: number | undefined
+  /**
+   * image: Text to draw on the image. Takes a text of 1 to 200 characters without control characters and marks of text direction; line breaks are accepted.
+   */
+  text2?: string | undefined
+  /**
+   * image: Font size, multiplied by dpr. A text that does not fit is drawn smaller. Takes an integer from 4 to 300 px.
+   */
+  text2_size?: number | undefined
+  /**
+   * image: Colour of the text. Takes a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent.
+   */
+  text2_color?: string | undefined
+  /**
+   * image: Font of the text. The operator can add fonts. Takes one of sans, sans-bold, serif, serif-bold, mono, mono-bold.
+   */
+  text2_font?: 'sans' | 'sans-bold' | 'serif' | 'serif-bold' | 'mono' | 'mono-bold' | undefined
+  /**
+   * image: Position of the text. Takes one of center, north, northeast, east, southeast, south, southwest, west, northwest.
+   */
+  text2_pos?: 'center' | 'north' | 'northeast' | 'east' | 'southeast' | 'south' | 'southwest' | 'west' | 'northwest' | 'centre' | 'c' | 'middle' | 'n' | 'top' | 'ne' | 'top-right' | 'e' | 'right' | 'se' | 'bottom-right' | 's' | 'bottom' | 'sw' | 'bottom-left' | 'w' | 'left' | 'nw' | 'top-left' | undefined
+  /**
+   * image: Alignment of the lines. Default: by text2_pos. Takes one of left, center, right.
+   */
+  text2_align?: 'left' | 'center' | 'right' | 'centre' | undefined
+  /**
+   * image: Opacity of the text. Takes an integer from 0 to 100 percent.
+   */
+  text2_opacity?: number | undefined
+  /**
+   * image: Colour of a box behind the text. Takes a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent.
+   */
+  text2_bg?: string | undefined
+  /**
+   * image: Padding of the box of text2_bg, multiplied by dpr. Takes an integer from 0 to 200 px.
+   */
+  text2_pad?: number | undefined
+  /**
+   * image: Text to draw on the image. Takes a text of 1 to 200 characters without control characters and marks of text direction; line breaks are accepted.
+   */
+  text3?: string | undefined
+  /**
+   * image: Font size, multiplied by dpr. A text that does not fit is drawn smaller. Takes an integer from 4 to 300 px.
+   */
+  text3_size?: number | undefined
+  /**
+   * image: Colour of the text. Takes a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent.
+   */
+  text3_color?: string | undefined
+  /**
+   * image: Font of the text. The operator can add fonts. Takes one of sans, sans-bold, serif, serif-bold, mono, mono-bold.
+   */
+  text3_font?: 'sans' | 'sans-bold' | 'serif' | 'serif-bold' | 'mono' | 'mono-bold' | undefined
+  /**
+   * image: Position of the text. Takes one of center, north, northeast, east, southeast, south, southwest, west, northwest.
+   */
+  text3_pos?: 'center' | 'north' | 'northeast' | 'east' | 'southeast' | 'south' | 'southwest' | 'west' | 'northwest' | 'centre' | 'c' | 'middle' | 'n' | 'top' | 'ne' | 'top-right' | 'e' | 'right' | 'se' | 'bottom-right' | 's' | 'bottom' | 'sw' | 'bottom-left' | 'w' | 'left' | 'nw' | 'top-left' | undefined
+  /**
+   * image: Alignment of the lines. Default: by text3_pos. Takes one of left, center, right.
+   */
+  text3_align?: 'left' | 'center' | 'right' | 'centre' | undefined
+  /**
+   * image: Opacity of the text. Takes an integer from 0 to 100 percent.
+   */
+  text3_opacity?: number | undefined
+  /**
+   * image: Colour of a box behind the text. Takes a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent.
+   */
+  text3_bg?: string | undefined
+  /**
+   * image: Padding of the box of text3_bg, multiplied by dpr. Takes an integer from 0 to 200 px.
+   */
+  text3_pad?: number | undefined
+  /**
+   * image: Rounds the corners. One to four numbers set the corners as in CSS. From 50: an ellipse, or a circle if both sides are equal. Takes 1 to 4 numbers topleft,topright,bottomright,bottomleft (from 0 to 100 percent).
+   */
+  radius?: readonly number[] | string | undefined
+  /**
+   * image: Rounds the corners. One to four numbers set the corners as in CSS. From 50: an ellipse, or a circle if both sides are equal. Takes 1 to 4 numbers topleft,topright,bottomright,bottomleft (from 0 to 100 percent). The same as `radius`.
+   */
+  rs?: readonly number[] | string | undefined
   /**
    * image: Background colour of transparent parts. Takes a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent.
    */

@@ -30,6 +30,25 @@ export async function laidOver(
   return source.hasAlpha ? outcome : outcome.removeAlpha()
 }
 
+/**
+ * Fills every frame of an image with a gradient. The channels do not change: an image without transparency gets none.
+ *
+ * @param gradient an SVG element with the id `a`, in units of the frame: 0 to 1
+ */
+export function drawnOver(
+  image: Sharp,
+  { width, height, hasAlpha }: Engines['sharp']['source'],
+  gradient: string,
+): Sharp {
+  const fill = `<defs>${gradient}</defs><rect width="100%" height="100%" fill="url(#a)"/>`
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${fill}</svg>`
+  // Where the image is transparent, it stays transparent.
+  const outcome = image.composite([
+    { input: Buffer.from(svg), blend: 'atop', tile: true, gravity: 'northwest' },
+  ])
+  return hasAlpha ? outcome : outcome.removeAlpha()
+}
+
 function placed(frame: Size, layer: Size, { place, margin }: { place: CompassWord; margin: number }) {
   const offset = (room: number, at: number) => {
     const gap = Math.min(margin, Math.floor(room / 2))

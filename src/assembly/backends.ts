@@ -25,6 +25,7 @@ import type { Log } from '../core/log.ts'
 import type { AuditStore } from '../core/ports/audit-log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { DeliveryLog, DeliveryLogLimits } from '../core/ports/events/delivery-log.ts'
+import type { FileChanges } from '../core/ports/file-changes.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Handover } from '../core/ports/handover.ts'
 import type { Jobs } from '../core/ports/jobs.ts'
@@ -53,6 +54,8 @@ export interface Backends {
   /** Set when other processes may change clients, and members of the console. */
   clientChanges?: ClientChanges
   memberChanges?: ClientChanges
+  /** The changes of files by other processes; absent when there are none. */
+  fileChanges?: FileChanges
   /** Waits at most `graceMs` for running jobs, and closes everything. */
   close(options: { graceMs: number }): Promise<void>
 }
@@ -214,6 +217,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisAuditLog } = await import('../adapters/audit-log/redis.ts')
   const { redisDeliveryLog } = await import('../adapters/delivery-log/redis.ts')
   const { redisClientChanges } = await import('../adapters/client-store/redis-changes.ts')
+  const { redisFileChanges } = await import('../adapters/file-changes/redis.ts')
   const { redisIndex } = await import('../adapters/file-index/redis/redis.ts')
   const { bullmqJobs } = await import('../adapters/jobs/bullmq.ts')
   const { redisHandover } = await import('../adapters/handover/redis.ts')
@@ -224,10 +228,12 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
   await tellWarnings(redis, log)
   const locks = redisLocks(redis, { keyPrefix })
+  const fileChanges = config.HOT_CACHE_BYTES > 0 ? redisFileChanges(redis, { keyPrefix, log }) : undefined
   return {
     shared: true,
     reserve: NO_RESERVE,
     index: redisIndex(redis, { keyPrefix }),
+    ...(fileChanges ? { fileChanges } : {}),
     locks,
     handover: redisHandover(redis, { keyPrefix }),
     jobs: bullmqJobs({ redis, keyPrefix, log }),
@@ -239,6 +245,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
     ...(deliveryLog ? { deliveries: redisDeliveryLog(redis, { keyPrefix, ...deliveryLog }) } : {}),
     limits: openLimits(rateOf(config), (options) => redisRateLimiter(redis, { keyPrefix, ...options })),
     async close() {
+      await fileChanges?.close()
       await locks.close()
       await redis.close()
     },

@@ -5,6 +5,7 @@ import { ownObjects } from '../adapters/bucket/own-objects.ts'
 import { bucketClientStore } from '../adapters/client-store/bucket.ts'
 import { saveCredentials } from '../adapters/credentials.ts'
 import { inProcessEventBus } from '../adapters/event-bus/in-process.ts'
+import { watchedIndex } from '../adapters/file-changes/watched-index.ts'
 import { every } from '../core/async/every.ts'
 import { throttled } from '../core/async/throttle-log.ts'
 import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
@@ -98,7 +99,8 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     buckets: withOwnBuckets(backends.buckets, { key: credentialsKey, log }),
     index: backends.index,
   }
-  const { buckets: allObjects, index } = wrapStorage?.(storage) ?? storage
+  const { buckets: allObjects, index: stored } = wrapStorage?.(storage) ?? storage
+  const { index, changes: fileChanges } = watchedIndex(stored, backends.fileChanges)
   const isForeign = foreignTest(config.FOREIGN_PREFIXES ?? [])
   const buckets = config.FOREIGN_PREFIXES ? ownObjects(allObjects, isForeign) : allObjects
   const { locks, clientChanges } = backends
@@ -195,6 +197,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     isForeign,
     buckets,
     index,
+    fileChanges,
     keys,
     events,
     delivery,

@@ -1,6 +1,7 @@
 import type { Client } from '../core/clients/client.ts'
 import type { Log } from '../core/log.ts'
 import type { DescribedParameters } from '../core/plugin-api/describe-parameters.ts'
+import type { FileChanges } from '../core/ports/file-changes.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { AuditTrail } from '../service/admin/audit.ts'
@@ -140,6 +141,8 @@ interface ConnectionSettings {
   secrets: readonly string[]
   checks: ReadinessChecks
   systemFacts: SystemFacts
+  /** The cache of small files in memory. `maxBytes` 0: disabled. */
+  hot: { maxBytes: number; changes: FileChanges }
   log: Log
   metrics: Metrics
   /** Set when METRICS_TOKEN is configured. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { MemberSession } from '../service/members/sessions.ts'
+import type { HotName, HotState } from './hot/cache.ts'
 
 /** The signature of a request's URL, after it was verified. */
 export interface UrlSignature {
@@ -13,6 +14,8 @@ export interface UrlSignature {
 export interface RequestState {
   /** The request line names no path, so the request is refused. */
   hasBadTarget?: true
+  /** The request owns its connection, see `serializePipelined`. */
+  hasTurn?: true
   /** Too many requests wait on the connection. The response is 429, and the last one of the connection. */
   exceedsPipeline?: true
   /** The id of the client that the request belongs to; absent while it is unknown. */
@@ -31,6 +34,8 @@ export interface RequestState {
   addAuditEntry?: () => void
   /** Absent when the URL is not signed. */
   signature?: UrlSignature
+  /** Set when the response may be added to the hot cache. */
+  hot?: HotName & { state: HotState }
   /** The `code` of the problem in the response; absent for a response without a problem. */
   problemCode?: string
 }

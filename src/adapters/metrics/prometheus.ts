@@ -38,6 +38,11 @@ export function prometheusMetrics(): Metrics & MetricsReader {
     labelNames: ['found'],
     registers,
   })
+  const hotResponses = new Counter({
+    name: 'sluice_hot_responses_total',
+    help: 'Responses from the hot cache in memory',
+    registers,
+  })
   const transformSeconds = new Histogram({
     name: 'sluice_transform_duration_seconds',
     help: 'Time of transformations, without their wait in the queue',
@@ -67,6 +72,7 @@ export function prometheusMetrics(): Metrics & MetricsReader {
       requestBytes.inc({ route, direction: 'received' }, receivedBytes)
     },
     derivativeLookedUp: (found) => derivatives.inc({ found }),
+    answeredHot: () => hotResponses.inc(),
     transformed: ({ outcome, seconds }) => transformSeconds.observe({ outcome }, seconds),
     watchTransforms(load) {
       for (const name of ['running', 'waiting'] as const)

@@ -13,8 +13,11 @@ export interface RedisConnection {
   readonly client: Redis
   /** Sends a command. @throws Problem 503 when Redis cannot be reached, does not respond in time, or refuses the command */
   send<T>(command: (client: Redis) => Promise<T>): Promise<T>
-  /** Opens another connection to the same server, for subscriptions. The caller closes it. */
-  another(): RedisConnection
+  /**
+   * Opens another connection to the same server, for subscriptions. The caller closes it.
+   * @param options.protocol the version of Redis' protocol. Default: 3
+   */
+  another(options?: { protocol?: 2 }): RedisConnection
   /** Resolves when commands can be sent. @throws Problem 503 after {@link READY_MS} */
   ready(): Promise<void>
   close(): Promise<void>
@@ -133,7 +136,7 @@ function connection(
         throw problem(error)
       }
     },
-    another: () => connection(options, undefined),
+    another: (more) => connection({ ...options, ...more }, undefined),
     ready: () =>
       new Promise((resolve, reject) => {
         if (client.status === 'ready') return resolve()

@@ -26,6 +26,8 @@ export interface ImageColors {
   thumbHash: string
   /** Transparent parts count as white. @see https://blurha.sh */
   blurHash: string
+  /** A data URI of a WebP of at most 16 x 16 pixels. Absent in what an earlier version has stored. */
+  lqip?: string | undefined
 }
 
 /** Reads facts from images. */

@@ -26,7 +26,8 @@ export type ParameterSpec = Described &
       }
     | { type: 'flag' }
     // Free text in Unicode form NFC, without leading and trailing white space; `maxLength` in code points.
-    | { type: 'text'; maxLength: number; default?: string }
+    // `lines`: it may have line breaks, each of which becomes a line feed.
+    | { type: 'text'; maxLength: number; lines?: true; default?: string }
     // The key of another original of the same client, a file of this group.
     | { type: 'key'; group: MediaGroup }
     // As many numbers as there are `names`. `min` and `max` have one bound per number, in the same order.
@@ -40,6 +41,8 @@ export type ParameterSpec = Described &
         unit?: string
         /** The minimum count of numbers; the rest may be left out. All are required by default. */
         atLeast?: number
+        /** The maximum count of groups of these numbers, separated by `;`. The values of all groups are one array. Default: 1. */
+        groups?: number
       }
     | { type: 'color'; default?: string }
   )
@@ -92,10 +95,11 @@ export function parseParameter(
       if (/^(0|false)$/i.test(received)) return undefined
       throw refusal(name, spec, received)
     case 'text': {
-      const text = received.normalize('NFC').trim()
+      const text = received.normalize('NFC').replace(/\r\n?/g, '\n').trim()
       const length = [...text].length
       const fits = length >= 1 && length <= spec.maxLength
-      if (!fits || !text.isWellFormed() || UNSEEN_CHARACTER.test(text)) throw refusal(name, spec, received)
+      const shown = spec.lines ? text.replaceAll('\n', '') : text
+      if (!fits || !text.isWellFormed() || UNSEEN_CHARACTER.test(shown)) throw refusal(name, spec, received)
       return text
     }
     case 'key': {
@@ -139,7 +143,7 @@ export function expectation(spec: ParameterSpec): string {
     case 'flag':
       return 'no value, 1 or 0'
     case 'text':
-      return `a text of 1 to ${spec.maxLength} characters ${NOTHING_UNSEEN}`
+      return `a text of 1 to ${spec.maxLength} characters ${NOTHING_UNSEEN}${spec.lines ? '; line breaks are accepted' : ''}`
     case 'key':
       return `[folder/]<sourceName> or the full key of an original of type ${spec.group}`
     case 'list': {
@@ -152,7 +156,8 @@ export function expectation(spec: ParameterSpec): string {
       }
       const parts = [...namesByBounds].map(([bounds, those]) => `${those.join(' and ')} ${bounds}`)
       const each = namesByBounds.size === 1 ? [...namesByBounds.keys()] : parts
-      return `${count} ${of}s ${names.join(separator)} (${each.join(', ')}${unitOf(spec)})`
+      const group = `${count} ${of}s ${names.join(separator)} (${each.join(', ')}${unitOf(spec)})`
+      return spec.groups === undefined ? group : `1 to ${spec.groups} groups, separated by ";", of ${group}`
     }
     case 'color':
       return 'a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent'
@@ -174,12 +179,19 @@ function numbers(
   spec: Extract<ParameterSpec, { type: 'list' }>,
   received: string,
 ): readonly number[] {
-  const { of, names, separator, min, max, atLeast = names.length } = spec
+  const { of, names, separator, min, max, atLeast = names.length, groups: most = 1 } = spec
   const form = of === 'integer' ? INTEGER : NUMBER
-  const values = received.split(separator).map((text) => (form.test(text) ? Number(text) : Number.NaN))
-  const fits = values.every((value, i) => value >= Number(min[i]) && value <= Number(max[i]))
-  if (values.length < atLeast || values.length > names.length || !fits) throw refusal(name, spec, received)
-  return values.map((value) => value + 0)
+  const groups = (most > 1 ? received.split(';') : [received]).map((group) =>
+    group.split(separator).map((text) => (form.test(text) ? Number(text) : Number.NaN)),
+  )
+  const fits = groups.every(
+    (values) =>
+      values.length >= atLeast &&
+      values.length <= names.length &&
+      values.every((value, i) => value >= Number(min[i]) && value <= Number(max[i])),
+  )
+  if (groups.length > most || !fits) throw refusal(name, spec, received)
+  return groups.flat().map((value) => value + 0)
 }
 
 function inBounds(

@@ -37,7 +37,8 @@ export const imageInspector: ImageInspector = {
   },
 
   async colors(small, signal) {
-    const { data, info } = await sharp(await readAll(small, signal))
+    const bytes = await readAll(small, signal)
+    const { data, info } = await sharp(bytes)
       .toColourspace('srgb')
       .ensureAlpha()
       .raw()
@@ -49,6 +50,7 @@ export const imageInspector: ImageInspector = {
       ...(dominantColor ? { dominantColor } : {}),
       thumbHash: Buffer.from(rgbaToThumbHash(width, height, data)).toString('base64'),
       blurHash: blurHash(onWhite(data), width, height, across, down),
+      lqip: await placeholder(bytes),
     }
   },
 }
@@ -63,6 +65,18 @@ async function metadataOf(bytes: Buffer, source: Asset): Promise<Metadata | unde
   } catch {
     return undefined
   }
+}
+
+// About 100 to 200 bytes as WebP. Browsers enlarge it smoothly.
+const PLACEHOLDER_SIDE = 16
+
+/** A tiny image as a data URI, which a page can contain. */
+async function placeholder(image: Buffer): Promise<string> {
+  const tiny = await sharp(image)
+    .resize(PLACEHOLDER_SIDE, PLACEHOLDER_SIDE, { fit: 'inside' })
+    .webp({ quality: 40, alphaQuality: 40, effort: 6 })
+    .toBuffer()
+  return `data:image/webp;base64,${tiny.toString('base64')}`
 }
 
 /**

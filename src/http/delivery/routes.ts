@@ -10,6 +10,7 @@ import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
+import type { KeepHot } from '../hot/keep.ts'
 import { createOrRedirect } from '../moves/redirect.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -26,6 +27,7 @@ interface Dependencies {
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
+  keepHot: KeepHot
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
   /** Query parameters that are ignored, in addition to the built-in ones. */
@@ -53,6 +55,7 @@ export function deliverRoutes({
   limits,
   fullContentRange,
   readers,
+  keepHot,
   baseUrl,
   ignoredParams,
 }: Dependencies): Router {
@@ -73,12 +76,13 @@ export function deliverRoutes({
         ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
       )
       if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
-      const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res) }
+      const keep = keepHot.of(req, res, { client, delivery })
+      const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res), keep }
       await sendDelivery(req, res, { delivery, ...options })
     }),
   )
 
-  const send = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
+  const send = storedFiles({ clients, deliveries, limits, fullContentRange, readers, keepHot, baseUrl })
   routes.get(
     upload,
     orRedirect(async (req, res) => {

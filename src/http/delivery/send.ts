@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'express'
 import { type Asset, type ByteRange, lengthOf, readWhole } from '../../core/bytes/asset.ts'
 import { parseRange } from '../../core/bytes/byte-range.ts'
 import { isActiveContent } from '../../core/media/formats.ts'
 import { Problem } from '../../core/problem.ts'
 import { cacheControl } from '../caller/signed-url.ts'
+import type { Keep } from '../hot/keep.ts'
 import { holdResponse } from '../readers/held-response.ts'
 import { openPieces } from '../readers/open-pieces.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -43,6 +45,8 @@ export interface SendOptions extends Lifetime {
   isHeld?: boolean | undefined
   /** Aborted when the client disconnects. */
   signal: AbortSignal
+  /** Called when all headers of a 200 or a 206 with one range are set. */
+  keep?: Keep | undefined
 }
 
 // One week.
@@ -78,9 +82,12 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     return
   }
   if (payload.read && readers.hasRoom(payload.size)) {
-    sendWhole(res, await payload.read(signal), readers)
+    const body = await payload.read(signal)
+    options.keep?.(ranges ? undefined : body)
+    sendWhole(res, body, readers)
     return
   }
+  if (payload.read) options.keep?.()
   const end = holdResponse(res, { asset, isHeld, readers })
   await sendPieces(res, payload.open, { readers, signal }).finally(end)
 }
@@ -132,14 +139,19 @@ function setContent(
     if (range && !another) res.setHeader('Content-Range', contentRange(range, asset))
     return
   }
-  // Part of the public contract, although RFC 9110 defines no such header for a 200. Caches would take the response for a
-  // part of the file, so it is not sent to them.
-  const wanted =
-    fullContentRange === 'always' || (fullContentRange === 'auto' && isDirect(req) && !isAria2(req))
-  if (wanted) res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
+  if (hasFullContentRange(req, fullContentRange)) res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
 }
 
-function payloadOf(asset: Asset, ranges: readonly ByteRange[] | undefined): Payload {
+/**
+ * Whether a complete 200 has a `Content-Range`. This is a part of the public contract, although RFC 9110 defines no such header for
+ * a 200. Caches would take the response for a part of the file, so it is not sent to them.
+ */
+export function hasFullContentRange(req: IncomingMessage, when: FullContentRange): boolean {
+  return when === 'always' || (when === 'auto' && isDirect(req) && !isAria2(req))
+}
+
+/** The body of a response. @param ranges undefined for the complete file */
+export function payloadOf(asset: Asset, ranges: readonly ByteRange[] | undefined): Payload {
   if (ranges && ranges.length > 1) return byteranges(asset, ranges)
   const [range] = ranges ?? []
   const part = range ? { range } : {}

@@ -11,6 +11,7 @@ import type { Deliveries, Delivery } from '../../service/delivery/deliveries.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { cacheControl, checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
+import type { KeepHot } from '../hot/keep.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
@@ -36,6 +37,7 @@ export function storedFiles({
   limits,
   fullContentRange,
   readers,
+  keepHot,
   baseUrl,
 }: {
   clients: Clients
@@ -43,6 +45,8 @@ export function storedFiles({
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
+  /** Absent for URLs that may deliver another file later, without a change of this one. */
+  keepHot?: KeepHot
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }): (req: Request, res: Response, file: StoredFile) => Promise<void> {
@@ -82,6 +86,7 @@ export function storedFiles({
       fullContentRange,
       readers,
       signal,
+      keep: keepHot?.of(req, res, { client, delivery }),
       ...lifetime,
     })
   }

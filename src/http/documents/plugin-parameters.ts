@@ -46,7 +46,9 @@ function listPattern({
   names,
   separator,
   atLeast = names.length,
+  groups = 1,
 }: Extract<ParameterSpec, { type: 'list' }>): string {
   const number = of === 'integer' ? '\\d+' : '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)'
-  return `^${number}(?:${separator}${number}){${atLeast - 1},${names.length - 1}}$`
+  const group = `${number}(?:${separator}${number}){${atLeast - 1},${names.length - 1}}`
+  return groups === 1 ? `^${group}$` : `^${group}(?:;${group}){0,${groups - 1}}$`
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Request, RequestHandler, Response } from 'express'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Request, RequestHandler } from 'express'
 import type { Log } from '../../core/log.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import type { Clients } from '../../service/clients/clients.ts'
@@ -8,43 +10,61 @@ import { trafficSince } from '../connection/byte-counter.ts'
 import { stateOf } from '../request-state.ts'
 import { redactPath, withoutRemotePath } from './redact-path.ts'
 
+/** A request whose response is closed. */
+export interface EndedRequest {
+  requestId: string
+  method: string
+  /** As {@link RequestEnds.pathOf} returns it. */
+  path: string
+  route: string | undefined
+  clientId: string | undefined
+  /** The `code` of the problem in the response. */
+  code: string | undefined
+  /** As `performance.now()`. */
+  startedAt: number
+}
+
+/** What happens at the end of each request: its log line, its metrics, and the usage counts of its client. */
+export interface RequestEnds {
+  /** The path for the log, without secrets, and without the query. */
+  pathOf(path: string): string
+  end(request: EndedRequest, exchange: { res: ServerResponse; socket: Socket }): void
+}
+
+/** The dependencies of {@link createRequestEnds}. */
+export interface RequestEndsOptions {
+  log: Log
+  clients: Pick<Clients, 'isSecret'>
+  /** Tokens in plain text, in addition to those that the clients know by their digests. */
+  secrets: readonly string[]
+  metrics: Pick<Metrics, 'requestEnded'>
+  usage: Pick<Usage, 'delivered' | 'failed'>
+}
+
 /**
- * Gives every request an ID, in `X-Request-Id`, and logs its end: the route, the client if it is known, the `code` of
- * the problem if there was one, and the bytes, headers included. When the client has disconnected before the response
- * began, `aborted` is logged instead of the status. Paths are logged without their query, headers not at all, and a
- * segment that contains a secret token by mistake is masked: no secret reaches the log. The metrics get the same values
- * without path, client and code. The usage counts get the sent bytes.
- *
- * @param options.secrets tokens in plain text, in addition to those that the clients know by their digests
+ * Logs the end of a request: the route, the client if it is known, the `code` of the problem if there was one, and the bytes,
+ * headers included. When the client has disconnected before the response began, `aborted` is logged instead of the status.
+ * Paths are logged without their query, headers not at all, and a segment that contains a secret token by mistake is masked:
+ * no secret reaches the log. The metrics get the same values without path, client and code. The usage counts get the sent
+ * bytes.
  */
-export function requestLog({
+export function createRequestEnds({
   log,
   clients,
   secrets,
   metrics,
   usage,
-}: {
-  log: Log
-  clients: Clients
-  secrets: readonly string[]
-  metrics: Pick<Metrics, 'requestEnded'>
-  usage: Pick<Usage, 'delivered' | 'failed'>
-}): RequestHandler {
-  return (req, res, next) => {
-    const startedAt = performance.now()
-    const id = randomUUID()
-    // Stored now: after the end of the response, the request has no socket any more.
-    const { socket } = req
-    res.setHeader('X-Request-Id', id)
-    res.once('close', () => {
-      const { problemCode: code, clientId: client } = stateOf(req)
-      const route = routeOf(req)
+}: RequestEndsOptions): RequestEnds {
+  const isSecret = (word: string) => clients.isSecret(word)
+  return {
+    pathOf: (path) => redactPath(withoutRemotePath(path), { secrets, isSecret }),
+    end({ requestId, method, path, route, clientId: client, code, startedAt }, { res, socket }) {
       const traffic = trafficSince(socket)
       const ms = performance.now() - startedAt
       const fields = {
-        requestId: id,
-        method: req.method,
-        path: redactPath(withoutRemotePath(req.path), { secrets, isSecret: clients.isSecret }),
+        requestId,
+        method,
+        path,
         ...(route === undefined ? {} : { route }),
         ...(client === undefined ? {} : { client }),
         ...(res.headersSent ? { status: res.statusCode } : { aborted: true }),
@@ -55,27 +75,43 @@ export function requestLog({
       }
       log.info(fields, 'request')
       const status = res.headersSent ? res.statusCode : 'aborted'
-      if (client !== undefined && isDelivery(req, res)) {
+      if (client !== undefined && res.headersSent && isDelivery(method, route)) {
         if (res.statusCode < 400) usage.delivered(client, traffic.bytes)
         else if (res.statusCode !== JOB_IN_PROGRESS) usage.failed(client)
       }
-      metrics.requestEnded({ route, method: req.method, status, seconds: ms / 1000, ...traffic })
-    })
-    next()
+      metrics.requestEnded({ route, method, status, seconds: ms / 1000, ...traffic })
+    },
   }
 }
 
-/** Whether the response is to a request for a client's files, including a byte range and 304. */
-function isDelivery(req: Request, res: Response): boolean {
-  return res.headersSent && DELIVERIES.test(`${req.method} ${routeOf(req)}`)
+/** Gives every request an ID, in `X-Request-Id`, and logs its end. */
+export function requestLog(ends: RequestEnds): RequestHandler {
+  return (req, res, next) => {
+    const startedAt = performance.now()
+    const requestId = randomUUID()
+    // Stored now: after the end of the response, the request has no socket any more.
+    const { socket, method } = req
+    res.setHeader('X-Request-Id', requestId)
+    res.once('close', () => {
+      const { problemCode: code, clientId } = stateOf(req)
+      const path = ends.pathOf(req.path)
+      ends.end({ requestId, method, path, route: routeOf(req), clientId, code, startedAt }, { res, socket })
+    })
+    next()
+  }
 }
 
 const JOB_IN_PROGRESS = 423
 const DELIVERIES =
   /^(?:(?:GET|HEAD) \/(?:v1\/(?:bucket|:group\/(?:upload|alias|foreign|fetch))|compat)\/|POST \/v1\/zip$)/
 
+/** Whether the response is to a request for a client's files, including a byte range and 304. */
+function isDelivery(method: string, route: string | undefined): boolean {
+  return DELIVERIES.test(`${method} ${route}`)
+}
+
 /** The pattern of the matched route, such as `/v1/bucket/:token/*path`. Undefined when no route matched. */
-function routeOf(req: Request): string | undefined {
+export function routeOf(req: Request): string | undefined {
   const path: string | string[] | undefined = req.route?.path
   // A route with several patterns has a list of them. The first is its name in logs and metrics.
   return Array.isArray(path) ? path[0] : path

@@ -21,6 +21,10 @@ export const fileInformation = z
     dominantColor: z.string().describe('Most frequent colour of an image, as `#rrggbb`.').optional(),
     thumbHash: z.string().describe('ThumbHash of an image, in base64.').optional(),
     blurHash: z.string().describe('BlurHash of an image.').optional(),
+    lqip: z
+      .string()
+      .describe('Placeholder of an image: a data URI of a WebP of at most 16 x 16 px.')
+      .optional(),
     exif: z
       .record(z.string(), z.union([z.string(), z.number(), z.array(z.number()).readonly()]))
       .describe('Exif tags by name.')

@@ -70,11 +70,13 @@ const parameter = z
     values: z.array(z.string()).optional(),
     synonyms: z.record(z.string(), z.string()).optional(),
     maxLength: z.int().optional(),
+    lines: z.boolean().describe('Whether the text may have line breaks.').optional(),
     group: z.enum(MEDIA_GROUPS).optional(),
     of: z.enum(['integer', 'number']).optional(),
     names: z.array(z.string()).optional(),
     separator: z.enum([',', ':']).optional(),
     atLeast: z.int().optional(),
+    groups: z.int().describe('Maximum count of groups of these numbers, separated by ";".').optional(),
   })
   .describe('A parameter of delivery URLs.')
 

@@ -35,6 +35,7 @@ const LIST = {
   max: LIST_BOUND,
   unit: MEMBER.unchecked,
   atLeast: MEMBER.unchecked,
+  groups: z.int().min(2).optional().describe('groups to be an integer from 2'),
 }
 const VALUES = words(/^[a-z0-9.:-]+$/).describe('values of a-z, 0-9, ".", ":" and "-"')
 
@@ -43,7 +44,11 @@ const SCHEMAS = {
   number: parameter({ ...BOUNDS, ...DEFAULT, ...BARE }),
   enum: parameter({ values: VALUES, synonyms: MEMBER.unchecked, ...DEFAULT }),
   flag: parameter({}),
-  text: parameter({ maxLength: z.int().min(1).describe('an integer maxLength from 1'), ...DEFAULT }),
+  text: parameter({
+    maxLength: z.int().min(1).describe('an integer maxLength from 1'),
+    lines: z.literal(true).optional().describe('lines to be true or absent'),
+    ...DEFAULT,
+  }),
   key: parameter({ group: z.enum(MEDIA_GROUPS).describe('a media group as its group') }),
   list: parameter(LIST),
   color: parameter(DEFAULT),

@@ -22,6 +22,8 @@ export interface ClientAccess {
   withId(id: string): Client
   /** The client of a delivery URL. @throws Problem 404 */
   ofToken(token: string): Client
+  /** Whether this is the latest state of a client, and {@link ClientAccess.ofToken} would return it now. */
+  isCurrent(client: Client): boolean
   /**
    * Whether the client may still store files: it exists and is not being removed, also by other processes.
    * @param client as it was when the upload began
@@ -80,6 +82,7 @@ export function createClientAccess({
         })
       return admitted(client)
     },
+    isCurrent: (client) => store.findByToken(client.token) === client && !isPaused(client, now()),
     async admits({ id, storage }) {
       await store.refresh({ maxAgeMs: trustMs }).catch((cause) => {
         throw unavailable('The status of this client cannot be verified at the moment. Retry.', {

@@ -5,12 +5,11 @@ import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import { isLimitProblem } from '../../core/limit-problems.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
-import { PRESET_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
-import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
+import type { Planner } from '../../pipeline/plan/plan.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
@@ -22,9 +21,10 @@ import { sourceNotes } from '../derivatives/source-facts.ts'
 import type { Usage } from '../files/usage.ts'
 import type { FoundOriginal, Originals, OriginalToRead } from '../originals/originals.ts'
 import type { DerivativeFile } from '../originals/stored-derivatives.ts'
-import type { Deliveries, Delivery, DeliveryRequest } from './deliveries.ts'
+import type { Deliveries, Delivery, DeliveryRequest, StoredSource } from './deliveries.ts'
 import { severalFiles, transformOfDerivative } from './delivery-problems.ts'
 import { createFindPlanned, inputOf, namedFile, type PlannedFile, withFocalPointOf } from './find-planned.ts'
+import { isHeldFor } from './held.ts'
 import type { MediaJobs } from './media-job.ts'
 import { checkNamed, checkNamedPublic } from './named-files.ts'
 
@@ -68,13 +68,15 @@ export function createDeliveries({
   const findPlanned = createFindPlanned({ originals, plan })
 
   async function original(client: Client, { name, record }: FoundOriginal): Promise<Found> {
-    const asset = await originalBytes(buckets.of(client), record)
-    if (!asset) throw fileNotFound()
+    const bytes = await originalBytes(buckets.of(client), record)
+    if (!bytes) throw fileNotFound()
+    const asset = withLastModified(bytes, record.storedAt)
     return {
       key: name.key,
-      asset: withLastModified(asset, record.storedAt),
+      asset,
       originalName: record.originalName,
       newFormat: undefined,
+      stored: { clientId: client.id, original: name.key, isHeld: false, asset },
     }
   }
 
@@ -102,10 +104,13 @@ export function createDeliveries({
     const { name, record, indexed } = found
     const file = await originals.fileToRead(client, name.key, wanted, indexed)
     if (!file) throw fileNotFound()
-    uses.note({ clientId: client.id, key: name.key }, wanted.derivative, { isHeld: false })
+    const { derivative } = wanted
     const { asset, isPartial } = file
     const delivery = derived(found, wanted.key, withLastModified(asset, record.storedAt))
-    return isPartial ? { ...delivery, isPartial } : delivery
+    const place = { clientId: client.id, original: name.key, derivative }
+    const stored = { ...place, isHeld: false, isNamed: true, asset: delivery.asset } as const
+    noteDelivered(stored)
+    return { ...delivery, ...(isPartial ? { isPartial } : { stored }) }
   }
 
   /** A derivative that is stored, or that is rendered now. */
@@ -149,10 +154,21 @@ export function createDeliveries({
     { key, isHeld }: { key: ObjectKey; isHeld: boolean },
   ): Promise<Found | undefined> {
     const known = await stored(client, found, key)
-    metrics.derivativeLookedUp(known ? 'hit' : 'miss')
-    if (known) usage.cacheHit(client.id)
-    if (known) uses.note({ clientId: client.id, key: found.name.key }, key, { isHeld })
-    return known
+    if (!known) metrics.derivativeLookedUp('miss')
+    if (!known) return undefined
+    const { asset } = known
+    const source = { clientId: client.id, original: found.name.key, derivative: key, isHeld, asset }
+    noteDelivered(source)
+    return { ...known, stored: source }
+  }
+
+  /** Counts and notes the delivery of a stored file. */
+  function noteDelivered({ clientId, original: key, derivative, isHeld, isNamed }: StoredSource): void {
+    if (derivative === undefined) return
+    uses.note({ clientId, key }, derivative, { isHeld })
+    if (isNamed) return
+    metrics.derivativeLookedUp('hit')
+    usage.cacheHit(clientId)
   }
 
   /** The same as {@link loadOrRender}, with notes: also those of an original that is found to be truncated only now. */
@@ -219,18 +235,9 @@ export function createDeliveries({
       if (named) return namedDerivative(client, found, named)
       return { ...(await original(client, found)), ...UNTRANSFORMED }
     },
+
+    noteRepeated: noteDelivered,
   }
-}
-
-/** Whether a derivative is evicted after the others: requested by a trusted caller, or by a preset alone. */
-function isHeldFor({ caller }: Pick<DeliveryRequest, 'caller'>, { query }: PlanInput): boolean {
-  return caller.isTrusted || isPresetAlone(query)
-}
-
-/** Operators define presets, so strangers cannot request many of them; with another parameter they could. */
-function isPresetAlone(query: PlanInput['query']): boolean {
-  const names = [...query].map(([name]) => name)
-  return names.length > 0 && names.every((name) => name === PRESET_WORD)
 }
 
 const UNTRANSFORMED = { variesByAccept: false, notes: [] }

@@ -34,6 +34,20 @@ export interface DeliveryRequest {
   signal: AbortSignal
 }
 
+/** The stored file behind a delivery. */
+export interface StoredSource {
+  clientId: string
+  original: ObjectKey
+  /** Absent when the original itself is delivered. */
+  derivative?: ObjectKey
+  /** As in `Use`: whether the derivative is evicted after the others. */
+  isHeld: boolean
+  /** Set when the path names the derivative. Its use is noted, but not counted as a hit. */
+  isNamed?: true
+  /** Its bytes in the bucket. If they are missing, `open` fails with 404, and the file has to be found again. */
+  asset: Asset
+}
+
 /** A file to send. */
 export interface Delivery {
   key: ObjectKey
@@ -54,6 +68,8 @@ export interface Delivery {
   isPartial?: true
   /** It is not stored, since a storage limit is reached. */
   isUnstored?: true
+  /** Set when the file was stored before this request, and does not change. */
+  stored?: StoredSource
 }
 
 /** Delivers the files that URLs name: originals and derivatives. */
@@ -78,4 +94,6 @@ export interface Deliveries {
   ): Promise<JobStatus | undefined>
   /** The object with this key: an original or a stored derivative, unmodified. @throws Problem 400, 404 */
   object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
+  /** Counts and notes another delivery of a stored file, by a cache of responses. */
+  noteRepeated(source: StoredSource): void
 }

@@ -82,6 +82,8 @@ const imageInformation = z.object({
   dominantColor: z.string().optional(),
   thumbHash: z.string(),
   blurHash: z.string(),
+  // Absent in what an earlier version has stored.
+  lqip: z.string().optional(),
 })
 
 const mediaFacts = z.object({

@@ -32,7 +32,7 @@ onOneBackend('GET /v1/image/info', (start) => {
 
   it('returns type, size and colours of an image', async () => {
     const record = await upload('corners.png', await picture())
-    const { thumbHash, blurHash, dominantColor, sha256, uploadedAt, ...rest } = await told(record)
+    const { thumbHash, blurHash, lqip, dominantColor, sha256, uploadedAt, ...rest } = await told(record)
     expect(rest).to.deep.equal({
       sourceName: record.sourceName,
       originalName: 'corners.png',
@@ -60,6 +60,11 @@ onOneBackend('GET /v1/image/info', (start) => {
       expect(strong(w - 3, h - 3), kind).to.deep.equal([false, false, true])
       expect(strong(2, h - 3), kind).to.deep.equal([true, true, true])
     }
+    const [head, bytes = ''] = String(lqip).split(',')
+    expect(head).to.equal('data:image/webp;base64')
+    const tiny = await sharp(Buffer.from(bytes, 'base64')).metadata()
+    expect(tiny).to.include({ format: 'webp', width: 16, height: 12 })
+    expect(String(lqip).length).to.be.below(400)
   })
 
   it('returns placeholders in the colours of the image', async () => {
@@ -67,11 +72,13 @@ onOneBackend('GET /v1/image/info', (start) => {
       const bytes = await sharp({ create: { width: 300, height: 90, channels: 3, background: '#c86432' } })
         .toFormat(format)
         .toBuffer()
-      const { thumbHash, blurHash, dominantColor } = await told(await upload('a', bytes))
+      const { thumbHash, blurHash, dominantColor, lqip } = await told(await upload('a', bytes))
+      const tiny = sharp(Buffer.from(String(lqip).split(',')[1] ?? '', 'base64'))
+      const placeholder = (await tiny.stats()).channels.map(({ mean }) => mean)
       const { r, g, b, a } = thumbHashToAverageRGBA(Buffer.from(String(thumbHash), 'base64'))
       const shown = decodeBlurHash(String(blurHash), 1, 1)
       const dominant = [1, 3, 5].map((at) => Number.parseInt(String(dominantColor).slice(at, at + 2), 16))
-      for (const colour of [[r * 255, g * 255, b * 255], [...shown.subarray(0, 3)], dominant]) {
+      for (const colour of [[r * 255, g * 255, b * 255], [...shown.subarray(0, 3)], dominant, placeholder]) {
         for (const [i, part] of [0xc8, 0x64, 0x32].entries())
           expect(colour[i], `${format} ${colour}`).to.be.closeTo(part, 14)
       }

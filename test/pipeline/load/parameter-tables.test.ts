@@ -56,7 +56,17 @@ function outside(spec: ParameterSpec): string[] {
 }
 
 // Of each type of parameter one accepts one of these, if its bounds are not in the way; then its own follow.
-const SOME = ['1', 'fff', 'a', '1,1', '1,1,1', '1,1,1,1', '1:1', `${'a'.repeat(22)}.png`]
+const SOME = [
+  '1',
+  'fff',
+  'a',
+  '1,1',
+  '1,1,1',
+  '1,1,1,1',
+  '1:1',
+  `${'a'.repeat(22)}.png`,
+  `${'a'.repeat(22)}.txt`,
+]
 
 /** Something that a parameter does accept. */
 function accepted(name: string, spec: ParameterSpec): string {

@@ -6,21 +6,21 @@ import { checkPresets } from '../../../src/pipeline/plan/presets.ts'
 import { dropIn, loadWith } from '../load/drop-ins.ts'
 
 // What marks the owner of an image, or hides a part of it.
-const CONCEALING = ['wm', 'text', 'blur', 'crop']
+const CONCEALING = ['wm', 'wm3', 'text', 'text3', 'blur', 'pixelate', 'blur_region', 'pixelate_faces', 'crop']
 
 describe('noOriginalFallback of a plan', () => {
   it('is true when one of its plugins declares it, also within a preset', async () => {
     const { transforms } = await loadWith({
-      '1.js': dropIn('pixelate', { noOriginalFallback: 'true' }),
+      '1.js': dropIn('mosaic', { noOriginalFallback: 'true' }),
       '2.js': dropIn('glow', { noOriginalFallback: 'false' }),
     })
-    const presets = checkPresets({ hidden: { pixelate: true }, shown: { glow: true } }, transforms)
+    const presets = checkPresets({ hidden: { mosaic: true }, shown: { glow: true } }, transforms)
     const plan = createPlanner(transforms, [], { presets })
     const answer = (query: string) =>
       noOriginalFallback(plan({ query: new URLSearchParams(query), format: knownFormat('jpeg'), accept: '' }))
-    for (const query of ['pixelate', 'w=9&pixelate&glow', 'preset=hidden', 'preset=shown&pixelate'])
+    for (const query of ['mosaic', 'w=9&mosaic&glow', 'preset=hidden', 'preset=shown&mosaic'])
       expect(answer(query), query).to.equal(true)
-    for (const query of ['', 'w=9', 'glow', 'pixelate=0&w=9', 'preset=shown', 'preset=hidden&pixelate=0'])
+    for (const query of ['', 'w=9', 'glow', 'mosaic=0&w=9', 'preset=shown', 'preset=hidden&mosaic=0'])
       expect(answer(query), query).to.equal(false)
   })
 

@@ -35,6 +35,7 @@ describe('eager transforms', () => {
         },
         object: async () => ({}) as never,
         begin: async () => undefined,
+        noteRepeated: () => {},
       },
       derivations: {
         derive: undefined as never,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
 import { EVERY_ENDPOINT } from '../../../src/http/documents/endpoint-problems.ts'
 import { documentedEndpoints } from '../../../src/http/documents/endpoints.ts'
@@ -52,7 +52,13 @@ export function watchResponses(): {
         bytes += chunk.length
         if (String(res.getHeader('content-type')).includes('json')) chunks.push(Buffer.from(chunk as string))
       }
-      const { write, end } = res
+      const { write, end, writeHead } = res
+      let written: OutgoingHttpHeaders = {}
+      // Headers that are given as a list are in no other place.
+      res.writeHead = ((status: number, headers?: unknown) => {
+        if (Array.isArray(headers)) written = namedHeaders(headers)
+        return writeHead.call(res, status, headers as never)
+      }) as typeof writeHead
       res.write = ((...args: Parameters<typeof write>) => {
         keep(args[0])
         return write.apply(res, args)
@@ -71,7 +77,7 @@ export function watchResponses(): {
           route: path,
           group: req.url?.split('/')[2],
           status: res.statusCode,
-          headers: res.getHeaders(),
+          headers: { ...res.getHeaders(), ...written },
           ...(chunks.length > 0 ? { json: Buffer.concat(chunks).toString() } : {}),
           hasBody: bytes > 0,
         })
@@ -79,6 +85,12 @@ export function watchResponses(): {
       })
     },
   }
+}
+
+function namedHeaders(list: readonly string[]): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {}
+  for (let i = 0; i < list.length; i += 2) headers[String(list[i]).toLowerCase()] = list[i + 1]
+  return headers
 }
 
 /** Clients that cannot send PATCH name their method in a header of tus. */

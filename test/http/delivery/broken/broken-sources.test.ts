@@ -58,7 +58,8 @@ onOneBackend('source files that fail while they are read', (start) => {
   let png: WireRecord
   before(async () => {
     service = await start({
-      env: { ZIP_RATE_LIMIT: '1000' },
+      // Each request must read the file.
+      env: { ZIP_RATE_LIMIT: '1000', HOT_CACHE_BYTES: '0' },
       wrapStorage: source.wrapStorage,
       engines: [watched.engine],
     })

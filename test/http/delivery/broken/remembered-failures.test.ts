@@ -26,6 +26,7 @@ describe('a file that cannot be decoded', () => {
   it('costs one decode for each derivative, and one for info', async () => {
     const { src } = await uploadOne(service, { name: 'a.png', bytes: corrupted(await picture()) })
     const info = src.replace('/upload/', '/info/')
+    opened = 0
     for (let i = 0; i < 3; i += 1) {
       const answer = await exchange(service, `${src}?w=33`)
       expect([answer.status, jsonOf(answer).code]).to.deep.equal([422, 'not_transformable'])

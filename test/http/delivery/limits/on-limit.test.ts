@@ -108,7 +108,7 @@ describe('a transformation that exceeds a limit', () => {
     const root = await rootWith(onLimit)
     const PLUGINS_DIR = await pluginFolder({
       'glow.js': plugin('glow', false),
-      'pixelate.js': plugin('pixelate', true),
+      'mosaic.js': plugin('mosaic', true),
     })
     folders.push(root, PLUGINS_DIR)
     const service = await start({ root, env: { PLUGINS_DIR }, engines: [limited] })
@@ -119,8 +119,8 @@ describe('a transformation that exceeds a limit', () => {
   }
 
   it('delivers the original, except for a plugin that sets noOriginalFallback', async () => {
-    const answers = await answersOf('original', ['glow', 'pixelate', 'glow&pixelate'])
-    expect(answers).to.deep.equal({ glow: 200, pixelate: 422, 'glow&pixelate': 422 })
+    const answers = await answersOf('original', ['glow', 'mosaic', 'glow&mosaic'])
+    expect(answers).to.deep.equal({ glow: 200, mosaic: 422, 'glow&mosaic': 422 })
   })
 
   it('is refused by default', async () => {

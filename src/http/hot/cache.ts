@@ -1,0 +1,150 @@
+import { LRUCache } from 'lru-cache'
+import type { Client } from '../../core/clients/client.ts'
+import type { FileRef } from '../../core/files/file-ref.ts'
+import type { ObjectKey } from '../../core/files/object-key.ts'
+import type { FileChanges } from '../../core/ports/file-changes.ts'
+import type { StoredSource } from '../../service/delivery/deliveries.ts'
+
+/** The response with a complete stored file, and what is needed to send, count and log it again. */
+export interface HotResponse {
+  /** The client as it was then. Each change of a client, its rules or its keys leads to another object. */
+  client: Client
+  source: StoredSource
+  /** The headers of a complete 200. Names and values alternate. Without those that differ from request to request. */
+  headers: readonly string[]
+  /** The headers of a 304, in the same form. */
+  validators: readonly string[]
+  /** Absent for a large file: it is read from the bucket again. */
+  body?: Buffer
+  /** Quoted. */
+  etag: string
+  lastModified: Date
+  /** When the signature of the URL expires, in milliseconds since 1970, exclusive. Absent when it does not. */
+  until?: number
+  /** For the log: the path without secrets, and the template of its route. */
+  path: string
+  route: string
+}
+
+/** The name of a response: its target, and the `Accept` header if the response depends on it. */
+export interface HotName {
+  target: string
+  accept: string
+}
+
+/** Responses with stored files, in memory: small files completely, large ones without their bytes. */
+export interface HotCache {
+  /** False when nothing is cached. */
+  isEnabled: boolean
+  /** Undefined for an unknown one, and while changes by other processes are unknown. */
+  find(name: HotName): HotResponse | undefined
+  /** The state at the beginning of a request, for {@link HotCache.add}. */
+  state(): HotState
+  /** Adds a response, unless its file may have changed since the request began. */
+  add(name: HotName, response: HotResponse, options: { state: HotState; variesByAccept: boolean }): void
+  remove(name: HotName): void
+}
+
+/** A point in the order of the changes of files. */
+export type HotState = number
+
+/** The size of the largest file whose bytes are cached. */
+export const HOT_MAX_BODY_BYTES = 256 * 1024
+
+// Headers, names and the objects around them.
+const OVERHEAD_BYTES = 2048
+// A request that began before as many other changes is too old to be added.
+const RECENT_CHANGES = 10_000
+
+/**
+ * @param options.maxBytes bodies and overhead of all entries. Beyond it, the least recently used ones are removed; 0: nothing is
+ *   cached
+ * @param options.now as `performance.now()`
+ */
+export function createHotCache({
+  maxBytes,
+  changes,
+  now = () => performance.now(),
+}: {
+  maxBytes: number
+  changes: FileChanges
+  now?: () => number
+}): HotCache {
+  /** The names of entries, by client and original. */
+  const namesByFile = new Map<string, Set<string>>()
+  /** Targets whose responses depend on the `Accept` header have this mark. */
+  const entries = new LRUCache<string, HotResponse>({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ body, path }, name) =>
+      (body?.length ?? 0) + OVERHEAD_BYTES + 2 * (name.length + path.length),
+    dispose(response, name) {
+      const file = fileOf(response.source)
+      const names = namesByFile.get(file)
+      names?.delete(name)
+      if (names?.size === 0) namesByFile.delete(file)
+    },
+  })
+  const varying = new LRUCache<string, true>({ max: 100_000 })
+
+  // The number of changes so far, and the last change of each file among the recent ones.
+  let count: HotState = 0
+  let forgottenUntil: HotState = 0
+  const lastChanges = new Map<string, HotState>()
+  const note = (file: string) => {
+    count += 1
+    lastChanges.delete(file)
+    lastChanges.set(file, count)
+    if (lastChanges.size <= RECENT_CHANGES) return
+    const [oldest] = lastChanges
+    if (!oldest) return
+    forgottenUntil = oldest[1]
+    lastChanges.delete(oldest[0])
+  }
+
+  if (maxBytes > 0)
+    changes.listen({
+      changed(ref, derivative) {
+        const file = fileOf({ clientId: ref.clientId, original: ref.key })
+        note(file)
+        for (const name of [...(namesByFile.get(file) ?? [])])
+          if (derivative === undefined || entries.peek(name)?.source.derivative === derivative)
+            entries.delete(name)
+      },
+      missed() {
+        count += 1
+        forgottenUntil = count
+        entries.clear()
+      },
+    })
+
+  const nameOf = ({ target, accept }: HotName) => `${target}\n${accept}`
+
+  return {
+    isEnabled: maxBytes > 0,
+    find(name) {
+      const found =
+        entries.get(name.target) ?? (varying.get(name.target) ? entries.get(nameOf(name)) : undefined)
+      return found && now() < changes.knownUntil() ? found : undefined
+    },
+    state: () => count,
+    add(name, response, { state, variesByAccept }) {
+      if (maxBytes === 0 || now() >= changes.knownUntil()) return
+      const file = fileOf(response.source)
+      if (state < forgottenUntil || state < (lastChanges.get(file) ?? 0)) return
+      const key = variesByAccept ? nameOf(name) : name.target
+      if (variesByAccept) varying.set(name.target, true)
+      entries.set(key, response)
+      if (!entries.has(key)) return
+      const names = namesByFile.get(file) ?? new Set()
+      namesByFile.set(file, names.add(key))
+    },
+    remove(name) {
+      entries.delete(name.target)
+      entries.delete(nameOf(name))
+    },
+  }
+}
+
+function fileOf({ clientId, original }: { clientId: FileRef['clientId']; original: ObjectKey }): string {
+  return `${clientId} ${original}`
+}

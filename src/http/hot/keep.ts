@@ -1,0 +1,67 @@
+import type { ClientRequest } from 'node:http'
+import type { Request, Response } from 'express'
+import type { Client } from '../../core/clients/client.ts'
+import type { Delivery } from '../../service/delivery/deliveries.ts'
+import { type RequestEnds, routeOf } from '../log/request-log.ts'
+import { stateOf } from '../request-state.ts'
+import { HOT_MAX_BODY_BYTES, type HotCache } from './cache.ts'
+
+/** Adds responses to the hot cache. */
+export interface KeepHot {
+  /**
+   * Returns a function to call when all headers of a 200, or of a 206 with one range, are set. Its argument is the body of the
+   * 200, if it was read at once. Undefined when the response cannot be repeated: the file is new, may change, or is replaced by
+   * another one for the moment.
+   */
+  of(req: Request, res: Response, file: { client: Client; delivery: Delivery }): Keep | undefined
+}
+
+export type Keep = (body?: Buffer) => void
+
+// They differ from request to request.
+const OWN_HEADERS = new Set(['x-request-id', 'content-range'])
+// A 304 has only the headers that describe the version, not those of its content: RFC 9110 section 15.4.5.
+const CONTENT_HEADERS = new Set([
+  'content-disposition',
+  'content-type',
+  'content-length',
+  'content-security-policy',
+])
+
+export function createKeepHot(cache: HotCache, ends: Pick<RequestEnds, 'pathOf'>): KeepHot {
+  return {
+    of(req, res, { client, delivery }) {
+      const { hot, signature } = stateOf(req)
+      const { stored: source, asset, variesByAccept } = delivery
+      if (!hot || !source || delivery.fallbackReason) return undefined
+      const isSmall = asset.size <= HOT_MAX_BODY_BYTES
+      return (body) => {
+        const { target, accept, state } = hot
+        const etag = res.getHeader('ETag')
+        // A small file is added when all of it is requested.
+        if (typeof etag !== 'string' || (isSmall && !body)) return
+        const names = rawHeaderNames(res).filter((name) => !OWN_HEADERS.has(name.toLowerCase()))
+        const textOf = (name: string) => String(name === 'Content-Length' ? asset.size : res.getHeader(name))
+        const flat = (chosen: readonly string[]) => chosen.flatMap((name) => [name, textOf(name)])
+        const response = {
+          client,
+          source,
+          headers: flat(names),
+          validators: flat(names.filter((name) => !CONTENT_HEADERS.has(name.toLowerCase()))),
+          ...(isSmall && body ? { body } : {}),
+          etag,
+          lastModified: asset.lastModified,
+          ...(signature?.until === undefined ? {} : { until: signature.until }),
+          path: ends.pathOf(req.path),
+          route: routeOf(req) ?? '',
+        }
+        cache.add({ target, accept }, response, { state, variesByAccept })
+      }
+    },
+  }
+}
+
+/** The names of all headers as they were set. The types of Node declare this method for client requests only. */
+function rawHeaderNames(res: unknown): string[] {
+  return (res as Pick<ClientRequest, 'getRawHeaderNames'>).getRawHeaderNames()
+}

@@ -1,0 +1,141 @@
+import { expect } from 'chai'
+import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
+import type { Client } from '../../../src/core/clients/client.ts'
+import { storedKey } from '../../../src/core/files/object-key.ts'
+import type { FileChangeListener } from '../../../src/core/ports/file-changes.ts'
+import { createHotCache, type HotResponse } from '../../../src/http/hot/cache.ts'
+
+const ONE = storedKey('image/png/1111111111111111111111.png')
+const TWO = storedKey('image/png/2222222222222222222222.png')
+const DERIVATIVE = storedKey(`${ONE}_w=9`)
+
+describe('the hot cache', () => {
+  function cacheOf(maxBytes = 1_000_000) {
+    const clock = { now: 0, knownUntil: Number.POSITIVE_INFINITY }
+    let listener: FileChangeListener = { changed() {}, missed() {} }
+    const cache = createHotCache({
+      maxBytes,
+      changes: {
+        listen(given) {
+          listener = given
+        },
+        knownUntil: () => clock.knownUntil,
+      },
+      now: () => clock.now,
+    })
+    const changed: FileChangeListener['changed'] = (...args) => listener.changed(...args)
+    return { cache, clock, changed, missed: () => listener.missed() }
+  }
+
+  function response(original = ONE, { derivative = original, bytes = 10 } = {}): HotResponse {
+    const asset = assetFromBytes(Buffer.alloc(bytes), { mediaType: 'image/png', lastModified: new Date(0) })
+    const source = { clientId: 'c', original, isHeld: false, asset }
+    return {
+      client: {} as Client,
+      source: derivative === original ? source : { ...source, derivative },
+      headers: [],
+      validators: [],
+      body: Buffer.alloc(bytes),
+      etag: '"a"',
+      lastModified: new Date(0),
+      path: '/v1/a',
+      route: '/v1/:a',
+    }
+  }
+
+  const named = (target: string, accept = '') => ({ target, accept })
+  const plain = { variesByAccept: false }
+
+  it('finds a response by its target, and by Accept only if the response depends on it', () => {
+    const { cache } = cacheOf()
+    const [first, avif, webp] = [response(), response(), response()]
+    cache.add(named('/a', 'x'), first, { state: 0, ...plain })
+    cache.add(named('/b', 'image/avif'), avif, { state: 0, variesByAccept: true })
+    cache.add(named('/b', 'image/webp'), webp, { state: 0, variesByAccept: true })
+    expect(cache.find(named('/a', 'y'))).to.equal(first)
+    expect(cache.find(named('/b', 'image/avif'))).to.equal(avif)
+    expect(cache.find(named('/b', 'image/webp'))).to.equal(webp)
+    expect(cache.find(named('/b', 'image/png'))).to.equal(undefined)
+    expect(cache.find(named('/c'))).to.equal(undefined)
+  })
+
+  it('removes all responses of a changed original, and no others', () => {
+    const { cache, changed } = cacheOf()
+    cache.add(named('/1'), response(), { state: 0, ...plain })
+    cache.add(named('/1?w=9'), response(ONE, { derivative: DERIVATIVE }), { state: 0, ...plain })
+    cache.add(named('/2'), response(TWO), { state: 0, ...plain })
+    changed({ clientId: 'c', key: ONE })
+    for (const [target, isFound] of [
+      ['/1', false],
+      ['/1?w=9', false],
+      ['/2', true],
+    ] as const)
+      expect(cache.find(named(target)) !== undefined, target).to.equal(isFound)
+  })
+
+  it('removes the responses of a changed derivative, and keeps those of its original', () => {
+    const { cache, changed } = cacheOf()
+    cache.add(named('/1'), response(), { state: 0, ...plain })
+    cache.add(named('/1?w=9'), response(ONE, { derivative: DERIVATIVE }), { state: 0, ...plain })
+    changed({ clientId: 'c', key: ONE }, DERIVATIVE)
+    expect(cache.find(named('/1'))).to.not.equal(undefined)
+    expect(cache.find(named('/1?w=9'))).to.equal(undefined)
+  })
+
+  it('does not add a response that was begun before a change of its file', () => {
+    const { cache, changed, missed } = cacheOf()
+    const before = cache.state()
+    changed({ clientId: 'c', key: TWO })
+    cache.add(named('/1'), response(), { state: before, ...plain })
+    expect(cache.find(named('/1')), 'another file has changed').to.not.equal(undefined)
+    changed({ clientId: 'c', key: ONE })
+    cache.add(named('/1'), response(), { state: before, ...plain })
+    expect(cache.find(named('/1'))).to.equal(undefined)
+    cache.add(named('/1'), response(), { state: cache.state(), ...plain })
+    expect(cache.find(named('/1'))).to.not.equal(undefined)
+    const early = cache.state()
+    missed()
+    cache.add(named('/2'), response(TWO), { state: early, ...plain })
+    for (const target of ['/1', '/2']) expect(cache.find(named(target)), target).to.equal(undefined)
+  })
+
+  it('does not add a response that was begun before more changes than it remembers', () => {
+    const { cache, changed } = cacheOf()
+    const before = cache.state()
+    changed({ clientId: 'c', key: ONE })
+    for (let i = 0; i < 10_001; i += 1) changed({ clientId: `${i}`, key: TWO })
+    cache.add(named('/1'), response(), { state: before, ...plain })
+    expect(cache.find(named('/1'))).to.equal(undefined)
+  })
+
+  it('trusts its entries only while changes by other processes are known', () => {
+    const { cache, clock } = cacheOf()
+    clock.knownUntil = 2000
+    cache.add(named('/1'), response(), { state: 0, ...plain })
+    clock.now = 1999
+    expect(cache.find(named('/1'))).to.not.equal(undefined)
+    clock.now = 2000
+    expect(cache.find(named('/1'))).to.equal(undefined)
+    cache.add(named('/2'), response(TWO), { state: 0, ...plain })
+    clock.knownUntil = 4000
+    expect(cache.find(named('/1'))).to.not.equal(undefined)
+    expect(cache.find(named('/2')), 'added while changes were unknown').to.equal(undefined)
+  })
+
+  it('stays within its bytes: the least recently used responses are removed', () => {
+    const { cache } = cacheOf(30_000)
+    for (let i = 0; i < 20; i += 1) {
+      cache.add(named(`/${i}`), response(ONE, { bytes: 1000 }), { state: 0, ...plain })
+      cache.find(named('/0'))
+    }
+    const found = Array.from({ length: 20 }, (_, i) => i).filter((i) => cache.find(named(`/${i}`)))
+    expect(found).to.have.length.within(8, 9)
+    expect(found).to.include.members([0, 19])
+  })
+
+  it('adds nothing with 0 bytes', () => {
+    const disabled = cacheOf(0)
+    disabled.cache.add(named('/1'), response(), { state: 0, ...plain })
+    expect(disabled.cache.find(named('/1'))).to.equal(undefined)
+  })
+})
