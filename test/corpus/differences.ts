@@ -19,6 +19,7 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   'bmp-2.bmp': DECODED,
   'bmp-3.bmp': DECODED,
   'im.bmp': DECODED,
+  'im.cur': DECODED,
   'im.ico': DECODED,
   'im.heic': DECODED,
   'heic-alpha.heic': DECODED,
