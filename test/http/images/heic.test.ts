@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { heif } from '../../../src/engines/image/decoders/heif.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { colourAt } from '../../support/media/images.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -73,6 +74,14 @@ onOneBackend('a HEIC', (start) => {
     const answer = await exchange(small, `${src}?w=24`)
     expect(answer.status).to.equal(422)
     expect(jsonOf(answer)).to.include({ code: 'not_transformable' })
+  })
+
+  it('has its size checked before its pixels are decoded', async () => {
+    const check = () => {
+      throw new Error('too large')
+    }
+    const work = heif.decode(await fileOf('heic-turned.heic'), { maxPixels: 5000, check })
+    expect(await work.catch((err: Error) => err.message)).to.equal('too large')
   })
 
   it('never stops the service, whatever its bytes are', async function () {
