@@ -186,9 +186,15 @@ function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): n
   return (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output] ?? DEFAULT_QUALITY
 }
 
-/** PNG for a source format that cannot be written (SVG), as it preserves edges and transparency. */
-function usualFormat(source: string): string {
-  return source === 'svg' ? 'png' : source
+// Photos, which would be many times as large as PNG.
+const PHOTOS = new Set(['heic'])
+
+/**
+ * The format of a source that can be written. Otherwise JPEG for formats of photos, and PNG for others (SVG), as it
+ * preserves edges and transparency.
+ */
+function usualFormat(source: string): OutputFormat {
+  return FORMATS.find((format) => format === source) ?? (PHOTOS.has(source) ? 'jpeg' : 'png')
 }
 
 /**
@@ -197,7 +203,7 @@ function usualFormat(source: string): string {
  */
 function outputsOf(resolved: FormatName | undefined, source: string): [OutputFormat, ...OutputFormat[]] {
   if (resolved === 'auto') return ['avif', 'webp']
-  return [FORMATS.find((format) => format === (resolved ?? source)) ?? 'png']
+  return [usualFormat(resolved ?? source)]
 }
 
 function tooLargeToSearch(

@@ -33,6 +33,16 @@ export function reducibleOf(
   return { full, scale, shrinksOnLoad }
 }
 
+/** As {@link reducibleOf}, for an image that a decoder of our own reads: it is upright, has one frame, and 8 bits per channel. */
+export function reducibleOfDecoded(
+  full: FullImage,
+  steps: readonly ForecastStep[],
+  limits: TransformLimits,
+): Reducible | undefined {
+  const scale = leastScale(steps, { source: full, limits })
+  return scale === undefined ? undefined : { full, scale, shrinksOnLoad: false }
+}
+
 /** Copies are upright. */
 function isOpenedUpright(steps: readonly ForecastStep[], { format }: FullImage): boolean {
   const request = { format: { name: format } } as never
