@@ -12,7 +12,8 @@ const HELP = `npm run bench [-- <options>]        for example: npm run -s bench 
 
 Compares Sluice with programs that do the same work, each in a separate process: sharp behind node:http, ipx
 (installed into scripts/bench/ipx), express.static, busboy, archiver. Prints a table in Markdown to stdout, and the
-progress to stderr. Linux only. Takes five to ten minutes; other load on the machine distorts the results.
+progress to stderr. Ends with exit code 1 when a ratio misses its target by more than a tenth. Linux only. Takes twenty minutes;
+other load on the machine distorts the results. A row is marked as disturbed when other processes used the machine.
 
 npm run bench -- images  compares each transformation with sharp alone: new derivatives per second, eight
 at a time. Takes six minutes. --only takes names of its table.
@@ -20,7 +21,10 @@ at a time. Takes six minutes. --only takes names of its table.
 npm run bench -- videos  compares transcodes and thumbnails with ffmpeg alone. Takes 15 minutes. --only takes
 transcode, thumbnail.
 
-  --only <names>      some of cold, repeated, upload, zip, separated by commas
+  --only <names>      some of hot, crowded, stored, refused, original, range, range-1mb, cold-jpeg, cold-webp, later-jpeg,
+                      later-png, together, upload, zip, separated by commas
+  --short             one run with a third of the requests: three minutes
+  --json <file>       writes all figures and targets there
   --runs <number>     runs of each program, in turn; default: 3
   --quick             few requests and one run, only to test the benchmark. Does not install ipx
   --photo <file>      an image to use instead of generated ones
@@ -36,6 +40,8 @@ await command(async () => {
       only: { type: 'string' },
       runs: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      short: { type: 'boolean', default: false },
+      json: { type: 'string' },
       photo: { type: 'string' },
       profile: { type: 'string' },
       help: { type: 'boolean' },
@@ -52,43 +58,47 @@ await command(async () => {
   await alone(projectLock, async () => {
     await ensurePackages()
     await ensureBuilt()
-    if (!values.quick && group === 'works') await ensureIpx()
   })
   const { measure, names } = await benchOf(group)
   const options = checked(values, names)
+  if (!values.quick && group === 'works') await alone(projectLock, ensureIpx)
   const temporary = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  console.log(await measure({ ...options, temporary }))
+  const { text, missed = [] } = await measure({ ...options, temporary })
+  console.log(text)
+  for (const miss of missed) say(miss)
+  process.exitCode = missed.length > 0 ? 1 : 0
 })
 
 /** Loads the benchmark of a group, and the names that --only accepts. Call it only after the packages were installed. */
 async function benchOf(group) {
   if (group === 'images') {
     const { benchImages, OPERATION_NAMES } = await import('./bench/images/bench.js')
-    return { measure: benchImages, names: OPERATION_NAMES }
+    return { measure: async (options) => ({ text: await benchImages(options) }), names: OPERATION_NAMES }
   }
   if (group === 'videos') {
     const { benchVideos, VIDEO_WORK_NAMES } = await import('./bench/videos/bench.js')
-    return { measure: benchVideos, names: VIDEO_WORK_NAMES }
+    return { measure: async (options) => ({ text: await benchVideos(options) }), names: VIDEO_WORK_NAMES }
   }
   const { bench, WORK_NAMES } = await import('./bench/bench.js')
   return { measure: bench, names: WORK_NAMES }
 }
 
-function checked({ only, runs, quick, photo, profile }, names) {
+function checked({ only, runs, quick, short, photo, profile, json }, names) {
   const works = only?.split(',')
   const unknown = works?.find((name) => !names.includes(name))
   if (unknown !== undefined) {
     throw new Error(`expected some of ${names.join(', ')} for --only, received ${JSON.stringify(unknown)}`)
   }
-  const count = Number(runs ?? (quick ? 1 : 3))
+  const count = Number(runs ?? (quick || short ? 1 : 3))
   if (!Number.isInteger(count) || count < 1) {
     throw new Error(`expected an integer from 1 for --runs, received ${JSON.stringify(runs)}`)
   }
   return {
     runs: count,
-    size: quick ? 'quick' : 'full',
+    size: quick ? 'quick' : short ? 'short' : 'full',
+    json: json && resolve(json),
     only: works,
     photo: photo && resolve(photo),
     profile: profile && resolve(profile),

@@ -1,15 +1,31 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { say } from '../ready/run.js'
 import { measure } from './measure.js'
 import { photosIn } from './photo.js'
-import { machine, table } from './table.js'
-import { cold } from './works/cold.js'
-import { repeated } from './works/repeated.js'
+import { machine, missedTargets, ratiosOf, table } from './table.js'
+import { coldJpeg, coldWebp } from './works/cold.js'
+import { laterJpeg, laterPng, together } from './works/large-sources.js'
+import { crowded, hot, largeRange, original, range, refused, stored } from './works/stored.js'
 import { upload } from './works/upload.js'
 import { zip } from './works/zip.js'
 
-const WORKS = [cold, repeated, upload, zip]
+const WORKS = [
+  hot,
+  crowded,
+  stored,
+  refused,
+  original,
+  range,
+  largeRange,
+  coldJpeg,
+  coldWebp,
+  laterJpeg,
+  laterPng,
+  together,
+  upload,
+  zip,
+]
 
 /** The names that --only accepts. */
 export const WORK_NAMES = WORKS.map(({ name }) => name)
@@ -17,11 +33,12 @@ export const WORK_NAMES = WORKS.map(({ name }) => name)
 /**
  * Measures and compares all works.
  *
- * @param {{only?: string[], runs: number, size: 'full' | 'quick', photo?: string, profile?: string, temporary: string}}
- *   options `temporary` is an empty folder
- * @returns {Promise<string>} a table in Markdown, below a line about the machine
+ * @param {{only?: string[], runs: number, size: 'full' | 'short' | 'quick', photo?: string, profile?: string, json?: string,
+ *   temporary: string}} options `temporary` is an empty folder; `json` the file for the figures
+ * @returns {Promise<{text: string, missed: string[]}>} a table in Markdown, below a line about the machine, and the targets that
+ *   were missed by more than a tenth, one sentence each
  */
-export async function bench({ only = WORK_NAMES, runs, size, photo, profile, temporary }) {
+export async function bench({ only = WORK_NAMES, runs, size, photo, profile, json, temporary }) {
   if (profile) mkdirSync(profile, { recursive: true })
   const nodeOptions = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
   const photos = await photosIn(temporary, photo)
@@ -29,7 +46,12 @@ export async function bench({ only = WORK_NAMES, runs, size, photo, profile, tem
   for (const work of WORKS.filter(({ name }) => only.includes(name))) {
     results.push({ work, runs: await compare(work, { runs, size, photos, temporary, nodeOptions }) })
   }
-  return `${machine({ runs })}\n\n${table(results)}`
+  const rows = results.flatMap(ratiosOf)
+  if (json) writeFileSync(json, `${JSON.stringify({ machine: machine({ runs }), rows }, null, 2)}\n`)
+  return {
+    text: `${machine({ runs })}\n\n${table(rows)}`,
+    missed: size === 'quick' ? [] : missedTargets(rows),
+  }
 }
 
 /** Runs a work's contenders in turn, so that other load of the machine affects all of them. */
@@ -42,7 +64,7 @@ async function compare(work, { runs, ...options }) {
     // Each round begins with another contender.
     const first = i % contenders.length
     for (const contender of [...contenders.slice(first), ...contenders.slice(0, first)]) {
-      const { figures, outcome, ownShare } = await measure(work, contender, options)
+      const { figures, outcome, ownShare } = await undisturbed(() => measure(work, contender, options))
       say(`${work.name} ${i}/${runs}  ${contender.name}: ${told(figures, ownShare)}`)
       round.set(contender.name, figures)
       outcomes.set(contender.name, outcome)
@@ -53,9 +75,17 @@ async function compare(work, { runs, ...options }) {
   return rounds
 }
 
-function told({ rate, cpuMs }, ownShare) {
+/** Repeats a run once if other processes used the machine. */
+async function undisturbed(run) {
+  const first = await run()
+  if (!first.figures.isDisturbed) return first
+  say('Other processes used the machine; the run is repeated.')
+  return run()
+}
+
+function told({ rate, cpuMs, isDisturbed }, ownShare) {
   const share = `${Math.round(100 * ownShare)} % of a core to ask`
-  return `${rate.toFixed(1)}/s, ${cpuMs.toFixed(2)} ms of CPU, ${share}`
+  return `${rate.toFixed(1)}/s, ${cpuMs.toFixed(3)} ms of CPU, ${share}${isDisturbed ? ', disturbed' : ''}`
 }
 
 // Different versions of an encoder may produce slightly different sizes.

@@ -9,7 +9,7 @@ import { Pool } from 'undici'
  * @returns {Promise<{seconds: number, latencies: Float64Array, ownShare: number}>} latencies in milliseconds, in
  *   ascending order; `ownShare`: how much of a core this process used. When it is near 1, this process was the
  *   bottleneck
- * @throws {Error} for a response other than 200
+ * @throws {Error} for a response of another status than `status` of its request, by default 200
  */
 export async function load({ url, connections, count, request }) {
   const pool = new Pool(url, { connections, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000 })
@@ -46,7 +46,7 @@ export async function bytesOf(url, request) {
 }
 
 /** Uses the minimum of undici for a request: the client must not be slower than the server. */
-function exchange(pool, request, keep = () => {}) {
+function exchange(pool, { status: expected = 200, ...request }, keep = () => {}) {
   return new Promise((resolve, reject) => {
     let status = 0
     const handler = {
@@ -58,9 +58,13 @@ function exchange(pool, request, keep = () => {}) {
         keep(chunk)
       },
       onResponseEnd() {
-        if (status === 200) resolve()
+        if (status === expected) resolve()
         else
-          reject(new Error(`expected status 200 for ${request.method} ${request.path}, received ${status}`))
+          reject(
+            new Error(
+              `expected status ${expected} for ${request.method} ${request.path}, received ${status}`,
+            ),
+          )
       },
       onResponseError(_controller, error) {
         reject(error)

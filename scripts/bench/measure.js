@@ -1,29 +1,34 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesOf, load } from './load.js'
 
 // A server is idle when it has used no CPU time for this long.
 const REST_MS = 100
+// The share of a core that other processes may use. The kernel itself uses a few percent for the connections.
+const DISTURBED = 0.25
 
 /**
  * One run of one contender: a separate process on an empty folder, after a warm-up.
  *
  * @returns {Promise<{figures: object, outcome: object, ownShare: number}>} figures of the requests after the warm-up:
  *   `rate` in requests, or megabytes, per second; `cpuMs` of the server per request; `p50Ms`, `p99Ms`; `peakBytes`
- *   since the server's start. `outcome` of a request, as the work describes it. `ownShare` as in load.js
+ *   since the server's start; `isDisturbed`: other processes used the machine. `outcome` of a request, as the work describes
+ *   it. `ownShare` as in load.js
  */
 export async function measure(work, contender, { size, photos, temporary, nodeOptions }) {
-  const { warmUp, requests } = work.counts[size]
+  const { warmUp, requests } = countsOf(work, size)
   const folder = mkdtempSync(join(temporary, `${work.name}-`))
   const { server, request } = await contender.start({ folder, photos, nodeOptions })
   try {
     const { url } = server
     const probe = await bytesOf(url, request(warmUp + requests))
     const outcome = await work.outcome(probe)
-    const { connections } = work
+    const { connections = work.connections } = contender
     await load({ url, connections, count: warmUp, request })
     const before = await restingCpu(server)
+    const busyBefore = machineBusySeconds()
+    const ownBefore = process.cpuUsage()
     const { seconds, latencies, ownShare } = await load({
       url,
       connections,
@@ -31,6 +36,8 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
       request: (i) => request(warmUp + i),
     })
     const cpuSeconds = (await restingCpu(server)) - before
+    const own = process.cpuUsage(ownBefore)
+    const others = machineBusySeconds() - busyBefore - cpuSeconds - (own.user + own.system) / 1e6
     const at = (share) => latencies[Math.min(requests - 1, Math.floor(share * requests))]
     const figures = {
       rate: (requests / seconds) * (work.megabytes?.(probe) ?? 1),
@@ -38,6 +45,7 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
       p50Ms: at(0.5),
       p99Ms: at(0.99),
       peakBytes: await server.peakBytes(),
+      isDisturbed: others > DISTURBED * seconds,
     }
     return { figures, outcome, ownShare }
   } finally {
@@ -58,4 +66,17 @@ export async function restingCpu(server) {
     if (now === last) return now
     last = now
   }
+}
+
+/** Numbers of requests. The short form has a third of the full one. */
+function countsOf({ counts }, size) {
+  if (size !== 'short') return counts[size]
+  const { warmUp, requests } = counts.full
+  return { warmUp: Math.ceil(warmUp / 3), requests: Math.ceil(requests / 3) }
+}
+
+/** CPU time of all processes of the machine since its start, without idle time. See proc(5). */
+function machineBusySeconds() {
+  const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8').split(/\s+/, 9)
+  return [user, nice, system, irq, softirq, steal].reduce((sum, ticks) => sum + Number(ticks), 0) / 100
 }

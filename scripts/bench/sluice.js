@@ -9,10 +9,10 @@ const SECRET_CLIENT_TOKEN = 'sec_of-the-bench-only'
 /**
  * Starts the built Sluice with its default settings on an empty data folder, and uploads files to it.
  *
- * @param {{folder: string, uploads?: string[], nodeOptions?: string[]}} options
+ * @param {{folder: string, uploads?: string[], nodeOptions?: string[], env?: object}} options `env`: more variables
  * @returns {Promise<{server: import('./server.js').Server, records: object[]}>} the records in the order of `uploads`
  */
-export async function startSluice({ folder, uploads = [], nodeOptions = [] }) {
+export async function startSluice({ folder, uploads = [], nodeOptions = [], env = {} }) {
   const server = await startServer({
     program: 'sh',
     script: ['scripts/node.sh', ...nodeOptions, 'dist/src/main.js'],
@@ -30,6 +30,7 @@ export async function startSluice({ folder, uploads = [], nodeOptions = [] }) {
       CPU_RATE_LIMIT: '0',
       CPU_RATE_LIMIT_PER_IP: '0',
       SHUTDOWN_DELAY_SECONDS: '0',
+      ...env,
     },
   })
   const records = []

@@ -1,7 +1,7 @@
 import { cpus, totalmem } from 'node:os'
 
 const COLUMNS = [
-  { head: 'Rate', of: 'rate', unit: rateUnit, digits: 3 },
+  { head: 'Rate', of: 'rate', unit: (unit) => unit },
   { head: 'CPU a request', of: 'cpuMs', unit: () => 'ms' },
   { head: 'p50', of: 'p50Ms', unit: () => 'ms' },
   { head: 'p99', of: 'p99Ms', unit: () => 'ms' },
@@ -17,28 +17,58 @@ export function machine({ runs }) {
 }
 
 /**
- * The table: Sluice's figure, the other's figure, and their ratio.
+ * The comparison of a work with each other contender: its figure, the other's, and their ratio, by the names of the figures.
  *
- * @param {{work: object, runs: Map<string, object>[]}[]} results a work's runs, each with the figures by contender
+ * @param {{work: object, runs: Map<string, object>[]}} result a work's runs, each with the figures by contender
  */
-export function table(results) {
-  const rows = results.flatMap(({ work, runs }) => {
-    const [sluice, ...others] = work.contenders.map(({ name }) => name)
-    return others.map((other) => [work.title, other, ...cells({ work, runs, sluice, other })])
+export function ratiosOf({ work, runs }) {
+  const [sluice, ...others] = work.contenders
+  return others.map(({ name, targets = {} }) => {
+    const row = { work: work.name, title: work.title, other: name, targets, unit: rateUnit(work) }
+    if (!runs[0].has(name)) return { ...row, isInstalled: false }
+    const figures = COLUMNS.map(({ of }) => {
+      const [ours, theirs] = [sluice.name, name].map((contender) => runs.map((run) => run.get(contender)[of]))
+      // The median of the runs' ratios, not the ratio of medians: noise in a run affects both its figures.
+      const ratio = median(ours.map((figure, i) => figure / theirs[i]))
+      return [of, { ratio, ours: median(ours), theirs: median(theirs) }]
+    })
+    const isDisturbed = runs.some((run) => [sluice.name, name].some((each) => run.get(each).isDisturbed))
+    return { ...row, isInstalled: true, isDisturbed, figures: Object.fromEntries(figures) }
   })
-  const head = ['Work', 'Compared with', ...COLUMNS.map(({ head }) => head)]
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 }
 
-function cells({ work, runs, sluice, other }) {
-  if (!runs[0].has(other)) return COLUMNS.map((_, i) => (i === 0 ? 'not installed' : ''))
+/** The table in Markdown. A target is behind its ratio. */
+export function table(rows) {
+  const head = ['Work', 'Compared with', ...COLUMNS.map(({ head }) => head)]
+  const lines = rows.map((row) => [
+    `${row.title}${row.isDisturbed ? ' (disturbed)' : ''}`,
+    row.other,
+    ...cells(row),
+  ])
+  return [head, head.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`).join('\n')
+}
+
+function cells({ isInstalled, figures, targets, unit: unitOfRate }) {
+  if (!isInstalled) return COLUMNS.map((_, i) => (i === 0 ? 'not installed' : ''))
   return COLUMNS.map(({ of, unit, scale = 1 }) => {
-    const [ours, theirs] = [sluice, other].map((name) => runs.map((run) => run.get(name)[of]))
-    // The median of the runs' ratios, not the ratio of medians: noise in a run affects both its figures.
-    const ratio = median(ours.map((figure, i) => figure / theirs[i]))
-    const [a, b] = [ours, theirs].map((figures) => short(median(figures) * scale))
-    return `**${ratio.toFixed(2)}** (${a} : ${b} ${unit(work)})`
+    const { ratio, ours, theirs } = figures[of]
+    const target = targets[of] === undefined ? '' : `, target ${targets[of]}`
+    return `**${ratio.toFixed(2)}** (${short(ours * scale)} : ${short(theirs * scale)} ${unit(unitOfRate)}${target})`
   })
+}
+
+// A ratio that is worse by less than this may be noise.
+const TOLERANCE = 1.1
+
+/** One sentence for each target that was missed. A rate should be higher than its target, all other figures lower. */
+export function missedTargets(rows) {
+  return rows.flatMap(({ work, other, figures, targets }) =>
+    Object.entries(figures ? targets : {}).flatMap(([of, target]) => {
+      const { ratio } = figures[of]
+      const isMissed = of === 'rate' ? ratio < target / TOLERANCE : ratio > target * TOLERANCE
+      return isMissed ? [`${work}: ${of} is ${ratio.toFixed(2)} of ${other}, the target is ${target}.`] : []
+    }),
+  )
 }
 
 function rateUnit({ megabytes }) {

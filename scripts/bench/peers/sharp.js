@@ -1,13 +1,17 @@
 import sharp from 'sharp'
 import { listen } from './listen.js'
 
-// GET /<width> returns the image argv[2] in that width, as WebP. The settings are those of src/engines/image/sharp.ts.
+// GET /<width> returns the image argv[2] in that width, in the format argv[3]. The settings are those of src/engines/image/sharp.ts.
 sharp.concurrency(1)
 sharp.cache(false)
-const file = process.argv[2]
+const [file, format] = process.argv.slice(2)
 
 listen(async (req, res) => {
   const width = Number(req.url.slice(1))
-  const bytes = await sharp(file).autoOrient().resize({ width }).webp({ quality: 75 }).toBuffer()
-  res.writeHead(200, { 'Content-Type': 'image/webp', 'Content-Length': bytes.length }).end(bytes)
+  const bytes = await sharp(file)
+    .autoOrient()
+    .resize({ width })
+    .toFormat(format, { quality: 75, ...(format === 'jpeg' ? { progressive: true } : {}) })
+    .toBuffer()
+  res.writeHead(200, { 'Content-Type': `image/${format}`, 'Content-Length': bytes.length }).end(bytes)
 })

@@ -8,40 +8,47 @@ import { get, startPeer } from './peer.js'
 const IPX = join(root, 'scripts/bench/ipx')
 
 /** Derivatives that are requested for the first time. */
-export const cold = {
-  name: 'cold',
-  title: 'New derivatives of a photo, as WebP',
-  connections: 4,
-  // Until the server's JavaScript is compiled, a request takes 20 % longer, which would distort the figures.
-  counts: { full: { warmUp: 200, requests: 300 }, quick: { warmUp: 2, requests: 4 } },
-  contenders: [
-    {
-      name: 'Sluice',
-      async start({ folder, photos: [photo], nodeOptions }) {
-        const { server, records } = await startSluice({ folder, uploads: [photo], nodeOptions })
-        return { server, request: (i) => derivativeOf(records[0], `w=${widthOf(i)}&f=webp`) }
+export const coldJpeg = ofFormat('jpeg')
+export const coldWebp = ofFormat('webp')
+
+function ofFormat(format) {
+  return {
+    name: `cold-${format}`,
+    title: `New derivatives of a photo, as ${format === 'jpeg' ? 'JPEG' : 'WebP'}`,
+    connections: 4,
+    // Until the server's JavaScript is compiled, a request takes 20 % longer, which would distort the figures.
+    counts: { full: { warmUp: 200, requests: 300 }, quick: { warmUp: 2, requests: 4 } },
+    contenders: [
+      {
+        name: 'Sluice',
+        async start({ folder, photos: [photo], nodeOptions }) {
+          const { server, records } = await startSluice({ folder, uploads: [photo], nodeOptions })
+          return { server, request: (i) => derivativeOf(records[0], `w=${widthOf(i)}&f=${format}`) }
+        },
       },
+      {
+        name: 'ipx',
+        targets: { rate: 1.1 },
+        isInstalled: () => existsSync(join(IPX, 'node_modules/.package-lock.json')),
+        start: async ({ folder, photos: [photo] }) => ({
+          server: await startPeer({ script: 'ipx/server.js', args: [dirname(photo)], folder }),
+          request: (i) => get(`/w_${widthOf(i)},f_${format},q_75/${basename(photo)}`),
+        }),
+      },
+      {
+        name: 'node:http + sharp',
+        targets: { cpuMs: 1.08 },
+        start: async ({ folder, photos: [photo] }) => ({
+          server: await startPeer({ script: 'peers/sharp.js', args: [photo, format], folder }),
+          request: (i) => get(`/${widthOf(i)}`),
+        }),
+      },
+    ],
+    async outcome(bytes) {
+      const { format, width, height } = await sharp(bytes).metadata()
+      return { format, width, height, about: bytes.length }
     },
-    {
-      name: 'ipx',
-      isInstalled: () => existsSync(join(IPX, 'node_modules/.package-lock.json')),
-      start: async ({ folder, photos: [photo] }) => ({
-        server: await startPeer({ script: 'ipx/server.js', args: [dirname(photo)], folder }),
-        request: (i) => get(`/w_${widthOf(i)},f_webp,q_75/${basename(photo)}`),
-      }),
-    },
-    {
-      name: 'node:http + sharp',
-      start: async ({ folder, photos: [photo] }) => ({
-        server: await startPeer({ script: 'peers/sharp.js', args: [photo], folder }),
-        request: (i) => get(`/${widthOf(i)}`),
-      }),
-    },
-  ],
-  async outcome(bytes) {
-    const { format, width, height } = await sharp(bytes).metadata()
-    return { format, width, height, about: bytes.length }
-  },
+  }
 }
 
 /** A new width for each request of a run. */

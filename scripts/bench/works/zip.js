@@ -20,6 +20,7 @@ export const zip = {
     },
     {
       name: 'archiver',
+      targets: { rate: 0.95 },
       async start({ folder, photos }) {
         const server = await startPeer({ script: 'peers/archiver.js', args: filled(photos), folder })
         return { server, request: () => get('/') }
