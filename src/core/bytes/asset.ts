@@ -1,4 +1,5 @@
 import { pipeline, Readable, Transform } from 'node:stream'
+import { streamOf } from './whole-stream.ts'
 
 /** A part of a file, in bytes from 0. Both bounds are inclusive. */
 export interface ByteRange {
@@ -94,8 +95,7 @@ export function assetFromBytes(
     open: async ({ range, signal, newPiece } = {}) => {
       signal?.throwIfAborted()
       if (newPiece) return copiedPieces(bytes, { range, newPiece })
-      // The array prevents Readable.from from iterating over the single bytes.
-      return Readable.from([range ? bytes.subarray(range.start, range.end + 1) : bytes])
+      return streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes)
     },
   }
 }
