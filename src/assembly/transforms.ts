@@ -11,6 +11,7 @@ import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { imageInspector } from '../engines/image/inspector.ts'
 import { jobUrl } from '../http/wire/urls.ts'
+import { cachedPlans } from '../pipeline/plan/cached-plans.ts'
 import { createPlanner } from '../pipeline/plan/plan.ts'
 import { createAdmission } from '../pipeline/run/admission.ts'
 import { createDispatcher } from '../pipeline/run/dispatch.ts'
@@ -103,11 +104,12 @@ export function openTransformations(
     evict,
     log,
   })
-  const plan = createPlanner(plugins.transforms, chain.ignoredParams, {
+  const planner = createPlanner(plugins.transforms, chain.ignoredParams, {
     presets,
     ...(config.AUTO_FORMAT === 'accept' ? {} : { autoAccept: AUTO_ACCEPT[config.AUTO_FORMAT] }),
     ...(plugins.detector ? { detector: plugins.detector } : {}),
   })
+  const plan = cachedPlans(planner)
   services.decodable.check = createCheckDecodable({ run, plan, limits, log })
   const jobs = measuredJobs(backends.jobs, { metrics, log })
   watchJobs(jobs, ['media', 'derive'], metrics)

@@ -14,6 +14,8 @@ export interface UrlSignature {
 export interface RequestState {
   /** The request line names no path, so the request is refused. */
   hasBadTarget?: true
+  /** The request owns its connection, see `serializePipelined`. */
+  hasTurn?: true
   /** Too many requests wait on the connection. The response is 429, and the last one of the connection. */
   exceedsPipeline?: true
   /** The id of the client that the request belongs to; absent while it is unknown. */

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import express from 'express'
 import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
@@ -36,6 +36,7 @@ import { foreignRoutes } from './foreign/routes.ts'
 import { createHotCache } from './hot/cache.ts'
 import { hotPath } from './hot/hot-path.ts'
 import { createKeepHot } from './hot/keep.ts'
+import { inOrder } from './in-order.ts'
 import { clientJobsRoutes } from './jobs/routes.ts'
 import { createRequestEnds, requestLog } from './log/request-log.ts'
 import { copiesRoutes } from './moves/routes.ts'
@@ -72,24 +73,37 @@ export function createHttp(given: HttpOptions): RequestListener {
   // Express's ETags are off: files have their keys as ETags, and other responses are not revalidated.
   app.disable('etag')
   resetWhenBrokenOff(app)
-  app.use(serializePipelined)
-  app.use(inPortions({ isUrgent: isHealthCheck }))
-  app.use(requestLog(ends))
-  app.use(warnOfProxy)
-  app.use(drainAfterResponse)
-  app.use(limitPipelining)
-  app.use(rejectBadTarget)
-  app.use(requireSingleHost)
-  app.use(rejectUnknownExpect)
-  app.use(requireChunked)
+  const portions = inPortions({ isUrgent: isHealthCheck })
+  const limitConcurrent = limitConcurrentResponses({
+    most: options.responsesPerAddress,
+    clients: options.clients,
+  })
+  const guards = inOrder(
+    serializePipelined,
+    portions,
+    requestLog(ends),
+    warnOfProxy,
+    drainAfterResponse,
+    limitPipelining,
+    rejectBadTarget,
+    requireSingleHost,
+    rejectUnknownExpect,
+    requireChunked,
+  )
+  const deliver = deliverRoutes(options)
+  const respondProblem = problemHandler(options.log)
+  const deliverNow = inOrder(guards, limitConcurrent, deliver)
+  // First, and with their own errors, because most requests are deliveries: each router that the request or its error passes on
+  // its way costs time.
+  app.use((req, res, next) => {
+    if (!isDelivery(req)) return guards(req, res, next)
+    deliverNow(req, res, (error) => (error ? respondProblem(error, req, res, next) : next()))
+  })
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(crossOrigin(options.corsOrigins))
-  app.use(limitConcurrentResponses({ most: options.responsesPerAddress, clients: options.clients }))
-  // First, because most requests are deliveries: each router that the request passes on its way costs time.
-  const deliver = deliverRoutes(options)
-  app.use((req, res, next) => (isDelivery(req) ? deliver(req, res, next) : next()))
+  app.use(limitConcurrent)
   app.use(consoleSession(options))
   app.use(auditActions(options))
   app.use(parametersRoutes(options.parameters))
@@ -131,6 +145,8 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(jobsRoutes(options))
   app.use(notFound)
   app.use(auditInterrupted)
-  app.use(problemHandler(options.log))
-  return hotPath({ ...options, cache, ends, unnamedProxy: warnOfProxy }, normalizeTarget(app))
+  app.use(respondProblem)
+  const limits = [portions, limitConcurrent]
+  const asExpress = (req: IncomingMessage) => Object.setPrototypeOf(req, app.request)
+  return hotPath({ ...options, cache, ends, warnOfProxy, limits, asExpress }, normalizeTarget(app))
 }

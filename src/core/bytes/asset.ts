@@ -1,5 +1,5 @@
 import { pipeline, Readable, Transform } from 'node:stream'
-import { streamOf } from './whole-stream.ts'
+import { InMemoryStream } from './in-memory-stream.ts'
 
 /** A part of a file, in bytes from 0. Both bounds are inclusive. */
 export interface ByteRange {
@@ -95,7 +95,10 @@ export function assetFromBytes(
     open: async ({ range, signal, newPiece } = {}) => {
       signal?.throwIfAborted()
       if (newPiece) return copiedPieces(bytes, { range, newPiece })
-      return streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes)
+      const part = range ? bytes.subarray(range.start, range.end + 1) : bytes
+      return new InMemoryStream(
+        Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.byteLength),
+      )
     },
   }
 }
@@ -154,9 +157,13 @@ export async function openWhole(asset: Asset, options: OpenOptions = {}): Promis
 export async function readWhole(asset: Asset, options: OpenOptions = {}): Promise<Buffer> {
   const { range, signal } = options
   const expected = range ? lengthOf(range) : asset.size
+  const source = await asset.open({ ...options, atOnce: true })
+  if (source instanceof InMemoryStream) {
+    if (source.bytes.length !== expected) throw notWhole(expected, source.bytes.length)
+    return source.bytes
+  }
   const chunks: Buffer[] = []
   let length = 0
-  const source = await asset.open({ ...options, atOnce: true })
   for await (const chunk of source as AsyncIterable<Buffer>) {
     signal?.throwIfAborted()
     chunks.push(chunk)

@@ -25,7 +25,10 @@ const lines = new WeakMap<Socket, Line>()
  */
 export const serializePipelined: RequestHandler = (req, res, next) => {
   const { socket } = req
+  // The hot path has waited for the turn, and passes the request on.
+  if (stateOf(req).hasTurn) return next()
   const begin = () => {
+    stateOf(req).hasTurn = true
     // By then, Node has assigned the connection to the next response.
     res.once('close', () => {
       const line = lines.get(socket)

@@ -63,36 +63,40 @@ export function deliverRoutes({
   const upload = '/v1/:group/upload/:token/*path'
   const bucket = '/v1/bucket/:token/*path'
 
-  for (const path of [bucket, upload]) routes.all(path, corsPublicRead)
-
   const orRedirect = createOrRedirect({ clients, redirects, baseUrl })
 
-  routes.get(
-    bucket,
-    orRedirect(async (req, res) => {
-      const { client, path, query } = callerByToken(req, clients)
-      const delivery = await deliveries.object({ client, path })
-      const given = limitedPairs(query).find(
-        ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
-      )
-      if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
-      const keep = keepHot.of(req, res, { client, delivery })
-      const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res), keep }
-      await sendDelivery(req, res, { delivery, ...options })
-    }),
-  )
+  const notAllowed = methodNotAllowed('GET', 'HEAD', 'OPTIONS')
+  // One route per path: Express matches the path of each route again.
+  routes
+    .route(bucket)
+    .all(corsPublicRead)
+    .get(
+      orRedirect(async (req, res) => {
+        const { client, path, query } = callerByToken(req, clients)
+        const delivery = await deliveries.object({ client, path })
+        const given = limitedPairs(query).find(
+          ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
+        )
+        if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
+        const keep = keepHot.of(req, res, { client, delivery })
+        const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res), keep }
+        await sendDelivery(req, res, { delivery, ...options })
+      }),
+    )
+    .all(notAllowed)
 
   const send = storedFiles({ clients, deliveries, limits, fullContentRange, readers, keepHot, baseUrl })
-  routes.get(
-    upload,
-    orRedirect(async (req, res) => {
-      const group = groupOf(req)
-      const { client, path, query } = callerByToken(req, clients)
-      await send(req, res, { client, group, query, findPath: async () => path })
-    }),
-  )
-
-  for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  routes
+    .route(upload)
+    .all(corsPublicRead)
+    .get(
+      orRedirect(async (req, res) => {
+        const group = groupOf(req)
+        const { client, path, query } = callerByToken(req, clients)
+        await send(req, res, { client, group, query, findPath: async () => path })
+      }),
+    )
+    .all(notAllowed)
   return routes
 }
 

@@ -5,6 +5,7 @@ import { parseRange } from '../../core/bytes/byte-range.ts'
 import { isActiveContent } from '../../core/media/formats.ts'
 import { Problem } from '../../core/problem.ts'
 import { cacheControl } from '../caller/signed-url.ts'
+import type { Keep } from '../hot/keep.ts'
 import { holdResponse } from '../readers/held-response.ts'
 import { openPieces } from '../readers/open-pieces.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -44,8 +45,8 @@ export interface SendOptions extends Lifetime {
   isHeld?: boolean | undefined
   /** Aborted when the client disconnects. */
   signal: AbortSignal
-  /** Called with the body of a complete 200 that was read at once, when all headers are set. */
-  keep?: ((body: Buffer) => void) | undefined
+  /** Called when all headers of a 200 or a 206 with one range are set. */
+  keep?: Keep | undefined
 }
 
 // One week.
@@ -82,10 +83,11 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
   }
   if (payload.read && readers.hasRoom(payload.size)) {
     const body = await payload.read(signal)
-    if (!ranges) options.keep?.(body)
+    options.keep?.(ranges ? undefined : body)
     sendWhole(res, body, readers)
     return
   }
+  if (payload.read) options.keep?.()
   const end = holdResponse(res, { asset, isHeld, readers })
   await sendPieces(res, payload.open, { readers, signal }).finally(end)
 }
@@ -148,7 +150,8 @@ export function hasFullContentRange(req: IncomingMessage, when: FullContentRange
   return when === 'always' || (when === 'auto' && isDirect(req) && !isAria2(req))
 }
 
-function payloadOf(asset: Asset, ranges: readonly ByteRange[] | undefined): Payload {
+/** The body of a response. @param ranges undefined for the complete file */
+export function payloadOf(asset: Asset, ranges: readonly ByteRange[] | undefined): Payload {
   if (ranges && ranges.length > 1) return byteranges(asset, ranges)
   const [range] = ranges ?? []
   const part = range ? { range } : {}

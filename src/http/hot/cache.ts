@@ -2,19 +2,20 @@ import { LRUCache } from 'lru-cache'
 import type { Client } from '../../core/clients/client.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import type { FileChanges } from '../../core/ports/file-changes.ts'
+import type { FileChanges } from '../../core/ports/index/file-changes.ts'
 import type { StoredSource } from '../../service/delivery/deliveries.ts'
 
-/** A complete response with a stored file, and what is needed to send, count and log it again. */
+/** The response with a complete stored file, and what is needed to send, count and log it again. */
 export interface HotResponse {
   /** The client as it was then. Each change of a client, its rules or its keys leads to another object. */
   client: Client
   source: StoredSource
-  /** Names and values alternate, in their order. Without the headers that differ from request to request. */
+  /** The headers of a complete 200. Names and values alternate. Without those that differ from request to request. */
   headers: readonly string[]
   /** The headers of a 304, in the same form. */
   validators: readonly string[]
-  body: Buffer
+  /** Absent for a large file: it is read from the bucket again. */
+  body?: Buffer
   /** Quoted. */
   etag: string
   lastModified: Date
@@ -31,8 +32,10 @@ export interface HotName {
   accept: string
 }
 
-/** Responses with small stored files, in memory. */
+/** Responses with stored files, in memory: small files completely, large ones without their bytes. */
 export interface HotCache {
+  /** False when nothing is cached. */
+  isEnabled: boolean
   /** Undefined for an unknown one, and while changes by other processes are unknown. */
   find(name: HotName): HotResponse | undefined
   /** The state at the beginning of a request, for {@link HotCache.add}. */
@@ -45,7 +48,7 @@ export interface HotCache {
 /** A point in the order of the changes of files. */
 export type HotState = number
 
-/** The largest body that is cached. */
+/** The size of the largest file whose bytes are cached. */
 export const HOT_MAX_BODY_BYTES = 256 * 1024
 
 // Headers, names and the objects around them.
@@ -72,7 +75,8 @@ export function createHotCache({
   /** Targets whose responses depend on the `Accept` header have this mark. */
   const entries = new LRUCache<string, HotResponse>({
     maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ body, path }, name) => body.length + OVERHEAD_BYTES + 2 * (name.length + path.length),
+    sizeCalculation: ({ body, path }, name) =>
+      (body?.length ?? 0) + OVERHEAD_BYTES + 2 * (name.length + path.length),
     dispose(response, name) {
       const file = fileOf(response.source)
       const names = namesByFile.get(file)
@@ -116,6 +120,7 @@ export function createHotCache({
   const nameOf = ({ target, accept }: HotName) => `${target}\n${accept}`
 
   return {
+    isEnabled: maxBytes > 0,
     find(name) {
       const found =
         entries.get(name.target) ?? (varying.get(name.target) ? entries.get(nameOf(name)) : undefined)
@@ -123,7 +128,7 @@ export function createHotCache({
     },
     state: () => count,
     add(name, response, { state, variesByAccept }) {
-      if (maxBytes === 0 || response.body.length > HOT_MAX_BODY_BYTES || now() >= changes.knownUntil()) return
+      if (maxBytes === 0 || now() >= changes.knownUntil()) return
       const file = fileOf(response.source)
       if (state < forgottenUntil || state < (lastChanges.get(file) ?? 0)) return
       const key = variesByAccept ? nameOf(name) : name.target

@@ -10,9 +10,11 @@ import { hasSingleHost } from '../connection/host-header.ts'
 import { isIdle, serializePipelined } from '../connection/pipelining.ts'
 import { evaluateConditions } from '../delivery/conditional.ts'
 import { contentRange } from '../delivery/multipart-byteranges.ts'
-import { type FullContentRange, hasFullContentRange, MAX_AGE_SECONDS } from '../delivery/send.ts'
+import { type FullContentRange, hasFullContentRange, MAX_AGE_SECONDS, payloadOf } from '../delivery/send.ts'
 import type { RequestEnds } from '../log/request-log.ts'
 import type { Readers } from '../readers/readers.ts'
+import { sendPieces, sendWhole } from '../readers/send-pieces.ts'
+import { clientGone } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import type { HotCache, HotResponse } from './cache.ts'
 
@@ -23,10 +25,14 @@ export interface HotPathOptions {
   deliveries: Pick<Deliveries, 'noteRepeated'>
   ends: RequestEnds
   metrics: Pick<Metrics, 'answeredHot'>
-  readers: Pick<Readers, 'begin'>
+  readers: Readers
   fullContentRange: FullContentRange
   /** The warning about a proxy that TRUST_PROXY does not name. */
-  unnamedProxy: RequestHandler
+  warnOfProxy: RequestHandler
+  /** What limits requests that read a file: `inPortions` and `limitConcurrentResponses`. */
+  limits: readonly RequestHandler[]
+  /** Gives a request the properties of Express, such as `ip`. */
+  asExpress(req: IncomingMessage): Request
 }
 
 /** How a request is answered from the cache. */
@@ -35,6 +41,8 @@ interface Answer {
   found: HotResponse
   /** For 206. */
   range?: ByteRange
+  /** As `performance.now()`. */
+  startedAt: number
 }
 
 /**
@@ -43,7 +51,8 @@ interface Answer {
  * response contains, and what is counted and logged, is the same on both paths.
  */
 export function hotPath(options: HotPathOptions, next: RequestListener): RequestListener {
-  const { cache, unnamedProxy } = options
+  const { cache, warnOfProxy, limits, asExpress } = options
+  if (!cache.isEnabled) return next
   return (req, res) => {
     if (!isPlain(req, res)) return next(req, res)
     const name = { target: req.url ?? '', accept: req.headers.accept ?? '' }
@@ -53,10 +62,23 @@ export function hotPath(options: HotPathOptions, next: RequestListener): Request
       stateOf(req).hot = { ...name, state: cache.state() }
       return next(req, res)
     }
-    // Both are written for Express, and use nothing of it here.
-    const [request, response] = [req as Request, res as Response]
-    unnamedProxy(request, response, () => {})
-    serializePipelined(request, response, () => send(request, response, answer, options))
+    const { body } = answer.found
+    const isRead = !body && answer.status !== 304 && req.method === 'GET'
+    // The middlewares that run here use nothing else of Express.
+    const [request, response] = [isRead ? asExpress(req) : (req as Request), res as Response]
+    const longPath = () => next(req, res)
+    warnOfProxy(request, response, () => {})
+    serializePipelined(request, response, () => {
+      if (!isRead) return sendShared(request, response, answer, options)
+      const send = () =>
+        void sendStored(request, response, answer, options).catch(() => {
+          // The bytes are missing, or have changed: the long path finds out.
+          cache.remove(name)
+          if (res.headersSent) res.destroy()
+          else if (!res.destroyed) longPath()
+        })
+      runAll(limits, { request, response, done: send, fail: longPath })
+    })
   }
 }
 
@@ -84,24 +106,48 @@ function answerOf(
   found: HotResponse,
   { clients }: Pick<HotPathOptions, 'clients'>,
 ): Answer | undefined {
+  const startedAt = performance.now()
   if (!clients.isCurrent(found.client)) return undefined
   if (found.until !== undefined && Date.now() >= found.until) return undefined
   const verdict = evaluateConditions(req, found)
   if (verdict === 'failed') return undefined
-  if (verdict === 'not-modified') return { status: 304, found }
+  if (verdict === 'not-modified') return { status: 304, found, startedAt }
   const { range } = req.headers
-  if (range === undefined || verdict === 'whole' || req.method === 'HEAD') return { status: 200, found }
-  const ranges = parseRange(range, found.body.length)
-  if (ranges === undefined) return { status: 200, found }
+  const whole = { status: 200, found, startedAt } as const
+  if (range === undefined || verdict === 'whole' || req.method === 'HEAD') return whole
+  const ranges = parseRange(range, found.source.asset.size)
+  if (ranges === undefined) return whole
   if (ranges === 'unsatisfiable' || ranges.length > 1) return undefined
   const [only] = ranges
-  return only && { status: 206, found, range: only }
+  return only && { status: 206, found, range: only, startedAt }
 }
 
-function send(req: Request, res: Response, answer: Answer, options: HotPathOptions): void {
-  const { deliveries, ends, metrics, readers } = options
-  const { status, found, range } = answer
-  const startedAt = performance.now()
+/** Runs middlewares. When one of them refuses the request, the long path refuses it in the same way. */
+function runAll(
+  [first, ...others]: readonly RequestHandler[],
+  run: { request: Request; response: Response; done: () => void; fail: () => void },
+): void {
+  if (!first) {
+    run.done()
+    return
+  }
+  let isPassed = false
+  const pass = () => {
+    isPassed = true
+    runAll(others, run)
+  }
+  try {
+    first(run.request, run.response, pass)
+  } catch (error) {
+    if (isPassed) throw error
+    run.fail()
+  }
+}
+
+/** Counts and logs the request, and sets status and headers. */
+function begin(req: Request, res: Response, answer: Answer, options: HotPathOptions): void {
+  const { deliveries, ends, metrics } = options
+  const { status, found, startedAt } = answer
   const requestId = randomUUID()
   const { socket, method } = req
   const { client, path, route } = found
@@ -114,16 +160,46 @@ function send(req: Request, res: Response, answer: Answer, options: HotPathOptio
   deliveries.noteRepeated(found.source)
   metrics.answeredHot()
   res.writeHead(status, headersOf(req, requestId, answer, options))
-  if (status === 304 || method === 'HEAD') {
+}
+
+/** Sends the bytes in memory, or only the headers of a 304 and of a response to HEAD. */
+function sendShared(req: Request, res: Response, answer: Answer, options: HotPathOptions): void {
+  const { status, found, range } = answer
+  const { body } = found
+  begin(req, res, answer, options)
+  if (!body || status === 304 || req.method === 'HEAD') {
     res.end()
     return
   }
-  res.end(range ? found.body.subarray(range.start, range.end + 1) : found.body)
+  res.end(range ? body.subarray(range.start, range.end + 1) : body)
   if (res.writableFinished) return
   // A client that reads slowly holds its connection. The bytes are shared with the cache, so they are not counted.
-  const reader = readers.begin(res)
+  const reader = options.readers.begin(res)
   reader.waits(0)
   res.once('close', reader.end)
+}
+
+/** Reads the file from the bucket, and sends it. @throws errors of the bucket */
+async function sendStored(
+  req: Request,
+  res: Response,
+  answer: Answer,
+  options: HotPathOptions,
+): Promise<void> {
+  const { readers } = options
+  const signal = clientGone(res)
+  const payload = payloadOf(answer.found.source.asset, answer.range && [answer.range])
+  if (payload.read && readers.hasRoom(payload.size)) {
+    const body = await payload.read(signal)
+    begin(req, res, answer, options)
+    return sendWhole(res, body, readers)
+  }
+  const open: typeof payload.open = async (how) => {
+    const pieces = await payload.open(how)
+    begin(req, res, answer, options)
+    return pieces
+  }
+  await sendPieces(res, open, { readers, signal })
 }
 
 /** Names and values alternate, as `writeHead` takes them. */
@@ -133,14 +209,15 @@ function headersOf(
   { status, found, range }: Answer,
   { fullContentRange }: Pick<HotPathOptions, 'fullContentRange'>,
 ): string[] {
-  const { headers, validators, body, until } = found
+  const { headers, validators, until } = found
+  const { size } = found.source.asset
   const all = ['X-Request-Id', requestId, ...(status === 304 ? validators : headers)]
   if (until !== undefined) replace(all, 'Cache-Control', privateUntil(until))
   if (range) {
     replace(all, 'Content-Length', String(lengthOf(range)))
-    all.push('Content-Range', contentRange(range, { size: body.length }))
+    all.push('Content-Range', contentRange(range, { size }))
   } else if (status === 200 && hasFullContentRange(req, fullContentRange))
-    all.push('Content-Range', `bytes 0 - ${body.length}`)
+    all.push('Content-Range', `bytes 0 - ${size}`)
   return all
 }
 

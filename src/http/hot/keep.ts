@@ -6,18 +6,17 @@ import { type RequestEnds, routeOf } from '../log/request-log.ts'
 import { stateOf } from '../request-state.ts'
 import { HOT_MAX_BODY_BYTES, type HotCache } from './cache.ts'
 
-/** Adds complete responses to the hot cache. */
+/** Adds responses to the hot cache. */
 export interface KeepHot {
   /**
-   * Returns a function to call when all headers of a complete 200 are set, with its body. Undefined when the response cannot be
-   * repeated: the file is new, may change, or is replaced by another one for the moment.
+   * Returns a function to call when all headers of a 200, or of a 206 with one range, are set. Its argument is the body of the
+   * 200, if it was read at once. Undefined when the response cannot be repeated: the file is new, may change, or is replaced by
+   * another one for the moment.
    */
-  of(
-    req: Request,
-    res: Response,
-    file: { client: Client; delivery: Delivery },
-  ): ((body: Buffer) => void) | undefined
+  of(req: Request, res: Response, file: { client: Client; delivery: Delivery }): Keep | undefined
 }
+
+export type Keep = (body?: Buffer) => void
 
 // They differ from request to request.
 const OWN_HEADERS = new Set(['x-request-id', 'content-range'])
@@ -34,20 +33,22 @@ export function createKeepHot(cache: HotCache, ends: Pick<RequestEnds, 'pathOf'>
     of(req, res, { client, delivery }) {
       const { hot, signature } = stateOf(req)
       const { stored: source, asset, variesByAccept } = delivery
-      if (!hot || !source || delivery.fallbackReason || asset.size > HOT_MAX_BODY_BYTES) return undefined
+      if (!hot || !source || delivery.fallbackReason) return undefined
+      const isSmall = asset.size <= HOT_MAX_BODY_BYTES
       return (body) => {
         const { target, accept, state } = hot
         const etag = res.getHeader('ETag')
-        if (typeof etag !== 'string') return
+        // A small file is added when all of it is requested.
+        if (typeof etag !== 'string' || (isSmall && !body)) return
         const names = rawHeaderNames(res).filter((name) => !OWN_HEADERS.has(name.toLowerCase()))
-        const flat = (chosen: readonly string[]) =>
-          chosen.flatMap((name) => [name, String(res.getHeader(name))])
+        const textOf = (name: string) => String(name === 'Content-Length' ? asset.size : res.getHeader(name))
+        const flat = (chosen: readonly string[]) => chosen.flatMap((name) => [name, textOf(name)])
         const response = {
           client,
           source,
           headers: flat(names),
           validators: flat(names.filter((name) => !CONTENT_HEADERS.has(name.toLowerCase()))),
-          body,
+          ...(isSmall && body ? { body } : {}),
           etag,
           lastModified: asset.lastModified,
           ...(signature?.until === undefined ? {} : { until: signature.until }),

@@ -68,14 +68,15 @@ export function createDeliveries({
   const findPlanned = createFindPlanned({ originals, plan })
 
   async function original(client: Client, { name, record }: FoundOriginal): Promise<Found> {
-    const asset = await originalBytes(buckets.of(client), record)
-    if (!asset) throw fileNotFound()
+    const bytes = await originalBytes(buckets.of(client), record)
+    if (!bytes) throw fileNotFound()
+    const asset = withLastModified(bytes, record.storedAt)
     return {
       key: name.key,
-      asset: withLastModified(asset, record.storedAt),
+      asset,
       originalName: record.originalName,
       newFormat: undefined,
-      stored: { clientId: client.id, original: name.key, isHeld: false },
+      stored: { clientId: client.id, original: name.key, isHeld: false, asset },
     }
   }
 
@@ -106,13 +107,8 @@ export function createDeliveries({
     const { derivative } = wanted
     const { asset, isPartial } = file
     const delivery = derived(found, wanted.key, withLastModified(asset, record.storedAt))
-    const stored = {
-      clientId: client.id,
-      original: name.key,
-      derivative,
-      isHeld: false,
-      isNamed: true,
-    } as const
+    const place = { clientId: client.id, original: name.key, derivative }
+    const stored = { ...place, isHeld: false, isNamed: true, asset: delivery.asset } as const
     noteDelivered(stored)
     return { ...delivery, ...(isPartial ? { isPartial } : { stored }) }
   }
@@ -158,11 +154,10 @@ export function createDeliveries({
     { key, isHeld }: { key: ObjectKey; isHeld: boolean },
   ): Promise<Found | undefined> {
     const known = await stored(client, found, key)
-    if (!known) {
-      metrics.derivativeLookedUp('miss')
-      return undefined
-    }
-    const source = { clientId: client.id, original: found.name.key, derivative: key, isHeld }
+    if (!known) metrics.derivativeLookedUp('miss')
+    if (!known) return undefined
+    const { asset } = known
+    const source = { clientId: client.id, original: found.name.key, derivative: key, isHeld, asset }
     noteDelivered(source)
     return { ...known, stored: source }
   }

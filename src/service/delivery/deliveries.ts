@@ -44,6 +44,8 @@ export interface StoredSource {
   isHeld: boolean
   /** Set when the path names the derivative. Its use is noted, but not counted as a hit. */
   isNamed?: true
+  /** Its bytes in the bucket. If they are missing, `open` fails with 404, and the file has to be found again. */
+  asset: Asset
 }
 
 /** A file to send. */

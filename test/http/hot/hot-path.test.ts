@@ -51,6 +51,16 @@ onTwoBackends('the hot path', (start) => {
     })
   }
 
+  /** As {@link warm}, with a request for a range. */
+  async function warm206(target: string): Promise<void> {
+    await get(target, { Range: 'bytes=0-9' })
+    await eventually(async () => {
+      const before = await hits()
+      expect((await get(target, { Range: 'bytes=0-9' })).status).to.equal(206)
+      expect(await hits()).to.equal(before + 1)
+    })
+  }
+
   it('answers as the long path does', async () => {
     const etag = `"${record.s3PathOriginal}_w=30"`
     const other = `"${record.s3PathOriginal}"`
@@ -91,6 +101,35 @@ onTwoBackends('the hot path', (start) => {
       expect(received.body.equals(expected.body), about).to.equal(true)
       expect(received.headers['x-request-id'], about).to.match(/^[0-9a-f-]{36}$/)
     }
+  })
+
+  it('answers for a large file as the long path does, and reads it from the bucket each time', async () => {
+    const bytes = Buffer.alloc(1_000_000, 'abcdefghij')
+    const large = await uploadOne(service, { name: 'a.bin', bytes })
+    const target = new URL(large.src).pathname
+    // A player begins with a range.
+    await warm206(target)
+    const long = { 'Content-Length': '0' }
+    for (const [method, headers] of [
+      ['GET', {}],
+      ['HEAD', {}],
+      ['GET', { Range: 'bytes=10-19' }],
+      ['GET', { Range: 'bytes=100000-899999' }],
+      ['GET', { 'If-None-Match': `"${large.s3PathOriginal}"` }],
+    ] as const satisfies ReadonlyArray<readonly [string, Record<string, string>]>) {
+      const about = `${method} ${JSON.stringify(headers)}`
+      const expected = await get(target, { ...headers, ...long }, method)
+      const before = await hits()
+      const received = await get(target, headers, method)
+      expect(await hits(), about).to.equal(before + 1)
+      expect(received.status, about).to.equal(expected.status)
+      expect(headersOf(received), about).to.deep.equal(headersOf(expected))
+      expect(received.body.equals(expected.body), about).to.equal(true)
+    }
+    const before = await hits()
+    await service.storage.buckets.of({ id: 'first', token: '' }).delete([large.s3PathOriginal as never])
+    expect((await get(target)).status, 'the bytes are missing').to.equal(404)
+    expect(await hits()).to.equal(before)
   })
 
   it('leaves everything unusual to the long path', async () => {

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { takeWhole } from '../../../core/bytes/whole-stream.ts'
+import { InMemoryStream } from '../../../core/bytes/in-memory-stream.ts'
 import { PIECE_BYTES } from './asset.ts'
 
 /**
@@ -15,9 +15,10 @@ export async function writeNewFile(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   // A derivative is in memory. Through two streams, its put would take 0.5 ms of CPU time instead of 0.3.
-  const whole = takeWhole(bytes)
-  if (whole) await writeWhole(path, whole, signal)
-  else await writePieces(path, bytes, signal)
+  if (bytes instanceof InMemoryStream && !bytes.readableDidRead && !bytes.destroyed) {
+    bytes.destroy()
+    await writeWhole(path, bytes.bytes, signal)
+  } else await writePieces(path, bytes, signal)
   signal?.throwIfAborted()
 }
 

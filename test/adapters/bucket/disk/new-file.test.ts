@@ -3,7 +3,7 @@ import { type FileHandle, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../../src/adapters/bucket/disk/disk.ts'
-import { streamOf } from '../../../../src/core/bytes/whole-stream.ts'
+import { InMemoryStream } from '../../../../src/core/bytes/in-memory-stream.ts'
 import { storedKey } from '../../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../../src/core/ports/bucket.ts'
 import { rejection } from '../../../support/rejection.ts'
@@ -25,7 +25,9 @@ describe('disk: a put of bytes in memory', () => {
   const expectNothing = async () => expect(await readdir(join(folder, '.tmp'))).to.deep.equal([])
 
   it('flushes all bytes before the file gets its name', async () => {
-    const calls = await fileCalls(folder, () => bucket.put(KEY, streamOf(Buffer.from('0123456789')), OPTIONS))
+    const calls = await fileCalls(folder, () =>
+      bucket.put(KEY, new InMemoryStream(Buffer.from('0123456789')), OPTIONS),
+    )
     const [temporary] = calls[0]?.split(' ').slice(1) ?? []
     const renamed = `rename ${temporary} first/${KEY}`
     // Its folder is missing the first time.
@@ -37,7 +39,7 @@ describe('disk: a put of bytes in memory', () => {
     const less = (write: FileHandle['write']) => (bytes: Buffer, at: number) =>
       write(bytes, at, Math.min(3, bytes.length - at))
     await instead('promises', 'open', changed('write', less as never), () =>
-      bucket.put(KEY, streamOf(Buffer.from('0123456789')), OPTIONS),
+      bucket.put(KEY, new InMemoryStream(Buffer.from('0123456789')), OPTIONS),
     )
     expect(await readFile(join(folder, 'first', KEY), 'utf8')).to.equal('0123456789')
   })
@@ -49,7 +51,7 @@ describe('disk: a put of bytes in memory', () => {
         throw systemError('ENOSPC')
       }
       const error = await instead('promises', 'open', changed(method, full), () =>
-        rejection(bucket.put(KEY, streamOf(Buffer.from('x')), OPTIONS)),
+        rejection(bucket.put(KEY, new InMemoryStream(Buffer.from('x')), OPTIONS)),
       )
       expect(error).to.have.property('code', 'storage_full')
       await expectNothing()
@@ -59,7 +61,7 @@ describe('disk: a put of bytes in memory', () => {
   }
 
   it('stores nothing for a signal that has aborted, before the write or during it', async () => {
-    const early = streamOf(Buffer.from('x'))
+    const early = new InMemoryStream(Buffer.from('x'))
     await rejection(bucket.put(KEY, early, { ...OPTIONS, signal: AbortSignal.abort() }))
     expect(early.destroyed).to.equal(true)
     const late = new AbortController()
@@ -68,7 +70,7 @@ describe('disk: a put of bytes in memory', () => {
       late.abort()
     }
     const error = await instead('promises', 'open', changed('sync', aborting as never), () =>
-      rejection(bucket.put(KEY, streamOf(Buffer.from('x')), { ...OPTIONS, signal: late.signal })),
+      rejection(bucket.put(KEY, new InMemoryStream(Buffer.from('x')), { ...OPTIONS, signal: late.signal })),
     )
     expect(error).to.have.property('name', 'AbortError')
     await expectNothing()

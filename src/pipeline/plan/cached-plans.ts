@@ -1,0 +1,51 @@
+import type { ClientRules } from '../../core/clients/rules/table.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Plan, Planner } from './plan.ts'
+
+// About 3 MB: a plan with its key takes up to 3 KB. The oldest one is removed first.
+const PLANS_AT_MOST = 1000
+const KEY_LENGTH_AT_MOST = 500
+
+const NO_RULES: ClientRules = {}
+
+/**
+ * The same planner, which remembers its last plans and its refusals of queries: a plan takes 15 µs. A plan depends on the query, the
+ * format, `Accept` and the rules of the client alone. Changed rules are another object, so their former plans are not found.
+ */
+export function cachedPlans(plan: Planner): Planner {
+  const known = new Map<string, Plan | Problem>()
+  const idsOfRules = new WeakMap<ClientRules, number>()
+  let lastId = 0
+
+  function idOf(rules: ClientRules): number {
+    const id = idsOfRules.get(rules) ?? ++lastId
+    idsOfRules.set(rules, id)
+    return id
+  }
+
+  function attempt(input: Parameters<Planner>[0]): Plan | Problem {
+    try {
+      return plan(input)
+    } catch (error) {
+      if (error instanceof Problem) return error
+      throw error
+    }
+  }
+
+  return (input) => {
+    // Few plans depend on these, and those are made once per render or per file.
+    if (input.focalPoint !== undefined || input.tooSmall !== undefined) return plan(input)
+    const query = [...input.query]
+    const { format, accept, rules = NO_RULES } = input
+    const key = JSON.stringify([idOf(rules), format.group, format.name, accept, query])
+    const cached = known.get(key)
+    const made = cached ?? attempt({ ...input, query })
+    if (cached === undefined && key.length <= KEY_LENGTH_AT_MOST) {
+      const [oldest] = known.keys()
+      if (known.size >= PLANS_AT_MOST && oldest !== undefined) known.delete(oldest)
+      known.set(key, made)
+    }
+    if (made instanceof Problem) throw made
+    return made
+  }
+}
