@@ -24,6 +24,13 @@ export const DERIVATIVE_VARIABLES = {
     default: 50,
     help: 'Maximum size of all derivatives of a file, as a multiple of its own size. 256 MB are always allowed.',
   }),
+  PROXY_FROM_MEGAPIXELS: integer({
+    min: 0,
+    max: 1000,
+    unit: 'megapixels',
+    default: 12,
+    help: 'Minimum size of images for which a proxy is stored: a copy of at most 2,560 px, from which smaller derivatives are rendered. For images whose decoder cannot shrink, such as PNG and progressive JPEG: from 4 megapixels, if that is less. 0: no proxies.',
+  }),
   OUTPUT_MAX_BYTES: integer({
     min: 1,
     max: 1_000_000_000_000,

@@ -2,11 +2,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Engine, EngineName } from './core/plugin-api/plugin.ts'
 import { createAudioEngine } from './engines/audio/audio.ts'
+import { reduce } from './engines/image/copies/reduce.ts'
 import { imageInspector } from './engines/image/inspector.ts'
 import { sharpEngine } from './engines/image/sharp.ts'
 import { createFfmpeg } from './engines/video/ffmpeg.ts'
 import { type ChainSettings, loadPlugins } from './pipeline/load/load.ts'
 import type { PluginFolder } from './pipeline/load/plugin-files.ts'
+import { internalPlugin } from './pipeline/run/copy-plans.ts'
 import { informedRunner } from './pipeline/run/info-plan.ts'
 import { runInChild } from './pipeline/run/remote-runner.ts'
 import { createRunner } from './pipeline/run/run.ts'
@@ -29,5 +31,6 @@ workForParent(async (setup) => {
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const plugins = await loadPlugins({ folders, engines, chain })
   const run = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
-  return { work: runInChild(run, plugins), maxMemoryBytes }
+  const transforms = [...plugins.transforms, internalPlugin(reduce)]
+  return { work: runInChild(run, { ...plugins, transforms }), maxMemoryBytes }
 })

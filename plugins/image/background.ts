@@ -14,6 +14,7 @@ export default definePlugin({
   },
   resolve: ({ bg = CLEAR }) => (bg === CLEAR ? undefined : { bg }),
   holds: () => 'outcome',
+  needs: () => 'outcome',
   async transform(image, { bg = CLEAR }, { source, settle }) {
     if (!source.hasAlpha) return image
     // sharp flattens before it resizes, so the parts that the resize leaves empty must be rendered first.

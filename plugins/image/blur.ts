@@ -28,6 +28,7 @@ export default definePlugin({
     },
   },
   holds: () => 'outcome',
+  needs: () => 'outcome',
   async transform(image, { blur = 0 }, { source, settle }) {
     const sigma = Math.min(blur * source.dpr, MAX_SIGMA)
     const direct = sigma <= DIRECT_MAX_SIGMA

@@ -24,6 +24,7 @@ export default definePlugin({
     duotone_dark: duotone_dark.slice(0, 6),
     duotone_light: duotone_light.slice(0, 6),
   }),
+  needs: () => 'outcome',
   holds: () => 'outcome',
   transform(image, { duotone_dark, duotone_light }, { settle }) {
     const [dark, light] = [colorOf(duotone_dark), colorOf(duotone_light)]

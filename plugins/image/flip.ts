@@ -8,6 +8,7 @@ export default definePlugin({
   phase: 'geometry',
   params: { flip: { type: 'flag', help: 'Mirrors the image vertically.' } },
   holds: () => 'outcome',
+  needs: () => 'outcome',
   async transform(image, _params, context) {
     if (comesAfter(context, 'image-resize')) return image.flip()
     const { source, settle } = context

@@ -8,6 +8,7 @@ export default definePlugin({
   phase: 'geometry',
   params: { flop: { type: 'flag', help: 'Mirrors the image horizontally.' } },
   holds: () => 'outcome',
+  needs: () => 'outcome',
   async transform(image, _params, context) {
     if (comesAfter(context, 'image-flip')) return image.flop()
     return (await context.settle(image)).draft.flop()

@@ -13,6 +13,8 @@ type OutputFormat = (typeof FORMATS)[number]
 type FormatName = OutputFormat | 'svg' | 'auto'
 
 const DEFAULT_QUALITY = 75
+// Above this quality, an output shows the compression of the smaller copy from which it would be rendered.
+const COPIES_MAX_QUALITY = 90
 // These formats have pages: the pages of a TIFF, the frames of an animation.
 const PAGED = ['tiff', 'gif', 'webp']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
@@ -112,6 +114,10 @@ export default definePlugin({
     const still = a === '0' || page > 1 || !outputsOf(f, format.name).every(isAnimated)
     return { frames: still ? 'first' : 'all', page, profile: icc }
   },
+  needs({ q = 0, lossless, maxbytes, page, icc }) {
+    const isExact = lossless || maxbytes !== undefined || page !== undefined || icc === 'keep'
+    return isExact || q > COPIES_MAX_QUALITY ? undefined : 'outcome'
+  },
   holds: ({ maxbytes }) => (maxbytes === undefined ? undefined : 'outcome'),
   async transform(image, { f, q, lossless, maxbytes }, { source, options, settle, render, signal }) {
     const outputs = outputsOf(f, source.format)
@@ -180,9 +186,15 @@ function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): n
   return (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output] ?? DEFAULT_QUALITY
 }
 
-/** PNG for a source format that cannot be written (SVG), as it preserves edges and transparency. */
-function usualFormat(source: string): string {
-  return source === 'svg' ? 'png' : source
+// Photos, which would be many times as large as PNG.
+const PHOTOS = new Set(['heic'])
+
+/**
+ * The format of a source that can be written. Otherwise JPEG for formats of photos, and PNG for others (SVG), as it
+ * preserves edges and transparency.
+ */
+function usualFormat(source: string): OutputFormat {
+  return FORMATS.find((format) => format === source) ?? (PHOTOS.has(source) ? 'jpeg' : 'png')
 }
 
 /**
@@ -191,7 +203,7 @@ function usualFormat(source: string): string {
  */
 function outputsOf(resolved: FormatName | undefined, source: string): [OutputFormat, ...OutputFormat[]] {
   if (resolved === 'auto') return ['avif', 'webp']
-  return [FORMATS.find((format) => format === (resolved ?? source)) ?? 'png']
+  return [usualFormat(resolved ?? source)]
 }
 
 function tooLargeToSearch(

@@ -14,6 +14,7 @@ export default definePlugin({
     },
   },
   resolve: ({ gamma }) => (gamma === 1 ? undefined : { gamma }),
+  needs: () => 'outcome',
   // With one number, sharp applies the gamma before a resize and reverts it after: it would have no visible effect.
   transform: (image, { gamma }) => image.gamma(1, gamma),
 })

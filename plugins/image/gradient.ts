@@ -38,6 +38,7 @@ export default definePlugin({
   },
   resolve: (params) =>
     params.gradient === undefined || colorOf(params.gradient).alpha === 0 ? undefined : params,
+  needs: () => 'outcome',
   transform(image, { gradient = '', gradient_pos, gradient_size }, { source }) {
     const { x, y } = COMPASS[gradient_pos as keyof typeof COMPASS]
     const { r, g, b, alpha } = colorOf(gradient)

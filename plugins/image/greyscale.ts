@@ -6,5 +6,6 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'effect',
   params: { greyscale: { type: 'flag', aliases: ['grayscale'], help: 'Converts the image to greyscale.' } },
+  needs: () => 'outcome',
   transform: (image) => image.greyscale(),
 })

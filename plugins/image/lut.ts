@@ -22,6 +22,7 @@ export default definePlugin({
     },
   },
   resolve: (params) => (params.lut === undefined || params.lut_strength === 0 ? undefined : params),
+  needs: () => 'outcome',
   holds: () => 'outcome',
   async transform(image, { lut: key = '', lut_strength }, { asset, settle, signal }) {
     const file = await asset(key)

@@ -41,6 +41,7 @@ export default definePlugin({
     const changes = saturation !== 1 || brightness !== 1 || lightness !== undefined || hue !== undefined
     return changes ? { saturation, brightness, lightness, hue } : undefined
   },
+  needs: () => 'outcome',
   transform(image, { saturation, brightness, lightness = 0, hue = 0 }, { source, settle }) {
     const modulated = image.modulate({ saturation, brightness, lightness, hue })
     // For a format without transparency, sharp puts white beneath transparent parts before everything else. This

@@ -6,6 +6,7 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'effect',
   params: { negate: { type: 'flag', help: 'Inverts all colours.' } },
+  needs: () => 'outcome',
   transform(image, _, { source, settle }) {
     const negative = image.negate({ alpha: false })
     // For a format without transparency, sharp puts white beneath transparent parts before everything else. This

@@ -32,6 +32,7 @@ export default definePlugin({
     throw badParameter({ param: 'normalize_lower', expected, received: lower })
   },
   holds: () => 'outcome',
+  needs: () => 'outcome',
   transform(image, { normalize_lower: lower, normalize_upper: upper }, { source, settle }) {
     const stretched = image.normalise({ lower, upper })
     // For a format without transparency, sharp puts white beneath transparent parts before everything else. This

@@ -11,5 +11,6 @@ export default definePlugin({
   always: true,
   params: {},
   opening: () => ({ upright: true }),
+  needs: () => 'any',
   transform: (image) => image,
 })

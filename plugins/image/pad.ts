@@ -28,6 +28,7 @@ export default definePlugin({
     return sides.some((side) => side > 0) ? { pad: fewest(sides) } : undefined
   },
   holds: () => 'outcome',
+  needs: () => 'outcome',
   async transform(image, { pad = [] }, context) {
     const { source, limits, settle } = context
     const [top, right, bottom, left] = fourSides(pad).map((side) => Math.round(side * source.dpr)) as Sides

@@ -16,6 +16,7 @@ export default definePlugin({
       help: 'Side of squares of one colour each, which replace the image. Multiplied by dpr.',
     },
   },
+  needs: () => 'outcome',
   holds: () => 'outcome',
   transform: (image, { pixelate = 2 }, { source, settle }) =>
     settle(image, (frame, size) => pixelated(frame, size, pixelate * source.dpr)),

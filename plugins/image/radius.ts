@@ -28,6 +28,7 @@ export default definePlugin({
     const corners = fourCorners(radius)
     return corners.some((corner) => corner > 0) ? { radius: fewest(corners) } : undefined
   },
+  needs: () => 'outcome',
   // In addition to the new pass: the output of this step is settled once more.
   holds: () => 'outcome',
   transform(image, { radius = [] }, { source: { width, height }, settle }) {

@@ -6,6 +6,7 @@ import { cutAfterResizing, cutBeforeResizing, type Fit, framing } from '../../sr
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { ratioOf, withRatio } from '../../src/core/geometry/ratio.ts'
 import { EMPTY } from '../../src/core/media/color.ts'
+import type { TransformLimits } from '../../src/core/plugin-api/limits.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 import { focusIn } from './picture-focus.mts'
@@ -104,6 +105,16 @@ export default definePlugin({
   holds: ({ zoom, enlarge, func }) =>
     enlarge || zoom > 1 || func === 'auto' || func === 'face' ? 'source' : undefined,
 
+  needs(params, context) {
+    const { func, fx, fy, zoom, enlarge } = params
+    const { source } = context
+    // The content of the source decides the crop, or pixels of the source are enlarged.
+    if (source.format === 'svg' || func === 'auto' || func === 'face' || zoom > 1 || enlarge) return undefined
+    const { taken, size } = framed(params, context)
+    if (isWhole(taken, source)) return size
+    return cutAfterResizing(boxAround({ x: fx, y: fy }, taken, source), size, source).whole
+  },
+
   async transform(image, { w, h, fit, dpr, enlarge, ar, func, fx, fy, zoom }, context) {
     const { source, limits } = context
     const longest = Math.max(w ?? 0, h ?? 0)
@@ -112,27 +123,16 @@ export default definePlugin({
       throw badParameter({ param: 'dpr', expected, received: `${dpr} (${longest} x ${dpr} px)` })
     }
     const isVector = source.format === 'svg'
-    const [width, height] = [w && Math.round(w * dpr), h && Math.round(h * dpr)]
-    const { taken, size, canvas } = framing(source, {
-      width,
-      height,
-      ratio: ar && ratioOf(ar),
-      fit,
-      zoom,
-      maxScale: isVector ? largestDrawing(source, limits) : enlarge ? Number.POSITIVE_INFINITY : 1,
-      maxSide: limits.outputMaxSide,
-      // The limits of a drawing are strict, so its sides are rounded down.
-      whole: isVector ? Math.floor : Math.round,
-    })
+    const { width, height, taken, size, canvas } = framed({ w, h, fit, dpr, enlarge, ar, zoom }, context)
     const outputSize = canvas ?? size
     if (outputSize.width > source.width || outputSize.height > source.height)
       checkOutput(outputSize, { pages: source.pages, limits, expected: 'w and h that result in' })
     const known = { ...source, ...size, dpr, format: isVector ? 'png' : source.format }
-    const framed = { ...known, framed: true as const }
+    const cropped = { ...known, framed: true as const }
     if (!isWhole(taken, source)) {
       const enlarges = !isVector && size.width > Math.ceil(taken.width)
       if (func === 'auto' && zoom === 1 && !enlarges && source.pages === 1)
-        return { draft: image.resize({ ...size, fit: 'cover', position: 'attention' }), source: framed }
+        return { draft: image.resize({ ...size, fit: 'cover', position: 'attention' }), source: cropped }
       const focus = (await focusIn(image, taken, func, context)) ?? { x: fx, y: fy }
       const part = boxAround(focus, taken, source)
       if (enlarges) {
@@ -147,12 +147,43 @@ export default definePlugin({
       image.resize({ ...cut.whole, fit: 'fill' }).extract(cut.part)
     } else if (isVector) {
       image.resize(drawn(size, { width, height, fit, maxSide: limits.outputMaxSide }))
-      return { draft: image, source: { ...framed, ...canvas } }
+      return { draft: image, source: { ...cropped, ...canvas } }
     } else if (!isWhole(size, source)) image.resize({ ...size, fit: 'fill' })
-    if (!canvas) return { draft: image, source: isWhole(taken, source) ? known : framed }
-    return { draft: image.extend(around(size, canvas)), source: { ...framed, ...canvas, hasAlpha: true } }
+    if (!canvas) return { draft: image, source: isWhole(taken, source) ? known : cropped }
+    return { draft: image.extend(around(size, canvas)), source: { ...cropped, ...canvas, hasAlpha: true } }
   },
 })
+
+interface Framed {
+  w?: number | undefined
+  h?: number | undefined
+  fit: Fit
+  dpr: number
+  enlarge?: boolean | undefined
+  ar?: readonly number[] | undefined
+  zoom: number
+}
+
+/** The framing of these parameters, with the requested sides in pixels of the output. */
+function framed(
+  { w, h, fit, dpr, enlarge, ar, zoom }: Framed,
+  { source, limits }: { source: Size & { format: string }; limits: TransformLimits },
+) {
+  const isVector = source.format === 'svg'
+  const [width, height] = [w && Math.round(w * dpr), h && Math.round(h * dpr)]
+  const frame = framing(source, {
+    width,
+    height,
+    ratio: ar && ratioOf(ar),
+    fit,
+    zoom,
+    maxScale: isVector ? largestDrawing(source, limits) : enlarge ? Number.POSITIVE_INFINITY : 1,
+    maxSide: limits.outputMaxSide,
+    // The limits of a drawing are strict, so its sides are rounded down.
+    whole: isVector ? Math.floor : Math.round,
+  })
+  return { width, height, ...frame }
+}
 
 /**
  * Options with which sharp draws the whole of an SVG. Its own sides may not be whole numbers, and only sharp knows

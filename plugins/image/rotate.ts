@@ -24,6 +24,7 @@ export default definePlugin({
     return angle === 0 ? undefined : { rotate: angle }
   },
   holds: () => 'outcome',
+  needs: () => 'outcome',
   async transform(image, { rotate: angle }, context) {
     const { source, limits, settle } = context
     const { pages } = source

@@ -21,6 +21,7 @@ export default definePlugin({
   resolve: ({ sharpen, sharpen_sigma }) =>
     sharpen_sigma === undefined ? { sharpen, sharpen_sigma } : { sharpen: undefined, sharpen_sigma },
   holds: () => 'outcome',
+  needs: () => 'outcome',
   async transform(image, { sharpen_sigma }, { source, settle }) {
     // In pixels of the URL, so that dpr does not change the effect. The limit of sharp is 10.
     const sigma = sharpen_sigma && Math.min(MAX_SIGMA, sharpen_sigma * source.dpr)

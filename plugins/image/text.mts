@@ -111,6 +111,7 @@ export function textPlugin(name: string, text: string) {
         ...(hasBox ? {} : { [`${text}_bg`]: undefined, [`${text}_pad`]: 8 }),
       }
     },
+    needs: () => 'outcome',
     transform: (image, params, context) => draw(image, valuesOf(params), { context, param: text }),
   })
 }

@@ -10,6 +10,7 @@ export default definePlugin({
   // The alpha of the colour has no effect, unless it is fully transparent. Removed, so that equal outputs have one
   // name.
   resolve: ({ tint }) => (tint === CLEAR ? undefined : { tint: tint?.slice(0, 6) }),
+  needs: () => 'outcome',
   // In its own colour space, a grey image would stay grey.
   transform: (image, { tint = '' }) => image.pipelineColourspace('srgb').tint(colorOf(tint)),
 })

@@ -19,6 +19,7 @@ export default definePlugin({
     },
   },
   resolve: ({ vignette = 0 }) => (vignette === 0 ? undefined : { vignette }),
+  needs: () => 'outcome',
   transform(image, { vignette = 0 }, { source }) {
     // The ellipse around the corners has a radius of 0.71 of the sides. The middle does not change.
     const stops = [0.4, 0.6, 0.8, 1].map((offset) => {

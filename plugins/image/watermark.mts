@@ -73,6 +73,7 @@ export function watermarkPlugin(name: string, wm: string) {
       const { key, opacity } = valuesOf(params)
       return key === undefined || opacity === 0 ? undefined : params
     },
+    needs: () => 'outcome',
     async transform(image, params, context) {
       const { source, asset, open, limits, signal } = context
       const { key = '', place, size: percent, opacity, margin } = valuesOf(params)

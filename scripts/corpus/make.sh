@@ -1,7 +1,8 @@
 #!/bin/sh
 # Creates the files of test/corpus/files with ImageMagick 6, ffmpeg, Info-ZIP, 7-Zip, bsdtar and the usual compressors.
 # A missing program, or one without support for a format, is reported, and its file stays unchanged.
-cd "$(dirname "$0")/../../test/corpus/files" || exit 1
+SCRIPTS=$(cd "$(dirname "$0")" && pwd)
+cd "$SCRIPTS/../../test/corpus/files" || exit 1
 try() { # try <file> <command…>
   out=$1; shift
   "$@" >/dev/null 2>&1 </dev/null && [ -s "$out" ] || { rm -f "$out"; echo "not made: $out" >&2; }
@@ -43,6 +44,16 @@ im bmp-2.bmp $PICTURE BMP2:bmp-2.bmp
 im bmp-3.bmp $PICTURE BMP3:bmp-3.bmp
 im psb.psb $PICTURE psb.psb
 im im-svg.svg $PICTURE im-svg.svg
+
+heic() { out=$1; try "$out" heif-enc -q 60 "$2" -o "$out"; rm -f "$2"; } # heic <file> <png>
+convert -size 64x48 gradient:red-blue PNG24:plain.png && heic plain.heic plain.png
+[ -f plain.heic ] && python3 "$SCRIPTS/turned-heic.py" plain.heic heic-turned.heic; rm -f plain.heic
+convert -size 64x48 gradient:red-blue PNG48:ten.png && heic heic-ten.heic ten.png
+convert -size 64x48 xc:'#c80032' \( -size 48x64 gradient:white-black -rotate 90 \) -alpha off -compose CopyOpacity -composite PNG32:alpha.png &&
+  heic heic-alpha.heic alpha.png
+# With the profile of Display P3 that sharp has.
+(cd .. && node -e "require('sharp')('files/im.png').resize(64, 48, { fit: 'fill' }).withIccProfile('p3').toFile('files/p3.png')") &&
+  heic heic-p3.heic p3.png
 
 SOUND='-y -bitexact -f lavfi -i sine=d=0.3:r=44100 -ac 1'
 ff() { out=$1; shift; try "$out" ffmpeg "$@" "$out"; }

@@ -9,11 +9,14 @@ import { createCpuTime } from '../core/budgets/cpu-time.ts'
 import { waitingShares } from '../core/budgets/shares.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
+import { reduce } from '../engines/image/copies/reduce.ts'
 import { imageInspector } from '../engines/image/inspector.ts'
 import { jobUrl } from '../http/wire/urls.ts'
 import { cachedPlans } from '../pipeline/plan/cached-plans.ts'
 import { createPlanner } from '../pipeline/plan/plan.ts'
 import { createAdmission } from '../pipeline/run/admission.ts'
+import { createCopies } from '../pipeline/run/copies.ts'
+import { copyPlans, internalPlugin } from '../pipeline/run/copy-plans.ts'
 import { createDispatcher } from '../pipeline/run/dispatch.ts'
 import { informedRunner } from '../pipeline/run/info-plan.ts'
 import { createChildRunner } from '../pipeline/run/remote-runner.ts'
@@ -70,12 +73,14 @@ export function openTransformations(
   const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
   const cpuTime = createCpuTime(backends.limits.cpu)
   const env = transformerEnvironment()
+  const plans = copyPlans(internalPlugin(reduce))
   const pool = createPool({ script: TRANSFORMER, setup, env, most: atOnce, maxMemoryBytes, log })
   const run = createDispatcher({
     engines,
     admit,
     look,
     cpuTime,
+    copies: createCopies({ proxyFromPixels: config.PROXY_FROM_MEGAPIXELS * 1_000_000, pixels: plans.pixels }),
     here,
     // Child processes only have the engines of Sluice.
     elsewhere: ownEngines ? createChildRunner(pool) : here,
@@ -83,6 +88,7 @@ export function openTransformations(
     hangMs: config.TRANSFORM_KILL_SECONDS * 1000,
     metrics,
   })
+  const uses = createNotedUses({ index, log })
   const assets = createAssets({ originals, buckets })
   const limits = limitsOf(config)
   const derivations = createDerivations({
@@ -102,6 +108,10 @@ export function openTransformations(
       derivativesMaxTimes: config.DERIVATIVES_MAX_TIMES,
     },
     evict,
+    proxies:
+      config.PROXY_FROM_MEGAPIXELS > 0
+        ? { uses, plan: plans.proxy, isBusy: () => admit.load().waiting > 0 }
+        : undefined,
     log,
   })
   const planner = createPlanner(plugins.transforms, chain.ignoredParams, {
@@ -141,7 +151,7 @@ export function openTransformations(
     metrics,
     usage: services.usage,
     findLateTruncation,
-    uses: createNotedUses({ index, log }),
+    uses,
     onLimit: chain.onLimit,
   })
   return {

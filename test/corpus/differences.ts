@@ -1,5 +1,6 @@
 const VECTOR = 'Sluice draws a vector picture in the size that is requested; sharp was told to enlarge nothing'
 const TRUNCATED = 'Sluice renders a truncated picture as far as it goes; sharp refuses it'
+const DECODED = 'Sluice has a decoder for it; sharp has none'
 const PICTURE = 'ffprobe takes a picture for a video of one frame'
 const UNREAD = 'recognised and delivered; Sluice lets ffmpeg read no such container'
 const SOUND_ALONE = 'the first bytes of the container do not tell that it holds sound alone'
@@ -15,6 +16,16 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   'truncated.png': TRUNCATED,
   'truncated.gif': TRUNCATED,
   'truncated-interlaced.png': TRUNCATED,
+  'bmp-2.bmp': DECODED,
+  'bmp-3.bmp': DECODED,
+  'im.bmp': DECODED,
+  'im.cur': DECODED,
+  'im.ico': DECODED,
+  'im.heic': DECODED,
+  'heic-alpha.heic': DECODED,
+  'heic-p3.heic': DECODED,
+  'heic-ten.heic': DECODED,
+  'heic-turned.heic': DECODED,
   'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',
 }
 

@@ -47,6 +47,8 @@ export interface Asset {
    * the same hash.
    */
   readonly sha256?: string
+  /** Set for a smaller copy of an image: the facts of the image that it replaces. */
+  readonly copyOf?: FullImage
   /** Set for an image whose file is truncated. */
   readonly truncated?: true
   /** Cache for the probe result of a video or audio file, where there is one. */
@@ -67,6 +69,15 @@ export interface Asset {
    *   listener, which would end the process
    */
   open(options?: OpenOptions): Promise<Readable>
+}
+
+/** An image that a smaller copy replaces. */
+export interface FullImage {
+  /** Pixels, upright. */
+  width: number
+  height: number
+  /** By Sluice's name: `jpeg`. */
+  format: string
 }
 
 /** Caches the probe result of a media file, so that its headers are read once. */

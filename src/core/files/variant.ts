@@ -8,6 +8,12 @@ const MAX_BYTES = 180
  */
 export const INFORMATION_VARIANT = 'info'
 
+/** The variant of the proxy of an original: a smaller copy, from which small derivatives are rendered. */
+export const PROXY_VARIANT = 'proxy'
+
+/** Variants that no query leads to. Such derivatives are not listed, not counted, and not delivered by their name. */
+export const RESERVED_VARIANTS: readonly string[] = [INFORMATION_VARIANT, PROXY_VARIANT]
+
 /**
  * The end of the variant of a derivative that shows a file of a private folder. No fingerprint is equal to it: those have
  * hexadecimal digits.

@@ -1,5 +1,5 @@
-import type { Asset } from '../bytes/asset.ts'
-import type { Box } from '../geometry/box.ts'
+import type { Asset, FullImage } from '../bytes/asset.ts'
+import type { Box, Size } from '../geometry/box.ts'
 import type { Log } from '../log.ts'
 import type { MediaGroup } from '../media/groups.ts'
 import type { TransformLimits } from './limits.ts'
@@ -53,6 +53,13 @@ export interface TransformPlugin<
    */
   holds?(params: ParameterValues<P>): 'source' | 'outcome' | undefined
   /**
+   * The least source with which the output is the same, so that a smaller copy of a large source can be used instead:
+   * the size to which the step scales the whole source, `any` when every size will do, or `outcome` for a step that
+   * only changes what the earlier steps have rendered. Undefined, and without this member: the step needs the source
+   * itself. In `transform`, `source` has the size of the source itself in any case.
+   */
+  needs?(params: ParameterValues<P>, context: NeedsContext): Size | 'any' | 'outcome' | undefined
+  /**
    * The format of the output when that is not in the source's group: `jpeg` for a frame of a video. The step is then
    * the first of its plan, and the other parameters of the query belong to plugins for the new group.
    */
@@ -93,6 +100,13 @@ export interface TransformPlugin<
     params: ParameterValues<P>,
     context: TransformContext<E>,
   ): TransformResult<E>
+}
+
+/** The source and the limits for {@link TransformPlugin.needs}. */
+export interface NeedsContext {
+  /** `format`: by Sluice's name. */
+  source: Size & { format: string }
+  limits: TransformLimits
 }
 
 type TransformResult<E extends EngineName> = TransformOutcome<E> | Promise<TransformOutcome<E>>
@@ -191,6 +205,18 @@ export interface Forecast {
   ownProcess?: boolean
   /** The source, in memory when it has been read already. */
   source: Asset
+  /** Set when a smaller copy of the source is enough. */
+  reducible?: Reducible
+}
+
+/** A source that smaller copies can replace. */
+export interface Reducible {
+  /** The source itself, as an upright image. */
+  full: FullImage
+  /** The least scale of a copy for these steps, relative to the source: above 0, at most 1. */
+  scale: number
+  /** Whether a decoder reads a small picture from it at a small part of the cost: JPEG and WebP. */
+  shrinksOnLoad: boolean
 }
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>

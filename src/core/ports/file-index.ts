@@ -168,13 +168,14 @@ export interface OriginalIndex extends FileLookup {
 export interface DerivativeIndex extends FileLookup, DerivativeUses {
   /**
    * Adds the derivative as `pending`, unless it is new and its original already has `atMost` of them, pending ones included;
-   * without `atMost` there is no limit. A known derivative becomes `pending` again and is not counted twice.
+   * without `atMost` there is no limit. A known derivative becomes `pending` again and is not counted twice. Those of `uncounted`
+   * do not count.
    */
   beginDerivative(
     ref: FileRef,
     derivative: ObjectKey,
     deadline: number,
-    options?: { atMost: number },
+    options?: { atMost: number; uncounted?: readonly ObjectKey[] },
   ): Promise<DerivativeStart>
   /**
    * → `stored`.

@@ -1,8 +1,11 @@
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Size } from '../../core/geometry/box.ts'
+import { COPY_SIDE } from '../../core/media/copies.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Forecast, ForecastStep } from '../../core/plugin-api/plugin.ts'
+import { reducibleOf, reducibleOfDecoded } from './copies/reducible.ts'
+import { decoderOf, factsOf } from './decoders/decoders.ts'
 import { type ImageHeader, readHeader } from './header.ts'
 import { checkBytes, checkComplete, checkPixels } from './pixel-limits.ts'
 
@@ -39,12 +42,13 @@ const HANGING_OUTPUTS = new Set(['avif'])
 const MAX_GIF_PIXELS_HERE = 1_000_000
 
 /**
- * Assumed size of an SVG, whose own size only the renderer knows, and of a TIFF, whose header can cost as much as the
- * whole file.
+ * Assumed size of an SVG, whose own size only the renderer knows, of a TIFF, whose header can cost as much as the
+ * whole file, and of an image of another decoder without a header in its first bytes.
  */
 const UNREAD: Readonly<Record<string, Size>> = {
   svg: { width: 5000, height: 5000 },
   tiff: { width: 8000, height: 6000 },
+  other: { width: 8000, height: 6000 },
 }
 
 /**
@@ -62,15 +66,19 @@ export async function forecastImage(
   const format = formatOfMediaType(source.mediaType).name
   const values = Object.assign({}, ...steps.map(({ params }) => params)) as RequestedValues
   // Without steps: an image that is laid over another. Its first frame is drawn.
-  const defaultOutput = steps.length === 0 ? 'png' : format
+  const defaultOutput = steps.length === 0 ? 'png' : (source.copyOf?.format ?? format)
   // `auto` resolves to AVIF unless the image is large, so it is treated as AVIF.
   const output = values.f === 'auto' ? 'avif' : (values.f ?? defaultOutput)
-  const unread = UNREAD[format]
+  const decoder = decoderOf(format)
+  const facts = decoder && (await factsOf(decoder, source, signal))
+  if (facts) checkPixels({ ...facts, pages: 1 }, limits)
+  // A copy has at most the size of the image that it replaces, and is one of our own files.
+  const unread = source.copyOf ?? facts ?? UNREAD[decoder ? 'other' : format]
   const read = unread ? undefined : await readHeader(source, signal)
   const { width, height } = unread ?? read?.header ?? { width: 0, height: 0 }
   const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)
   const pages = isStill ? 1 : (read?.header.pages ?? 1)
-  const pixels = width * height * pages
+  const pixels = source.copyOf ? Math.min(width * height, COPY_SIDE ** 2) : width * height * pages
   if (!unread) checkPixels({ width, height, pages }, limits)
   const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never))
   const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
@@ -78,20 +86,27 @@ export async function forecastImage(
   const bytesPerChannel = read?.header.depth === 'uchar' ? 1 : 2
   const isDeinterlaced = format === 'png' && source.truncated === true && read?.header.isProgressive === true
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
+  const reducible = facts
+    ? reducibleOfDecoded({ ...facts, format }, steps, limits)
+    : read && reducibleOf(read.header, steps, { source, output, limits })
   return {
     bytes:
       source.size * (source.truncated ? OF_TRUNCATED : 1) +
-      pixels * (ofSource(format, read?.header) + bytesPerChannel * OF_HELD_SOURCE * count('source')) +
+      pixels *
+        ((decoder?.bytesPerPixel ?? ofSource(format, read?.header)) +
+          bytesPerChannel * OF_HELD_SOURCE * count('source')) +
       (isDeinterlaced ? pixels * bytesPerChannel * OF_TRUNCATED_PASSES : 0) +
       drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
     mayHang:
-      HANGING_SOURCES.has(format) ||
+      decoder !== undefined ||
+      (!source.copyOf && HANGING_SOURCES.has(format)) ||
       HANGING_OUTPUTS.has(output) ||
       (output === 'gif' && drawn > MAX_GIF_PIXELS_HERE) ||
       // JavaScript assembles its pixels.
       isDeinterlaced ||
       (pages > MAX_FRAMES_HERE && passes + count('source') > 0),
     source: read?.asset ?? source,
+    ...(reducible ? { reducible } : {}),
   }
 }
 

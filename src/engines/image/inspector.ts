@@ -3,8 +3,9 @@ import sharp, { type Metadata } from 'sharp'
 import { rgbaToThumbHash } from 'thumbhash'
 import { type Asset, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { readExif } from '../../core/media/exif.ts'
-import { isAnimated } from '../../core/media/formats.ts'
+import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import type { ImageInspector } from '../../core/plugin-api/inspectors.ts'
+import { decoderOf } from './decoders/decoders.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { failOn } from './header.ts'
 
@@ -15,6 +16,11 @@ export const imageInspector: ImageInspector = {
     const bytes = isWhole
       ? await readAll(source, signal)
       : await readWhole(source, { range: { start: 0, end: maxBytes - 1 }, signal })
+    const decoder = decoderOf(formatOfMediaType(source.mediaType).name)
+    if (decoder) {
+      const facts = decoder.facts(bytes)
+      return facts && { ...facts, pages: 1, colorSpace: 'srgb' }
+    }
     const metadata = await metadataOf(bytes, source)
     if (!metadata) return undefined
     const { width, height } = metadata.autoOrient

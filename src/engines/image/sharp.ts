@@ -1,10 +1,11 @@
 import sharp, { type Sharp } from 'sharp'
-import { assetFromBytes } from '../../core/bytes/asset.ts'
+import { type Asset, assetFromBytes } from '../../core/bytes/asset.ts'
 import { knownFormat } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
-import type { Engine, Opened } from '../../core/plugin-api/plugin.ts'
+import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
 import { badParameter } from '../../core/problem.ts'
 import { completedPng, isPng } from './completed-png.ts'
+import { decoded } from './decoders/decoders.ts'
 import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
 import { failOn, headerIn, headerOf, type ImageHeader, inputOf } from './header.ts'
@@ -17,7 +18,7 @@ import {
   checkSvg,
   hasExtraChannels,
 } from './pixel-limits.ts'
-import { describe, formatName, type ImageSource } from './source.ts'
+import { describe, formatName, type ImageOpening, type ImageSource } from './source.ts'
 import { checkSvgSize, densityWithin } from './svg-size.ts'
 
 // One thread per image: many images at once, one per core, are far faster than one image on all cores, and memory
@@ -32,10 +33,13 @@ export const sharpEngine: Engine<'sharp'> = {
 
   forecast: forecastImage,
 
-  async open(asset, opening, { signal, limits }) {
+  async open(asset, opening, context) {
+    const { signal, limits } = context
     const { frames = 'all', page = 1, profile = 'srgb', upright = false } = opening
     checkBytes(asset, limits)
     checkComplete(asset, limits)
+    const other = await decoded(asset, context)
+    if (other) return openDecoded(other, opening, context)
     const input = await inputOf(asset, signal)
     const svg = /^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string' ? input : undefined
     if (svg) await checkSvg(svg, limits)
@@ -50,7 +54,8 @@ export const sharpEngine: Engine<'sharp'> = {
       // The pages of a TIFF may differ in size.
       header = await decoding(() => headerIn(input, { page }))
     }
-    const source = describe(header, { frames, upright, profile })
+    // A smaller copy is described as the image that it replaces.
+    const source = { ...describe(header, { frames, upright, profile }), ...asset.copyOf }
     // Judged by the header alone: nothing has been decoded yet.
     checkPixels(source, limits)
     checkHeld(header, source, limits)
@@ -89,6 +94,17 @@ export const sharpEngine: Engine<'sharp'> = {
     const all = timed(draft, context.limits).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
   },
+}
+
+/** Opens an image that another decoder has decoded. Its bytes are pixels, so only their number is limited. */
+async function openDecoded(
+  { picture, format }: { picture: Asset; format: string },
+  opening: Partial<ImageOpening>,
+  context: EngineContext,
+): Promise<Opened<'sharp'>> {
+  const limits = { ...context.limits, sourceMaxBytes: picture.size }
+  const { draft, source } = await sharpEngine.open(picture, opening, { ...context, limits })
+  return { draft, source: { ...source, format } }
 }
 
 /** Removes all other channels than the colours: sharp cannot flatten an image of more than four channels. */

@@ -31,7 +31,9 @@ export function createPartParser(
       defParamCharset: 'utf8',
       limits: { fieldSize: fieldMaxBytes },
     })
-  newParser().on('error', () => {}).destroy()
+  newParser()
+    .on('error', () => {})
+    .destroy()
   const boundary = boundaryOf(headers['content-type'])
   if (boundary === undefined) throw new Error('its boundary cannot be read')
   return {

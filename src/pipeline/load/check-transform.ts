@@ -64,6 +64,7 @@ const TRANSFORM_PLUGIN = z.strictObject({
   always: MEMBER.flag,
   newPass: MEMBER.flag,
   holds: MEMBER.optionalFunction,
+  needs: MEMBER.optionalFunction,
   makes: z.string().refine(formatNamed).optional().describe('the name of a format'),
   entry: z.string().refine(isBundleEntry).optional().describe('the name of the first of several files'),
   noOriginalFallback: MEMBER.flag,

@@ -10,6 +10,7 @@ import type { Plan, Step } from '../plan/plan.ts'
 import { type NamedFile, namedFiles } from '../plan/referenced-files.ts'
 import { runsAsJob } from '../plan/runs-as-job.ts'
 import type { Admission } from './admission.ts'
+import type { Copies } from './copies.ts'
 import { measured, type Timed } from './measured.ts'
 import { type Runner, runsOfOneEngine, type WorkContext, type WorkRunner } from './run.ts'
 import { createSpentHere, type Spent } from './spending.ts'
@@ -24,6 +25,8 @@ export interface DispatchOptions {
   look: Admission
   /** CPU time limits of callers. Media jobs are not charged: their number is limited. */
   cpuTime: CpuTime
+  /** Smaller copies of expensive sources. Without it, every output is rendered from its source. */
+  copies?: Copies
   /** Runs plans in this process. */
   here: Runner
   /** Runs plans in a process that can be killed at any time, when `timeoutMs` of the limits is exceeded. */
@@ -39,6 +42,8 @@ export interface DispatchOptions {
 /** A context with `spent`, which the work calls with its CPU time. */
 type Spending = EngineContext & { spent: Spent }
 
+const NO_COPIES: Copies = { render: (_forecast, { render }) => render(undefined) }
+
 /**
  * Creates a runner that first reads the source's header, waits for a turn, and then chooses the process. It uses this
  * process unless the work may hang, or needs more memory or threads than this process has left.
@@ -48,6 +53,7 @@ export function createDispatcher({
   admit,
   look,
   cpuTime,
+  copies = NO_COPIES,
   here,
   elsewhere,
   room,
@@ -112,14 +118,24 @@ export function createDispatcher({
       // When the engine changes, each part has a forecast and a turn of its own: only then is its header known.
       for (const steps of runsOfOneEngine(plan.steps)) {
         const part = { ...plan, steps }
-        const glance = checked((more) => spentHere(() => forecastOf(engines, part, asset, context), more))
-        const forecast = await look(glance, { signal, bytes: 0, clientId, caller })
-        const { bytes } = forecast
-        const work = checked((more) => runSteps(part, forecast, { ...context, spent: more }))
-        // Jobs have their own queue. In the queue of images, one would block the others for minutes.
-        asset = runsAsJob(part)
-          ? await work(() => {})
-          : await admit(work, { signal, bytes, clientId, caller })
+        const original = asset
+        const forecastFor = (which: Plan, from: Asset) =>
+          look(
+            checked((more) => spentHere(() => forecastOf(engines, which, from, context), more)),
+            { signal, bytes: 0, clientId, caller },
+          )
+        const inTurn = (which: Plan, forecast: Forecast) => {
+          const work = checked((more) => runSteps(which, forecast, { ...context, spent: more }))
+          // Jobs have their own queue. In the queue of images, one would block the others for minutes.
+          if (runsAsJob(which)) return work(() => {})
+          return admit(work, { signal, bytes: forecast.bytes, clientId, caller })
+        }
+        const forecast = await forecastFor(part, original)
+        asset = await copies.render(forecast, {
+          context,
+          decode: async (pixels) => inTurn(pixels, await forecastFor(pixels, original)),
+          render: async (copy) => inTurn(part, copy ? await forecastFor(part, copy) : forecast),
+        })
       }
       return asset
     }

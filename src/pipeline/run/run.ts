@@ -13,7 +13,21 @@ export type Runner = (plan: Plan, source: Asset, context: EngineContext) => Prom
 /** A {@link Runner} that also needs the payer of the work. */
 export type WorkRunner = (plan: Plan, source: Asset, context: WorkContext) => Promise<Asset>
 
-export interface WorkContext extends EngineContext, CpuPayer {}
+export interface WorkContext extends EngineContext, CpuPayer {
+  /** The stored smaller copy of the source; absent for a source that may have none. */
+  proxy?: StoredProxy
+}
+
+/** A smaller copy of an original, stored next to it. */
+export interface StoredProxy {
+  /** Never throws: without a copy the source is used. */
+  find(): Promise<Asset | undefined>
+  /**
+   * Renders and stores the copy in the background, unless it exists. Returns at once.
+   * @param how.atOnce without waiting for idle time: the pixels are in memory at this moment
+   */
+  make(how: { atOnce: boolean }): void
+}
 
 /**
  * Creates a runner for these engines. Consecutive steps of one engine share a draft: one decode and one encode,

@@ -3,8 +3,14 @@ import { type Asset, assetFromBytes, openWhole } from '../../core/bytes/asset.ts
 import type { FileHead } from './messages.ts'
 
 /** The metadata that is sent before the bytes of a file. */
-export function headOf({ size, mediaType, lastModified, truncated }: Asset): FileHead {
-  return { size, mediaType, lastModified: lastModified.getTime(), ...(truncated ? { truncated } : {}) }
+export function headOf({ size, mediaType, lastModified, truncated, copyOf }: Asset): FileHead {
+  return {
+    size,
+    mediaType,
+    lastModified: lastModified.getTime(),
+    ...(truncated ? { truncated } : {}),
+    ...(copyOf ? { copyOf } : {}),
+  }
 }
 
 /** Receives the file whose head was announced. @throws Error when the channel closes before the last byte */

@@ -1,3 +1,4 @@
+import type { FullImage } from '../../core/bytes/asset.ts'
 import type { Log } from '../../core/log.ts'
 import { Problem, type ProblemJson } from '../../core/problem.ts'
 
@@ -9,6 +10,8 @@ export interface FileHead {
   lastModified: number
   /** Set for an image whose file is truncated. */
   truncated?: true
+  /** Set for a smaller copy of an image. */
+  copyOf?: FullImage
 }
 
 /** Messages to a child. Bytes use a separate channel: in messages they would be copied twice. */

@@ -2,7 +2,7 @@ import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
-import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
+import { RESERVED_VARIANTS } from '../../core/files/variant.ts'
 import { isLimitProblem } from '../../core/limit-problems.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
@@ -93,8 +93,9 @@ export function createDeliveries({
     found: OriginalToRead,
     file: DerivativeFile,
   ): Promise<Delivery> {
-    // The information about a file has a route of its own.
-    if (file.key === derivativeKey(found.name.key, INFORMATION_VARIANT)) throw fileNotFound()
+    // The information about a file has a route of its own, and a proxy has none.
+    if (RESERVED_VARIANTS.some((variant) => file.key === derivativeKey(found.name.key, variant)))
+      throw fileNotFound()
     const delivery = await current(client, found, file)
     return { ...delivery, ...UNTRANSFORMED, notes: sourceNotes(found.record) }
   }

@@ -7,6 +7,7 @@ import { derivativeKey, type ObjectKey } from '../../core/files/object-key.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
+import { createProxies, type ProxiesOptions } from '../proxies/proxies.ts'
 import type { Derivations, DeriveRequest, MadeAsset } from './derivations.ts'
 import { createMaker, type MakerOptions, payerOf } from './make.ts'
 
@@ -14,15 +15,21 @@ import { createMaker, type MakerOptions, payerOf } from './make.ts'
 export function createDerivations({
   locks,
   cpuTime,
+  proxies: proxyOptions,
   now = Date.now,
   ...options
-}: Omit<MakerOptions, 'now'> & {
+}: Omit<MakerOptions, 'now' | 'proxyOf'> & {
   locks: Locks
   cpuTime: Pick<CpuTime, 'check'>
+  /** Without it, no proxies are made or used. */
+  proxies?: Pick<ProxiesOptions, 'uses' | 'plan' | 'isBusy'> | undefined
   now?: () => number
 }): Derivations {
   const { index, buckets, log } = options
-  const { make, reserve, limitMsOf } = createMaker({ ...options, now })
+  const proxies =
+    proxyOptions &&
+    createProxies({ index, buckets, log, ...proxyOptions, derive: (request) => derive(request) })
+  const { make, reserve, limitMsOf } = createMaker({ ...options, proxyOf: proxies?.of, now })
   // Locks share a run across processes, and return only at its end. The flight returns to callers of this process as soon as
   // the bytes are rendered.
   const flights = createSingleFlights<MadeAsset>()
@@ -106,27 +113,30 @@ export function createDerivations({
     return work
   }
 
+  async function derive(request: DeriveRequest): Promise<MadeAsset> {
+    const key = derivativeKey(request.name.key, request.plan.variant)
+    const flight = flightOf(request.client, key)
+    // The failure is about these bytes: another file may get the key of a deleted one. A file that is marked as truncated since
+    // then is rendered in another way. Jobs remember their own failures.
+    const { sha256, truncated = false } = request.record
+    const failure = request.timeoutMs === undefined ? `${flight} ${sha256} ${truncated}` : undefined
+    if (failure !== undefined) failures.check(failure)
+    try {
+      return await join(request, key)
+    } catch (error) {
+      if (failure !== undefined) failures.remember(failure, error)
+      throw error
+    }
+  }
+
   return {
-    async derive(request) {
-      const key = derivativeKey(request.name.key, request.plan.variant)
-      const flight = flightOf(request.client, key)
-      // The failure is about these bytes: another file may get the key of a deleted one. A file that is marked as truncated since
-      // then is rendered in another way. Jobs remember their own failures.
-      const { sha256, truncated = false } = request.record
-      const failure = request.timeoutMs === undefined ? `${flight} ${sha256} ${truncated}` : undefined
-      if (failure !== undefined) failures.check(failure)
-      try {
-        return await join(request, key)
-      } catch (error) {
-        if (failure !== undefined) failures.remember(failure, error)
-        throw error
-      }
-    },
+    derive,
     reserve: (request) => reserve(request, derivativeKey(request.name.key, request.plan.variant)),
     release: ({ clientId, original, derivative, deadline }) =>
       index.dropDerivative({ clientId, key: original }, derivative, deadline),
     ended: (client, key) => flights.ended(flightOf(client, key)),
     async idle() {
+      await proxies?.stop()
       await flights.idle()
       while (making.size > 0) await Promise.all(making)
     },

@@ -2,7 +2,7 @@ import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
 import { bytesOfDerivatives, type DerivativeLimits } from '../../core/budgets/storage.ts'
 import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
+import { PROXY_VARIANT, RESERVED_VARIANTS } from '../../core/files/variant.ts'
 import { tooManyVariants } from '../../core/limit-problems.ts'
 import type { Log } from '../../core/log.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
@@ -16,6 +16,7 @@ import type { Assets } from '../delivery/referenced-files.ts'
 import { deleteParts } from '../originals/delete-objects.ts'
 import type { Originals } from '../originals/originals.ts'
 import { cachedProbe } from '../originals/probe-cache.ts'
+import type { Proxies } from '../proxies/proxies.ts'
 import { createLeftovers } from './cleanup.ts'
 import type { DeriveRequest, MadeAsset } from './derivations.ts'
 import type { Evict } from './evict.ts'
@@ -58,6 +59,8 @@ export interface MakerOptions {
   derivativeLimits: DerivativeLimits
   evict: Evict
   pendingStores: PendingStores
+  /** The proxy of the original of a derivative. Without it, every derivative is rendered from its original. */
+  proxyOf?: Proxies['of'] | undefined
   log: Log
   /** The current time, in milliseconds since 1970. */
   now: () => number
@@ -66,6 +69,7 @@ export interface MakerOptions {
 export function createMaker(options: MakerOptions): Maker {
   const { index, buckets, assets, originals, events, run, limits, derivativeLimits, evict, log, now } =
     options
+  const proxyOf = options.proxyOf ?? (() => undefined)
   const space = createDerivativeSpace({ index, evict, limits: derivativeLimits, log })
   // Waiting for a turn, rendering, and storing: each may take as long as a render.
   const limitMsOf: Maker['limitMsOf'] = ({ timeoutMs = limits.timeoutMs }) => 3 * timeoutMs
@@ -80,8 +84,8 @@ export function createMaker(options: MakerOptions): Maker {
   /** → `pending`. @returns its deadline, or undefined when there is no room to store it @throws Problem 404 */
   async function note(request: Unrendered, key: ObjectKey): Promise<number | undefined> {
     const deadline = now() + limitMsOf(request) + GRACE_MS
-    // There is only one derivative with the information about an original, so it does not count against the limit.
-    const limited = request.plan.variant !== INFORMATION_VARIANT
+    // There is one derivative of each reserved variant at most, so they do not count against the limit.
+    const limited = !RESERVED_VARIANTS.includes(request.plan.variant)
     const begin = () => unlessStatus(404, space.begin(claimOf(request, key), { deadline, limited }))
     let isStorable = await begin()
     // The index was emptied after the original was found, for example by a restart of Redis. The bucket still has the original.
@@ -105,7 +109,9 @@ export function createMaker(options: MakerOptions): Maker {
     return stored?.size === entry?.size ? stored : undefined
   }
 
-  function tellFailed({ client, name }: DeriveRequest, key: ObjectKey, error: unknown): void {
+  function tellFailed({ client, name, plan }: DeriveRequest, key: ObjectKey, error: unknown): void {
+    // Clients do not know of proxies.
+    if (plan.variant === PROXY_VARIANT) return
     const { code, message: detail } =
       error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
     events.emit('derivative.failed', { clientId: client.id, key, original: name.key, code, detail })
@@ -122,6 +128,7 @@ export function createMaker(options: MakerOptions): Maker {
     const mostOfAll = bytesOfDerivatives(record.size, derivativeLimits.derivativesMaxTimes)
     const outputMaxBytes = Math.min(limits.outputMaxBytes, mostOfAll)
     const leftovers = createLeftovers(log, { key })
+    const proxy = proxyOf(request)
     const storing = createStoring(
       { ...options, bucket, space },
       { request, key, claim: claimOf(request, key), deadline, maxBytes: outputMaxBytes, signal },
@@ -146,6 +153,7 @@ export function createMaker(options: MakerOptions): Maker {
           storePart: storing.storePart,
           limits: { ...limits, timeoutMs, outputMaxBytes },
           ...(progress ? { progress } : {}),
+          ...(proxy ? { proxy } : {}),
           afterwards: leftovers.add,
         },
       )

@@ -5,7 +5,8 @@ import {
   mayEvict,
 } from '../../core/budgets/storage.ts'
 import type { Client } from '../../core/clients/client.ts'
-import type { ObjectKey } from '../../core/files/object-key.ts'
+import { derivativeKey, type ObjectKey } from '../../core/files/object-key.ts'
+import { RESERVED_VARIANTS } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
 import type { UsedDerivative } from '../../core/ports/derivative-uses.ts'
 import type { DerivativeIndex, OriginalRecord } from '../../core/ports/file-index.ts'
@@ -92,7 +93,8 @@ export function createDerivativeSpace({
     atMost,
 
     async begin(claim, { deadline, limited }) {
-      const options = { atMost: atMost(claim.client) }
+      const uncounted = RESERVED_VARIANTS.map((variant) => derivativeKey(claim.original.key, variant))
+      const options = { atMost: atMost(claim.client), uncounted }
       for (let round = 0; round < ROUNDS; round += 1) {
         const start = await index.beginDerivative(
           refOf(claim),

@@ -1,6 +1,7 @@
 import { type Asset, assetFromBytes, readAll, withLastModified } from '../../core/bytes/asset.ts'
 import { heldAsset } from '../../core/bytes/held-asset.ts'
 import { type ObjectKey, partKey } from '../../core/files/object-key.ts'
+import { PROXY_VARIANT } from '../../core/files/variant.ts'
 import { outputTooLarge, tooManyVariants } from '../../core/limit-problems.ts'
 import type { EngineContext } from '../../core/plugin-api/plugin.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
@@ -103,7 +104,9 @@ export function createStoring(
     await bucket.put(key, bytes, { mediaType, durable: false, signal })
     const stores = { key, mediaType, size, ...parts.members() }
     if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
-      events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
+      // Clients do not know of proxies.
+      if (plan.variant !== PROXY_VARIANT)
+        events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
       return true
     }
     await deleteDerivative(bucket, key)

@@ -447,7 +447,8 @@ describe('planning', () => {
       ['image/avif;q=0.001', 'jpeg', 'avif'],
       ['image/avif-sequence, image/webpx', 'jpeg', 'jpeg'],
       ['', 'svg', 'png'],
-      ['', 'heic', 'png'],
+      ['', 'heic', 'jpeg'],
+      ['', 'psd', 'png'],
       ['image/webp', 'svg', 'webp'],
       // An animation stays one, and AVIF would end it.
       ['image/avif,image/webp', 'gif', 'webp'],
@@ -459,7 +460,7 @@ describe('planning', () => {
         const { variant, variesByAccept } = plan('w=10&f=auto', { accept, format: source })
         // Named as a request for that very format is, unless the size of the outcome has still to choose.
         expect(variant).to.equal(plan(`w=10&f=${expected}`, { accept, format: source }).variant)
-        const usual = source === 'svg' ? 'png' : source
+        const usual = { svg: 'png', psd: 'png', heic: 'jpeg' }[source as string] ?? source
         expect(variant).to.equal(expected === usual ? 'w=10' : `f=${expected}&w=10`)
         expect(variesByAccept).to.equal(true)
       })

@@ -36,7 +36,7 @@ export function derivativeSteps(
       aloneWithSums(ref, async () => {
         const [original, known] = await table.find(ref, derivative)
         if (original?.state !== 'stored') return 'refused'
-        if (options && !known && !(await table.hasFewer(ref, options.atMost))) return 'full'
+        if (options && !known && !(await table.hasFewer(ref, options))) return 'full'
         const uncount = await table.uses.change(ref, [{ key: derivative }])
         const begin = table.setDerivative(ref, derivative, { state: 'pending', deadline })
         await table.write([begin, uncount], REMADE)

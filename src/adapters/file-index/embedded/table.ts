@@ -125,11 +125,16 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
         entry: entry as DerivativeEntry,
       }))
     },
-    /** Whether an original has fewer than `count` derivatives. */
-    async hasFewer(ref: FileRef, count: number): Promise<boolean> {
+    /** Whether an original has fewer than `atMost` derivatives in addition to the uncounted ones. */
+    async hasFewer(
+      ref: FileRef,
+      { atMost: most, uncounted = [] }: { atMost: number; uncounted?: readonly ObjectKey[] },
+    ): Promise<boolean> {
       const beginning = derivativeRow(ref, '')
       const atMost = mostDerivatives.get(beginning)
-      if (atMost !== undefined && atMost < count) return true
+      if (atMost !== undefined && atMost < most) return true
+      const others = await level.get(uncounted.map((key) => derivativeRow(ref, key)))
+      const count = most + others.filter((entry) => entry !== undefined).length
       const { length } = await level.names({ ...under(beginning.slice(0, -1)), limit: count })
       if (mostDerivatives.size >= MOST_COUNTED) mostDerivatives.clear()
       if (length < count) mostDerivatives.set(beginning, length)

@@ -108,7 +108,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
 
     async beginDerivative(ref, derivative, deadline, options) {
-      const args = [nameOf(ref), derivative, deadline, options?.atMost ?? '']
+      const { atMost = '', uncounted = [] } = options ?? {}
+      const args = [nameOf(ref), derivative, deadline, atMost, ...uncounted]
       return (await scripts.beginDerivative(redis, keys(ref), args)) as DerivativeStart
     },
     async finishDerivative(ref, record, use = { at: 0, isHeld: false }) {

@@ -86,12 +86,17 @@ redis.call('ZREM', unsettled, ref)
 return 1
 `)
 
-/** ARGV: ref, derivative, deadline, maximum number of derivatives (empty: unlimited). @returns a DerivativeStart */
+/**
+ * ARGV: ref, derivative, deadline, maximum number of derivatives (empty: unlimited), derivatives that do not count.
+ * @returns a DerivativeStart
+ */
 export const beginDerivative = step(`
 if state_of(original()) ~= 'stored' then return 'refused' end
 local limit = tonumber(ARGV[4])
 -- One field of the hash is the original.
-local is_full = limit and redis.call('HLEN', file) - 1 >= limit
+local others = 1
+for i = 5, limit and #ARGV or 4 do others = others + redis.call('HEXISTS', file, ARGV[i]) end
+local is_full = limit and redis.call('HLEN', file) - others >= limit
 if is_full and redis.call('HEXISTS', file, ARGV[2]) == 0 then return 'full' end
 set_derivative(ARGV[2], 'pending ' .. ARGV[3])
 redis.call('ZADD', unsettled, ARGV[3], ref .. '\\n' .. ARGV[2])

@@ -1,0 +1,85 @@
+import type { Size } from '../../../core/geometry/box.ts'
+
+/** Decoded pixels: rows of 8 bits per channel, red, green, blue and perhaps alpha, not premultiplied. */
+export interface Pixels extends Size {
+  channels: 3 | 4
+  /** The ICC profile of the colours; sRGB without it. */
+  profile?: Buffer
+  /** Returns the row at this height, from 0, of `width * channels` bytes. */
+  row(y: number): Uint8Array
+}
+
+// libtiff reads strip by strip: at most 64 rows are in memory at once.
+const ROWS_PER_STRIP = 64
+const SHORT = 3
+const LONG = 4
+const UNDEFINED = 7
+const BYTES_OF = { [SHORT]: 2, [LONG]: 4, [UNDEFINED]: 1 }
+
+type Entry = [tag: number, type: keyof typeof BYTES_OF, values: readonly number[] | Buffer]
+
+/**
+ * Writes pixels into an uncompressed TIFF, the simplest file with a colour profile that libvips reads.
+ *
+ * @see TIFF 6.0, sections 2 and 6
+ */
+export function tiffOf({ width, height, channels, profile, row }: Pixels): Buffer {
+  const strips = Array.from({ length: Math.ceil(height / ROWS_PER_STRIP) }, (_, i) => i * ROWS_PER_STRIP)
+  const rowBytes = width * channels
+  const lengths = strips.map((y) => Math.min(ROWS_PER_STRIP, height - y) * rowBytes)
+  const entries = (pixelsAt: number): Entry[] => [
+    [256, LONG, [width]],
+    [257, LONG, [height]],
+    [258, SHORT, Array.from({ length: channels }, () => 8)],
+    // No compression; red, green and blue.
+    [259, SHORT, [1]],
+    [262, SHORT, [2]],
+    [273, LONG, strips.map((y) => pixelsAt + y * rowBytes)],
+    [277, SHORT, [channels]],
+    [278, LONG, [ROWS_PER_STRIP]],
+    [279, LONG, lengths],
+    // Alpha that is not premultiplied.
+    ...(channels === 4 ? [[338, SHORT, [2]] satisfies Entry] : []),
+    ...(profile ? [[34675, UNDEFINED, profile] satisfies Entry] : []),
+  ]
+  const { length: pixelsAt } = directory(entries(0))
+  const head = directory(entries(pixelsAt))
+  const file = Buffer.allocUnsafe(pixelsAt + height * rowBytes)
+  head.copy(file)
+  for (let y = 0; y < height; y += 1) file.set(row(y), pixelsAt + y * rowBytes)
+  return file
+}
+
+/** The start of a TIFF: its signature, one directory, and the values that do not fit into it. */
+function directory(entries: readonly Entry[]): Buffer {
+  const start = Buffer.alloc(8 + 2 + entries.length * 12 + 4)
+  start.write('II*\0', 'latin1')
+  start.writeUInt32LE(8, 4)
+  start.writeUInt16LE(entries.length, 8)
+  const further: Buffer[] = []
+  let furtherAt = start.length
+  for (const [i, [tag, type, values]] of entries.entries()) {
+    const at = 10 + i * 12
+    start.writeUInt16LE(tag, at)
+    start.writeUInt16LE(type, at + 2)
+    start.writeUInt32LE(values.length, at + 4)
+    const bytes = bytesOf(values, BYTES_OF[type])
+    if (bytes.length <= 4) {
+      bytes.copy(start, at + 8)
+      continue
+    }
+    start.writeUInt32LE(furtherAt, at + 8)
+    // Values start at even positions.
+    const padded = bytes.length % 2 === 0 ? bytes : Buffer.concat([bytes, Buffer.alloc(1)])
+    further.push(padded)
+    furtherAt += padded.length
+  }
+  return Buffer.concat([start, ...further])
+}
+
+function bytesOf(values: readonly number[] | Buffer, size: number): Buffer {
+  if (Buffer.isBuffer(values)) return values
+  const bytes = Buffer.alloc(values.length * size)
+  for (const [i, value] of values.entries()) bytes.writeUIntLE(value, i * size, size)
+  return bytes
+}

@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Asset } from '../../core/bytes/asset.ts'
+
+/** Pixels of one source, shared by all that render from it at the same moment. */
+export interface SharedPixels {
+  /**
+   * Runs `work` with the shared pixels, or without them when nobody else renders from this source, or when they cannot be
+   * decoded: then `work` uses the source itself. The last one that leaves frees the pixels.
+   *
+   * @param source.bytes the memory that the pixels will need
+   * @param source.decode renders the pixels; called at most once for all that share them
+   */
+  use<T>(
+    source: { name: string; bytes: number; decode: () => Promise<Asset>; signal: AbortSignal },
+    work: (pixels: Asset | undefined) => Promise<T>,
+  ): Promise<T>
+}
+
+interface Group {
+  users: number
+  bytes: number
+  pixels?: Promise<Asset | undefined> | undefined
+}
+
+// A browser requests all widths of a picture within a few milliseconds. The decode that this wait may save takes 70 ms
+// at least.
+const GATHER_MS = 10
+// Three copies of 2560 x 2560 pixels.
+const MAX_BYTES = 64_000_000
+
+/** @param gatherMs how long the first one waits for others */
+export function createSharedPixels({ gatherMs = GATHER_MS, maxBytes = MAX_BYTES } = {}): SharedPixels {
+  const groups = new Map<string, Group>()
+  let heldBytes = 0
+
+  function begin({ bytes, decode }: { bytes: number; decode: () => Promise<Asset> }, group: Group) {
+    if (heldBytes + bytes > maxBytes) return undefined
+    heldBytes += bytes
+    group.bytes = bytes
+    // An error that concerns the source appears again when it is rendered without the pixels.
+    return decode().catch(() => undefined)
+  }
+
+  function leave(name: string, group: Group): void {
+    group.users -= 1
+    if (group.users > 0) return
+    groups.delete(name)
+    heldBytes -= group.bytes
+  }
+
+  return {
+    async use(source, work) {
+      const { name, signal } = source
+      const group = groups.get(name) ?? { users: 0, bytes: 0 }
+      groups.set(name, group)
+      group.users += 1
+      try {
+        if (group.users === 1) await pause(gatherMs, undefined, { signal })
+        if (group.users > 1) group.pixels ??= begin(source, group)
+        return await work(await group.pixels)
+      } finally {
+        leave(name, group)
+      }
+    },
+  }
+}
