@@ -106,8 +106,10 @@ export function assetFromBytes(
     open: async ({ range, signal, newPiece } = {}) => {
       signal?.throwIfAborted()
       if (newPiece) return copiedPieces(bytes, { range, newPiece })
-      // The array prevents Readable.from from iterating over the single bytes.
-      return Readable.from([range ? bytes.subarray(range.start, range.end + 1) : bytes])
+      const part = range ? bytes.subarray(range.start, range.end + 1) : bytes
+      return new InMemoryStream(
+        Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.byteLength),
+      )
     },
   }
 }

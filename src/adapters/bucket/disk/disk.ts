@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../../core/clients/client.ts'
 import { bundleFile, bundleMediaType } from '../../../core/files/bundle.ts'
 import { type ObjectKey, parseKey, storedKey } from '../../../core/files/object-key.ts'
@@ -12,9 +10,10 @@ import type { Bucket, Buckets, PutOptions } from '../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../core/problem.ts'
 import { type DiskReserve, NO_RESERVE } from '../../disk/disk-reserve.ts'
 import { makeSureOfRoom, writeProblem } from '../../disk/full-disk.ts'
-import { diskAsset, PIECE_BYTES } from './asset.ts'
+import { diskAsset } from './asset.ts'
 import { linkCopy } from './copy.ts'
 import { flushFolder, flushUpTo, removeEmptyFolders, renameInto, unlessMissing, walk } from './folders.ts'
+import { writeNewFile } from './new-file.ts'
 
 // Space for the record that a delete writes, and for its folder.
 const RECORD_BYTES = 128 * 1024
@@ -103,25 +102,12 @@ function diskBucket({
       const room = makeRoom({ freesRoom })
       if (room !== undefined) await waitBeforeReading(bytes, room)
       const temporary = newTemporaryPath()
-      // `flush` is an fsync before the close.
-      const file = createWriteStream(temporary, {
-        flags: 'wx',
-        mode: 0o600,
-        flush: true,
-        // While one write is in progress, further bytes are buffered for the next write.
-        highWaterMark: PIECE_BYTES,
-      })
-      const closed = new Promise<void>((done) => file.once('close', () => done()))
       try {
-        await pipeline(bytes, file, signal ? { signal } : {})
-        signal?.throwIfAborted()
+        await writeNewFile(temporary, bytes, signal)
         const path = pathOf(key)
         const made = await renameInto(temporary, path)
         if (durable) await flushUpTo(path, { made, root })
       } catch (error) {
-        // A file that is still being opened would appear after its removal. So wait until it is closed.
-        file.destroy()
-        await closed
         await rm(temporary, { force: true })
         throw writeProblem(error)
       }

@@ -1,0 +1,99 @@
+import { readdirSync } from 'node:fs'
+import { type FileHandle, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { diskBuckets } from '../../../../src/adapters/bucket/disk/disk.ts'
+import { InMemoryStream } from '../../../../src/core/bytes/in-memory-stream.ts'
+import { storedKey } from '../../../../src/core/files/object-key.ts'
+import type { Bucket } from '../../../../src/core/ports/bucket.ts'
+import { rejection } from '../../../support/rejection.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { fileCalls, instead, systemError, type Wrap } from '../../calls.ts'
+
+const KEY = storedKey('image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
+const OPTIONS = { mediaType: 'image/png', durable: false }
+
+describe('disk: a put of bytes in memory', () => {
+  let folder: string
+  let bucket: Bucket
+
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    bucket = (await diskBuckets({ folder, urlOf: () => '' })).of({ id: 'first', token: 'pub_1' })
+  })
+
+  const expectNothing = async () => expect(await readdir(join(folder, '.tmp'))).to.deep.equal([])
+
+  it('flushes all bytes before the file gets its name', async () => {
+    const calls = await fileCalls(folder, () =>
+      bucket.put(KEY, new InMemoryStream(Buffer.from('0123456789')), OPTIONS),
+    )
+    const [temporary] = calls[0]?.split(' ').slice(1) ?? []
+    const renamed = `rename ${temporary} first/${KEY}`
+    // Its folder is missing the first time.
+    expect(calls).to.deep.equal([`flush ${temporary}`, renamed, renamed])
+    expect(await readFile(join(folder, 'first', KEY), 'utf8')).to.equal('0123456789')
+  })
+
+  it('writes the rest when the disk writes fewer bytes than given', async () => {
+    const less = (write: FileHandle['write']) => (bytes: Buffer, at: number) =>
+      write(bytes, at, Math.min(3, bytes.length - at))
+    await instead('promises', 'open', changed('write', less as never), () =>
+      bucket.put(KEY, new InMemoryStream(Buffer.from('0123456789')), OPTIONS),
+    )
+    expect(await readFile(join(folder, 'first', KEY), 'utf8')).to.equal('0123456789')
+  })
+
+  for (const method of ['write', 'sync'] as const) {
+    it(`leaves no file, closed or open, when the disk is full during ${method}`, async () => {
+      const before = openFiles()
+      const full = () => async () => {
+        throw systemError('ENOSPC')
+      }
+      const error = await instead('promises', 'open', changed(method, full), () =>
+        rejection(bucket.put(KEY, new InMemoryStream(Buffer.from('x')), OPTIONS)),
+      )
+      expect(error).to.have.property('code', 'storage_full')
+      await expectNothing()
+      expect(await bucket.find(KEY)).to.equal(undefined)
+      expect(openFiles()).to.equal(before)
+    })
+  }
+
+  it('stores nothing for a signal that has aborted, before the write or during it', async () => {
+    const early = new InMemoryStream(Buffer.from('x'))
+    await rejection(bucket.put(KEY, early, { ...OPTIONS, signal: AbortSignal.abort() }))
+    expect(early.destroyed).to.equal(true)
+    const late = new AbortController()
+    const aborting = (sync: () => Promise<void>) => async () => {
+      await sync()
+      late.abort()
+    }
+    const error = await instead('promises', 'open', changed('sync', aborting as never), () =>
+      rejection(bucket.put(KEY, new InMemoryStream(Buffer.from('x')), { ...OPTIONS, signal: late.signal })),
+    )
+    expect(error).to.have.property('name', 'AbortError')
+    await expectNothing()
+    expect(await bucket.find(KEY)).to.equal(undefined)
+  })
+})
+
+type Method = (...args: never[]) => unknown
+
+/** Opens files whose method is replaced. */
+function changed(name: 'write' | 'sync', change: (real: Method) => Method): Wrap {
+  return (real) =>
+    async (...args) => {
+      const file = (await real(...args)) as FileHandle
+      return Object.assign(file, { [name]: change((file[name] as Method).bind(file)) })
+    }
+}
+
+/** The number of files that this process has open; 0 where the system does not tell. */
+function openFiles(): number {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return 0
+  }
+}
