@@ -10,7 +10,7 @@ import { openOperations } from './assembly/operations.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
 import { openServices, type Services, type ServicesOptions } from './assembly/services.ts'
-import { compatOptions, isWatched, secretsOf } from './assembly/settings.ts'
+import { httpSettings, isWatched, secretsOf } from './assembly/settings.ts'
 import { openForeign } from './assembly/sources/foreign.ts'
 import { operatorCommands } from './assembly/sources/imports.ts'
 import { isLeftToWorkers, openTransformations } from './assembly/transforms.ts'
@@ -191,7 +191,6 @@ async function openApp(
     findClient,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
-    trustProxy: config.TRUST_PROXY,
     checks: {
       version: version(),
       isStopping,
@@ -201,15 +200,9 @@ async function openApp(
       ...(backends.disk ? { disk: backends.disk } : {}),
     },
     baseUrl,
+    ...httpSettings(config),
     hot: { maxBytes: config.HOT_CACHE_BYTES, changes: services.fileChanges },
-    fullContentRange: config.FULL_CONTENT_RANGE,
-    maxFiles: config.UPLOAD_MAX_FILES,
-    minBytesPerSecond: config.UPLOAD_MIN_BYTES_PER_SECOND,
-    responsesPerAddress: config.CONNECTIONS_PER_ADDRESS,
-    minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
-    compat: compatOptions(config),
-    corsOrigins: config.CORS_ORIGINS ?? [],
     parameters: describeParameters(plugins.transforms),
     ...openOperations(services, { config, loaded, transformations }),
     log,

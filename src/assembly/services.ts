@@ -40,9 +40,9 @@ import { createRecords } from '../service/originals/records.ts'
 import { createSoftDeletes } from '../service/originals/trash.ts'
 import { openManagedClients } from './access/managed-clients.ts'
 import { openMembers } from './access/members.ts'
-import { type Backends, openBackends } from './backends.ts'
 import { deliveryLogLimits, openWebhooks } from './events/webhooks.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
+import { type Backends, openBackends } from './storage/backends.ts'
 import { openUploads } from './uploads.ts'
 
 /** The adapters that store files and their state. */

@@ -55,8 +55,22 @@ export function secretsOf(
   return [secretClientToken, METRICS_TOKEN, ADMIN_PASSWORD].filter((secret) => secret !== undefined)
 }
 
+/** The settings of the HTTP layer that are variables themselves. */
+export function httpSettings(config: Config) {
+  return {
+    trustProxy: config.TRUST_PROXY,
+    fullContentRange: config.FULL_CONTENT_RANGE,
+    maxFiles: config.UPLOAD_MAX_FILES,
+    minBytesPerSecond: config.UPLOAD_MIN_BYTES_PER_SECOND,
+    responsesPerAddress: config.CONNECTIONS_PER_ADDRESS,
+    minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
+    compat: compatOptions(config),
+    corsOrigins: config.CORS_ORIGINS ?? [],
+  }
+}
+
 /** The other services whose URLs are delivered. */
-export function compatOptions(config: Config): CompatOptions {
+function compatOptions(config: Config): CompatOptions {
   const { COMPAT_IMGPROXY_KEY: key, COMPAT_IMGPROXY_SALT: salt } = config
   return {
     services: config.COMPAT ?? [],

@@ -19,7 +19,7 @@ import { createCheckPixels } from '../service/upload/rules/upload-rules.ts'
 import { createSweepResumables } from '../service/upload/sweep-resumables.ts'
 import { createUpload } from '../service/upload/upload.ts'
 import { createSignedLinks } from '../service/upload/upload-links.ts'
-import type { Backends } from './backends.ts'
+import type { Backends } from './storage/backends.ts'
 
 export interface UploadsOptions {
   backends: Backends

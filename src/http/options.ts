@@ -1,7 +1,7 @@
 import type { Client } from '../core/clients/client.ts'
 import type { Log } from '../core/log.ts'
 import type { DescribedParameters } from '../core/plugin-api/describe-parameters.ts'
-import type { FileChanges } from '../core/ports/file-changes.ts'
+import type { FileChanges } from '../core/ports/index/file-changes.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { AuditTrail } from '../service/admin/audit.ts'

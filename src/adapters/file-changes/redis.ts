@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../core/log.ts'
-import type { FileChangeListener, FileChanges } from '../../core/ports/file-changes.ts'
+import type { FileChangeListener, FileChanges } from '../../core/ports/index/file-changes.ts'
 import { refNamed } from '../file-index/redis/names.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 

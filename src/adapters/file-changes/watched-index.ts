@@ -1,7 +1,7 @@
 import type { FileRef } from '../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import type { FileChangeListener, FileChanges } from '../../core/ports/file-changes.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { FileChangeListener, FileChanges } from '../../core/ports/index/file-changes.ts'
 
 /**
  * Wraps an index: each step that may end the delivery of a file, or change it, is reported before its promise settles. A failed
@@ -11,7 +11,7 @@ import type { FileIndex } from '../../core/ports/file-index.ts'
  */
 export function watchedIndex(
   index: FileIndex,
-  others?: FileChanges,
+  others?: FileChanges | undefined,
 ): { index: FileIndex; changes: FileChanges } {
   const listeners: FileChangeListener[] = []
   const report = async <T>(result: Promise<T>, ref: FileRef, derivative?: ObjectKey): Promise<T> => {

@@ -16,7 +16,7 @@ import { createPasswords } from '../../service/members/passwords.ts'
 import { createSessions } from '../../service/members/sessions.ts'
 import { createSignIn } from '../../service/members/sign-in.ts'
 import { createSignInLinks } from '../../service/members/sign-in-link.ts'
-import type { Backends } from '../backends.ts'
+import type { Backends } from '../storage/backends.ts'
 
 export interface MembersOptions {
   config: Config

@@ -8,7 +8,7 @@ import { createEventDelivery } from '../../service/events/delivery.ts'
 import { createDeliveryHistory } from '../../service/events/delivery-history.ts'
 import { createTestReceivers } from '../../service/events/test-receivers.ts'
 import { createWebhooks } from '../../service/events/webhooks.ts'
-import type { Backends } from '../backends.ts'
+import type { Backends } from '../storage/backends.ts'
 
 type EventPlugins = Pick<PluginSet, 'events'>
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Client } from '../../core/clients/client.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import type { FileChanges } from '../../core/ports/file-changes.ts'
+import type { FileChanges } from '../../core/ports/index/file-changes.ts'
 import type { StoredSource } from '../../service/delivery/deliveries.ts'
 
 /** The response with a complete stored file, and what is needed to send, count and log it again. */

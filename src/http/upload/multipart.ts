@@ -1,11 +1,11 @@
 import { PassThrough, Readable } from 'node:stream'
-import busboy from 'busboy'
 import type { Request } from 'express'
 import { Problem, tooLarge, unsupportedMediaType } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import { watchRate } from '../body/min-rate.ts'
 import { isOfType } from '../request.ts'
-import { createPartCount } from './part-count.ts'
+import { createPartParser, type FormPart, type PartParser } from './form-part.ts'
+import { createFormSplitter, type PartContent } from './form-splitter.ts'
 
 /** A part that contains a file. */
 export interface FilePart {
@@ -19,6 +19,12 @@ const FIELD_MAX_BYTES = 64 * 1024
 
 // Maximum of bytes outside of files: a hundred fields of 64 KB, and the headers of the parts.
 const OUTSIDE_MAX_BYTES = 8 * 1024 * 1024
+
+// All parts or none: a part that cannot be read may be a file.
+const READABLE_PARTS =
+  'parts with well-formed headers (a name with spaces needs quotes) but cannot read one of them'
+// Chunks of one file that wait for the bucket, of up to 64 KiB each.
+const CHUNKS_AHEAD = 8
 
 /**
  * The parts named `file` of a multipart request, as they arrive: the next one when the one before was consumed. Text
@@ -46,81 +52,102 @@ export async function* fileParts(
 ): AsyncGenerator<FilePart> {
   // The body of a client that has already disconnected emits nothing, so its reader would wait forever.
   signal.throwIfAborted()
-  const parser = createParser(req, maxFiles)
-  // Queues the parts that the parser finds in one chunk. All errors and the end pass through it.
+  const parser = partParser(req)
+  // Queues the parts that are found in one chunk. All errors and the end pass through it.
   const parts = new PassThrough({ objectMode: true })
-  const fail = (problem: Error) => {
-    parts.destroy(problem)
+  /** The file that is being received. */
+  let current: Readable | undefined
+  let [files, fields, outside] = [0, 0, 0]
+
+  function beginPart(header: Buffer): PartContent {
+    const part = parser.parse(header)
+    if (!part) throw badForm(READABLE_PARTS)
+    return part.kind === 'file' ? beginFile(part) : beginField(part.field, header)
   }
-  const partCount = createPartCount(req.headers['content-type'])
-  let emitted = 0
-  parser.on('file', (field, stream, { filename }) => {
-    emitted += 1
+
+  function beginFile({ field, fileName }: FormPart & { kind: 'file' }): PartContent {
+    files += 1
+    if (files > maxFiles) throw badForm(`at most ${maxFiles} files but received more`)
     if (field !== 'file')
-      fail(badForm(`a part named file but received one named ${JSON.stringify(truncate(field))}`))
-    // Until the stream is read as a part, no other code handles its error.
-    stream.on('error', () => {})
-    parts.write({
-      // Browsers and curl encode a quote as %22 and leave "%" alone, so a name that really contains %22 is changed.
-      name: (filename ?? '').replaceAll('%22', '"'),
-      bytes: Readable.from(counted(stream), { objectMode: false }),
-    } satisfies FilePart)
-  })
-  parser.on('field', (field, value, { valueTruncated }) => {
-    emitted += 1
-    if (field === 'file')
-      return fail(badForm('a file in the part file (with curl: -F file=@name) but received a text field'))
-    try {
-      onField(field, valueTruncated ? undefined : value)
-    } catch (error) {
-      fail(error as Error)
+      throw badForm(`a part named file but received one named ${JSON.stringify(truncate(field))}`)
+    const bytes = new Readable({
+      // One chunk per read: in byte mode, a read would copy all chunks into one.
+      objectMode: true,
+      highWaterMark: CHUNKS_AHEAD,
+      read: () => void req.resume(),
+    })
+    // Until it is read as a part, no other code handles its error.
+    bytes.on('error', () => {})
+    current = bytes
+    // Browsers and curl encode a quote as %22 and leave "%" alone, so a name that really contains %22 is changed.
+    parts.write({ name: fileName.replaceAll('%22', '"'), bytes } satisfies FilePart)
+    return {
+      push(content) {
+        outside -= content.length
+        bytes.push(content)
+      },
+      end() {
+        bytes.push(null)
+        current = undefined
+      },
     }
-  })
-  parser.on('filesLimit', () => fail(badForm(`at most ${maxFiles} files but received more`)))
-  parser.on('fieldsLimit', () => fail(badForm(`at most ${FIELDS_MAX} text fields but received more`)))
-  parser.on('partsLimit', () => fail(badForm(`at most ${maxFiles + FIELDS_MAX} parts but received more`)))
+  }
+
+  function beginField(field: string, header: Buffer): PartContent {
+    fields += 1
+    if (fields > FIELDS_MAX) throw badForm(`at most ${FIELDS_MAX} text fields but received more`)
+    if (field === 'file')
+      throw badForm('a file in the part file (with curl: -F file=@name) but received a text field')
+    const content: Buffer[] = []
+    let length = 0
+    return {
+      push(bytes) {
+        const rest = bytes.subarray(0, FIELD_MAX_BYTES - length)
+        length += rest.length
+        content.push(rest)
+      },
+      end() {
+        const part = parser.parse(header, content)
+        if (part?.kind === 'field') onField(field, part.value)
+      },
+    }
+  }
+
+  const splitter = createFormSplitter(parser.boundary, beginPart)
   let begun = false
-  let outside = 0
-  req.on('data', (chunk: Buffer) => {
+  const take = (chunk: Buffer) => {
     begun = true
     outside += chunk.length
-    partCount?.push(chunk)
-    // Text before the first boundary, and fields, may be endless: the parser ignores them.
-    if (outside > OUTSIDE_MAX_BYTES) fail(tooLarge('a form without its files', OUTSIDE_MAX_BYTES))
-  })
-  /** The bytes of a part. When the body breaks off, the error states that this is the client's fault. */
-  async function* counted(file: Readable): AsyncGenerator<Buffer> {
     try {
-      for await (const bytes of file) {
-        outside -= bytes.length
-        yield bytes
-      }
+      splitter.push(chunk)
+      // Text before the first boundary, and fields, may be endless: they are ignored.
+      if (outside > OUTSIDE_MAX_BYTES) throw tooLarge('a form without its files', OUTSIDE_MAX_BYTES)
     } catch (error) {
-      throw malformed(error)
+      breakOff(malformed(error))
     }
+    // A file that has enough chunks calls `read` when it has fewer.
+    if (current && current.readableLength >= CHUNKS_AHEAD) req.pause()
   }
-  parser.on('error', (error) =>
-    fail(begun ? malformed(error) : badForm('at least one part named file but received no body')),
-  )
-  parser.on('close', () => {
-    // All parts or none: a part that the parser has ignored may have been a file.
-    if (partCount && partCount.begun() !== emitted)
-      fail(
-        badForm(
-          'parts with well-formed headers (a name with spaces needs quotes) but cannot read one of them',
-        ),
+  const finish = () => {
+    if (splitter.isClosed()) parts.end()
+    else
+      breakOff(
+        begun
+          ? malformed(new Error('Unexpected end of form'))
+          : badForm('at least one part named file but received no body'),
       )
-    parts.end()
-  })
+  }
+  const stop = () => void req.off('data', take).off('end', finish).pause()
   const breakOff = (reason: Error) => {
-    fail(reason)
+    stop()
+    parts.destroy(reason)
     // Otherwise the reader of the current part would wait for its next bytes forever.
-    parser.destroy(reason)
+    current?.destroy(malformed(reason))
   }
   const leave = () => breakOff(signal.reason)
   signal.addEventListener('abort', leave, { once: true })
   const unwatch = watchRate(req, minBytesPerSecond, breakOff)
-  req.pipe(parser)
+  req.on('data', take).once('end', finish)
 
   let count = 0
   try {
@@ -131,13 +158,12 @@ export async function* fileParts(
   } finally {
     unwatch()
     signal.removeEventListener('abort', leave)
-    req.unpipe(parser)
-    parser.destroy()
+    stop()
   }
   if (count === 0) throw badForm('at least one part named file but received none')
 }
 
-function createParser(req: Request, maxFiles: number): busboy.Busboy {
+function partParser(req: Request): PartParser {
   if (!isOfType(req, 'multipart/form-data')) {
     throw unsupportedMediaType({
       expected: 'multipart/form-data, application/json',
@@ -145,19 +171,7 @@ function createParser(req: Request, maxFiles: number): busboy.Busboy {
     })
   }
   try {
-    return busboy({
-      headers: req.headers,
-      // Every browser and curl send names as UTF-8.
-      defParamCharset: 'utf8',
-      limits: {
-        files: maxFiles,
-        fields: FIELDS_MAX,
-        // The parser counts the closing boundary as a part.
-        parts: maxFiles + FIELDS_MAX + 1,
-        fieldSize: FIELD_MAX_BYTES,
-        fieldNameSize: 100,
-      },
-    })
+    return createPartParser(req, { fieldMaxBytes: FIELD_MAX_BYTES })
   } catch (error) {
     throw malformed(error)
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import type { Client } from '../../../src/core/clients/client.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
-import type { FileChangeListener } from '../../../src/core/ports/file-changes.ts'
+import type { FileChangeListener } from '../../../src/core/ports/index/file-changes.ts'
 import { createHotCache, type HotResponse } from '../../../src/http/hot/cache.ts'
 
 const ONE = storedKey('image/png/1111111111111111111111.png')

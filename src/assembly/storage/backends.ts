@@ -1,40 +1,33 @@
 import { join } from 'node:path'
-import type { Config } from '../../config/load.ts'
-import { embeddedAuditLog } from '../adapters/audit-log/embedded.ts'
-import { diskBuckets } from '../adapters/bucket/disk/disk.ts'
-import type { ClientChanges } from '../adapters/client-store/bucket.ts'
-import { embeddedDeliveryLog } from '../adapters/delivery-log/embedded.ts'
-import {
-  dataDirTaken,
-  makeDataDir,
-  openDataDir,
-  signDataDir,
-  storeUnusable,
-} from '../adapters/disk/data-dir.ts'
-import { type DiskReserve, diskReserve, NO_RESERVE } from '../adapters/disk/disk-reserve.ts'
-import { type DiskState, diskState } from '../adapters/disk/disk-state.ts'
-import { embeddedIndex } from '../adapters/file-index/embedded/embedded.ts'
-import { inProcessHandover } from '../adapters/handover/in-process.ts'
-import { embeddedJobs } from '../adapters/jobs/embedded.ts'
-import { embeddedLedger } from '../adapters/ledger/embedded.ts'
-import { inProcessLocks } from '../adapters/locks/in-process.ts'
-import { openLimits } from '../adapters/rate-limiter/limits.ts'
-import { memoryRateLimiter } from '../adapters/rate-limiter/memory.ts'
-import { embeddedUsage } from '../adapters/usage/embedded.ts'
-import type { Log } from '../core/log.ts'
-import type { AuditStore } from '../core/ports/audit-log.ts'
-import type { Buckets } from '../core/ports/bucket.ts'
-import type { DeliveryLog, DeliveryLogLimits } from '../core/ports/events/delivery-log.ts'
-import type { FileChanges } from '../core/ports/file-changes.ts'
-import type { FileIndex } from '../core/ports/file-index.ts'
-import type { Handover } from '../core/ports/handover.ts'
-import type { Jobs } from '../core/ports/jobs.ts'
-import type { Ledger } from '../core/ports/ledger.ts'
-import type { Locks } from '../core/ports/locks.ts'
-import type { Limits } from '../core/ports/rate-limiter.ts'
-import type { UsageStore } from '../core/ports/usage.ts'
-import { bucketUrl } from '../http/wire/urls.ts'
-import { rateOf, s3Options } from './settings.ts'
+import type { Config } from '../../../config/load.ts'
+import { embeddedAuditLog } from '../../adapters/audit-log/embedded.ts'
+import type { ClientChanges } from '../../adapters/client-store/bucket.ts'
+import { embeddedDeliveryLog } from '../../adapters/delivery-log/embedded.ts'
+import { dataDirTaken, openDataDir, signDataDir, storeUnusable } from '../../adapters/disk/data-dir.ts'
+import { type DiskReserve, diskReserve, NO_RESERVE } from '../../adapters/disk/disk-reserve.ts'
+import { type DiskState, diskState } from '../../adapters/disk/disk-state.ts'
+import { embeddedIndex } from '../../adapters/file-index/embedded/embedded.ts'
+import { inProcessHandover } from '../../adapters/handover/in-process.ts'
+import { embeddedJobs } from '../../adapters/jobs/embedded.ts'
+import { embeddedLedger } from '../../adapters/ledger/embedded.ts'
+import { inProcessLocks } from '../../adapters/locks/in-process.ts'
+import { openLimits } from '../../adapters/rate-limiter/limits.ts'
+import { memoryRateLimiter } from '../../adapters/rate-limiter/memory.ts'
+import { embeddedUsage } from '../../adapters/usage/embedded.ts'
+import type { Log } from '../../core/log.ts'
+import type { AuditStore } from '../../core/ports/audit-log.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { DeliveryLog, DeliveryLogLimits } from '../../core/ports/events/delivery-log.ts'
+import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { Handover } from '../../core/ports/handover.ts'
+import type { FileChanges } from '../../core/ports/index/file-changes.ts'
+import type { Jobs } from '../../core/ports/jobs.ts'
+import type { Ledger } from '../../core/ports/ledger.ts'
+import type { Locks } from '../../core/ports/locks.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import type { UsageStore } from '../../core/ports/usage.ts'
+import { rateOf } from '../settings.ts'
+import { openDiskBuckets, openS3Buckets } from './buckets.ts'
 
 /** The storage of files and of their state. */
 export interface Backends {
@@ -55,7 +48,7 @@ export interface Backends {
   clientChanges?: ClientChanges
   memberChanges?: ClientChanges
   /** The changes of files by other processes; absent when there are none. */
-  fileChanges?: FileChanges
+  fileChanges?: FileChanges | undefined
   /** Waits at most `graceMs` for running jobs, and closes everything. */
   close(options: { graceMs: number }): Promise<void>
 }
@@ -102,8 +95,8 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
   }
   try {
     const buckets = config.S3_BUCKET
-      ? await openS3(config.S3_BUCKET, config)
-      : await openDisk(options, reserve)
+      ? await openS3Buckets(config.S3_BUCKET, config)
+      : await openDiskBuckets({ ...options, reserve })
     // No other process uses this folder, so partial files in it belong to an earlier process.
     if (!shared && !config.S3_BUCKET) await buckets.sweep(0)
     const folders = [
@@ -116,27 +109,6 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
     await close({ graceMs: 0 })
     throw error
   }
-}
-
-async function openDisk({ config, baseUrl }: BackendsOptions, reserve: DiskReserve): Promise<Buckets> {
-  await makeDataDir(config.DATA_DIR)
-  return diskBuckets({
-    folder: join(config.DATA_DIR, 'bucket'),
-    urlOf: (key, { token }) => bucketUrl(key, { baseUrl, token }),
-    reserve,
-  })
-}
-
-// Modules that use the packages for S3 and Redis are loaded on demand:
-// together they take 25 MB of memory and a third of the start time.
-async function openS3(bucket: string, config: Config): Promise<Buckets> {
-  const { s3Buckets } = await import('../adapters/bucket/s3/s3.ts')
-  const buckets = await s3Buckets(s3Options(bucket, config))
-  await buckets.ping().catch((cause: Error) => {
-    const why = cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message
-    throw new Error(`S3_BUCKET ${bucket} cannot be used: ${why}`, { cause })
-  })
-  return buckets
 }
 
 /** State for one process. The lock of the index excludes other processes. */
@@ -212,19 +184,19 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
 
 /** State for any number of processes. While Redis is down, everything that does not need it continues to work. */
 async function redisState(url: string, { config, log, deliveryLog }: BackendsOptions): Promise<State> {
-  const { connectRedis } = await import('../adapters/redis/connection.ts')
-  const { tellWarnings } = await import('../adapters/redis/tell-warnings.ts')
-  const { redisAuditLog } = await import('../adapters/audit-log/redis.ts')
-  const { redisDeliveryLog } = await import('../adapters/delivery-log/redis.ts')
-  const { redisClientChanges } = await import('../adapters/client-store/redis-changes.ts')
-  const { redisFileChanges } = await import('../adapters/file-changes/redis.ts')
-  const { redisIndex } = await import('../adapters/file-index/redis/redis.ts')
-  const { bullmqJobs } = await import('../adapters/jobs/bullmq.ts')
-  const { redisHandover } = await import('../adapters/handover/redis.ts')
-  const { redisLedger } = await import('../adapters/ledger/redis.ts')
-  const { redisLocks } = await import('../adapters/locks/redis.ts')
-  const { redisRateLimiter } = await import('../adapters/rate-limiter/redis.ts')
-  const { redisUsage } = await import('../adapters/usage/redis.ts')
+  const { connectRedis } = await import('../../adapters/redis/connection.ts')
+  const { tellWarnings } = await import('../../adapters/redis/tell-warnings.ts')
+  const { redisAuditLog } = await import('../../adapters/audit-log/redis.ts')
+  const { redisDeliveryLog } = await import('../../adapters/delivery-log/redis.ts')
+  const { redisClientChanges } = await import('../../adapters/client-store/redis-changes.ts')
+  const { redisFileChanges } = await import('../../adapters/file-changes/redis.ts')
+  const { redisIndex } = await import('../../adapters/file-index/redis/redis.ts')
+  const { bullmqJobs } = await import('../../adapters/jobs/bullmq.ts')
+  const { redisHandover } = await import('../../adapters/handover/redis.ts')
+  const { redisLedger } = await import('../../adapters/ledger/redis.ts')
+  const { redisLocks } = await import('../../adapters/locks/redis.ts')
+  const { redisRateLimiter } = await import('../../adapters/rate-limiter/redis.ts')
+  const { redisUsage } = await import('../../adapters/usage/redis.ts')
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
   await tellWarnings(redis, log)
   const locks = redisLocks(redis, { keyPrefix })
@@ -233,7 +205,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
     shared: true,
     reserve: NO_RESERVE,
     index: redisIndex(redis, { keyPrefix }),
-    ...(fileChanges ? { fileChanges } : {}),
+    fileChanges,
     locks,
     handover: redisHandover(redis, { keyPrefix }),
     jobs: bullmqJobs({ redis, keyPrefix, log }),

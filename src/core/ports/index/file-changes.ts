@@ -1,5 +1,5 @@
-import type { FileRef } from '../files/file-ref.ts'
-import type { ObjectKey } from '../files/object-key.ts'
+import type { FileRef } from '../../files/file-ref.ts'
+import type { ObjectKey } from '../../files/object-key.ts'
 
 /** A listener for changes of files. Both functions return at once. */
 export interface FileChangeListener {
