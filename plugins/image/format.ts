@@ -1,4 +1,3 @@
-import type { Sharp } from 'sharp'
 import { accepts } from '../../src/core/media/accept.ts'
 import { isAnimated } from '../../src/core/media/formats.ts'
 import { searchQuality } from '../../src/core/media/quality-search.ts'
@@ -6,10 +5,8 @@ import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter, type Problem } from '../../src/core/problem.ts'
 import { notTransformable } from '../../src/core/transform-problems.ts'
+import { checkEncoders, encoded, FORMATS, type OutputFormat } from './encoders.mts'
 
-// The formats that sharp writes, by Sluice's names.
-const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const
-type OutputFormat = (typeof FORMATS)[number]
 type FormatName = OutputFormat | 'svg' | 'auto'
 
 const DEFAULT_QUALITY = 75
@@ -77,7 +74,8 @@ export default definePlugin({
       help: 'keep: wide-gamut colours and their ICC profile are retained. srgb: colours are converted to sRGB, without a profile.',
     },
   },
-  checkOptions({ quality = {} }) {
+  checkOptions({ quality = {}, ...others }) {
+    checkEncoders(others)
     const fits = typeof quality === 'object' && quality !== null && Object.entries(quality).every(isQuality)
     if (fits) return
     const expected = `an object of ${WITH_QUALITY.join(', ')} (each an integer from 1 to 100)`
@@ -125,7 +123,7 @@ export default definePlugin({
     const mostAvif = maxbytes === undefined ? AUTO_AVIF_MAX_PIXELS : SEARCH_MAX_PIXELS.avif
     const output = outputs[width * height > mostAvif ? outputs.length - 1 : 0] ?? outputs[0]
     const from = q ?? qualityOf(output, options)
-    if (maxbytes === undefined) return encoded(image, output, { quality: from, lossless })
+    if (maxbytes === undefined) return encoded(image, output, { quality: from, lossless, options })
     const maxPixels = output === 'avif' ? SEARCH_MAX_PIXELS.avif : SEARCH_MAX_PIXELS.others
     if (width * height * pages > maxPixels) {
       throw tooLargeToSearch(output, { width, height, pages, maxPixels })
@@ -136,45 +134,13 @@ export default definePlugin({
     const bytesOf = async (quality: number) => {
       signal.throwIfAborted()
       last = quality
-      return (await render(encoded(draft, output, { quality, lossless }))).size
+      return (await render(encoded(draft, output, { quality, lossless, options }))).size
     }
     const found = await searchQuality({ from, maxBytes: maxbytes, bytesOf })
     if (found !== last) await bytesOf(found)
     return draft
   },
 })
-
-function encoded(
-  image: Sharp,
-  output: OutputFormat,
-  { quality, lossless = false }: { quality: number; lossless: boolean | undefined },
-): Sharp {
-  switch (output) {
-    case 'jpeg':
-      return opaque(image).jpeg({ quality, progressive: true })
-    case 'png':
-      return image.png()
-    case 'webp':
-      return lossless ? image.webp({ lossless }) : image.webp({ quality })
-    case 'avif':
-      // Effort 2 of 9: higher ones take many times as long for a few percent.
-      return lossless ? image.avif({ lossless, effort: 2 }) : image.avif({ quality, effort: 2 })
-    case 'tiff':
-      if (lossless) return image.tiff({ compression: 'deflate', predictor: 'horizontal' })
-      return opaque(image).tiff({ quality })
-    case 'gif':
-      return image.gif()
-  }
-}
-
-/**
- * JPEG, and TIFF with JPEG compression, have no transparency, so transparent parts become white. sharp flattens
- * before it resizes, whatever the order of calls. Parts that the resize leaves empty are white already, and only lose
- * their alpha.
- */
-function opaque(image: Sharp): Sharp {
-  return image.flatten({ background: '#fff' }).removeAlpha()
-}
 
 function isQuality([format, value]: [string, unknown]): boolean {
   return (

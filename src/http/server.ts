@@ -74,7 +74,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.disable('etag')
   resetWhenBrokenOff(app)
   const portions = inPortions({ isUrgent: isHealthCheck })
-  const limitConcurrent = limitConcurrentResponses({
+  const concurrent = limitConcurrentResponses({
     most: options.responsesPerAddress,
     clients: options.clients,
   })
@@ -92,7 +92,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   )
   const deliver = deliverRoutes(options)
   const respondProblem = problemHandler(options.log)
-  const deliverNow = inOrder(guards, limitConcurrent, deliver)
+  const deliverNow = inOrder(guards, concurrent.limit, deliver)
   // First, and with their own errors, because most requests are deliveries: each router that the request or its error passes on
   // its way costs time.
   app.use((req, res, next) => {
@@ -103,7 +103,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(crossOrigin(options.corsOrigins))
-  app.use(limitConcurrent)
+  app.use(concurrent.limit)
   app.use(consoleSession(options))
   app.use(auditActions(options))
   app.use(parametersRoutes(options.parameters))
@@ -146,7 +146,9 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(notFound)
   app.use(auditInterrupted)
   app.use(respondProblem)
-  const limits = [portions, limitConcurrent]
   const asExpress = (req: IncomingMessage) => Object.setPrototypeOf(req, app.request)
-  return hotPath({ ...options, cache, ends, warnOfProxy, limits, asExpress }, normalizeTarget(app))
+  return hotPath(
+    { ...options, cache, ends, warnOfProxy, portions, concurrent, asExpress },
+    normalizeTarget(app),
+  )
 }

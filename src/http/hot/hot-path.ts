@@ -12,6 +12,7 @@ import { evaluateConditions } from '../delivery/conditional.ts'
 import { contentRange } from '../delivery/multipart-byteranges.ts'
 import { type FullContentRange, hasFullContentRange, MAX_AGE_SECONDS, payloadOf } from '../delivery/send.ts'
 import type { RequestEnds } from '../log/request-log.ts'
+import type { ConcurrentResponses } from '../readers/concurrent-responses.ts'
 import type { Readers } from '../readers/readers.ts'
 import { sendPieces, sendWhole } from '../readers/send-pieces.ts'
 import { clientGone } from '../request.ts'
@@ -29,8 +30,9 @@ export interface HotPathOptions {
   fullContentRange: FullContentRange
   /** The warning about a proxy that TRUST_PROXY does not name. */
   warnOfProxy: RequestHandler
-  /** What limits requests that read a file: `inPortions` and `limitConcurrentResponses`. */
-  limits: readonly RequestHandler[]
+  /** `inPortions`, for requests that read a file. */
+  portions: RequestHandler
+  concurrent: ConcurrentResponses
   /** Gives a request the properties of Express, such as `ip`. */
   asExpress(req: IncomingMessage): Request
 }
@@ -51,7 +53,7 @@ interface Answer {
  * response contains, and what is counted and logged, is the same on both paths.
  */
 export function hotPath(options: HotPathOptions, next: RequestListener): RequestListener {
-  const { cache, warnOfProxy, limits, asExpress } = options
+  const { cache, warnOfProxy, portions, concurrent, asExpress } = options
   if (!cache.isEnabled) return next
   return (req, res) => {
     if (!isPlain(req, res)) return next(req, res)
@@ -64,20 +66,24 @@ export function hotPath(options: HotPathOptions, next: RequestListener): Request
     }
     const { body } = answer.found
     const isRead = !body && answer.status !== 304 && req.method === 'GET'
+    // A response from memory is complete at once, so it is counted only when others may have reached the limit.
+    const isLimited = isRead || concurrent.mayRefuse()
     // The middlewares that run here use nothing else of Express.
-    const [request, response] = [isRead ? asExpress(req) : (req as Request), res as Response]
+    const [request, response] = [isLimited ? asExpress(req) : (req as Request), res as Response]
     const longPath = () => next(req, res)
     warnOfProxy(request, response, () => {})
     serializePipelined(request, response, () => {
-      if (!isRead) return sendShared(request, response, answer, options)
-      const send = () =>
+      const share = () => sendShared(request, response, answer, options)
+      if (!isLimited) return share()
+      const read = () =>
         void sendStored(request, response, answer, options).catch(() => {
           // The bytes are missing, or have changed: the long path finds out.
           cache.remove(name)
           if (res.headersSent) res.destroy()
           else if (!res.destroyed) longPath()
         })
-      runAll(limits, { request, response, done: send, fail: longPath })
+      const limits = isRead ? [portions, concurrent.limit] : [concurrent.limit]
+      runAll(limits, { request, response, done: isRead ? read : share, fail: longPath })
     })
   }
 }
@@ -174,6 +180,7 @@ function sendShared(req: Request, res: Response, answer: Answer, options: HotPat
   res.end(range ? body.subarray(range.start, range.end + 1) : body)
   if (res.writableFinished) return
   // A client that reads slowly holds its connection. The bytes are shared with the cache, so they are not counted.
+  if (!options.concurrent.mayRefuse()) options.concurrent.limit(options.asExpress(req), res, () => {})
   const reader = options.readers.begin(res)
   reader.waits(0)
   res.once('close', reader.end)

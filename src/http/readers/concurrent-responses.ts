@@ -5,6 +5,13 @@ import { secretIn } from '../../service/clients/access.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import { clientIp } from '../caller/client-ip.ts'
 
+/** The limit of concurrent requests per IP address. */
+export interface ConcurrentResponses {
+  limit: RequestHandler
+  /** Whether the limit may refuse a request. False while so few are in progress that no address can have reached it. */
+  mayRefuse(): boolean
+}
+
 /**
  * Limits concurrent requests per IP address: each response that is read slowly holds memory and a connection. It counts by
  * the address of the caller, so callers behind a proxy of `TRUST_PROXY` are counted separately. Requests with the secret of
@@ -19,18 +26,24 @@ export function limitConcurrentResponses({
 }: {
   most: number
   clients: Pick<Clients, 'isSecret'>
-}): RequestHandler {
+}): ConcurrentResponses {
   const places = createPlaces()
-  return (req, res, next) => {
+  let inProgress = 0
+  const limit: RequestHandler = (req, res, next) => {
     if (most === 0) return next()
     const secret = secretIn(req.headers.authorization)
     const isTrusted = secret !== undefined && clients.isSecret(secret)
     const name = `${isTrusted ? 'trusted' : 'public'} ${clientIp(req)}`
     const taken = places.take([{ name, atMost: most }])
     if ('full' in taken) throw tooMany(most)
-    res.once('close', taken.giveBack)
+    inProgress += 1
+    res.once('close', () => {
+      inProgress -= 1
+      taken.giveBack()
+    })
     next()
   }
+  return { limit, mayRefuse: () => most > 0 && inProgress >= most }
 }
 
 function tooMany(most: number): Problem {

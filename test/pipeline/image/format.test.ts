@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { animation, colourAt, picture } from '../../support/media/images.ts'
+import { rejection } from '../../support/rejection.ts'
+import { loadWith } from '../load/drop-ins.ts'
 import { corners } from './geometry/corners.ts'
 import { transformed } from './transform.ts'
 
@@ -46,8 +48,35 @@ describe('image-format', () => {
     expect(metadata.compression).to.equal('av1')
   })
 
-  it('writes progressive JPEG', async () => {
-    expect((await transformed(await picture(), 'f=jpeg')).metadata.isProgressive).to.equal(true)
+  it('writes with the efforts of the chain', async () => {
+    const source = await noise()
+    const written = async (query: string, encoders?: object) => {
+      const options = encoders ? { 'image-format': { encoders } } : {}
+      const { transforms } = await loadWith({}, { options })
+      return transformed(source, query, { transforms })
+    }
+    expect((await written('f=jpeg')).metadata.isProgressive).to.equal(false)
+    expect((await written('f=jpeg', { jpeg: { progressive: 1 } })).metadata.isProgressive).to.equal(true)
+    for (const [query, encoders] of [
+      ['f=jpeg', { jpeg: { mozjpeg: 1 } }],
+      ['f=webp', { webp: { effort: 6 } }],
+      ['f=avif', { avif: { effort: 0 } }],
+      ['f=png', { png: { effort: 0 } }],
+    ] as const) {
+      const [usual, other] = [await written(query), await written(query, encoders)]
+      expect(other.bytes.equals(usual.bytes), query).to.equal(false)
+    }
+    for (const encoders of [
+      { webp: { effort: 7 } },
+      { jpeg: { effort: 1 } },
+      { gif: {}, png: { effort: 1.5 } },
+      4,
+    ]) {
+      const error = await rejection(written('f=png', encoders as object))
+      expect(error, JSON.stringify(encoders))
+        .to.have.property('message')
+        .that.includes('webp (effort 0 to 6)')
+    }
   })
 
   for (const format of ['jpeg', 'webp', 'avif', 'tiff'] as const) {
