@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureBuilt } from './ready/dist.js'
 import { alone, projectLock } from './ready/lock.js'
@@ -18,6 +18,9 @@ other load on the machine distorts the results. A row is marked as disturbed whe
 npm run bench -- images  compares each transformation with sharp alone: new derivatives per second, eight
 at a time. Takes six minutes. --only takes names of its table.
 
+npm run bench -- encoders  compares the settings of JPEG, WebP, AVIF and PNG: time, bytes and similarity. Takes ten
+minutes. --only takes the names of the formats.
+
 npm run bench -- videos  compares transcodes and thumbnails with ffmpeg alone. Takes 15 minutes. --only takes
 transcode, thumbnail.
 
@@ -30,8 +33,9 @@ transcode, thumbnail.
   --photo <file>      an image to use instead of generated ones
   --profile <folder>  stores a CPU profile of each run of Sluice there. Profiling slows it: ignore the figures`
 
-const GROUPS = ['works', 'images', 'videos']
+const GROUPS = ['works', 'images', 'videos', 'encoders']
 const ipxFolder = join(root, 'scripts/bench/ipx')
+const encodersFolder = join(root, 'scripts/bench/encoders')
 
 await command(async () => {
   const { values, positionals } = parseArgs({
@@ -53,7 +57,7 @@ await command(async () => {
   const [group = 'works', ...others] = positionals
   if (!GROUPS.includes(group) || others.length > 0) {
     const received = JSON.stringify(positionals.join(' '))
-    throw new Error(`expected images, videos or nothing, received ${received}`)
+    throw new Error(`expected images, videos, encoders or nothing, received ${received}`)
   }
   await alone(projectLock, async () => {
     await ensurePackages()
@@ -61,7 +65,8 @@ await command(async () => {
   })
   const { measure, names } = await benchOf(group)
   const options = checked(values, names)
-  if (!values.quick && group === 'works') await alone(projectLock, ensureIpx)
+  if (!values.quick && group === 'works') await alone(projectLock, () => ensurePeers(ipxFolder))
+  if (!values.quick && group === 'encoders') await alone(projectLock, () => ensurePeers(encodersFolder))
   const temporary = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
@@ -76,6 +81,10 @@ async function benchOf(group) {
   if (group === 'images') {
     const { benchImages, OPERATION_NAMES } = await import('./bench/images/bench.js')
     return { measure: async (options) => ({ text: await benchImages(options) }), names: OPERATION_NAMES }
+  }
+  if (group === 'encoders') {
+    const { benchEncoders, ENCODER_NAMES } = await import('./bench/encoders/bench.js')
+    return { measure: async (options) => ({ text: await benchEncoders(options) }), names: ENCODER_NAMES }
   }
   if (group === 'videos') {
     const { benchVideos, VIDEO_WORK_NAMES } = await import('./bench/videos/bench.js')
@@ -105,12 +114,13 @@ function checked({ only, runs, quick, short, photo, profile, json }, names) {
   }
 }
 
-/** Installs the packages of ipx from its own package-lock.json, unless they are installed. */
-async function ensureIpx() {
-  if (existsSync(join(ipxFolder, 'node_modules/.package-lock.json'))) return
-  say('Installing ipx into scripts/bench/ipx ...')
+/** Installs the packages of a folder from its own package-lock.json, unless they are installed. */
+async function ensurePeers(folder) {
+  if (existsSync(join(folder, 'node_modules/.package-lock.json'))) return
+  const name = basename(folder)
+  say(`Installing the packages of ${name} into scripts/bench/${name} ...`)
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
-  const code = await run('npm', args, { cwd: ipxFolder, stdio: ['ignore', process.stderr, process.stderr] })
+  const code = await run('npm', args, { cwd: folder, stdio: ['ignore', process.stderr, process.stderr] })
   if (code !== 0)
-    say(`ipx could not be installed (npm ci ended with exit code ${code}); continuing without it.`)
+    say(`They could not be installed (npm ci ended with exit code ${code}); continuing without them.`)
 }

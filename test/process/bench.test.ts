@@ -138,7 +138,7 @@ describe('the benchmark', function () {
     expect(output).to.match(/expected some of resize, .*blur, .*avif for --only, received "sepia"/)
     const other = await bench('pictures')
     expect(other.code).to.equal(1)
-    expect(other.output).to.include('expected images, videos or nothing, received "pictures"')
+    expect(other.output).to.include('expected images, videos, encoders or nothing, received "pictures"')
   })
 
   it('lists the works for an unknown name', async () => {

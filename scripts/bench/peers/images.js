@@ -7,7 +7,7 @@ import { listen } from './listen.js'
 sharp.concurrency(1)
 sharp.cache(false)
 const [file, logo] = process.argv.slice(2)
-const jpeg = (image) => image.jpeg({ quality: 75, progressive: true })
+const jpeg = (image) => image.jpeg({ quality: 75 })
 
 listen(async (req, res) => {
   const [, name, width] = req.url.split('/')

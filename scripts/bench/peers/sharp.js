@@ -8,10 +8,6 @@ const [file, format] = process.argv.slice(2)
 
 listen(async (req, res) => {
   const width = Number(req.url.slice(1))
-  const bytes = await sharp(file)
-    .autoOrient()
-    .resize({ width })
-    .toFormat(format, { quality: 75, ...(format === 'jpeg' ? { progressive: true } : {}) })
-    .toBuffer()
+  const bytes = await sharp(file).autoOrient().resize({ width }).toFormat(format, { quality: 75 }).toBuffer()
   res.writeHead(200, { 'Content-Type': `image/${format}`, 'Content-Length': bytes.length }).end(bytes)
 })

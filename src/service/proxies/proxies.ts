@@ -70,7 +70,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
       // Overload, used-up CPU time, outages and deletes are not about the image: the next derivative asks again.
       if (err instanceof Problem && [404, 429, 503].includes(err.status)) return
       failed.set(name, true)
-      log.warn({ err, client: client.id, key: record.key }, 'the proxy of an image could not be made')
+      log.warn({ err, client: client.id, key: record.key }, 'the proxy of an image could not be rendered')
     }
   }
 
