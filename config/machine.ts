@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 /** The limits of a container. Undefined without a limit. */
@@ -8,16 +9,41 @@ export interface MachineLimits {
   memoryBytes?: number
 }
 
-const CGROUP = '/sys/fs/cgroup'
+/** Where the kernel shows control groups. */
+export interface ControlGroups {
+  /** The folder with the files of all groups. */
+  root: string
+  /** The file with the groups of this process. */
+  own: string
+}
 
-/** Reads the limits of this process's container from cgroup v2. @param folder with the files of the kernel */
-export function machineLimits(folder: string = CGROUP): MachineLimits {
-  const [quota = '', period = ''] = textOf(folder, 'cpu.max').split(' ')
-  const memory = textOf(folder, 'memory.max')
-  return {
-    ...(isNumber(quota) && isNumber(period) ? { cores: Math.ceil(Number(quota) / Number(period)) } : {}),
-    ...(isNumber(memory) ? { memoryBytes: Number(memory) } : {}),
+const CONTROL_GROUPS: ControlGroups = { root: '/sys/fs/cgroup', own: '/proc/self/cgroup' }
+
+/** Reads the limits of this process from its control groups and their parents, of cgroup v1 or v2: the lowest ones. */
+export function machineLimits(groups: ControlGroups = CONTROL_GROUPS): MachineLimits {
+  const cores: number[] = []
+  const memories: number[] = []
+  for (const folder of groupFolders(groups)) {
+    const [v2Quota, v2Period] = textOf(folder, 'cpu.max').split(' ')
+    const quota = number(v2Quota) ?? number(textOf(folder, 'cpu.cfs_quota_us'))
+    const period = number(v2Period) ?? number(textOf(folder, 'cpu.cfs_period_us'))
+    if (quota !== undefined && period !== undefined) cores.push(Math.ceil(quota / period))
+    const memory =
+      number(textOf(folder, 'memory.max')) ?? number(textOf(folder, 'memory.limit_in_bytes'))
+    if (memory !== undefined) memories.push(memory)
   }
+  return {
+    ...(cores.length > 0 ? { cores: Math.min(...cores) } : {}),
+    ...(memories.length > 0 ? { memoryBytes: Math.min(...memories) } : {}),
+  }
+}
+
+/**
+ * The number of threads that can run at the same time: the cores of the machine, or fewer by the CPU quota of the
+ * container. Node 20 and 22 do not consider the quota: on 64 cores, a container with a quota of one would have 64.
+ */
+export function usableCores({ cores = Number.POSITIVE_INFINITY }: MachineLimits = machineLimits()): number {
+  return Math.max(1, Math.min(availableParallelism(), cores))
 }
 
 // Of the container's memory: the rest is for the web process.
@@ -36,13 +62,33 @@ export function memoryDefault(
   return Math.max(min, Math.min(most, Math.floor(memoryBytes * TRANSFORM_SHARE)))
 }
 
-/** The text of a file of the kernel. Empty when it does not exist, as outside of a container or with cgroup v1. */
-function textOf(folder: string, name: string): string {
+/**
+ * The folders of this process's groups, and of their parents, whose limits apply too. In a container, the path of a group
+ * may be that of the host, which does not exist there. Its last parent does: it is the container's own.
+ */
+function groupFolders({ root, own }: ControlGroups): string[] {
+  const lines = textOf(own).split('\n').filter(Boolean)
+  return lines.flatMap((line) => {
+    const [, controllers = '', path = ''] = line.split(':')
+    // In cgroup v1, each controller has groups of its own: "4:memory:/docker/1f2e". In v2: "0::/docker/1f2e".
+    const names = path.split('/').filter(Boolean)
+    return Array.from({ length: names.length + 1 }, (_, i) => join(root, controllers, ...names.slice(0, i)))
+  })
+}
+
+/** The text of a file of the kernel. Empty when it does not exist. */
+function textOf(...path: [string, ...string[]]): string {
   try {
-    return readFileSync(join(folder, name), 'utf8').trim()
+    return readFileSync(join(...path), 'utf8').trim()
   } catch {
     return ''
   }
 }
 
-const isNumber = (text: string) => /^[1-9]\d*$/.test(text)
+// cgroup v1 has 2^63 bytes without a limit.
+const UNLIMITED = 2 ** 62
+
+function number(text = ''): number | undefined {
+  const value = /^[1-9]\d*$/.test(text) ? Number(text) : UNLIMITED
+  return value < UNLIMITED ? value : undefined
+}

@@ -12,16 +12,34 @@ set -eu
 # This keeps it at 128 KiB.
 : "${MALLOC_MMAP_THRESHOLD_:=131072}"
 
-# The number of cores. In a container, nproc counts all cores of the machine, also those beyond the CPU quota. The quota of
-# cgroup v2 is two numbers: microseconds of CPU time, or "max", and the period in microseconds.
+# The number of cores. In a container, nproc counts all cores of the machine, also those beyond the CPU quota. As in config/machine.ts,
+# the lowest quota of the own control group and its parents applies. In cgroup v1, each controller has groups of its own.
 cores() {
   count=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
-  if read -r quota period 2>/dev/null < /sys/fs/cgroup/cpu.max && [ "$quota" != max ]; then
-    limit=$(((quota + period - 1) / period))
-    [ "$limit" -ge "$count" ] || count=$limit
-  fi
+  while IFS=: read -r _ controllers path; do
+    case ",$controllers," in
+      ,, | *,cpu,*) ;;
+      *) continue ;;
+    esac
+    while :; do
+      quota_of "/sys/fs/cgroup/$controllers$path" || :
+      [ -n "$path" ] || break
+      path=${path%/*}
+    done
+  done < "$groups"
   echo "$count"
 }
+
+# Lowers $count to the quota of a group: microseconds of CPU time, and of its period. "max" or -1 means none.
+quota_of() {
+  read -r quota period 2>/dev/null < "$1/cpu.max" ||
+    { read -r quota 2>/dev/null < "$1/cpu.cfs_quota_us" && read -r period 2>/dev/null < "$1/cpu.cfs_period_us"; } || return
+  case $quota in max | -*) return ;; esac
+  limit=$(((quota + period - 1) / period))
+  [ "$limit" -ge "$count" ] || count=$limit
+}
+groups=/proc/self/cgroup
+[ -r "$groups" ] || groups=/dev/null
 
 # The number of threads that libuv starts with the first asynchronous file operation. Images are transformed on one more than
 # there are cores, and two are left to files.

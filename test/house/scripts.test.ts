@@ -124,18 +124,47 @@ describe('scripts', () => {
     expect(printed(own)).to.equal('5 7 4 argument\n')
   })
 
-  it('start counts only the cores of the CPU quota of its container', () => {
-    const threads = (quota: string) => {
-      save('cpu.max', `${quota}\n`)
+  describe('start counts only the cores of the CPU quota of its container', () => {
+    const threads = (own: string, files: Record<string, string>) => {
+      const groups = join(folder, 'groups')
+      for (const [path, text] of Object.entries({ ...files, own })) {
+        mkdirSync(dirname(join(groups, path)), { recursive: true })
+        writeFileSync(join(groups, path), `${text}\n`)
+      }
       const script = readFileSync('scripts/node.sh', 'utf8')
-      save('node.sh', script.replaceAll('/sys/fs/cgroup/cpu.max', join(folder, 'cpu.max')))
+        .replaceAll('/sys/fs/cgroup', groups)
+        .replaceAll('/proc/self/cgroup', join(groups, 'own'))
+      save('node.sh', script)
       const args = ['node.sh', '-p', 'process.env.UV_THREADPOOL_SIZE']
       const { PATH = '' } = process.env
       return Number(execFileSync('sh', args, { cwd: folder, env: { PATH }, encoding: 'utf8' }))
     }
-    expect(threads('100000 100000')).to.equal(4)
-    expect(threads('10000 100000')).to.equal(4)
-    for (const more of ['max 100000', '9900000000 100000']) expect(threads(more)).to.equal(nproc() + 3)
+
+    it('with cgroup v2', () => {
+      const of = (quota: string) => threads('0::/', { 'cpu.max': quota })
+      expect(of('100000 100000')).to.equal(4)
+      expect(of('10000 100000')).to.equal(4)
+      for (const more of ['max 100000', '9900000000 100000']) expect(of(more)).to.equal(nproc() + 3)
+    })
+
+    it('with cgroup v1', () => {
+      const of = (quota: string) => ({
+        'cpu,cpuacct/docker/1f/cpu.cfs_quota_us': quota,
+        'cpu,cpuacct/docker/1f/cpu.cfs_period_us': '100000',
+      })
+      const own = '5:memory:/docker/2e\n3:cpu,cpuacct:/docker/1f\n0::/'
+      expect(threads(own, of('100000'))).to.equal(4)
+      expect(threads(own, of('-1'))).to.equal(nproc() + 3)
+    })
+
+    it('with the quota of a parent, or when the path of its group is that of the host', () => {
+      expect(threads('0::/a/b', { 'a/b/cpu.max': 'max 100000', 'a/cpu.max': '100000 100000' })).to.equal(4)
+      expect(threads('0::/host/1f', { 'cpu.max': '100000 100000' })).to.equal(4)
+    })
+
+    it('without control groups', () => {
+      expect(threads('', {})).to.equal(nproc() + 3)
+    })
   })
 
   it('start does not install or build twice', async () => {
