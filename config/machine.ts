@@ -28,8 +28,7 @@ export function machineLimits(groups: ControlGroups = CONTROL_GROUPS): MachineLi
     const quota = number(v2Quota) ?? number(textOf(folder, 'cpu.cfs_quota_us'))
     const period = number(v2Period) ?? number(textOf(folder, 'cpu.cfs_period_us'))
     if (quota !== undefined && period !== undefined) cores.push(Math.ceil(quota / period))
-    const memory =
-      number(textOf(folder, 'memory.max')) ?? number(textOf(folder, 'memory.limit_in_bytes'))
+    const memory = number(textOf(folder, 'memory.max')) ?? number(textOf(folder, 'memory.limit_in_bytes'))
     if (memory !== undefined) memories.push(memory)
   }
   return {

@@ -1,7 +1,6 @@
-import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Config } from '../../config/load.ts'
-import { machineLimits } from '../../config/machine.ts'
+import { usableCores } from '../../config/machine.ts'
 import { transformerEnvironment } from '../../config/programs.ts'
 import { measuredJobs, watchJobs } from '../adapters/jobs/measured.ts'
 import { createAccounts } from '../core/budgets/accounts.ts'
@@ -191,9 +190,7 @@ export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_RUN_IN }: Config): boole
  * additional one would cost more than it gains.
  */
 function transformsAtOnce(config: Config): number {
-  // Node before version 24 does not consider the CPU quota of a container.
-  const usable = Math.min(availableParallelism(), machineLimits().cores ?? Number.POSITIVE_INFINITY)
-  const cores = Math.max(1, Math.floor(usable / config.WEB_CONCURRENCY))
+  const cores = Math.max(1, Math.floor(usableCores() / config.WEB_CONCURRENCY))
   return threadsForTransforms(config) > cores ? cores + 1 : cores
 }
 
