@@ -1,0 +1,133 @@
+import { Readable } from 'node:stream'
+import { expect } from 'chai'
+import sharp from 'sharp'
+// @ts-expect-error: the scripts have no types
+import { planesOf, ssim } from '../../../scripts/bench/encoders/ssim.js'
+import { storedKey } from '../../../src/core/files/object-key.ts'
+import { onTwoBackends } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
+import { deleteFile, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { settled } from '../../support/stored/settled.ts'
+
+const CLIENT = { id: 'first', token: '' }
+
+/** Coarse noise of 3.8 megapixels. */
+async function photo(): Promise<Buffer> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
+  const coarse = sharp({ create: { width: 300, height: 200, channels: 3, background: '#888', noise } })
+  return coarse.resize(2400, 1600, { kernel: 'cubic' }).png({ compressionLevel: 1 }).toBuffer()
+}
+
+async function similarity(one: Buffer, other: Buffer): Promise<number> {
+  const { width, height } = await sharp(one).metadata()
+  return ssim(await planesOf(one), await planesOf(other), { width, height })
+}
+
+onTwoBackends('proxies of large images', (start) => {
+  let service: Service
+  let record: WireRecord
+  let path: string
+  let source: Buffer
+  before(async () => {
+    service = await start({ env: { PROXY_FROM_MEGAPIXELS: '1' } })
+    source = await photo()
+  })
+  beforeEach(async () => {
+    record = await uploadOne(service, { name: 'a.png', bytes: source })
+    path = new URL(record.src).pathname
+    expect((await exchange(service, `${path}?w=200`)).status).to.equal(200)
+    await eventually(async () =>
+      expect(await derivatives()).to.include(`${record.s3PathOriginal}_proxy stored`),
+    )
+  })
+
+  async function derivatives(): Promise<string[]> {
+    const key = storedKey(record.s3PathOriginal)
+    const file = await service.storage.index.look({ clientId: CLIENT.id, key })
+    return file?.derivatives.map(({ key, entry }) => `${key} ${entry.state}`) ?? []
+  }
+
+  /** Replaces the bytes of the original, so that nothing can be rendered from it. */
+  async function breakOriginal(): Promise<void> {
+    const bytes = Buffer.alloc(record.size, 'no image ')
+    const bucket = service.storage.buckets.of(CLIENT)
+    await bucket.put(storedKey(record.s3PathOriginal), Readable.from([bytes]), { mediaType: 'image/png' })
+  }
+
+  it('render smaller derivatives, which look as from the original', async () => {
+    const direct = await startService({ env: { PROXY_FROM_MEGAPIXELS: '0' } })
+    try {
+      const same = new URL((await uploadOne(direct, { name: 'a.png', bytes: source })).src).pathname
+      await breakOriginal()
+      for (const query of [
+        'w=300',
+        'w=600&f=webp',
+        'w=400&h=300&f=jpeg',
+        'w=500&greyscale',
+        'w=1000&f=jpeg&q=85',
+        'h=99&text=a&f=png',
+      ]) {
+        const answer = await exchange(service, `${path}?${query}`)
+        expect(answer.status, query).to.equal(200)
+        const expected = await exchange(direct, `${same}?${query}`)
+        expect(answer.headers['content-type'], query).to.equal(expected.headers['content-type'])
+        expect((await sharp(answer.body).metadata()).width, query).to.equal(
+          (await sharp(expected.body).metadata()).width,
+        )
+        // Two encodings with loss differ more than the pixels do: this noise is harder than photos are.
+        const least = /f=(webp|jpeg)/.test(query) ? 0.98 : 0.985
+        expect(await similarity(answer.body, expected.body), query).to.be.above(least)
+      }
+    } finally {
+      await direct.stop()
+    }
+  })
+
+  it('are not used where something would be lost', async () => {
+    await breakOriginal()
+    for (const query of [
+      'w=300&lossless&f=webp',
+      'w=300&icc=keep',
+      'w=300&crop=0,0,500,500',
+      'w=300&zoom=3',
+      'w=300&blur_region=0,0,1,1',
+      'w=2300',
+      'w=300&q=95&f=jpeg',
+    ]) {
+      const answer = await exchange(service, `${path}?${query}`)
+      expect([answer.status, jsonOf(answer).code], query).to.deep.equal([422, 'not_transformable'])
+    }
+  })
+
+  it('are not listed, not counted, and not delivered by their name', async () => {
+    const secret = { Authorization: service.tokens.secretClientToken }
+    const listed = await exchange(service, `/v1/files/${record.s3PathOriginal}`, { headers: secret })
+    expect(listed.body.toString()).to.include('_w=200').and.not.include('_proxy')
+    for (const target of [`${path}_proxy`, rawPath(service, `${record.s3PathOriginal}_proxy`)])
+      expect((await exchange(service, target)).status, target).to.equal(404)
+  })
+
+  it('are deleted with their original', async () => {
+    await deleteFile(service, record.s3PathOriginal)
+    await settled(service)
+    const left = (await service.objects()).filter((name) => name.includes(record.sourceName))
+    expect(left).to.deep.equal([])
+  })
+})
+
+describe('PROXY_FROM_MEGAPIXELS=0', () => {
+  it('stores no proxies', async () => {
+    const service = await startService({ env: { PROXY_FROM_MEGAPIXELS: '0' } })
+    try {
+      const bytes = await photo()
+      const { src } = await uploadOne(service, { name: 'a.png', bytes })
+      expect((await exchange(service, `${new URL(src).pathname}?w=200`)).status).to.equal(200)
+      await settled(service)
+      expect((await service.objects()).filter((name) => name.includes('_proxy'))).to.deep.equal([])
+    } finally {
+      await service.stop()
+    }
+  })
+})
