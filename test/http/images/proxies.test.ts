@@ -16,7 +16,7 @@ const CLIENT = { id: 'first', token: '' }
 /** Coarse noise of 3.8 megapixels. */
 async function photo(): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
-  const coarse = sharp({ create: { width: 300, height: 200, channels: 3, background: '#888', noise } })
+  const coarse = sharp({ create: { width: 90, height: 60, channels: 3, background: '#888', noise } })
   return coarse.resize(2400, 1600, { kernel: 'cubic' }).png({ compressionLevel: 1 }).toBuffer()
 }
 
