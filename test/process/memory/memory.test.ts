@@ -29,7 +29,9 @@ for (const backend of [EMBEDDED, S3_REDIS])
     // One server for all tests: what it has at most, it must not have in any of them.
     before(async () => {
       dataDir = await temporaryFolder()
-      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', METRICS_TOKEN, ...NO_LIMITS }
+      // A proxy would be one more transformation.
+      const own = { LOG_LEVEL: 'error', METRICS_TOKEN, PROXY_FROM_MEGAPIXELS: '0' }
+      const env = { DATA_DIR: dataDir, ...own, ...NO_LIMITS }
       server = await startProcess({ env: { ...(await backend.env(dataDir)), ...env } })
     })
     after(async () => {

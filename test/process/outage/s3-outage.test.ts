@@ -241,7 +241,10 @@ interface Started {
 }
 
 async function started(endpoint?: string): Promise<Started> {
-  const fleet = await newFleet({ ...(endpoint ? { endpoint } : {}), env: { ZIP_RATE_LIMIT: '1000' } })
+  const fleet = await newFleet({
+    ...(endpoint ? { endpoint } : {}),
+    env: { ZIP_RATE_LIMIT: '1000', HOT_CACHE_BYTES: '0' },
+  })
   return { fleet, server: await fleet.start() }
 }
 
