@@ -89,6 +89,8 @@ describe('configuration', () => {
       ...rates('SIGN_IN', 100, 10, 300),
       S3_FORCE_PATH_STYLE: 'false',
       REDIS_TLS_VERIFY: 'true',
+      HOT_CACHE_BYTES: 64_000_000,
+      PROXY_FROM_MEGAPIXELS: 12,
       FULL_CONTENT_RANGE: 'auto',
       WEBHOOK_LOG_ENTRIES: 1000,
       WEBHOOK_LOG_SECONDS: 604_800,

@@ -85,7 +85,7 @@ export function deliverRoutes({
     )
     .all(notAllowed)
 
-  const send = storedFiles({ clients, deliveries, limits, fullContentRange, readers, keepHot, baseUrl })
+  const send = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
   routes
     .route(upload)
     .all(corsPublicRead)
@@ -93,7 +93,7 @@ export function deliverRoutes({
       orRedirect(async (req, res) => {
         const group = groupOf(req)
         const { client, path, query } = callerByToken(req, clients)
-        await send(req, res, { client, group, query, findPath: async () => path })
+        await send(req, res, { client, group, query, findPath: async () => path, keepHot })
       }),
     )
     .all(notAllowed)

@@ -26,6 +26,8 @@ export interface StoredFile {
   query: QueryPairs
   /** Returns the path of the file. It may have to be stored first. */
   findPath: (signal: AbortSignal) => Promise<string>
+  /** Adds responses to the hot cache. Absent for a URL that may deliver another file later, without a change of this one. */
+  keepHot?: KeepHot
   /** Set when the URL may deliver another file later. `since`: when it was set to this file, in milliseconds since 1970. */
   replaceable?: { since: number }
 }
@@ -37,7 +39,6 @@ export function storedFiles({
   limits,
   fullContentRange,
   readers,
-  keepHot,
   baseUrl,
 }: {
   clients: Clients
@@ -45,12 +46,10 @@ export function storedFiles({
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
-  /** Absent for URLs that may deliver another file later, without a change of this one. */
-  keepHot?: KeepHot
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }): (req: Request, res: Response, file: StoredFile) => Promise<void> {
-  return async (req, res, { client, group, query: pairs, findPath, replaceable }) => {
+  return async (req, res, { client, group, query: pairs, findPath, keepHot, replaceable }) => {
     const lifetime = replaceable ? REPLACEABLE : {}
     const { download, wait, query } = deliveryQuery(pairs)
     const waitMs = 1000 * waitSeconds(wait)

@@ -7,6 +7,7 @@ import { sampleOf } from '../../support/metrics.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { setAlias } from '../../support/stored/aliases.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const METRICS_TOKEN = 'metrics-token-of-the-tests'
@@ -166,6 +167,17 @@ onTwoBackends('the hot path', (start) => {
       expect(headers['content-type'], accept).to.equal(type)
       expect(headers.vary, accept).to.equal('Accept')
     }
+  })
+
+  it('serves no URL that may deliver another file later: an alias', async () => {
+    const { src } = await setAlias(service, 'logo', record.s3PathOriginal)
+    const target = new URL(src).pathname
+    const before = await hits()
+    for (let i = 0; i < 3; i += 1) expect((await get(target)).status).to.equal(200)
+    expect(await hits()).to.equal(before)
+    const other = await uploadOne(service, { name: 'b.png', bytes: await picture({ width: 10, height: 10 }) })
+    await setAlias(service, 'logo', other.s3PathOriginal)
+    expect((await get(target)).headers.etag).to.equal(`"${other.s3PathOriginal}"`)
   })
 
   it('writes the same log line, metrics and usage', async () => {

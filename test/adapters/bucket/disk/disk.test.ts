@@ -417,7 +417,8 @@ describe('disk: files and folders', () => {
       )
 
     it('is an error, not a miss', async () => {
-      await put(bucket, KEY, 'x')
+      // Larger than what is read at once.
+      await put(bucket, KEY, 'x'.repeat(300_000))
       const asset = await bucket.find(KEY)
       for (const error of [
         await failing('stat', () => bucket.find(KEY)),
