@@ -15,3 +15,13 @@ export function suffices(copyScale: number, scale: number): boolean {
 export function scaleOfCopy({ width, height }: Pick<FullImage, 'width' | 'height'>): number {
   return Math.min(1, COPY_SIDE / Math.max(width, height))
 }
+
+/** A source that smaller copies can replace. */
+export interface Reducible {
+  /** The source itself, as an upright image. */
+  full: FullImage
+  /** The least scale of a copy for these steps, relative to the source: above 0, at most 1. */
+  scale: number
+  /** Whether a decoder reads a small picture from it at a small part of the cost: JPEG and WebP. */
+  shrinksOnLoad: boolean
+}

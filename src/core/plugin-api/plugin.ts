@@ -1,6 +1,7 @@
-import type { Asset, FullImage } from '../bytes/asset.ts'
+import type { Asset } from '../bytes/asset.ts'
 import type { Box, Size } from '../geometry/box.ts'
 import type { Log } from '../log.ts'
+import type { Reducible } from '../media/copies.ts'
 import type { MediaGroup } from '../media/groups.ts'
 import type { TransformLimits } from './limits.ts'
 import type { ParameterSpecs, ParameterValues } from './parameter.ts'
@@ -207,16 +208,6 @@ export interface Forecast {
   source: Asset
   /** Set when a smaller copy of the source is enough. */
   reducible?: Reducible
-}
-
-/** A source that smaller copies can replace. */
-export interface Reducible {
-  /** The source itself, as an upright image. */
-  full: FullImage
-  /** The least scale of a copy for these steps, relative to the source: above 0, at most 1. */
-  scale: number
-  /** Whether a decoder reads a small picture from it at a small part of the cost: JPEG and WebP. */
-  shrinksOnLoad: boolean
 }
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>

@@ -155,6 +155,7 @@ const OTHERS: readonly Endpoint[] = [
           dominantColor: '#b01818',
           thumbHash: '3OcRJYB4d3h/iIeHeEh3eIhw+j3A',
           blurHash: 'LEHV6nWB2yk8pyo0adR*.7kCMdnj',
+          lqip: 'data:image/webp;base64,UklGRlwAAABXRUJQVlA4IFAAAADQAwCdASoQAAsAAUAmJaQAA3AA/u3hAAA=',
         },
       },
     ],

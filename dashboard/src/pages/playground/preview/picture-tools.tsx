@@ -28,7 +28,10 @@ export function PictureTools({
   stage: string
 }) {
   const [shown, setShown] = useState<{ width: number; height: number }>()
-  const crop = parameters.find(({ type, ...rest }) => type === 'list' && 'names' in rest && isBox(rest.names))
+  // A box in whole pixels. Regions to conceal are boxes too, in fractions of the sides.
+  const crop = parameters.find(
+    ({ type, ...rest }) => type === 'list' && 'names' in rest && rest.of === 'integer' && isBox(rest.names),
+  )
   const hasFocus = ['fx', 'fy'].every((name) => parameters.some((parameter) => parameter.name === name))
   const [chosen, setTool] = useState<Tool>(values.fx === undefined ? 'crop' : 'focus')
   const tool = crop && hasFocus ? chosen : crop ? 'crop' : hasFocus ? 'focus' : undefined
