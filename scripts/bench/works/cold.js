@@ -45,8 +45,9 @@ function ofFormat(format) {
       },
     ],
     async outcome(bytes) {
+      // Not the bytes: Sluice has other defaults of the encoders, see docs/explanation/encoders.md.
       const { format, width, height } = await sharp(bytes).metadata()
-      return { format, width, height, about: bytes.length }
+      return { format, width, height }
     },
   }
 }

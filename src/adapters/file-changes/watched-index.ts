@@ -21,19 +21,20 @@ export function watchedIndex(
       for (const { changed } of listeners) changed(ref, derivative)
     }
   }
+  const watched: Partial<FileIndex> = {
+    amend: (clientId, record, amended) =>
+      report(index.amend(clientId, record, amended), { clientId, key: record.key }),
+    trash: (ref, trash) => report(index.trash(ref, trash), ref),
+    beginRemoval: (ref, options) => report(index.beginRemoval(ref, options), ref),
+    // A stored derivative becomes pending: it is evicted, or its bytes are missing.
+    beginDerivative: (ref, derivative, deadline, options) =>
+      report(index.beginDerivative(ref, derivative, deadline, options), ref, derivative),
+    beginEviction: (ref, derivative, deadline) =>
+      report(index.beginEviction(ref, derivative, deadline), ref, derivative),
+  }
   return {
-    index: {
-      ...index,
-      amend: (clientId, record, amended) =>
-        report(index.amend(clientId, record, amended), { clientId, key: record.key }),
-      trash: (ref, trash) => report(index.trash(ref, trash), ref),
-      beginRemoval: (ref, options) => report(index.beginRemoval(ref, options), ref),
-      // A stored derivative becomes pending: it is evicted, or its bytes are missing.
-      beginDerivative: (ref, derivative, deadline, options) =>
-        report(index.beginDerivative(ref, derivative, deadline, options), ref, derivative),
-      beginEviction: (ref, derivative, deadline) =>
-        report(index.beginEviction(ref, derivative, deadline), ref, derivative),
-    },
+    // Everything else is that of the index itself.
+    index: Object.setPrototypeOf(watched, index),
     changes: {
       listen(listener) {
         listeners.push(listener)
