@@ -170,6 +170,7 @@ export async function readWhole(asset: Asset, options: OpenOptions = {}): Promis
   const expected = range ? lengthOf(range) : asset.size
   const source = await asset.open({ ...options, atOnce: true })
   if (source instanceof InMemoryStream) {
+    source.destroy()
     if (source.bytes.length !== expected) throw notWhole(expected, source.bytes.length)
     return source.bytes
   }
