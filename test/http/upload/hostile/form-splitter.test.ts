@@ -1,7 +1,11 @@
+import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { Request } from 'express'
 import { createPartParser } from '../../../../src/http/upload/form-part.ts'
 import { createFormSplitter } from '../../../../src/http/upload/form-splitter.ts'
-import { BOUNDARY, multipart } from '../../../support/requests/multipart.ts'
+import { fileParts } from '../../../../src/http/upload/multipart.ts'
+import { BOUNDARY, MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 
 /** Splits a body that arrives in chunks of a size. */
 function split(body: Buffer, { size = body.length } = {}) {
@@ -76,4 +80,34 @@ describe('the boundary of a form', () => {
         value: 'b',
       })
     })
+})
+
+describe('the file of a form', () => {
+  it('is received at the speed of its reader', async () => {
+    const CHUNK = Buffer.alloc(64 * 1024)
+    let sent = 0
+    const body = Readable.from(
+      (function* () {
+        yield Buffer.from(
+          `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`,
+        )
+        for (; sent < 100; sent += 1) yield CHUNK
+        yield Buffer.from(`\r\n--${BOUNDARY}--`)
+      })(),
+      { objectMode: false },
+    )
+    const req = Object.assign(body, {
+      headers: { 'content-type': MULTIPART, 'transfer-encoding': 'chunked' },
+      socket: { bytesRead: 0 },
+    }) as unknown as Request
+    const { signal } = new AbortController()
+    const parts = fileParts(req, { maxFiles: 1, minBytesPerSecond: 0, onField: () => {}, signal })
+    const { value: part } = await parts.next()
+    for (let i = 0; i < 1000; i += 1) await turn()
+    expect(sent).to.be.within(4, 16)
+    let length = 0
+    for await (const bytes of part?.bytes ?? []) length += bytes.length
+    expect(length).to.equal(100 * CHUNK.length)
+    expect(await parts.next()).to.deep.equal({ done: true, value: undefined })
+  })
 })
