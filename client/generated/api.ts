@@ -20,6 +20,7 @@ export type ProblemCode =
   | 'delivery_not_found'
   | 'email_taken'
   | 'empty_file'
+  | 'encrypted_file'
   | 'expectation_failed'
   | 'fetch_not_allowed'
   | 'file_damaged'
@@ -590,6 +591,11 @@ export interface FileInformation {
   height?: number
   /** Frames of an animation, or pages of a document. */
   pages?: number
+  /** Sizes of the first 100 pages of a document, in points of 1/72 inch. */
+  pageSizes?: Array<{
+    width: number
+    height: number
+  }>
   /** Whether an image has an alpha channel. */
   hasAlpha?: boolean
   /** Colour space of an image, by its libvips name. */

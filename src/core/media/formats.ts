@@ -112,6 +112,14 @@ export function isAnimated(name: string): boolean {
   return ANIMATED.has(name)
 }
 
+// Documents whose pages are drawn.
+const DRAWN = new Set(['pdf'])
+
+/** The group whose parameters transform files of a format: that of the format, or `image` for documents that are drawn. */
+export function transformedAs({ name, group }: Format): MediaGroup {
+  return DRAWN.has(name) ? 'image' : group
+}
+
 /** Finds the format called `name` (`jpeg`, not `jpg`). */
 export function formatNamed(name: string): Format | undefined {
   return byName.get(name)

@@ -16,6 +16,11 @@ export const fileInformation = z
     width: z.number().describe('Width in pixels, after the image or video was turned upright.').optional(),
     height: z.number().describe('Height in pixels.').optional(),
     pages: z.number().describe('Frames of an animation, or pages of a document.').optional(),
+    pageSizes: z
+      .array(z.object({ width: z.number(), height: z.number() }).readonly())
+      .readonly()
+      .describe('Sizes of the first 100 pages of a document, in points of 1/72 inch.')
+      .optional(),
     hasAlpha: z.boolean().describe('Whether an image has an alpha channel.').optional(),
     colorSpace: z.string().describe('Colour space of an image, by its libvips name.').optional(),
     dominantColor: z.string().describe('Most frequent colour of an image, as `#rrggbb`.').optional(),

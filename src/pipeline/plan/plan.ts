@@ -4,7 +4,7 @@ import type { ClientRules } from '../../core/clients/rules/table.ts'
 import { isInPrivateFolder } from '../../core/clients/signed-delivery.ts'
 import { PRIVATE_MARK, variantOf } from '../../core/files/variant.ts'
 import type { Point } from '../../core/geometry/box.ts'
-import { type Format, knownFormat } from '../../core/media/formats.ts'
+import { type Format, knownFormat, transformedAs } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import {
   canonicalValue,
@@ -107,8 +107,9 @@ export function createPlanner(
     return merged
   }
   return ({ query, format, accept, tooSmall = [], focalPoint, rules = {} }) => {
-    const { plugins, known } = groups.get(format.group) ?? forGroup(format.group)
-    const presets = presetsFor(format.group, rules)
+    const group = transformedAs(format)
+    const { plugins, known } = groups.get(group) ?? forGroup(group)
+    const presets = presetsFor(group, rules)
     const requested = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false
     let detects = false

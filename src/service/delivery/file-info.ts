@@ -9,6 +9,7 @@ import { derivativeKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
+import { transformedAs } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { ImageInformation, ImageInspector, MediaFacts } from '../../core/plugin-api/inspectors.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
@@ -79,6 +80,7 @@ const imageInformation = z.object({
         .optional(),
     })
     .optional(),
+  pageSizes: z.array(z.object({ width: z.number(), height: z.number() })).optional(),
   dominantColor: z.string().optional(),
   thumbHash: z.string(),
   blurHash: z.string(),
@@ -130,7 +132,7 @@ export function createFileInfos({
 
   async function inspected(client: Client, found: FoundOriginal, options: InfoOptions): Promise<Information> {
     const { signal } = options
-    const isImage = found.name.format.group === 'image'
+    const isImage = transformedAs(found.name.format) === 'image'
     try {
       const asset = await loadOrRender(client, found, options)
       const known = JSON.parse((await readAll(asset, signal)).toString('utf8'))
@@ -165,7 +167,7 @@ export function createFileInfos({
     options: InfoOptions,
   ): Promise<Information> {
     const found = { name, record }
-    if (!isInspected(name.format.group)) return found
+    if (!isInspected(name.format)) return found
     try {
       return await inspected(client, found, options)
     } catch (error) {
@@ -182,7 +184,7 @@ export function createFileInfos({
       if (!found || found.name.format.group !== group) throw fileNotFound()
       if (found.variant !== undefined) throw informationOfDerivative()
       const { name, record } = found
-      if (isInspected(group)) return inspected(client, { name, record }, options)
+      if (isInspected(name.format)) return inspected(client, { name, record }, options)
       if (!(await buckets.of(client).find(name.key, record))) throw fileNotFound()
       return { name, record }
     },
