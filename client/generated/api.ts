@@ -47,6 +47,7 @@ export type ProblemCode =
   | 'media_jobs_not_allowed'
   | 'member_not_found'
   | 'method_not_allowed'
+  | 'no_cover'
   | 'no_equivalent'
   | 'no_progress'
   | 'no_webhook_receiver'

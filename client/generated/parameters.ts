@@ -424,6 +424,7 @@ export interface BuiltInParameters {
   icc?: 'srgb' | 'keep' | undefined
   /**
    * video: One frame as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
+   * audio: The cover in the file as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
    */
   thumbnail?: boolean | undefined
   /**

@@ -49,6 +49,11 @@ export function encryptedFile(what: string): Problem {
   })
 }
 
+/** Problem 422: the file is valid, but has no picture of itself. */
+export function noCover(): Problem {
+  return new Problem({ status: 422, code: 'no_cover', detail: 'This file has no cover.' })
+}
+
 /** Problem 422: the file is truncated, and the operator refuses such files. */
 export function truncatedImage(): Problem {
   return new Problem({
