@@ -112,10 +112,10 @@ export function isAnimated(name: string): boolean {
   return ANIMATED.has(name)
 }
 
-// Documents whose pages are drawn.
-const DRAWN = new Set(['pdf'])
+// Documents of which a page or the cover is an image.
+const DRAWN = new Set(['pdf', 'epub'])
 
-/** The group whose parameters transform files of a format: that of the format, or `image` for documents that are drawn. */
+/** The group whose parameters transform files of a format: that of the format, or `image` for documents that are shown as images. */
 export function transformedAs({ name, group }: Format): MediaGroup {
   return DRAWN.has(name) ? 'image' : group
 }

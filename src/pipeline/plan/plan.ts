@@ -74,10 +74,16 @@ export function createPlanner(
     autoAccept?: string
   } = {},
 ): Planner {
-  const forGroup = (group: MediaGroup) => ({
-    plugins: transforms.filter(({ media }) => media.includes(group)),
-    known: knownTo(transforms, group),
+  const forGroup = (group: MediaGroup, all = transforms) => ({
+    plugins: all.filter(({ media }) => media.includes(group)),
+    known: knownTo(all, group),
   })
+  // Documents that are shown as images have the parameters of both.
+  const isOfDocuments = ({ media }: LoadedPlugin) => media.includes('application')
+  const asImages = transforms.map((each) =>
+    isOfDocuments(each) ? { ...each, media: ['image'] as const } : each,
+  )
+  const forDocuments = forGroup('image', asImages)
   /**
    * Returns the plugins of a plan. A plugin whose output is in another group comes first, whatever the order, and the
    * plugins for that group follow.
@@ -108,7 +114,7 @@ export function createPlanner(
   }
   return ({ query, format, accept, tooSmall = [], focalPoint, rules = {} }) => {
     const group = transformedAs(format)
-    const { plugins, known } = groups.get(group) ?? forGroup(group)
+    const { plugins, known } = group === format.group ? (groups.get(group) ?? forGroup(group)) : forDocuments
     const presets = presetsFor(group, rules)
     const requested = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false

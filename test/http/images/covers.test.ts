@@ -1,12 +1,18 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onOneBackend } from '../../support/backends.ts'
 import { covered } from '../../support/media/covers.ts'
 import { colourAt, picture } from '../../support/media/images.ts'
+import { mutated } from '../../support/media/mutated.ts'
 import { sound } from '../../support/media/videos.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
-import type { Service } from '../../support/service.ts'
+import { PROJECT, type Service } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
+
+const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', name))
 
 onOneBackend('the cover', (start) => {
   let service: Service
@@ -35,6 +41,50 @@ onOneBackend('the cover', (start) => {
       expect(red.g).to.be.below(25)
     })
   }
+
+  it('of an e-book is a picture, with and without thumbnail', async () => {
+    for (const name of ['book-cover.epub', 'book-epub2.epub']) {
+      for (const query of ['thumbnail&w=60&f=webp', 'w=60&f=webp', 'thumbnail&f=webp']) {
+        const { status, body } = await requested(name, await fileOf(name), query)
+        expect(status, `${name} ${query} ${body.toString('latin1', 0, 200)}`).to.equal(200)
+        const width = query.includes('w=60') ? 60 : 120
+        expect(await sharp(body).metadata()).to.include({ format: 'webp', width, height: width * 1.5 })
+        expect((await colourAt(body, 5, 2)).r, name).to.be.above(200)
+      }
+    }
+  })
+
+  it('of an e-book is in its information', async () => {
+    const bytes = await fileOf('book-cover.epub')
+    const { src } = await uploadOne(service, { name: 'a.epub', bytes })
+    const known = await exchange(service, src.replace('/upload/', '/info/'))
+    expect(jsonOf(known)).to.include({ format: 'epub', width: 120, height: 180, pages: 1 })
+  })
+
+  it('of an e-book is never outside of the limits of an image', async () => {
+    const small = await start({ env: { IMAGE_MAX_PIXELS: '1000' } })
+    const bytes = await fileOf('book-cover.epub')
+    const { src } = await uploadOne(small, { name: 'a.epub', bytes })
+    expect(jsonOf(await exchange(small, `${src}?w=9`))).to.include({ status: 422, code: 'not_transformable' })
+  })
+
+  it('of an e-book never stops the service, whatever its bytes are', async function () {
+    this.timeout(sized(60_000, 1_200_000))
+    const statuses = new Set<number>()
+    const files = [await fileOf('book-cover.epub')]
+    for (const bytes of mutated(files, { count: sized(12, 2000), headBytes: 60, seed: 4 }))
+      statuses.add((await requested('a.epub', bytes, 'w=9')).status)
+    expect([...statuses]).to.have.members([200, 422])
+  })
+
+  it('is a 422 when a document has none', async () => {
+    const book = await requested('a.epub', await fileOf('book-no-cover.epub'), 'thumbnail')
+    expect(jsonOf(book)).to.include({ status: 422, code: 'no_cover' })
+    const zip = await requested('a.zip', await fileOf('archive.zip'), 'thumbnail')
+    expect(jsonOf(zip)).to.include({ status: 422, code: 'not_transformable' })
+    const pdf = await requested('a.pdf', await fileOf('pdf-scan.pdf'), 'thumbnail&page=1&w=20')
+    expect(pdf.status).to.equal(200)
+  })
 
   it('is a 422 when the file has none', async () => {
     const answer = await requested('a.mp3', await sound({ format: 'mp3' }), 'thumbnail&w=60')

@@ -27,7 +27,7 @@ export interface Decoder {
    * Reads the facts of a document from its whole file. Runs only in a process that can be killed.
    * @throws any error for a file that cannot be read
    */
-  inspect?(bytes: Buffer): Promise<PictureFacts & PageFacts>
+  inspect?(bytes: Buffer): Promise<PictureFacts & Partial<PageFacts>>
 }
 
 export interface DecodeOptions {

@@ -5,12 +5,13 @@ import { decoding } from '../failures.ts'
 import { checkPixels } from '../pixel-limits.ts'
 import { bmp } from './bmp.ts'
 import type { Decoder, PictureFacts } from './decoder.ts'
+import { epub } from './epub.ts'
 import { heif } from './heif.ts'
 import { ico } from './ico.ts'
 import { pdf } from './pdf.ts'
 
 // By the names of the formats.
-const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif, bmp, ico, pdf }
+const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif, bmp, ico, pdf, epub }
 
 // A photo of an iPhone has its structure in the first 10 KB.
 const HEAD_BYTES = 128 * 1024
