@@ -635,6 +635,15 @@ export interface FileInformation {
   channels?: number
   /** Sample rate in Hz. */
   sampleRate?: number
+  /** Number of entries of a ZIP. */
+  entryCount?: number
+  /** First 1000 entries of a ZIP, with their sizes in bytes. */
+  entries?: Array<{
+    name: string
+    size: number
+    compressedSize: number
+    encrypted?: true
+  }>
   /** Why the information is incomplete. */
   problem?: {
     code: string

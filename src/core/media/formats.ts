@@ -112,6 +112,14 @@ export function isAnimated(name: string): boolean {
   return ANIMATED.has(name)
 }
 
+// Archives of files. Other formats are ZIPs too, but their entries are of no use to people.
+const ZIPS = new Set(['zip', ...ZIPS_BY_NAME.map(([name]) => name)])
+
+/** Whether files of the format are ZIP archives. */
+export function isZip({ name }: Format): boolean {
+  return ZIPS.has(name)
+}
+
 // Documents of which a page or the cover is an image.
 const DRAWN = new Set(['pdf', 'epub'])
 

@@ -60,6 +60,34 @@ export const SMALL_SIDE = 100
 /** The facts about an image that are stored as a derivative of its own. */
 export type ImageInformation = ImageFacts & ImageColors
 
+/** The entries of an archive. */
+export interface ArchiveFacts {
+  /** The number of all entries, as the archive states it. */
+  entryCount: number
+  /** The first 1000 entries, fewer when their names are very long. Entries whose names leave the archive are left out. */
+  entries: readonly ArchiveEntry[]
+}
+
+/** A file or folder in an archive; the name of a folder ends with a slash. */
+export interface ArchiveEntry {
+  /** At most 500 characters, without control characters. */
+  name: string
+  /** Sizes in bytes, as the archive states them. */
+  size: number
+  compressedSize: number
+  encrypted?: true
+}
+
+/** Reads facts from archives. */
+export interface ArchiveInspector {
+  /**
+   * Lists the entries of a ZIP from its end, without opening them.
+   * @returns undefined for a corrupt archive
+   * @throws Problem 404, 503
+   */
+  entries(source: Asset, signal: AbortSignal): Promise<ArchiveFacts | undefined>
+}
+
 /** Facts from the headers of a video or audio file. Codecs have ffmpeg's names: `h264`, `aac`. */
 export interface MediaFacts {
   /** The container by its usual name: `mp4`, `matroska`. */

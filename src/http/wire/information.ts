@@ -47,6 +47,21 @@ export const fileInformation = z
     audioCodec: z.string().describe('Audio codec, by its name in ffmpeg.').optional(),
     channels: z.number().describe('Number of audio channels.').optional(),
     sampleRate: z.number().describe('Sample rate in Hz.').optional(),
+    entryCount: z.number().describe('Number of entries of a ZIP.').optional(),
+    entries: z
+      .array(
+        z
+          .object({
+            name: z.string(),
+            size: z.number(),
+            compressedSize: z.number(),
+            encrypted: z.literal(true).optional(),
+          })
+          .readonly(),
+      )
+      .readonly()
+      .describe('First 1000 entries of a ZIP, with their sizes in bytes.')
+      .optional(),
     problem: z
       .object({ code: z.string(), detail: z.string() })
       .describe('Why the information is incomplete.')

@@ -9,9 +9,15 @@ import { derivativeKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
-import { transformedAs } from '../../core/media/formats.ts'
+import { isZip, transformedAs } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
-import type { ImageInformation, ImageInspector, MediaFacts } from '../../core/plugin-api/inspectors.ts'
+import type {
+  ArchiveFacts,
+  ArchiveInspector,
+  ImageInformation,
+  ImageInspector,
+  MediaFacts,
+} from '../../core/plugin-api/inspectors.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import { fileNotFound, Problem, unavailable } from '../../core/problem.ts'
 import type { Planner } from '../../pipeline/plan/plan.ts'
@@ -27,6 +33,8 @@ export interface Information extends FoundOriginal {
   image?: Partial<ImageInformation>
   /** For videos and audio that can be parsed. */
   media?: MediaFacts
+  /** For a ZIP that can be read. */
+  archive?: ArchiveFacts
   /** Why the information is incomplete. */
   problem?: Problem
 }
@@ -108,6 +116,7 @@ export function createFileInfos({
   buckets,
   plan,
   inspector,
+  archives,
   findLateTruncation,
   patienceMs = 30_000,
   log,
@@ -117,6 +126,7 @@ export function createFileInfos({
   buckets: Buckets
   plan: Planner
   inspector: ImageInspector
+  archives: ArchiveInspector
   findLateTruncation: FindLateTruncation
   /** How long an upload waits for the information about its files. */
   patienceMs?: number
@@ -185,8 +195,12 @@ export function createFileInfos({
       if (found.variant !== undefined) throw informationOfDerivative()
       const { name, record } = found
       if (isInspected(name.format)) return inspected(client, { name, record }, options)
-      if (!(await buckets.of(client).find(name.key, record))) throw fileNotFound()
-      return { name, record }
+      const source = await buckets.of(client).find(name.key, record)
+      if (!source) throw fileNotFound()
+      if (!isZip(name.format)) return { name, record }
+      await options.beforeRender?.()
+      const archive = await reading(() => archives.entries(source, options.signal))
+      return { name, record, ...(archive ? { archive } : {}) }
     },
 
     async ofStored(client, found, { caller, signal }) {
