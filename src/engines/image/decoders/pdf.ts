@@ -18,7 +18,7 @@ const CHANNELS = 3
 
 // A page in A4 has 4.6 megapixels. pdfium draws it in 25 ms.
 const LONGEST_SIDE = COPY_SIDE
-// The longest of a million pages would fill the memory.
+// A list of a million pages would fill the memory.
 const LISTED_PAGES = 100
 
 /**
