@@ -1,5 +1,6 @@
 import { accepts } from '../../src/core/media/accept.ts'
 import { isAnimated } from '../../src/core/media/formats.ts'
+import { PHOTO_FORMATS } from '../../src/core/media/photos.ts'
 import { searchQuality } from '../../src/core/media/quality-search.ts'
 import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
@@ -152,15 +153,12 @@ function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): n
   return (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output] ?? DEFAULT_QUALITY
 }
 
-// Photos, which would be many times as large as PNG.
-const PHOTOS = new Set(['heic'])
-
 /**
  * The format of a source that can be written. Otherwise JPEG for formats of photos, and PNG for others (SVG), as it
  * preserves edges and transparency.
  */
 function usualFormat(source: string): OutputFormat {
-  return FORMATS.find((format) => format === source) ?? (PHOTOS.has(source) ? 'jpeg' : 'png')
+  return FORMATS.find((format) => format === source) ?? (PHOTO_FORMATS.has(source) ? 'jpeg' : 'png')
 }
 
 /**

@@ -129,4 +129,5 @@ for f in ustar pax gnutar cpio iso9660 ar xar zip 7zip; do
 done
 try archive.tar.gz bsdtar -czf archive.tar.gz text.txt
 python3 ../../../scripts/corpus/documents.py
+python3 ../../../scripts/corpus/raw.py
 find . -size +120k -print -delete

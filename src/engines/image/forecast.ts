@@ -8,6 +8,7 @@ import { reducibleOf, reducibleOfDecoded } from './copies/reducible.ts'
 import { decoderOf, factsOf } from './decoders/decoders.ts'
 import { type ImageHeader, readHeader } from './header.ts'
 import { checkBytes, checkComplete, checkPixels } from './pixel-limits.ts'
+import { previewOf } from './raw/preview.ts'
 
 // Memory per pixel in addition to the file, in bytes, measured with 12 and 50 MP and rounded up. For sources that
 // cannot be read row by row.
@@ -61,6 +62,9 @@ export async function forecastImage(
   steps: readonly ForecastStep[],
   { limits, signal }: { limits: TransformLimits; signal: AbortSignal },
 ): Promise<Forecast> {
+  const preview = await previewOf(source, signal)
+  // From here on, the photo is its preview, an ordinary JPEG: the rest of the file is never read.
+  if (preview) return forecastImage(preview, steps, { limits, signal })
   checkBytes(source, limits)
   checkComplete(source, limits)
   const format = formatOfMediaType(source.mediaType).name

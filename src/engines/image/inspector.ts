@@ -4,14 +4,20 @@ import { rgbaToThumbHash } from 'thumbhash'
 import { type Asset, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { readExif } from '../../core/media/exif.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
-import type { ImageInspector } from '../../core/plugin-api/inspectors.ts'
+import { isRaw } from '../../core/media/photos.ts'
+import type { ImageFacts, ImageInspector } from '../../core/plugin-api/inspectors.ts'
+import { NOT_TRANSFORMABLE, Problem } from '../../core/problem.ts'
 import { decoderOf } from './decoders/decoders.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { failOn } from './header.ts'
+import { previewOf } from './raw/preview.ts'
+
+type FactsOptions = Parameters<ImageInspector['facts']>[1]
 
 /** Reads facts about images with libvips. */
 export const imageInspector: ImageInspector = {
   async facts(source, { maxBytes, signal }) {
+    if (isRaw(formatOfMediaType(source.mediaType).name)) return factsOfRaw(source, { maxBytes, signal })
     const isWhole = source.size <= maxBytes
     const bytes = isWhole
       ? await readAll(source, signal)
@@ -53,6 +59,16 @@ export const imageInspector: ImageInspector = {
       lqip: await placeholder(bytes),
     }
   },
+}
+
+async function factsOfRaw(source: Asset, options: FactsOptions): Promise<ImageFacts | undefined> {
+  try {
+    const preview = await previewOf(source, options.signal)
+    return preview && (await imageInspector.facts(preview, options))
+  } catch (error) {
+    if (error instanceof Problem && error.code === NOT_TRANSFORMABLE) return undefined
+    throw error
+  }
 }
 
 async function metadataOf(bytes: Buffer, source: Asset): Promise<Metadata | undefined> {

@@ -18,6 +18,7 @@ import {
   checkSvg,
   hasExtraChannels,
 } from './pixel-limits.ts'
+import { previewOf } from './raw/preview.ts'
 import { describe, formatName, type ImageOpening, type ImageSource } from './source.ts'
 import { checkSvgSize, densityWithin } from './svg-size.ts'
 
@@ -36,6 +37,8 @@ export const sharpEngine: Engine<'sharp'> = {
   async open(asset, opening, context) {
     const { signal, limits } = context
     const { frames = 'all', page = 1, profile = 'srgb', upright = false } = opening
+    const preview = await previewOf(asset, signal)
+    if (preview) return sharpEngine.open(preview, opening, context)
     checkBytes(asset, limits)
     checkComplete(asset, limits)
     const other = await decoded(asset, context)
