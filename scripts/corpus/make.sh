@@ -43,6 +43,16 @@ im webp-animated.webp -delay 10 $PICTURE -size 48x36 xc:green webp-animated.webp
 im bmp-2.bmp $PICTURE BMP2:bmp-2.bmp
 im bmp-3.bmp $PICTURE BMP3:bmp-3.bmp
 im psb.psb $PICTURE psb.psb
+im psd-raw.psd $PICTURE -compress none -depth 8 psd-raw.psd
+im psd-deep.psd $PICTURE -depth 16 psd-deep.psd
+im psd-grey.psd $PICTURE -colorspace Gray -depth 8 psd-grey.psd
+im psd-palette.psd $PICTURE -depth 8 -type Palette psd-palette.psd
+im psd-bitmap.psd $PICTURE -monochrome -depth 1 -type bilevel psd-bitmap.psd
+im psd-runs.psd $PICTURE -fill white -draw 'rectangle 10,0 20,35 rectangle 24,0 24,35' -compress RLE -depth 8 psd-runs.psd
+im psd-cmyk.psd $PICTURE -depth 8 -colorspace CMYK psd-cmyk.psd
+# Transparent at the left. Photoshop draws the merged image on white, ImageMagick does not do that itself.
+im psd-alpha.psd -size 64x48 xc:white \( xc:'#c80032' \( -size 48x64 gradient:white-black -rotate 90 \) -alpha off -compose CopyOpacity -composite \) \
+  -compose Over -composite \( -size 48x64 gradient:white-black -rotate 90 \) -alpha off -compose CopyOpacity -composite -depth 8 psd-alpha.psd
 im im-svg.svg $PICTURE im-svg.svg
 
 heic() { out=$1; try "$out" heif-enc -q 60 "$2" -o "$out"; rm -f "$2"; } # heic <file> <png>

@@ -4,20 +4,19 @@ import { rgbaToThumbHash } from 'thumbhash'
 import { type Asset, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { readExif } from '../../core/media/exif.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
-import { isRaw } from '../../core/media/photos.ts'
-import type { ImageFacts, ImageInspector } from '../../core/plugin-api/inspectors.ts'
+import type { ImageInspector } from '../../core/plugin-api/inspectors.ts'
 import { NOT_TRANSFORMABLE, Problem } from '../../core/problem.ts'
 import { decoderOf } from './decoders/decoders.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
+import { excerptOf } from './excerpts/excerpt.ts'
 import { failOn } from './header.ts'
-import { previewOf } from './raw/preview.ts'
-
-type FactsOptions = Parameters<ImageInspector['facts']>[1]
 
 /** Reads facts about images with libvips. */
 export const imageInspector: ImageInspector = {
   async facts(source, { maxBytes, signal }) {
-    if (isRaw(formatOfMediaType(source.mediaType).name)) return factsOfRaw(source, { maxBytes, signal })
+    const excerpt = await excerptIn(source, signal)
+    if (excerpt === 'none') return undefined
+    if (excerpt) return imageInspector.facts(excerpt, { maxBytes, signal })
     const isWhole = source.size <= maxBytes
     const bytes = isWhole
       ? await readAll(source, signal)
@@ -61,12 +60,12 @@ export const imageInspector: ImageInspector = {
   },
 }
 
-async function factsOfRaw(source: Asset, options: FactsOptions): Promise<ImageFacts | undefined> {
+/** The excerpt of a file that is more than its image; `none` when the file has no image. */
+async function excerptIn(source: Asset, signal: AbortSignal): Promise<Asset | 'none' | undefined> {
   try {
-    const preview = await previewOf(source, options.signal)
-    return preview && (await imageInspector.facts(preview, options))
+    return await excerptOf(source, signal)
   } catch (error) {
-    if (error instanceof Problem && error.code === NOT_TRANSFORMABLE) return undefined
+    if (error instanceof Problem && error.code === NOT_TRANSFORMABLE) return 'none'
     throw error
   }
 }

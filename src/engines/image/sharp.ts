@@ -6,6 +6,7 @@ import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin
 import { badParameter } from '../../core/problem.ts'
 import { completedPng, isPng } from './completed-png.ts'
 import { decoded } from './decoders/decoders.ts'
+import { excerptOf } from './excerpts/excerpt.ts'
 import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
 import { failOn, headerIn, headerOf, type ImageHeader, inputOf } from './header.ts'
@@ -18,7 +19,6 @@ import {
   checkSvg,
   hasExtraChannels,
 } from './pixel-limits.ts'
-import { previewOf } from './raw/preview.ts'
 import { describe, formatName, type ImageOpening, type ImageSource } from './source.ts'
 import { checkSvgSize, densityWithin } from './svg-size.ts'
 
@@ -37,8 +37,8 @@ export const sharpEngine: Engine<'sharp'> = {
   async open(asset, opening, context) {
     const { signal, limits } = context
     const { frames = 'all', page = 1, profile = 'srgb', upright = false } = opening
-    const preview = await previewOf(asset, signal)
-    if (preview) return sharpEngine.open(preview, opening, context)
+    const excerpt = await excerptOf(asset, signal)
+    if (excerpt) return sharpEngine.open(excerpt, opening, context)
     checkBytes(asset, limits)
     checkComplete(asset, limits)
     const other = await decoded(asset, context)

@@ -1,5 +1,9 @@
+// Most structures of a file are near its start.
+const START_BYTES = 256
+
 /**
- * Returns copies of the files with up to eight changed bytes, every fourth of them truncated: the same in each run.
+ * Returns copies of the files with up to eight changed bytes, half of them near the start, and every fourth of the copies
+ * truncated: the same in each run.
  *
  * @param options.spared bytes at the start that stay, so that the type of the file stays
  */
@@ -12,7 +16,8 @@ export function* mutated(
     const bytes = Buffer.from(files[i % files.length] as Buffer)
     const changes = 1 + random(8)
     for (let change = 0; change < changes; change += 1)
-      bytes[spared + random(bytes.length - spared)] = random(256)
+      bytes[spared + random(Math.min(random(2) ? START_BYTES : bytes.length, bytes.length - spared))] =
+        random(256)
     yield random(4) === 0 ? bytes.subarray(0, spared + random(bytes.length - spared)) : bytes
   }
 }

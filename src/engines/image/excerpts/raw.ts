@@ -1,14 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { Asset } from '../../../core/bytes/asset.ts'
 import { joinedAsset } from '../../../core/bytes/joined-asset.ts'
-import { formatOfMediaType } from '../../../core/media/formats.ts'
-import { isRaw } from '../../../core/media/photos.ts'
 import type { Candidate, Findings } from './candidates.ts'
-import { findingsOfCr3 } from './cr3.ts'
 import { EXIF_MAX_BYTES, jpegHead, withExif } from './jpeg-head.ts'
 import { HEAD_BYTES, type Parts, partsOf, withoutPreview } from './parts.ts'
-import { findingsOfRaf } from './raf.ts'
-import { findingsOfTiff } from './tiff.ts'
+import { findingsOfCr3 } from './raw-cr3.ts'
+import { findingsOfRaf } from './raw-raf.ts'
+import { findingsOfTiff } from './raw-tiff.ts'
 
 // A photo has up to four previews. Raw data that is no JPEG may be larger than all of them.
 const MAX_TRIES = 8
@@ -19,17 +17,17 @@ type Preview = Candidate & Pick<Findings, 'exifAt'>
 const known = new LRUCache<string, Preview>({ max: 1000 })
 
 /**
- * Finds the largest JPEG that a camera has stored in its RAW file, with the orientation of the photo. Only parts of the
- * file are read. Undefined for files of other formats.
+ * Finds the largest JPEG that a camera has stored in its RAW file, with the orientation and other facts of the photo.
  *
  * @throws Problem 404 when the file has been deleted, 422 for a file without a preview
  */
-export async function previewOf(asset: Asset, signal: AbortSignal): Promise<Asset | undefined> {
-  const { name } = formatOfMediaType(asset.mediaType)
-  if (!isRaw(name)) return undefined
+export async function previewOf(
+  asset: Asset,
+  { format, signal }: { format: string; signal: AbortSignal },
+): Promise<Asset> {
   const parts = partsOf(asset, signal)
   const before = asset.sha256 === undefined ? undefined : known.get(asset.sha256)
-  const preview = before ?? (await largest(parts, name))
+  const preview = before ?? (await largest(parts, format))
   if (asset.sha256 !== undefined) known.set(asset.sha256, preview)
   const { at, length, exifAt } = preview
   const [start, exif] = await Promise.all([

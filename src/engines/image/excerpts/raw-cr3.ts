@@ -1,6 +1,6 @@
 import type { Candidate, Findings } from './candidates.ts'
 import type { Parts } from './parts.ts'
-import { findingsOfTiff } from './tiff.ts'
+import { findingsOfTiff } from './raw-tiff.ts'
 
 interface Box {
   type: string
