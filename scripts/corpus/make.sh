@@ -65,6 +65,16 @@ convert -size 64x48 xc:'#c80032' \( -size 48x64 gradient:white-black -rotate 90 
 (cd .. && node -e "require('sharp')('files/im.png').resize(64, 48, { fit: 'fill' }).withIccProfile('p3').toFile('files/p3.png')") &&
   heic heic-p3.heic p3.png
 
+jxl() { out=$1; shift; try "$out" cjxl "$1" "$out" -d 0; rm -f "$1"; } # jxl <file> <picture>
+convert $PICTURE -depth 8 -strip PNG24:plain.png && jxl jxl-lossless.jxl plain.png
+convert $PICTURE -depth 16 -strip PNG48:deep.png && jxl jxl-deep.jxl deep.png
+convert -size 64x48 xc:'#c80032' \( -size 48x64 gradient:white-black -rotate 90 \) -alpha off -compose CopyOpacity -composite -depth 8 -strip PNG32:alpha.png &&
+  jxl jxl-alpha.jxl alpha.png
+convert -size 64x48 gradient:red-blue -sampling-factor 4:4:4 -quality 95 turned.jpg && exiftool -q -n -overwrite_original -Orientation=6 turned.jpg &&
+  jxl jxl-turned.jxl turned.jpg
+(cd .. && node -e "require('sharp')('files/png-PNG24.png').withIccProfile('p3').toFile('files/p3.png')") && jxl jxl-p3.jxl p3.png
+cp gif-animated.gif moving.gif && jxl jxl-animated.jxl moving.gif
+
 SOUND='-y -bitexact -f lavfi -i sine=d=0.3:r=44100 -ac 1'
 ff() { out=$1; shift; try "$out" ffmpeg "$@" "$out"; }
 for f in mp3 mp2 m4a m4b aac flac wav aif ogg oga opus spx ac3 wv wma caf au voc tta mka w64 dts eac3 adx amr; do

@@ -5,6 +5,7 @@ import sharp from 'sharp'
 import { bmp } from '../../../src/engines/image/decoders/bmp.ts'
 import type { Decoder } from '../../../src/engines/image/decoders/decoder.ts'
 import { ico } from '../../../src/engines/image/decoders/ico.ts'
+import { jxl } from '../../../src/engines/image/decoders/jxl.ts'
 import { psd } from '../../../src/engines/image/decoders/psd.ts'
 import { mutated } from '../../support/media/mutated.ts'
 import { PROJECT } from '../../support/service.ts'
@@ -37,6 +38,10 @@ describe('decoders', () => {
     ['psd-grey.psd', psd, 'png-gray.png', 1],
     ['psd-bitmap.psd', psd, 'png-bilevel.png', 0],
     ['psd-cmyk.psd', psd, 'tiff-cmyk.tif', 1],
+    ['jxl-lossless.jxl', jxl, 'im.png', 1],
+    ['jxl-deep.jxl', jxl, 'im.png', 1],
+    ['jxl-p3.jxl', jxl, 'im.png', 2],
+    ['jxl-animated.jxl', jxl, 'gif-animated.gif', 1],
   ] as const) {
     it(`decode ${name} to the pixels of ${same}`, async () => {
       const pixels = await decoded(decoder, name)
@@ -46,6 +51,18 @@ describe('decoders', () => {
       expect(worst).to.be.at.most(tolerance)
     })
   }
+
+  it('decode a JPEG XL upright, whose header has the orientation', async () => {
+    const bytes = await fileOf('jxl-turned.jxl')
+    expect(jxl.facts(bytes)).to.deep.equal({ width: 48, height: 64, hasAlpha: false })
+    const { data, info } = await sharp((await jxl.decode(bytes, options)).bytes)
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    expect(info).to.include({ width: 48, height: 64, channels: 3 })
+    // `djxl` writes the same: red at the right, blue at the left.
+    expect([...data.subarray(0, 3)].map((value) => value >> 6)).to.deep.equal([0, 0, 3])
+    expect([...data.subarray(47 * 3, 48 * 3)].map((value) => value >> 6)).to.deep.equal([3, 0, 0])
+  })
 
   it('decode run lengths of a PSD between other pixels', async () => {
     const pixels = await decoded(psd, 'psd-runs.psd')
@@ -57,34 +74,40 @@ describe('decoders', () => {
     }
   })
 
-  it('decode a PSD without the white on which Photoshop draws transparent pixels', async () => {
-    const bytes = await fileOf('psd-alpha.psd')
-    expect(psd.facts(bytes)).to.deep.equal({ width: 64, height: 48, hasAlpha: true })
-    const pixels = await sharp((await psd.decode(bytes, options)).bytes)
-      .raw()
-      .toBuffer()
-    const at = (x: number) => [...pixels.subarray((24 * 64 + x) * 4, (24 * 64 + x + 1) * 4)]
-    for (const x of [16, 32, 60]) {
-      const [r = 0, g = 0, b = 0, alpha = 0] = at(x)
-      expect(r).to.be.closeTo(200, 3)
-      expect(g).to.be.closeTo(0, 3)
-      expect(b).to.be.closeTo(50, 3)
-      expect(alpha).to.be.closeTo((x / 63) * 255, 3)
-    }
-  })
+  // Photoshop draws transparent pixels on white.
+  for (const [name, decoder] of [
+    ['psd-alpha.psd', psd],
+    ['jxl-alpha.jxl', jxl],
+  ] as const) {
+    it(`decode the transparency of ${name}, and the colour that is below it`, async () => {
+      const bytes = await fileOf(name)
+      expect(decoder.facts(bytes)).to.deep.equal({ width: 64, height: 48, hasAlpha: true })
+      const pixels = await sharp((await decoder.decode(bytes, options)).bytes)
+        .raw()
+        .toBuffer()
+      for (const x of [16, 32, 60]) {
+        const [r = 0, g = 0, b = 0, alpha = 0] = pixels.subarray((24 * 64 + x) * 4)
+        expect(r).to.be.closeTo(200, 3)
+        expect(g).to.be.closeTo(0, 3)
+        expect(b).to.be.closeTo(50, 3)
+        expect(alpha).to.be.closeTo((x / 63) * 255, 3)
+      }
+    })
+  }
 
   it('refuse or decode any changed file, and check the size before they take memory', async () => {
     const names = {
       bmp: ['im.bmp', 'bmp-2.bmp'],
       ico: ['im.ico'],
+      jxl: ['jxl-lossless.jxl', 'jxl-alpha.jxl', 'jxl-turned.jxl', 'jxl-deep.jxl', 'jxl-animated.jxl'],
       psd: ['psd-alpha.psd', 'psd-raw.psd', 'psd-cmyk.psd', 'psd-palette.psd', 'psb.psb'],
     }
     const check = ({ width, height }: { width: number; height: number }) => {
       if (width * height > options.maxPixels) throw new Error('too large')
     }
-    for (const [kind, decoder] of Object.entries({ bmp, ico, psd })) {
+    for (const [kind, decoder] of Object.entries({ bmp, ico, psd, jxl })) {
       const files = await Promise.all(names[kind as keyof typeof names].map(fileOf))
-      for (const bytes of mutated(files, { count: sized(100, 2000), spared: 0 })) {
+      for (const bytes of mutated(files, { count: sized(60, 2000), spared: 0 })) {
         decoder.facts(bytes)
         const outcome = await decoder.decode(bytes, { ...options, check }).catch((err: Error) => err)
         if (!(outcome instanceof Error)) expect(outcome.bytes.length).to.be.below(5_100_000)

@@ -7,10 +7,11 @@ import { bmp } from './bmp.ts'
 import type { Decoder, PictureFacts } from './decoder.ts'
 import { heif } from './heif.ts'
 import { ico } from './ico.ts'
+import { jxl } from './jxl.ts'
 import { psd } from './psd.ts'
 
 // By the names of the formats.
-const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif, bmp, ico, psd }
+const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif, bmp, ico, psd, jxl }
 
 // A photo of an iPhone has its structure in the first 10 KB.
 const HEAD_BYTES = 128 * 1024
