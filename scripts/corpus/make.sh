@@ -75,6 +75,14 @@ convert -size 64x48 gradient:red-blue -sampling-factor 4:4:4 -quality 95 turned.
 (cd .. && node -e "require('sharp')('files/png-PNG24.png').withIccProfile('p3').toFile('files/p3.png')") && jxl jxl-p3.jxl p3.png
 cp gif-animated.gif moving.gif && jxl jxl-animated.jxl moving.gif
 
+im jp2-deep.jp2 $PICTURE -depth 16 jp2-deep.jp2
+im jp2-gray.jp2 $PICTURE -depth 8 -colorspace Gray jp2-gray.jp2
+im jp2-alpha.jp2 -size 48x36 gradient:none-red -depth 8 jp2-alpha.jp2
+convert $PICTURE -depth 8 plain.ppm
+try jp2-tiles.jp2 opj_compress -i plain.ppm -o jp2-tiles.jp2 -t 20,20 -n 3
+try jp2-bare.j2k opj_compress -i plain.ppm -o jp2-bare.j2k; rm -f plain.ppm
+try jp2-420.jp2 ffmpeg -y -bitexact -i png-PNG24.png -pix_fmt yuv420p jp2-420.jp2
+
 SOUND='-y -bitexact -f lavfi -i sine=d=0.3:r=44100 -ac 1'
 ff() { out=$1; shift; try "$out" ffmpeg "$@" "$out"; }
 for f in mp3 mp2 m4a m4b aac flac wav aif ogg oga opus spx ac3 wv wma caf au voc tta mka w64 dts eac3 adx amr; do

@@ -5,6 +5,7 @@ const TRUNCATED = 'Sluice renders a truncated picture as far as it goes; sharp r
 const DECODED = 'Sluice has a decoder for it; sharp has none'
 const PREVIEW = 'Sluice takes the preview of the photo; sharp reads no RAW files, or a tiny first image'
 const PSDS = ['alpha', 'bitmap', 'cmyk', 'deep', 'grey', 'palette', 'raw', 'runs']
+const JP2S = ['420.jp2', 'bare.j2k', 'deep.jp2', 'gray.jp2', 'tiles.jp2']
 const JXLS = ['alpha', 'animated', 'deep', 'lossless', 'p3', 'turned']
 const PICTURE = 'ffprobe takes a picture for a video of one frame'
 const UNREAD = 'recognised and delivered; Sluice lets ffmpeg read no such container'
@@ -34,6 +35,9 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   ...Object.fromEntries(RAW_FORMATS.map((format) => [`camera.${format}`, PREVIEW])),
   'im.psd': DECODED,
   'psb.psb': DECODED,
+  'im.jp2': DECODED,
+  'im.j2c': DECODED,
+  ...Object.fromEntries(JP2S.map((kind) => [`jp2-${kind}`, DECODED])),
   ...Object.fromEntries(JXLS.map((kind) => [`jxl-${kind}.jxl`, DECODED])),
   ...Object.fromEntries(PSDS.map((kind) => [`psd-${kind}.psd`, DECODED])),
   'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',

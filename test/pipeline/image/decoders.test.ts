@@ -5,6 +5,7 @@ import sharp from 'sharp'
 import { bmp } from '../../../src/engines/image/decoders/bmp.ts'
 import type { Decoder } from '../../../src/engines/image/decoders/decoder.ts'
 import { ico } from '../../../src/engines/image/decoders/ico.ts'
+import { jp2 } from '../../../src/engines/image/decoders/jp2.ts'
 import { jxl } from '../../../src/engines/image/decoders/jxl.ts'
 import { psd } from '../../../src/engines/image/decoders/psd.ts'
 import { mutated } from '../../support/media/mutated.ts'
@@ -38,6 +39,13 @@ describe('decoders', () => {
     ['psd-grey.psd', psd, 'png-gray.png', 1],
     ['psd-bitmap.psd', psd, 'png-bilevel.png', 0],
     ['psd-cmyk.psd', psd, 'tiff-cmyk.tif', 1],
+    ['im.jp2', jp2, 'im.png', 1],
+    ['jp2-deep.jp2', jp2, 'im.png', 1],
+    ['jp2-tiles.jp2', jp2, 'im.png', 1],
+    ['jp2-bare.j2k', jp2, 'im.png', 1],
+    // With colours of half the size, and lossy.
+    ['jp2-420.jp2', jp2, 'im.png', 24],
+    ['jp2-gray.jp2', jp2, 'png-gray.png', 1],
     ['jxl-lossless.jxl', jxl, 'im.png', 1],
     ['jxl-deep.jxl', jxl, 'im.png', 1],
     ['jxl-p3.jxl', jxl, 'im.png', 2],
@@ -62,6 +70,11 @@ describe('decoders', () => {
     // `djxl` writes the same: red at the right, blue at the left.
     expect([...data.subarray(0, 3)].map((value) => value >> 6)).to.deep.equal([0, 0, 3])
     expect([...data.subarray(47 * 3, 48 * 3)].map((value) => value >> 6)).to.deep.equal([3, 0, 0])
+  })
+
+  it('refuse a JPEG 2000 with transparency, without reading memory of other images', async () => {
+    const work = jp2.decode(await fileOf('jp2-alpha.jp2'), options)
+    expect(await work.catch((err: Error) => err.message)).to.contain('components is not read')
   })
 
   it('decode run lengths of a PSD between other pixels', async () => {
@@ -97,6 +110,7 @@ describe('decoders', () => {
 
   it('refuse or decode any changed file, and check the size before they take memory', async () => {
     const names = {
+      jp2: ['im.jp2', 'jp2-deep.jp2', 'jp2-tiles.jp2', 'jp2-bare.j2k', 'jp2-420.jp2', 'jp2-gray.jp2'],
       bmp: ['im.bmp', 'bmp-2.bmp'],
       ico: ['im.ico'],
       jxl: ['jxl-lossless.jxl', 'jxl-alpha.jxl', 'jxl-turned.jxl', 'jxl-deep.jxl', 'jxl-animated.jxl'],
@@ -105,7 +119,7 @@ describe('decoders', () => {
     const check = ({ width, height }: { width: number; height: number }) => {
       if (width * height > options.maxPixels) throw new Error('too large')
     }
-    for (const [kind, decoder] of Object.entries({ bmp, ico, psd, jxl })) {
+    for (const [kind, decoder] of Object.entries({ bmp, ico, psd, jxl, jp2 })) {
       const files = await Promise.all(names[kind as keyof typeof names].map(fileOf))
       for (const bytes of mutated(files, { count: sized(60, 2000), spared: 0 })) {
         decoder.facts(bytes)

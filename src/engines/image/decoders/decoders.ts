@@ -7,11 +7,21 @@ import { bmp } from './bmp.ts'
 import type { Decoder, PictureFacts } from './decoder.ts'
 import { heif } from './heif.ts'
 import { ico } from './ico.ts'
+import { jp2 } from './jp2.ts'
 import { jxl } from './jxl.ts'
 import { psd } from './psd.ts'
 
 // By the names of the formats.
-const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif, bmp, ico, psd, jxl }
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  heic: heif,
+  bmp,
+  ico,
+  psd,
+  jxl,
+  jp2,
+  j2c: jp2,
+  jpx: jp2,
+}
 
 // A photo of an iPhone has its structure in the first 10 KB.
 const HEAD_BYTES = 128 * 1024
