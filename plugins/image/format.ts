@@ -1,12 +1,11 @@
 import { accepts } from '../../src/core/media/accept.ts'
 import { isAnimated } from '../../src/core/media/formats.ts'
-import { PHOTO_FORMATS } from '../../src/core/media/photos.ts'
 import { searchQuality } from '../../src/core/media/quality-search.ts'
 import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter, type Problem } from '../../src/core/problem.ts'
 import { notTransformable } from '../../src/core/transform-problems.ts'
-import { checkEncoders, encoded, FORMATS, type OutputFormat } from './encoders.mts'
+import { checkEncoders, encoded, FORMATS, type OutputFormat, usualFormat } from './encoders.mts'
 
 type FormatName = OutputFormat | 'svg' | 'auto'
 
@@ -151,14 +150,6 @@ function isQuality([format, value]: [string, unknown]): boolean {
 
 function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): number {
   return (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output] ?? DEFAULT_QUALITY
-}
-
-/**
- * The format of a source that can be written. Otherwise JPEG for formats of photos, and PNG for others (SVG), as it
- * preserves edges and transparency.
- */
-function usualFormat(source: string): OutputFormat {
-  return FORMATS.find((format) => format === source) ?? (PHOTO_FORMATS.has(source) ? 'jpeg' : 'png')
 }
 
 /**

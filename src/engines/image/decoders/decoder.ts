@@ -5,6 +5,8 @@ import type { Size } from '../../../core/geometry/box.ts'
  * call of `decode`, which runs only in a process that can be killed.
  */
 export interface Decoder {
+  /** The name of what decodes, for the documentation. */
+  library: string
   /** Memory for each pixel, in addition to the file, in bytes: measured and rounded up. */
   bytesPerPixel: number
   /**

@@ -6,6 +6,7 @@ import { tiffOf } from './tiff.ts'
 
 /** JPEG 2000, with OpenJPEG as WebAssembly: grey or three colours, which it converts to red, green and blue. */
 export const jp2: Decoder = {
+  library: 'OpenJPEG',
   // Measured with 12 MP: numbers of OpenJPEG, its output, and the TIFF.
   bytesPerPixel: 28,
 

@@ -11,6 +11,7 @@ const CHANNELS = 4
  * first frame is decoded.
  */
 export const jxl: Decoder = {
+  library: 'libjxl',
   // Measured with 12 MP: floats of libjxl, its output, and the TIFF.
   bytesPerPixel: 52,
 

@@ -38,6 +38,7 @@ const MODELS = { bitmap: 'grey', grey: 'grey', palette: 'rgb', rgb: 'rgb', cmyk:
  * @see the Adobe Photoshop File Formats Specification
  */
 export const psd: Decoder = {
+  library: 'Sluice',
   bytesPerPixel: 5,
 
   facts(head) {
