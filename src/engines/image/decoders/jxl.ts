@@ -24,11 +24,12 @@ export const jxl: Decoder = {
     const decoded = (await newInstance()).decode(bytes)
     if (!decoded) throw new Error('libjxl cannot decode the JPEG XL')
     const { width, height, data } = decoded
+    const all = new Uint8Array(data.buffer, data.byteOffset, data.length)
     const channels = facts.hasAlpha ? CHANNELS : 3
     const line = Buffer.alloc(width * channels)
     const row = (y: number) => {
-      const pixels = data.subarray(y * width * CHANNELS, (y + 1) * width * CHANNELS)
-      if (facts.hasAlpha) return pixels as unknown as Uint8Array
+      const pixels = all.subarray(y * width * CHANNELS, (y + 1) * width * CHANNELS)
+      if (facts.hasAlpha) return pixels
       for (let x = 0; x < width; x += 1)
         for (let i = 0; i < 3; i += 1) line[x * 3 + i] = pixels[x * CHANNELS + i] ?? 0
       return line

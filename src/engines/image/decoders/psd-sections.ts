@@ -19,7 +19,7 @@ export function sectionsOf(bytes: Buffer, { isLarge }: { isLarge: boolean }): Ps
   const resources = sectionAt(bytes, colours.end, 4)
   const layers = sectionAt(bytes, resources.end, isLarge ? 8 : 4)
   const profile = resourceIn(resources.content, PROFILE)
-  // The length of the information about layers precedes their number. It is negative for this reason alone.
+  // The length of the information about layers precedes their number, which is negative for this reason alone.
   const countAt = isLarge ? 8 : 4
   const hasAlpha = layers.content.length >= countAt + 2 && layers.content.readInt16BE(countAt) < 0
   return { palette: colours.content, ...(profile ? { profile } : {}), hasAlpha, pixelsAt: layers.end }
