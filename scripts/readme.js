@@ -7,7 +7,7 @@ import { CLOUDINARY_OPTIONS } from '../src/http/compat/cloudinary-options.ts'
 import { IMGPROXY_OPTIONS } from '../src/http/compat/imgproxy-options.ts'
 import { OPENINARY_OPTIONS } from '../src/http/compat/openinary.ts'
 import { endpointErrors } from './readme/endpoint-errors.js'
-import { formats } from './readme/formats.js'
+import { FORMAT_HEADINGS, formats } from './readme/formats.js'
 import { limits } from './readme/limits.js'
 import { root } from './ready/run.js'
 
@@ -41,7 +41,7 @@ async function tables() {
     'audio parameters': parameters(audio),
     'endpoint errors': table(['Request', 'Errors'], endpointErrors()),
     limits: table(['What', 'Limit'], limits()),
-    formats: table(['Format', 'Group', 'Media type', 'Extension', 'Recognised by'], formats()),
+    formats: table(FORMAT_HEADINGS, formats({ video: usualOutput(video), audio: usualOutput(audio) })),
     'client rules': clientRules(),
     'cloudinary options': foreignOptions(CLOUDINARY_OPTIONS, '_'),
     'imgproxy options': foreignOptions(IMGPROXY_OPTIONS, ':'),
@@ -89,6 +89,12 @@ function parameters(described) {
     `\`${plugin}\``,
   ])
   return table(['Parameter', 'Accepted values', 'Description', 'Plugin'], rows)
+}
+
+/** The format that the parameter `f` of video or audio has by default: its first value, when no default is declared. */
+function usualOutput(described) {
+  const { default: value, values } = described.find(({ name }) => name === 'f')
+  return value ?? values[0]
 }
 
 function table(head, rows) {

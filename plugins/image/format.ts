@@ -5,7 +5,7 @@ import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter, type Problem } from '../../src/core/problem.ts'
 import { notTransformable } from '../../src/core/transform-problems.ts'
-import { checkEncoders, encoded, FORMATS, type OutputFormat } from './encoders.mts'
+import { checkEncoders, encoded, FORMATS, type OutputFormat, usualFormat } from './encoders.mts'
 
 type FormatName = OutputFormat | 'svg' | 'auto'
 
@@ -150,17 +150,6 @@ function isQuality([format, value]: [string, unknown]): boolean {
 
 function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): number {
   return (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output] ?? DEFAULT_QUALITY
-}
-
-// Photos, which would be many times as large as PNG.
-const PHOTOS = new Set(['heic'])
-
-/**
- * The format of a source that can be written. Otherwise JPEG for formats of photos, and PNG for others (SVG), as it
- * preserves edges and transparency.
- */
-function usualFormat(source: string): OutputFormat {
-  return FORMATS.find((format) => format === source) ?? (PHOTOS.has(source) ? 'jpeg' : 'png')
 }
 
 /**

@@ -43,6 +43,16 @@ im webp-animated.webp -delay 10 $PICTURE -size 48x36 xc:green webp-animated.webp
 im bmp-2.bmp $PICTURE BMP2:bmp-2.bmp
 im bmp-3.bmp $PICTURE BMP3:bmp-3.bmp
 im psb.psb $PICTURE psb.psb
+im psd-raw.psd $PICTURE -compress none -depth 8 psd-raw.psd
+im psd-deep.psd $PICTURE -depth 16 psd-deep.psd
+im psd-grey.psd $PICTURE -colorspace Gray -depth 8 psd-grey.psd
+im psd-palette.psd $PICTURE -depth 8 -type Palette psd-palette.psd
+im psd-bitmap.psd $PICTURE -monochrome -depth 1 -type bilevel psd-bitmap.psd
+im psd-runs.psd $PICTURE -fill white -draw 'rectangle 10,0 20,35 rectangle 24,0 24,35' -compress RLE -depth 8 psd-runs.psd
+im psd-cmyk.psd $PICTURE -depth 8 -colorspace CMYK psd-cmyk.psd
+# Transparent at the left. Photoshop draws the merged image on white, ImageMagick does not do that itself.
+im psd-alpha.psd -size 64x48 xc:white \( xc:'#c80032' \( -size 48x64 gradient:white-black -rotate 90 \) -alpha off -compose CopyOpacity -composite \) \
+  -compose Over -composite \( -size 48x64 gradient:white-black -rotate 90 \) -alpha off -compose CopyOpacity -composite -depth 8 psd-alpha.psd
 im im-svg.svg $PICTURE im-svg.svg
 
 heic() { out=$1; try "$out" heif-enc -q 60 "$2" -o "$out"; rm -f "$2"; } # heic <file> <png>
@@ -54,6 +64,24 @@ convert -size 64x48 xc:'#c80032' \( -size 48x64 gradient:white-black -rotate 90 
 # With the profile of Display P3 that sharp has.
 (cd .. && node -e "require('sharp')('files/im.png').resize(64, 48, { fit: 'fill' }).withIccProfile('p3').toFile('files/p3.png')") &&
   heic heic-p3.heic p3.png
+
+jxl() { out=$1; shift; try "$out" cjxl "$1" "$out" -d 0; rm -f "$1"; } # jxl <file> <picture>
+convert $PICTURE -depth 8 -strip PNG24:plain.png && jxl jxl-lossless.jxl plain.png
+convert $PICTURE -depth 16 -strip PNG48:deep.png && jxl jxl-deep.jxl deep.png
+convert -size 64x48 xc:'#c80032' \( -size 48x64 gradient:white-black -rotate 90 \) -alpha off -compose CopyOpacity -composite -depth 8 -strip PNG32:alpha.png &&
+  jxl jxl-alpha.jxl alpha.png
+convert -size 64x48 gradient:red-blue -sampling-factor 4:4:4 -quality 95 turned.jpg && exiftool -q -n -overwrite_original -Orientation=6 turned.jpg &&
+  jxl jxl-turned.jxl turned.jpg
+(cd .. && node -e "require('sharp')('files/png-PNG24.png').withIccProfile('p3').toFile('files/p3.png')") && jxl jxl-p3.jxl p3.png
+cp gif-animated.gif moving.gif && jxl jxl-animated.jxl moving.gif
+
+im jp2-deep.jp2 $PICTURE -depth 16 jp2-deep.jp2
+im jp2-gray.jp2 $PICTURE -depth 8 -colorspace Gray jp2-gray.jp2
+im jp2-alpha.jp2 -size 48x36 gradient:none-red -depth 8 jp2-alpha.jp2
+convert $PICTURE -depth 8 plain.ppm
+try jp2-tiles.jp2 opj_compress -i plain.ppm -o jp2-tiles.jp2 -t 20,20 -n 3
+try jp2-bare.j2k opj_compress -i plain.ppm -o jp2-bare.j2k; rm -f plain.ppm
+try jp2-420.jp2 ffmpeg -y -bitexact -i png-PNG24.png -pix_fmt yuv420p jp2-420.jp2
 
 SOUND='-y -bitexact -f lavfi -i sine=d=0.3:r=44100 -ac 1'
 ff() { out=$1; shift; try "$out" ffmpeg "$@" "$out"; }
@@ -129,4 +157,5 @@ for f in ustar pax gnutar cpio iso9660 ar xar zip 7zip; do
 done
 try archive.tar.gz bsdtar -czf archive.tar.gz text.txt
 python3 ../../../scripts/corpus/documents.py
+python3 ../../../scripts/corpus/raw.py
 find . -size +120k -print -delete

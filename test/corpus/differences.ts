@@ -1,6 +1,12 @@
+import { RAW_FORMATS } from '../../src/core/media/photos.ts'
+
 const VECTOR = 'Sluice draws a vector picture in the size that is requested; sharp was told to enlarge nothing'
 const TRUNCATED = 'Sluice renders a truncated picture as far as it goes; sharp refuses it'
 const DECODED = 'Sluice has a decoder for it; sharp has none'
+const PREVIEW = 'Sluice takes the preview of the photo; sharp reads no RAW files, or a tiny first image'
+const PSDS = ['alpha', 'bitmap', 'cmyk', 'deep', 'grey', 'palette', 'raw', 'runs']
+const JP2S = ['420.jp2', 'bare.j2k', 'deep.jp2', 'gray.jp2', 'tiles.jp2']
+const JXLS = ['alpha', 'animated', 'deep', 'lossless', 'p3', 'turned']
 const PICTURE = 'ffprobe takes a picture for a video of one frame'
 const UNREAD = 'recognised and delivered; Sluice lets ffmpeg read no such container'
 const SOUND_ALONE = 'the first bytes of the container do not tell that it holds sound alone'
@@ -26,6 +32,14 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   'heic-p3.heic': DECODED,
   'heic-ten.heic': DECODED,
   'heic-turned.heic': DECODED,
+  ...Object.fromEntries(RAW_FORMATS.map((format) => [`camera.${format}`, PREVIEW])),
+  'im.psd': DECODED,
+  'psb.psb': DECODED,
+  'im.jp2': DECODED,
+  'im.j2c': DECODED,
+  ...Object.fromEntries(JP2S.map((kind) => [`jp2-${kind}`, DECODED])),
+  ...Object.fromEntries(JXLS.map((kind) => [`jxl-${kind}.jxl`, DECODED])),
+  ...Object.fromEntries(PSDS.map((kind) => [`psd-${kind}.psd`, DECODED])),
   'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',
 }
 
@@ -35,6 +49,10 @@ export const OTHER_THAN_FFPROBE: Readonly<Record<string, string>> = {
   'im.cur': PICTURE,
   'im.ico': PICTURE,
   'im.fits': PICTURE,
+  'camera.cr3': PICTURE,
+  'camera.raf': PICTURE,
+  'camera.rw2': PICTURE,
+  'pdf-scan.pdf': PICTURE,
   'im.jng': PICTURE,
   'im.hdr': 'ffprobe takes the text at its start for subtitles',
   'text.vtt': 'ffprobe finds subtitles, which are text',

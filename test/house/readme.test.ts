@@ -2,6 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { knownFormat } from '../../src/core/media/formats.ts'
+import { demuxerOf } from '../../src/engines/ffmpeg/input.ts'
+import { imageReaderOf } from '../../src/engines/image/readers.ts'
+import type { CorpusOutcome } from '../support/media/corpus.ts'
 
 const PAGES = ['configuration', 'image-parameters', 'video-parameters', 'audio-parameters', 'client-rules']
 
@@ -21,6 +25,18 @@ describe('the generated tables of docs/reference', () => {
       expect(plain.filter((row) => /(^|[^\\])<[a-z]/i.test(row))).to.deep.equal([])
     })
   }
+
+  it('name what transforms a format, exactly if the corpus has a transformed file of it', () => {
+    const text = readFileSync(join('test', 'corpus', 'expected.json'), 'utf8')
+    const outcomes = Object.values(JSON.parse(text) as Record<string, CorpusOutcome>)
+    // The corpus requests pictures, which a sound has only as a waveform.
+    const shown = outcomes.filter(({ group }) => group === 'image' || group === 'video')
+    const transformed = shown.filter(({ transformed: outcome }) => outcome.startsWith('200 '))
+    const isNamed = (name: string) =>
+      (imageReaderOf(knownFormat(name)) ?? demuxerOf(knownFormat(name))) !== undefined
+    const names = [...new Set(shown.map(({ format }) => format))]
+    expect(names.filter(isNamed)).to.have.members([...new Set(transformed.map(({ format }) => format))])
+  })
 })
 
 /** The default of each variable, as the reference has it; empty where there is none. */

@@ -18,6 +18,7 @@ export const FURTHER_FORMATS: readonly FormatRow[] = [
   ['orf', 'image/x-olympus-orf'],
   ['rw2', 'image/x-panasonic-rw2'],
   ['raf', 'image/x-fujifilm-raf'],
+  ['pef', 'image/x-pentax-pef'],
   ['flif', 'image/flif'],
   ['xcf', 'image/x-xcf'],
   ['icns', 'image/icns'],

@@ -6,6 +6,7 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Forecast, ForecastStep } from '../../core/plugin-api/plugin.ts'
 import { reducibleOf, reducibleOfDecoded } from './copies/reducible.ts'
 import { decoderOf, factsOf } from './decoders/decoders.ts'
+import { excerptOf } from './excerpts/excerpt.ts'
 import { type ImageHeader, readHeader } from './header.ts'
 import { checkBytes, checkComplete, checkPixels } from './pixel-limits.ts'
 
@@ -61,6 +62,9 @@ export async function forecastImage(
   steps: readonly ForecastStep[],
   { limits, signal }: { limits: TransformLimits; signal: AbortSignal },
 ): Promise<Forecast> {
+  const excerpt = await excerptOf(source, signal)
+  // From here on, the excerpt is the source: the rest of the file is never read.
+  if (excerpt) return forecastImage(excerpt, steps, { limits, signal })
   checkBytes(source, limits)
   checkComplete(source, limits)
   const format = formatOfMediaType(source.mediaType).name

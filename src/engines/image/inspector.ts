@@ -5,13 +5,19 @@ import { type Asset, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { readExif } from '../../core/media/exif.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import type { ImageInspector } from '../../core/plugin-api/inspectors.ts'
+import { NOT_TRANSFORMABLE, Problem } from '../../core/problem.ts'
 import { decoderOf } from './decoders/decoders.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
+import { excerptOf } from './excerpts/excerpt.ts'
 import { failOn } from './header.ts'
 
 /** Reads facts about images with libvips. */
 export const imageInspector: ImageInspector = {
-  async facts(source, { maxBytes, decodes, signal }) {
+  async facts(source, options) {
+    const { maxBytes, decodes, signal } = options
+    const excerpt = await excerptIn(source, signal)
+    if (excerpt === 'none') return undefined
+    if (excerpt) return imageInspector.facts(excerpt, options)
     const isWhole = source.size <= maxBytes
     const bytes = isWhole
       ? await readAll(source, signal)
@@ -53,6 +59,16 @@ export const imageInspector: ImageInspector = {
       lqip: await placeholder(bytes),
     }
   },
+}
+
+/** The excerpt of a file that is more than its image; `none` when the file has no image. */
+async function excerptIn(source: Asset, signal: AbortSignal): Promise<Asset | 'none' | undefined> {
+  try {
+    return await excerptOf(source, signal)
+  } catch (error) {
+    if (error instanceof Problem && error.code === NOT_TRANSFORMABLE) return 'none'
+    throw error
+  }
 }
 
 async function metadataOf(bytes: Buffer, source: Asset): Promise<Metadata | undefined> {

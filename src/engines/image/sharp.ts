@@ -5,6 +5,7 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
 import { completedPng, isPng } from './completed-png.ts'
 import { decoded } from './decoders/decoders.ts'
+import { excerptOf } from './excerpts/excerpt.ts'
 import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
 import { failOn, headerIn, headerOf, inputOf } from './header.ts'
@@ -36,6 +37,8 @@ export const sharpEngine: Engine<'sharp'> = {
   async open(asset, opening, context) {
     const { signal, limits } = context
     const { frames = 'all', page = 1, profile = 'srgb', upright = false } = opening
+    const excerpt = await excerptOf(asset, signal)
+    if (excerpt) return sharpEngine.open(excerpt, opening, context)
     checkBytes(asset, limits)
     checkComplete(asset, limits)
     const other = await decoded(asset, page, context)

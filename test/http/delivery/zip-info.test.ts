@@ -82,7 +82,7 @@ onTwoBackends('information about a ZIP', (start) => {
       const known = await infoOf(broken)
       expect(known).to.include({ format: 'zip' }).and.not.have.any.keys('entries', 'entryCount')
     }
-    for (const broken of mutated([bytes], { count: sized(20, 2000), headBytes: 40, seed: 7 }))
+    for (const broken of mutated([bytes], { count: sized(20, 2000), spared: 40 }))
       expect(await infoOf(broken)).to.include({ format: 'zip' })
   })
 })

@@ -90,8 +90,9 @@ onOneBackend('a HEIC', (start) => {
     const names = ['heic-turned.heic', 'heic-alpha.heic', 'heic-p3.heic', 'heic-ten.heic']
     const files = await Promise.all(names.map(fileOf))
     const statuses = new Set<number>()
-    for (const [i, bytes] of mutated(files, { count: sized(24, 2000), headBytes: 28, seed: 20 }).entries()) {
-      const { src } = await uploadOne(service, { name: `${i}.heic`, bytes })
+    // The type of the file stays.
+    for (const bytes of mutated(files, { count: sized(24, 2000), spared: 28 })) {
+      const { src } = await uploadOne(service, { name: 'a.heic', bytes })
       statuses.add((await exchange(service, `${src}?w=24`)).status)
     }
     expect([...statuses]).to.have.members([200, 422])

@@ -1,19 +1,25 @@
+// Most structures of a file are near its start.
+const START_BYTES = 256
+
 /**
- * Returns files with up to eight changed bytes, a quarter of them also cut: the same ones in each run.
+ * Returns copies of the files with up to eight changed bytes, half of them near the start, and every fourth of the copies
+ * truncated: the same in each run.
  *
- * @param options.headBytes the bytes that stay, so that the type of the file does
+ * @param options.spared bytes at the start that stay, so that the type of the file stays
  */
-export function mutated(
+export function* mutated(
   files: readonly Buffer[],
-  { count, headBytes, seed }: { count: number; headBytes: number; seed: number },
-): Buffer[] {
-  const random = randomFrom(seed)
-  return Array.from({ length: count }, (_, i) => {
+  { count, spared }: { count: number; spared: number },
+): Generator<Buffer> {
+  const random = randomFrom(20)
+  for (let i = 0; i < count; i += 1) {
     const bytes = Buffer.from(files[i % files.length] as Buffer)
-    const place = () => headBytes + random(bytes.length - headBytes)
-    for (let changes = 1 + random(8); changes > 0; changes -= 1) bytes[place()] = random(256)
-    return random(4) === 0 ? bytes.subarray(0, place()) : bytes
-  })
+    const changes = 1 + random(8)
+    for (let change = 0; change < changes; change += 1)
+      bytes[spared + random(Math.min(random(2) ? START_BYTES : bytes.length, bytes.length - spared))] =
+        random(256)
+    yield random(4) === 0 ? bytes.subarray(0, spared + random(bytes.length - spared)) : bytes
+  }
 }
 
 /** Integers below a bound, the same in each run. */

@@ -32,6 +32,11 @@ const SIGNATURES: readonly Signature[] = [
     [64, '00'],
     oneOf(65, 1, 3, 4),
   ],
+  // Olympus and Panasonic have TIFFs with signatures of their own. file-type knows those of some cameras.
+  ['orf', ascii(0, 'IIRO'), [4, '08000000']],
+  ['orf', ascii(0, 'IIRS'), [4, '08000000']],
+  ['orf', ascii(0, 'MMOR'), [4, '00000008']],
+  ['rw2', ascii(0, 'IIU\0'), oneOf(4, 8, 24), [5, '000000']],
   ['dcx', [0, 'b168de3a']],
   ['dds', ascii(0, 'DDS '), [4, '7c000000']],
   ['pbm', matches(sides('P4', 2))],

@@ -7,7 +7,7 @@ import { compoundFormat } from './compound.ts'
 import { compressedFormat } from './compressed.ts'
 import { id3End } from './id3.ts'
 import { formatBySign } from './signatures.ts'
-import { isTiff } from './tiff.ts'
+import { isTiff, rawFormat } from './tiff.ts'
 
 /**
  * The number of a file's first bytes that {@link sniff} needs at least. `sniffDepth` returns it when more are needed.
@@ -88,9 +88,10 @@ export async function sniff(head: Uint8Array, fileName: string): Promise<Sniffed
 }
 
 async function formatBySignature(head: Uint8Array, fileName: string): Promise<Format | undefined> {
+  // file-type fails on a TIFF whose directory is behind the head, and finds RAW files among TIFFs by one tag.
+  if (isTiff(head)) return knownFormat(rawFormat(head) ?? 'tiff')
   const signature = await fileTypeFromBuffer(head).catch(() => undefined)
-  // file-type fails on a TIFF whose directory is behind the head.
-  if (!signature) return isTiff(head) ? knownFormat('tiff') : formatBySign(head)
+  if (!signature) return formatBySign(head)
   if (signature.ext === 'cfb') return compoundFormat(head, extensionOf(fileName))
   if (signature.ext === 'gz') return compressedFormat(head, (start) => markupFormat(start))
   // The first four bytes of a TGA may equal those of a cursor.

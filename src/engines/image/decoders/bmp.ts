@@ -23,6 +23,7 @@ export interface Bitmap extends Size {
 
 /** BMP of Windows and OS/2, without compression, with 1 to 32 bits per pixel. Any fourth channel is ignored. */
 export const bmp: Decoder = {
+  library: 'Sluice',
   bytesPerPixel: 4,
 
   facts(head): PictureFacts | undefined {

@@ -6,6 +6,8 @@ import type { PageFacts } from '../../../core/plugin-api/inspectors.ts'
  * call of `decode`, which runs only in a process that can be killed.
  */
 export interface Decoder {
+  /** The name of what decodes, for the documentation. */
+  library: string
   /** Memory for each pixel, in addition to the file, in bytes: measured and rounded up. */
   bytesPerPixel: number
   /** The largest size that `decode` returns, for a format whose size is never in the first bytes. */

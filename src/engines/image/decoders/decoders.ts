@@ -8,10 +8,24 @@ import type { Decoder, PictureFacts } from './decoder.ts'
 import { epub } from './epub.ts'
 import { heif } from './heif.ts'
 import { ico } from './ico.ts'
+import { jp2 } from './jp2.ts'
+import { jxl } from './jxl.ts'
 import { pdf } from './pdf.ts'
+import { psd } from './psd.ts'
 
 // By the names of the formats.
-const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif, bmp, ico, pdf, epub }
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  heic: heif,
+  bmp,
+  ico,
+  psd,
+  jxl,
+  jp2,
+  j2c: jp2,
+  jpx: jp2,
+  pdf,
+  epub,
+}
 
 // A photo of an iPhone has its structure in the first 10 KB.
 const HEAD_BYTES = 128 * 1024

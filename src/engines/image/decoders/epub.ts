@@ -13,6 +13,7 @@ const PICTURES = new Set(['jpeg', 'png', 'gif', 'webp', 'svg'])
 
 /** The cover of an e-book: the image that its list of files names as the cover. */
 export const epub: Decoder = {
+  library: 'Sluice',
   bytesPerPixel: 8,
   facts: () => undefined,
   decode: coverOf,

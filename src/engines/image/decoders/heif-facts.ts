@@ -1,10 +1,5 @@
+import { boxesIn, contentOf } from './boxes.ts'
 import type { PictureFacts } from './decoder.ts'
-
-interface Box {
-  type: string
-  /** The content, without size and type. */
-  content: Buffer
-}
 
 // A full box has a version and flags before its content.
 const FULL = 4
@@ -43,29 +38,6 @@ function factsIn(head: Buffer): PictureFacts | undefined {
     ({ type, content }) => type === 'auxC' && ALPHA.test(content.toString('latin1', FULL)),
   )
   return { ...size, hasAlpha }
-}
-
-/** The boxes of a part of a file, at most up to its end. */
-function boxesIn(part: Buffer): Box[] {
-  const boxes: Box[] = []
-  for (let at = 0; at + 8 <= part.length; ) {
-    const size = part.readUInt32BE(at)
-    const isLong = size === 1
-    // A size of 0 reaches to the end.
-    const length = isLong ? Number(part.readBigUInt64BE(at + 8)) : size || part.length - at
-    const head = isLong ? 16 : 8
-    if (length < head) break
-    boxes.push({
-      type: part.toString('latin1', at + 4, at + 8),
-      content: part.subarray(at + head, at + length),
-    })
-    at += length
-  }
-  return boxes
-}
-
-function contentOf(boxes: readonly Box[], type: string): Buffer {
-  return boxes.find((box) => box.type === type)?.content ?? Buffer.alloc(0)
 }
 
 function primaryItem(pitm: Buffer): number {

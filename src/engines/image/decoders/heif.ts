@@ -52,6 +52,7 @@ const ERROR_BYTES = 12
  * orientation must not be applied again. Only the primary image is decoded: no thumbnail, depth map or gain map.
  */
 export const heif: Decoder = {
+  library: 'libheif',
   // Measured with 12 MP: planes of libheif, its output, and the TIFF.
   bytesPerPixel: 14,
 

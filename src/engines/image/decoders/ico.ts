@@ -8,6 +8,7 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 
 /** ICO: its largest image, a PNG or a bitmap with transparency. */
 export const ico: Decoder = {
+  library: 'Sluice',
   bytesPerPixel: 4,
 
   facts(head) {

@@ -26,6 +26,7 @@ const LISTED_PAGES = 100
  * {@link LONGEST_SIDE} pixels. Scripts and links of the document are ignored. pdfium has fonts for text whose font is not embedded.
  */
 export const pdf: Decoder = {
+  library: 'pdfium',
   // The bitmap and the TIFF, pdfium itself with its fonts, and the images on the page.
   bytesPerPixel: 24,
   assumed: { width: LONGEST_SIDE, height: LONGEST_SIDE },

@@ -1,9 +1,21 @@
 import type { Size } from '../../../core/geometry/box.ts'
 
-/** Decoded pixels: rows of 8 bits per channel, red, green, blue and perhaps alpha, not premultiplied. */
+/** The colours of pixels: their number, and the number of the model in a TIFF. CMYK: 255 is the most ink. */
+const MODELS = {
+  grey: { colours: 1, photometric: 1 },
+  rgb: { colours: 3, photometric: 2 },
+  cmyk: { colours: 4, photometric: 5 },
+} as const
+
+export type PixelModel = keyof typeof MODELS
+
+/** Decoded pixels: rows of 8 bits per channel, the colours and perhaps alpha, not premultiplied. */
 export interface Pixels extends Size {
-  channels: 3 | 4
-  /** The ICC profile of the colours; sRGB without it. */
+  /** The number of colours, and one more for alpha. */
+  channels: number
+  /** `rgb` by default. */
+  model?: PixelModel
+  /** The ICC profile of the colours; sRGB, or the usual one of the model, without it. */
   profile?: Buffer
   /** Returns the row at this height, from 0, of `width * channels` bytes. */
   row(y: number): Uint8Array
@@ -23,7 +35,8 @@ type Entry = [tag: number, type: keyof typeof BYTES_OF, values: readonly number[
  *
  * @see TIFF 6.0, sections 2 and 6
  */
-export function tiffOf({ width, height, channels, profile, row }: Pixels): Buffer {
+export function tiffOf({ width, height, channels, model = 'rgb', profile, row }: Pixels): Buffer {
+  const { colours, photometric } = MODELS[model]
   const strips = Array.from({ length: Math.ceil(height / ROWS_PER_STRIP) }, (_, i) => i * ROWS_PER_STRIP)
   const rowBytes = width * channels
   const lengths = strips.map((y) => Math.min(ROWS_PER_STRIP, height - y) * rowBytes)
@@ -31,15 +44,15 @@ export function tiffOf({ width, height, channels, profile, row }: Pixels): Buffe
     [256, LONG, [width]],
     [257, LONG, [height]],
     [258, SHORT, Array.from({ length: channels }, () => 8)],
-    // No compression; red, green and blue.
+    // No compression.
     [259, SHORT, [1]],
-    [262, SHORT, [2]],
+    [262, SHORT, [photometric]],
     [273, LONG, strips.map((y) => pixelsAt + y * rowBytes)],
     [277, SHORT, [channels]],
     [278, LONG, [ROWS_PER_STRIP]],
     [279, LONG, lengths],
     // Alpha that is not premultiplied.
-    ...(channels === 4 ? [[338, SHORT, [2]] satisfies Entry] : []),
+    ...(channels > colours ? [[338, SHORT, [2]] satisfies Entry] : []),
     ...(profile ? [[34675, UNDEFINED, profile] satisfies Entry] : []),
   ]
   const { length: pixelsAt } = directory(entries(0))

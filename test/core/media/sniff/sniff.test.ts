@@ -38,6 +38,23 @@ const box = (type: string, ...content: Array<string | readonly number[]>) => {
   return ascii([0, 0, 0, body.length + 4], [...body])
 }
 
+/** A little-endian TIFF with one directory of numbers and texts. */
+function tiffOf(fields: ReadonlyArray<readonly [tag: number, value: number | string]>): Buffer {
+  const directory = Buffer.alloc(2 + 12 * fields.length + 4)
+  directory.writeUInt16LE(fields.length)
+  let texts = ''
+  for (const [i, [tag, value]] of fields.entries()) {
+    const at = 2 + 12 * i
+    const isText = typeof value === 'string'
+    directory.writeUInt16LE(tag, at)
+    directory.writeUInt16LE(isText ? 2 : 4, at + 2)
+    directory.writeUInt32LE(isText ? value.length + 1 : 1, at + 4)
+    directory.writeUInt32LE(isText ? 8 + directory.length + texts.length : value, at + 8)
+    if (isText) texts += `${value}\0`
+  }
+  return ascii('II*\0', [8, 0, 0, 0], [...directory], texts)
+}
+
 describe('the type', () => {
   describe('of an image', () => {
     for (const format of ['png', 'jpeg', 'webp', 'gif', 'tiff', 'avif'] as const) {
@@ -48,6 +65,22 @@ describe('the type', () => {
         }
       })
     }
+
+    it('is tiff for the TIFFs of cameras and of the programs of their makers', async () => {
+      const make = (maker: string) => [271, maker] as const
+      // Any program may write the tag of PrintIM (50341).
+      const others = [
+        [make('SONY'), [50341, 'PrintIM']],
+        [make('OLYMPUS'), [50341, 'PrintIM']],
+        [make('NIKON CORPORATION'), [254, 0], [330, 8]],
+        [make('PENTAX'), [262, 2]],
+        [make('Canon')],
+      ] as const
+      for (const fields of others)
+        expect(await sniffed(tiffOf(fields), 'a.nef')).to.deep.equal(['tiff', 'image/tiff'])
+      const camera = [[254, 1], make('NIKON CORPORATION'), [330, 8]] as const
+      expect(await sniffed(tiffOf(camera), 'a.tif')).to.deep.equal(['nef', 'image/x-nikon-nef'])
+    })
 
     it('is that of the image format for an animation', async () => {
       expect(await sniffed(await animation({ format: 'webp' }), 'a.gif')).to.deep.equal([
