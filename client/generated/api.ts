@@ -1081,6 +1081,8 @@ export type ParameterLists = Partial<Record<"image" | "video" | "audio" | "text"
   default?: string | number
   /** Value when the query has the name alone. */
   bare?: number
+  /** What the value `auto` depends on: it becomes a number by the client hints of the request. */
+  auto?: "dpr" | "width"
   values?: Array<string>
   synonyms?: Record<string, string>
   maxLength?: number

@@ -27,17 +27,17 @@ export interface BuiltInParameters {
    */
   crop?: readonly number[] | string | undefined
   /**
-   * image: Width. Takes an integer from 1 to 5000 px.
+   * image: Width. auto: the width in the page, by client hints. Takes an integer from 1 to 5000 px or auto.
    * video: Maximum width. Smaller videos are not enlarged. Takes an integer from 16 to 5000 px.
    * audio: Width of the waveform: the maximum number of peaks. Takes an integer from 1 to 5000 px.
    */
-  w?: number | undefined
+  w?: number | 'auto' | undefined
   /**
-   * image: Width. Takes an integer from 1 to 5000 px. The same as `w`.
+   * image: Width. auto: the width in the page, by client hints. Takes an integer from 1 to 5000 px or auto. The same as `w`.
    * video: Maximum width. Smaller videos are not enlarged. Takes an integer from 16 to 5000 px. The same as `w`.
    * audio: Width of the waveform: the maximum number of peaks. Takes an integer from 1 to 5000 px. The same as `w`.
    */
-  width?: number | undefined
+  width?: number | 'auto' | undefined
   /**
    * image: Height. Takes an integer from 1 to 5000 px.
    * video: Maximum height. Smaller videos are not enlarged. Takes an integer from 16 to 5000 px.
@@ -55,9 +55,9 @@ export interface BuiltInParameters {
    */
   fit?: 'cover' | 'contain' | 'fill' | 'inside' | 'outside' | undefined
   /**
-   * image: Device pixel ratio: multiplies w, h and pad. Takes a number from 1 to 3.
+   * image: Device pixel ratio: multiplies w, h and pad. auto: that of the screen, by client hints. Takes a number from 1 to 3 or auto.
    */
-  dpr?: number | undefined
+  dpr?: number | 'auto' | undefined
   /**
    * image: Allows an output larger than the original. Takes no value, 1 or 0.
    */

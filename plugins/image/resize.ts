@@ -22,7 +22,15 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'geometry',
   params: {
-    w: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['width'], help: 'Width.' },
+    w: {
+      type: 'integer',
+      min: 1,
+      max: MAX_SIDE,
+      unit: 'px',
+      auto: 'width',
+      aliases: ['width'],
+      help: 'Width. auto: the width in the page, by client hints.',
+    },
     h: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['height'], help: 'Height.' },
     fit: {
       type: 'enum',
@@ -30,7 +38,14 @@ export default definePlugin({
       default: 'cover',
       help: 'Fit into a box of both w and h. cover: crops. contain: pads. fill: stretches. inside: fits within the box. outside: covers the box without cropping.',
     },
-    dpr: { type: 'number', min: 1, max: 3, default: 1, help: 'Device pixel ratio: multiplies w, h and pad.' },
+    dpr: {
+      type: 'number',
+      min: 1,
+      max: 3,
+      default: 1,
+      auto: 'dpr',
+      help: 'Device pixel ratio: multiplies w, h and pad. auto: that of the screen, by client hints.',
+    },
     enlarge: { type: 'flag', help: 'Allows an output larger than the original.' },
     ar: {
       type: 'list',

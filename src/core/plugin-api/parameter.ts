@@ -2,7 +2,13 @@ import { NOTHING_UNSEEN, UNSEEN_CHARACTER } from '../files/relative-path.ts'
 import { parsePath } from '../files/request-path.ts'
 import { parseColor } from '../media/color.ts'
 import type { MediaGroup } from '../media/groups.ts'
+import type { Preference } from '../media/preferences.ts'
 import { badParameter, Problem } from '../problem.ts'
+
+/** The value of a number that is chosen for each request. */
+export const AUTO = 'auto'
+
+type AutomaticPreference = Exclude<Preference, 'accept'>
 
 interface Described {
   /** Other names for the same parameter; the record's own key is the canonical one. */
@@ -13,10 +19,26 @@ interface Described {
 
 /** A parameter as data: its accepted values and its purpose. All bounds are inclusive. */
 export type ParameterSpec = Described &
+  // `auto`: the value `auto` is accepted too. The plugin receives the number that fits this preference of the request.
   (
-    | { type: 'integer'; min: number; max: number; unit?: string; default?: number }
+    | {
+        type: 'integer'
+        min: number
+        max: number
+        unit?: string
+        default?: number
+        auto?: AutomaticPreference
+      }
     // `bare`: the value when the query has the name alone, `?trim`.
-    | { type: 'number'; min: number; max: number; unit?: string; default?: number; bare?: number }
+    | {
+        type: 'number'
+        min: number
+        max: number
+        unit?: string
+        default?: number
+        bare?: number
+        auto?: AutomaticPreference
+      }
     // `synonyms`: other words for a value, `{ jpg: 'jpeg' }`.
     | {
         type: 'enum'
@@ -77,6 +99,7 @@ export function parseParameter(
   spec: ParameterSpec,
   received: string,
 ): ParameterValue | undefined {
+  if ('auto' in spec && spec.auto && received.toLowerCase() === AUTO) return AUTO
   switch (spec.type) {
     case 'integer':
       return inBounds(name, spec, received, INTEGER)
@@ -137,7 +160,7 @@ export function expectation(spec: ParameterSpec): string {
   switch (spec.type) {
     case 'integer':
     case 'number':
-      return `${spec.type === 'integer' ? 'an integer' : 'a number'} from ${spec.min} to ${spec.max}${unitOf(spec)}${'bare' in spec ? ` (no value means ${spec.bare})` : ''}`
+      return `${spec.type === 'integer' ? 'an integer' : 'a number'} from ${spec.min} to ${spec.max}${unitOf(spec)}${'bare' in spec ? ` (no value means ${spec.bare})` : ''}${spec.auto ? ` or ${AUTO}` : ''}`
     case 'enum':
       return `one of ${spec.values.join(', ')}`
     case 'flag':

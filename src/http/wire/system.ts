@@ -67,6 +67,10 @@ const parameter = z
     unit: z.string().optional(),
     default: z.union([z.string(), number]).optional(),
     bare: number.describe('Value when the query has the name alone.').optional(),
+    auto: z
+      .enum(['dpr', 'width'])
+      .optional()
+      .describe('What the value `auto` depends on: it becomes a number by the client hints of the request.'),
     values: z.array(z.string()).optional(),
     synonyms: z.record(z.string(), z.string()).optional(),
     maxLength: z.int().optional(),

@@ -29,7 +29,7 @@ const planOf = (transforms: readonly LoadedPlugin[], query: string) =>
   )({
     query: new URLSearchParams(query),
     format: formatOfMediaType('image/png'),
-    accept: '',
+    preferences: {},
   })
 
 describe('a plan in a child process', () => {

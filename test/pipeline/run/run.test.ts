@@ -61,7 +61,7 @@ function step(
   }
 }
 
-const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesByAccept: false, notes: [] })
+const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesBy: [], notes: [] })
 
 describe('running a plan', () => {
   let png: Buffer
@@ -467,7 +467,7 @@ describe('running a plan', () => {
     const plan = createPlanner(
       transforms,
       [],
-    )({ query: [['w', '30']], format: knownFormat('png'), accept: '' })
+    )({ query: [['w', '30']], format: knownFormat('png'), preferences: {} })
     const asset = await createRunner(countingEngine().engines)(plan, assetOf(png, 'png'), context())
     expect(await sharp(await readAll(asset)).metadata()).to.include({ width: 30, height: 20, format: 'png' })
   })

@@ -242,7 +242,7 @@ describe('colour parameters of images', () => {
     const format = formatNamed('png')
     if (!format) throw new Error('png is known')
     const variant = (query: string) =>
-      createPlanner(transforms, [])({ query: new URLSearchParams(query), format, accept: '' }).variant
+      createPlanner(transforms, [])({ query: new URLSearchParams(query), format, preferences: {} }).variant
     for (const [query, expected] of [
       ['gamma=1', 'default'],
       ['gamma=1.50', 'gamma=1.5'],
