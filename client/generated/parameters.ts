@@ -167,9 +167,9 @@ export interface BuiltInParameters {
    */
   pixelate?: number | undefined
   /**
-   * image: Mild, fast sharpening. Takes no value, 1 or 0.
+   * image: Mild, fast sharpening. auto: very mild, and only if w or h halves the image or reduces it further. Takes no value, 1, 0 or auto.
    */
-  sharpen?: boolean | undefined
+  sharpen?: boolean | 'auto' | undefined
   /**
    * image: Sharpening that preserves flat areas, with this Gaussian sigma, multiplied by dpr. Takes a number from 0.3 to 10 px.
    */

@@ -142,7 +142,8 @@ export default definePlugin({
     const outputSize = canvas ?? size
     if (outputSize.width > source.width || outputSize.height > source.height)
       checkOutput(outputSize, { pages: source.pages, limits, expected: 'w and h that result in' })
-    const known = { ...source, ...size, dpr, format: isVector ? 'png' : source.format }
+    const reduction = isVector ? 1 : taken.width / size.width
+    const known = { ...source, ...size, dpr, reduction, format: isVector ? 'png' : source.format }
     const cropped = { ...known, framed: true as const }
     if (!isWhole(taken, source)) {
       const enlarges = !isVector && size.width > Math.ceil(taken.width)

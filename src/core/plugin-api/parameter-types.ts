@@ -50,7 +50,7 @@ function typesOf(parameter: DescribedParameter): string[] {
         ...(parameter.auto ? [literal(AUTO)] : []),
       ]
     case 'flag':
-      return ['boolean']
+      return ['boolean', ...(parameter.words ?? []).map(literal)]
     case 'enum':
       return [...parameter.values, ...Object.keys(parameter.synonyms ?? {})].flatMap((value) =>
         /^\d{1,9}$/.test(value) ? [literal(value), value] : [literal(value)],

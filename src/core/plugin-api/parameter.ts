@@ -46,7 +46,8 @@ export type ParameterSpec = Described &
         synonyms?: Readonly<Record<string, string>>
         default?: string
       }
-    | { type: 'flag' }
+    // `words`: further values, which the plugin receives as they are.
+    | { type: 'flag'; words?: readonly string[] }
     // Free text in Unicode form NFC, without leading and trailing white space; `maxLength` in code points.
     // `lines`: it may have line breaks, each of which becomes a line feed.
     | { type: 'text'; maxLength: number; lines?: true; default?: string }
@@ -79,7 +80,9 @@ type ValueOf<S extends ParameterSpec> = S extends { type: 'integer' | 'number' }
       ? string
       : S extends { type: 'list' }
         ? readonly number[]
-        : boolean
+        : S extends { type: 'flag'; words: readonly (infer W)[] }
+          ? boolean | W
+          : boolean
 
 /** The values that `transform` receives: each parameter that the query names or that has a default. */
 export type ParameterValues<P extends ParameterSpecs> = {
@@ -116,6 +119,7 @@ export function parseParameter(
     case 'flag':
       if (/^(|1|true)$/i.test(received)) return true
       if (/^(0|false)$/i.test(received)) return undefined
+      if (spec.words?.includes(received.toLowerCase())) return received.toLowerCase()
       throw refusal(name, spec, received)
     case 'text': {
       const text = received.normalize('NFC').replace(/\r\n?/g, '\n').trim()
@@ -164,7 +168,7 @@ export function expectation(spec: ParameterSpec): string {
     case 'enum':
       return `one of ${spec.values.join(', ')}`
     case 'flag':
-      return 'no value, 1 or 0'
+      return `no value, ${['1', '0', ...(spec.words ?? [])].join(', ').replace(/, ([^,]*)$/, ' or $1')}`
     case 'text':
       return `a text of 1 to ${spec.maxLength} characters ${NOTHING_UNSEEN}${spec.lines ? '; line breaks are accepted' : ''}`
     case 'key':

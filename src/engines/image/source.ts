@@ -22,6 +22,8 @@ export interface ImageSource {
   keepsProfile?: true
   /** Device pixels per pixel of the URL's parameters, after the resize; 1 before it. */
   dpr: number
+  /** By how much the resize has reduced the sides: 2 for half of the width. At most 1 without a reduction. */
+  reduction: number
   /**
    * In this pass the image is cropped or padded after the resize. sharp does this after all other changes of the
    * shape.
@@ -67,6 +69,7 @@ export function describe(
     format: formatName(header.format),
     ...(keepsProfile ? { keepsProfile } : {}),
     dpr: 1,
+    reduction: 1,
     ...(pages > 1 && timing.delay.length > 0 ? { timing } : {}),
   }
 }

@@ -34,7 +34,7 @@ function schemaOf(spec: ParameterSpec): JsonSchema {
     case 'enum':
       return { type: 'string', enum: [...spec.values, ...Object.keys(spec.synonyms ?? {})], ...preset }
     case 'flag':
-      return FLAG
+      return spec.words ? { anyOf: [FLAG, { type: 'string', enum: [...spec.words] }] } : FLAG
     case 'text':
       return { type: 'string', minLength: 1, maxLength: spec.maxLength, ...preset }
     case 'list':

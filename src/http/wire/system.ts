@@ -72,6 +72,7 @@ const parameter = z
       .optional()
       .describe('What the value `auto` depends on: it becomes a number by the client hints of the request.'),
     values: z.array(z.string()).optional(),
+    words: z.array(z.string()).optional().describe('Further values of a flag.'),
     synonyms: z.record(z.string(), z.string()).optional(),
     maxLength: z.int().optional(),
     lines: z.boolean().describe('Whether the text may have line breaks.').optional(),

@@ -44,7 +44,7 @@ const SCHEMAS = {
   integer: parameter({ ...BOUNDS, ...DEFAULT, ...AUTOMATIC }),
   number: parameter({ ...BOUNDS, ...DEFAULT, ...BARE, ...AUTOMATIC }),
   enum: parameter({ values: VALUES, synonyms: MEMBER.unchecked, ...DEFAULT }),
-  flag: parameter({}),
+  flag: parameter({ words: VALUES.optional() }),
   text: parameter({
     maxLength: z.int().min(1).describe('an integer maxLength from 1'),
     lines: z.literal(true).optional().describe('lines to be true or absent'),

@@ -28,7 +28,7 @@ export type Parameter = Described &
         auto?: string
       }
     | { type: 'enum'; values: readonly string[]; default?: string }
-    | { type: 'flag' }
+    | { type: 'flag'; words?: readonly string[] }
     | { type: 'text'; maxLength: number; default?: string }
     | { type: 'key'; group: Group }
     | {
