@@ -71,6 +71,10 @@ export interface BuiltInParameters {
    */
   func?: 'auto' | 'face' | 'center' | 'north' | 'northeast' | 'east' | 'southeast' | 'south' | 'southwest' | 'west' | 'northwest' | 'centre' | 'c' | 'middle' | 'n' | 'top' | 'ne' | 'top-right' | 'e' | 'right' | 'se' | 'bottom-right' | 's' | 'bottom' | 'sw' | 'bottom-left' | 'w' | 'left' | 'nw' | 'top-left' | 'attention' | 'smart' | 'faces' | undefined
   /**
+   * image: Weights of faces, text and saturated colours for func=auto, which is then the default: 2,1,1. A weight above 0 for faces needs a detector. Takes 3 numbers face,text,colour (from 0 to 10).
+   */
+  focus_weights?: readonly number[] | string | undefined
+  /**
    * image: Horizontal focus of a crop. 0: the left edge. 1: the right edge. Takes a number from 0 to 1.
    */
   fx?: number | undefined

@@ -1,14 +1,14 @@
-import type { ResizeOptions } from 'sharp'
 import { boxAround, isWhole, type Size } from '../../src/core/geometry/box.ts'
 import { largestDrawing } from '../../src/core/geometry/drawing.ts'
 import { COMPASS_SYNONYMS, COMPASS_WORDS, requestedFocus } from '../../src/core/geometry/focus.ts'
 import { cutAfterResizing, cutBeforeResizing, type Fit, framing } from '../../src/core/geometry/framing.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { ratioOf, withRatio } from '../../src/core/geometry/ratio.ts'
-import { EMPTY } from '../../src/core/media/color.ts'
 import type { TransformLimits } from '../../src/core/plugin-api/limits.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
+import { around, drawn } from './drawing.mts'
+import { noDetector } from './no-detector.mts'
 import { focusIn } from './picture-focus.mts'
 
 const MAX_SIDE = 5000
@@ -63,6 +63,15 @@ export default definePlugin({
       default: 'center',
       help: 'Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction. Replaces the focal point of the file.',
     },
+    focus_weights: {
+      type: 'list',
+      of: 'number',
+      names: ['face', 'text', 'colour'],
+      separator: ',',
+      min: [0, 0, 0],
+      max: [10, 10, 10],
+      help: 'Weights of faces, text and saturated colours for func=auto, which is then the default: 2,1,1. A weight above 0 for faces needs a detector.',
+    },
     fx: {
       type: 'number',
       min: 0,
@@ -96,9 +105,14 @@ export default definePlugin({
     const isVector = format.name === 'svg'
     const cuts = zoom > 1 || ar !== undefined || (w !== undefined && h !== undefined && fit === 'cover')
     // The owner's focal point is a point of the whole image, which an earlier crop or trim has changed.
-    const isDefault = cuts && !['func', 'fx', 'fy', 'crop', 'trim'].some((name) => named.has(name))
+    const isDefault =
+      cuts && !['func', 'focus_weights', 'fx', 'fy', 'crop', 'trim'].some((name) => named.has(name))
     const point = isDefault ? focalPoint() : undefined
-    const { func, fx, fy } = requestedFocus(cuts ? (point ? { fx: point.x, fy: point.y } : requested) : {})
+    const isWeighted = requested.focus_weights !== undefined && !named.has('func')
+    const wanted = isWeighted ? ({ ...requested, func: 'auto' } as const) : requested
+    const { func, fx, fy } = requestedFocus(cuts ? (point ? { fx: point.x, fy: point.y } : wanted) : {})
+    const weights = func === 'auto' ? requested.focus_weights : undefined
+    if (weights && weights[0] !== 0 && !detects()) throw noDetector('focus_weights for faces')
     const seen = func === 'face' && !detects() ? 'auto' : func
     if (seen !== func) note('func=auto for face: no plugin detects faces')
     return {
@@ -109,6 +123,7 @@ export default definePlugin({
       enlarge: scales && !isVector ? requested.enlarge : undefined,
       ar,
       func: seen,
+      focus_weights: weights,
       fx,
       fy,
       zoom,
@@ -130,7 +145,7 @@ export default definePlugin({
     return cutAfterResizing(boxAround({ x: fx, y: fy }, taken, source), size, source).whole
   },
 
-  async transform(image, { w, h, fit, dpr, enlarge, ar, func, fx, fy, zoom }, context) {
+  async transform(image, { w, h, fit, dpr, enlarge, ar, func, focus_weights, fx, fy, zoom }, context) {
     const { source, limits } = context
     const longest = Math.max(w ?? 0, h ?? 0)
     if (longest * dpr > limits.outputMaxSide) {
@@ -147,9 +162,12 @@ export default definePlugin({
     const cropped = { ...known, framed: true as const }
     if (!isWhole(taken, source)) {
       const enlarges = !isVector && size.width > Math.ceil(taken.width)
-      if (func === 'auto' && zoom === 1 && !enlarges && source.pages === 1)
+      if (func === 'auto' && !focus_weights && zoom === 1 && !enlarges && source.pages === 1)
         return { draft: image.resize({ ...size, fit: 'cover', position: 'attention' }), source: cropped }
-      const focus = (await focusIn(image, taken, func, context)) ?? { x: fx, y: fy }
+      const focus = (await focusIn(image, taken, { func, weights: focus_weights }, context)) ?? {
+        x: fx,
+        y: fy,
+      }
       const part = boxAround(focus, taken, source)
       if (enlarges) {
         // Otherwise sharp would enlarge the whole image before the crop, which could be any number of pixels.
@@ -199,37 +217,4 @@ function framed(
     whole: isVector ? Math.floor : Math.round,
   })
   return { width, height, ...frame }
-}
-
-/**
- * Options with which sharp draws the whole of an SVG. Its own sides may not be whole numbers, and only sharp knows
- * them, so sharp's own fits preserve the aspect ratio. The exception is an SVG that the limit has made smaller than
- * the box it must cover.
- */
-function drawn(
-  size: Size,
-  {
-    width,
-    height,
-    fit,
-    maxSide,
-  }: { width: number | undefined; height: number | undefined; fit: Fit; maxSide: number },
-): ResizeOptions {
-  if (width && height && (fit === 'cover' || fit === 'fill')) return { ...size, fit }
-  if (fit === 'outside' && Math.max(size.width, size.height) === maxSide) return { ...size, fit: 'fill' }
-  const box = { width: width ?? maxSide, height: height ?? maxSide }
-  return { ...box, fit: width && height ? fit : 'inside', background: EMPTY }
-}
-
-/** The margins around a centred image, transparent. */
-function around(size: Size, canvas: Size) {
-  const left = Math.floor((canvas.width - size.width) / 2)
-  const top = Math.floor((canvas.height - size.height) / 2)
-  return {
-    left,
-    top,
-    right: canvas.width - size.width - left,
-    bottom: canvas.height - size.height - top,
-    background: EMPTY,
-  }
 }
