@@ -427,6 +427,10 @@ export interface BuiltInParameters {
    */
   icc?: 'srgb' | 'keep' | undefined
   /**
+   * image: HDR of a JPEG with a gain map (Ultra HDR) that becomes a JPEG. keep: with the gain map, unless another parameter changes more than size and quality. sdr: without it. Takes one of keep, sdr.
+   */
+  hdr?: 'keep' | 'sdr' | undefined
+  /**
    * video: One frame as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
    */
   thumbnail?: boolean | undefined

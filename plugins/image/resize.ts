@@ -158,7 +158,14 @@ export default definePlugin({
     if (outputSize.width > source.width || outputSize.height > source.height)
       checkOutput(outputSize, { pages: source.pages, limits, expected: 'w and h that result in' })
     const reduction = isVector ? 1 : taken.width / size.width
-    const known = { ...source, ...size, dpr, reduction, format: isVector ? 'png' : source.format }
+    const known = {
+      ...source,
+      ...size,
+      dpr,
+      reduction,
+      format: isVector ? 'png' : source.format,
+      ...(isWhole(taken, source) ? {} : { gainMap: undefined }),
+    }
     const cropped = { ...known, framed: true as const }
     if (!isWhole(taken, source)) {
       const enlarges = !isVector && size.width > Math.ceil(taken.width)

@@ -148,8 +148,8 @@ describe('planning', () => {
         fy: 0.5,
         zoom: 1,
       })
-      expect(format?.params).to.deep.equal({ q: 50, a: '1', icc: 'srgb' })
-      expect(plan('w=1').steps[2]?.params).to.deep.equal({ a: '1', icc: 'srgb' })
+      expect(format?.params).to.deep.equal({ q: 50, a: '1', icc: 'srgb', hdr: 'keep' })
+      expect(plan('w=1').steps[2]?.params).to.deep.equal({ a: '1', icc: 'srgb', hdr: 'keep' })
     })
 
     it('are those for the media of the source', async () => {
