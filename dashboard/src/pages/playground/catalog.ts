@@ -24,8 +24,6 @@ export type Parameter = Described &
         default?: number
         /** The value of the name alone. */
         bare?: number
-        /** Set when the value `auto` is accepted too. */
-        auto?: string
       }
     | { type: 'enum'; values: readonly string[]; default?: string }
     | { type: 'flag'; words?: readonly string[] }

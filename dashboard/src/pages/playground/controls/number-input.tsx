@@ -27,7 +27,7 @@ export function NumberInput({ parameter, value, onChange, described }: InputProp
         />
       )}
       <Input
-        type={parameter.auto ? 'text' : 'number'}
+        type="number"
         inputMode="decimal"
         value={value ?? ''}
         // Neither `min` nor `max`: the service explains what it accepts.
