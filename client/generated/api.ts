@@ -1097,7 +1097,11 @@ export type ParameterLists = Partial<Record<"image" | "video" | "audio" | "text"
   default?: string | number
   /** Value when the query has the name alone. */
   bare?: number
+  /** What the value `auto` depends on: it becomes a number by the client hints of the request. */
+  auto?: "dpr" | "width"
   values?: Array<string>
+  /** Further values of a flag. */
+  words?: Array<string>
   synonyms?: Record<string, string>
   maxLength?: number
   /** Whether the text may have line breaks. */

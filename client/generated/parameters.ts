@@ -27,17 +27,17 @@ export interface BuiltInParameters {
    */
   crop?: readonly number[] | string | undefined
   /**
-   * image: Width. Takes an integer from 1 to 5000 px.
+   * image: Width. auto: the width in the page, by client hints. Takes an integer from 1 to 5000 px or auto.
    * video: Maximum width. Smaller videos are not enlarged. Takes an integer from 16 to 5000 px.
    * audio: Width of the waveform: the maximum number of peaks. Takes an integer from 1 to 5000 px.
    */
-  w?: number | undefined
+  w?: number | 'auto' | undefined
   /**
-   * image: Width. Takes an integer from 1 to 5000 px. The same as `w`.
+   * image: Width. auto: the width in the page, by client hints. Takes an integer from 1 to 5000 px or auto. The same as `w`.
    * video: Maximum width. Smaller videos are not enlarged. Takes an integer from 16 to 5000 px. The same as `w`.
    * audio: Width of the waveform: the maximum number of peaks. Takes an integer from 1 to 5000 px. The same as `w`.
    */
-  width?: number | undefined
+  width?: number | 'auto' | undefined
   /**
    * image: Height. Takes an integer from 1 to 5000 px.
    * video: Maximum height. Smaller videos are not enlarged. Takes an integer from 16 to 5000 px.
@@ -55,9 +55,9 @@ export interface BuiltInParameters {
    */
   fit?: 'cover' | 'contain' | 'fill' | 'inside' | 'outside' | undefined
   /**
-   * image: Device pixel ratio: multiplies w, h and pad. Takes a number from 1 to 3.
+   * image: Device pixel ratio: multiplies w, h and pad. auto: that of the screen, by client hints. Takes a number from 1 to 3 or auto.
    */
-  dpr?: number | undefined
+  dpr?: number | 'auto' | undefined
   /**
    * image: Allows an output larger than the original. Takes no value, 1 or 0.
    */
@@ -70,6 +70,10 @@ export interface BuiltInParameters {
    * image: Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction. Replaces the focal point of the file. Takes one of auto, face, center, north, northeast, east, southeast, south, southwest, west, northwest.
    */
   func?: 'auto' | 'face' | 'center' | 'north' | 'northeast' | 'east' | 'southeast' | 'south' | 'southwest' | 'west' | 'northwest' | 'centre' | 'c' | 'middle' | 'n' | 'top' | 'ne' | 'top-right' | 'e' | 'right' | 'se' | 'bottom-right' | 's' | 'bottom' | 'sw' | 'bottom-left' | 'w' | 'left' | 'nw' | 'top-left' | 'attention' | 'smart' | 'faces' | undefined
+  /**
+   * image: Weights of faces, text and saturated colours for func=auto, which is then the default: 2,1,1. A weight above 0 for faces needs a detector. Takes 3 numbers face,text,colour (from 0 to 10).
+   */
+  focus_weights?: readonly number[] | string | undefined
   /**
    * image: Horizontal focus of a crop. 0: the left edge. 1: the right edge. Takes a number from 0 to 1.
    */
@@ -167,9 +171,9 @@ export interface BuiltInParameters {
    */
   pixelate?: number | undefined
   /**
-   * image: Mild, fast sharpening. Takes no value, 1 or 0.
+   * image: Mild, fast sharpening. auto: very mild, and only if w or h halves the image or reduces it further. Takes no value, 1, 0 or auto.
    */
-  sharpen?: boolean | undefined
+  sharpen?: boolean | 'auto' | undefined
   /**
    * image: Sharpening that preserves flat areas, with this Gaussian sigma, multiplied by dpr. Takes a number from 0.3 to 10 px.
    */
@@ -422,6 +426,10 @@ export interface BuiltInParameters {
    * image: keep: wide-gamut colours and their ICC profile are retained. srgb: colours are converted to sRGB, without a profile. Takes one of srgb, keep.
    */
   icc?: 'srgb' | 'keep' | undefined
+  /**
+   * image: HDR of a JPEG with a gain map (Ultra HDR) that becomes a JPEG. keep: with the gain map, unless another parameter changes more than size and quality. sdr: without it. Takes one of keep, sdr.
+   */
+  hdr?: 'keep' | 'sdr' | undefined
   /**
    * video: One frame as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
    * audio: The cover in the file as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.

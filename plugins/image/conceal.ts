@@ -1,8 +1,8 @@
 import sharp, { type Sharp } from 'sharp'
 import { type Box, clippedBox, type Size } from '../../src/core/geometry/box.ts'
 import { definePlugin, type TransformContext } from '../../src/core/plugin-api/plugin.ts'
-import { Problem } from '../../src/core/problem.ts'
 import { type Concealment, concealed } from './conceal.mts'
+import { noDetector } from './no-detector.mts'
 
 const MAX_REGIONS = 20
 // Boxes of detectors end at chin and eyebrows.
@@ -40,7 +40,8 @@ export default definePlugin({
     pixelate_faces: { type: 'flag', help: 'Pixelates all faces beyond recognition.' },
   },
   resolve(params, { detects }) {
-    if ((params.blur_faces || params.pixelate_faces) && !detects()) throw noDetector()
+    if ((params.blur_faces || params.pixelate_faces) && !detects())
+      throw noDetector('blur_faces and pixelate_faces')
     return params.pixelate_faces ? { ...params, blur_faces: undefined } : params
   },
   holds: () => 'source',
@@ -104,14 +105,4 @@ function within({ left, top, width, height }: Box, by: Concealment, size: Size):
   const whole = { left: x, top: y, width: Math.ceil(left + width) - x, height: Math.ceil(top + height) - y }
   const box = clippedBox(whole, size)
   return box ? [{ box, by }] : []
-}
-
-/** 501: delivering visible faces would be worse than no image. */
-function noDetector(): Problem {
-  return new Problem({
-    status: 501,
-    code: 'not_installed',
-    detail:
-      'blur_faces and pixelate_faces need a plugin that detects faces, which this server does not have.',
-  })
 }

@@ -9,6 +9,9 @@ import { checkEncoders, encoded, FORMATS, type OutputFormat, usualFormat } from 
 
 type FormatName = OutputFormat | 'svg' | 'auto'
 
+// Steps after which the gain map of the source still fits, in another size.
+const SCALING = ['image-orient', 'image-resize']
+
 const DEFAULT_QUALITY = 75
 // Above this quality, an output shows the compression of the smaller copy from which it would be rendered.
 const COPIES_MAX_QUALITY = 90
@@ -73,6 +76,12 @@ export default definePlugin({
       default: 'srgb',
       help: 'keep: wide-gamut colours and their ICC profile are retained. srgb: colours are converted to sRGB, without a profile.',
     },
+    hdr: {
+      type: 'enum',
+      values: ['keep', 'sdr'],
+      default: 'keep',
+      help: 'HDR of a JPEG with a gain map (Ultra HDR) that becomes a JPEG. keep: with the gain map, unless another parameter changes more than size and quality. sdr: without it.',
+    },
   },
   checkOptions({ quality = {}, ...others }) {
     checkEncoders(others)
@@ -81,7 +90,7 @@ export default definePlugin({
     const expected = `an object of ${WITH_QUALITY.join(', ')} (each an integer from 1 to 100)`
     throw new Error(`expected ${expected} for its option quality but received ${JSON.stringify(quality)}`)
   },
-  resolve({ f: requested, q, lossless, maxbytes, a, page, icc }, request) {
+  resolve({ f: requested, q, lossless, maxbytes, a, page, icc, hdr }, request) {
     const { format, options } = request
     if (requested === 'svg') return uploadedSvg(request)
     const moving = isAnimated(format.name) && a === '1' && page === undefined
@@ -106,24 +115,34 @@ export default definePlugin({
       a: isAnimated(format.name) && isAnimated(output) && (page ?? 1) === 1 && !moving ? '0' : '1',
       page: page === 1 ? undefined : page,
       icc: output === 'gif' || format.name === 'gif' || format.name === 'svg' ? 'srgb' : icc,
+      hdr: output === 'jpeg' && format.name === 'jpeg' && maxbytes === undefined ? hdr : 'keep',
     }
   },
-  opening({ f, a, page = 1, icc }, { format }) {
-    const still = a === '0' || page > 1 || !outputsOf(f, format.name).every(isAnimated)
-    return { frames: still ? 'first' : 'all', page, profile: icc }
+  opening({ f, a, page = 1, icc, hdr, maxbytes }, { format }) {
+    const outputs = outputsOf(f, format.name)
+    const still = a === '0' || page > 1 || !outputs.every(isAnimated)
+    // Only this output can hold one, and the search for a quality renders pixels, which have none.
+    const isMapped = hdr === 'keep' && outputs[0] === 'jpeg' && maxbytes === undefined
+    const gainMap = isMapped ? 'keep' : 'ignore'
+    return { frames: still ? 'first' : 'all', page, profile: icc, gainMap }
   },
   needs({ q = 0, lossless, maxbytes, page, icc }) {
     const isExact = lossless || maxbytes !== undefined || page !== undefined || icc === 'keep'
     return isExact || q > COPIES_MAX_QUALITY ? undefined : 'outcome'
   },
   holds: ({ maxbytes }) => (maxbytes === undefined ? undefined : 'outcome'),
-  async transform(image, { f, q, lossless, maxbytes }, { source, options, settle, render, signal }) {
+  async transform(image, { f, q, lossless, maxbytes }, { source, options, pass, settle, render, signal }) {
     const outputs = outputsOf(f, source.format)
     const { width, height, pages } = source
     const mostAvif = maxbytes === undefined ? AUTO_AVIF_MAX_PIXELS : SEARCH_MAX_PIXELS.avif
     const output = outputs[width * height > mostAvif ? outputs.length - 1 : 0] ?? outputs[0]
     const from = q ?? qualityOf(output, options)
-    if (maxbytes === undefined) return encoded(image, output, { quality: from, lossless, options })
+    if (maxbytes === undefined) {
+      const { gainMap, ...facts } = source
+      const isSame = !source.framed && pass.every((name) => SCALING.includes(name))
+      const draft = encoded(image, output, { quality: from, lossless, options })
+      return { draft, source: gainMap && isSame ? source : facts }
+    }
     const maxPixels = output === 'avif' ? SEARCH_MAX_PIXELS.avif : SEARCH_MAX_PIXELS.others
     if (width * height * pages > maxPixels) {
       throw tooLargeToSearch(output, { width, height, pages, maxPixels })

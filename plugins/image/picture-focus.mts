@@ -2,6 +2,7 @@ import type { Sharp } from 'sharp'
 import type { Point, Size } from '../../src/core/geometry/box.ts'
 import { type FocusWord, focusOfBoxes } from '../../src/core/geometry/focus.ts'
 import type { Opened, TransformContext } from '../../src/core/plugin-api/plugin.ts'
+import { weightedFocus } from './weighted-focus.mts'
 
 /**
  * The point on which to centre a crop of this size when it depends on the image content: `auto` and `face`. Undefined
@@ -10,22 +11,23 @@ import type { Opened, TransformContext } from '../../src/core/plugin-api/plugin.
 export async function focusIn(
   draft: Sharp,
   cut: Size,
-  func: FocusWord,
+  { func, weights }: { func: FocusWord; weights?: readonly number[] | undefined },
   { source, frames, detect }: TransformContext<'sharp'>,
 ): Promise<Point | undefined> {
   if (func !== 'auto' && func !== 'face') return undefined
   // For an animation, its first frame decides.
   const [still] = source.pages > 1 ? await frames(draft) : [{ draft, source }]
   if (!still) return undefined
-  const boxes = func === 'face' && detect ? await detect(still) : []
-  const seen = focusOfBoxes(boxes, cut, source)
+  const boxes = (func === 'face' || weights?.[0]) && detect ? await detect(still) : []
+  const seen = weights ? undefined : focusOfBoxes(boxes, cut, source)
   if (seen) return seen
   const inside = { width: LOOKED_AT, height: LOOKED_AT, fit: 'inside', withoutEnlargement: true } as const
   // A clone of the shared draft. A separate frame belongs to this function, and a clone of it would copy the bytes of
   // all frames.
   const own = still.draft === draft ? draft.clone() : still.draft
   const [small] = await frames(own.resize(inside))
-  return small && attention(small, cut, source)
+  if (!small) return undefined
+  return weights ? weightedFocus(small, weights, { boxes, cut, source }) : attention(small, cut, source)
 }
 
 // libvips evaluates 32 x 32 pixels. At this size, its result is precise to a third of a percent.

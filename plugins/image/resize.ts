@@ -1,14 +1,14 @@
-import type { ResizeOptions } from 'sharp'
 import { boxAround, isWhole, type Size } from '../../src/core/geometry/box.ts'
 import { largestDrawing } from '../../src/core/geometry/drawing.ts'
 import { COMPASS_SYNONYMS, COMPASS_WORDS, requestedFocus } from '../../src/core/geometry/focus.ts'
 import { cutAfterResizing, cutBeforeResizing, type Fit, framing } from '../../src/core/geometry/framing.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { ratioOf, withRatio } from '../../src/core/geometry/ratio.ts'
-import { EMPTY } from '../../src/core/media/color.ts'
 import type { TransformLimits } from '../../src/core/plugin-api/limits.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
+import { around, drawn } from './drawing.mts'
+import { noDetector } from './no-detector.mts'
 import { focusIn } from './picture-focus.mts'
 
 const MAX_SIDE = 5000
@@ -22,7 +22,15 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'geometry',
   params: {
-    w: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['width'], help: 'Width.' },
+    w: {
+      type: 'integer',
+      min: 1,
+      max: MAX_SIDE,
+      unit: 'px',
+      auto: 'width',
+      aliases: ['width'],
+      help: 'Width. auto: the width in the page, by client hints.',
+    },
     h: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['height'], help: 'Height.' },
     fit: {
       type: 'enum',
@@ -30,7 +38,14 @@ export default definePlugin({
       default: 'cover',
       help: 'Fit into a box of both w and h. cover: crops. contain: pads. fill: stretches. inside: fits within the box. outside: covers the box without cropping.',
     },
-    dpr: { type: 'number', min: 1, max: 3, default: 1, help: 'Device pixel ratio: multiplies w, h and pad.' },
+    dpr: {
+      type: 'number',
+      min: 1,
+      max: 3,
+      default: 1,
+      auto: 'dpr',
+      help: 'Device pixel ratio: multiplies w, h and pad. auto: that of the screen, by client hints.',
+    },
     enlarge: { type: 'flag', help: 'Allows an output larger than the original.' },
     ar: {
       type: 'list',
@@ -47,6 +62,15 @@ export default definePlugin({
       synonyms: { ...COMPASS_SYNONYMS, attention: 'auto', smart: 'auto', faces: 'face' },
       default: 'center',
       help: 'Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction. Replaces the focal point of the file.',
+    },
+    focus_weights: {
+      type: 'list',
+      of: 'number',
+      names: ['face', 'text', 'colour'],
+      separator: ',',
+      min: [0, 0, 0],
+      max: [10, 10, 10],
+      help: 'Weights of faces, text and saturated colours for func=auto, which is then the default: 2,1,1. A weight above 0 for faces needs a detector.',
     },
     fx: {
       type: 'number',
@@ -81,9 +105,14 @@ export default definePlugin({
     const isVector = format.name === 'svg'
     const cuts = zoom > 1 || ar !== undefined || (w !== undefined && h !== undefined && fit === 'cover')
     // The owner's focal point is a point of the whole image, which an earlier crop or trim has changed.
-    const isDefault = cuts && !['func', 'fx', 'fy', 'crop', 'trim'].some((name) => named.has(name))
+    const isDefault =
+      cuts && !['func', 'focus_weights', 'fx', 'fy', 'crop', 'trim'].some((name) => named.has(name))
     const point = isDefault ? focalPoint() : undefined
-    const { func, fx, fy } = requestedFocus(cuts ? (point ? { fx: point.x, fy: point.y } : requested) : {})
+    const isWeighted = requested.focus_weights !== undefined && !named.has('func')
+    const wanted = isWeighted ? ({ ...requested, func: 'auto' } as const) : requested
+    const { func, fx, fy } = requestedFocus(cuts ? (point ? { fx: point.x, fy: point.y } : wanted) : {})
+    const weights = func === 'auto' ? requested.focus_weights : undefined
+    if (weights && weights[0] !== 0 && !detects()) throw noDetector('focus_weights for faces')
     const seen = func === 'face' && !detects() ? 'auto' : func
     if (seen !== func) note('func=auto for face: no plugin detects faces')
     return {
@@ -94,6 +123,7 @@ export default definePlugin({
       enlarge: scales && !isVector ? requested.enlarge : undefined,
       ar,
       func: seen,
+      focus_weights: weights,
       fx,
       fy,
       zoom,
@@ -115,7 +145,7 @@ export default definePlugin({
     return cutAfterResizing(boxAround({ x: fx, y: fy }, taken, source), size, source).whole
   },
 
-  async transform(image, { w, h, fit, dpr, enlarge, ar, func, fx, fy, zoom }, context) {
+  async transform(image, { w, h, fit, dpr, enlarge, ar, func, focus_weights, fx, fy, zoom }, context) {
     const { source, limits } = context
     const longest = Math.max(w ?? 0, h ?? 0)
     if (longest * dpr > limits.outputMaxSide) {
@@ -127,13 +157,24 @@ export default definePlugin({
     const outputSize = canvas ?? size
     if (outputSize.width > source.width || outputSize.height > source.height)
       checkOutput(outputSize, { pages: source.pages, limits, expected: 'w and h that result in' })
-    const known = { ...source, ...size, dpr, format: isVector ? 'png' : source.format }
+    const reduction = isVector ? 1 : taken.width / size.width
+    const known = {
+      ...source,
+      ...size,
+      dpr,
+      reduction,
+      format: isVector ? 'png' : source.format,
+      ...(isWhole(taken, source) ? {} : { gainMap: undefined }),
+    }
     const cropped = { ...known, framed: true as const }
     if (!isWhole(taken, source)) {
       const enlarges = !isVector && size.width > Math.ceil(taken.width)
-      if (func === 'auto' && zoom === 1 && !enlarges && source.pages === 1)
+      if (func === 'auto' && !focus_weights && zoom === 1 && !enlarges && source.pages === 1)
         return { draft: image.resize({ ...size, fit: 'cover', position: 'attention' }), source: cropped }
-      const focus = (await focusIn(image, taken, func, context)) ?? { x: fx, y: fy }
+      const focus = (await focusIn(image, taken, { func, weights: focus_weights }, context)) ?? {
+        x: fx,
+        y: fy,
+      }
       const part = boxAround(focus, taken, source)
       if (enlarges) {
         // Otherwise sharp would enlarge the whole image before the crop, which could be any number of pixels.
@@ -183,37 +224,4 @@ function framed(
     whole: isVector ? Math.floor : Math.round,
   })
   return { width, height, ...frame }
-}
-
-/**
- * Options with which sharp draws the whole of an SVG. Its own sides may not be whole numbers, and only sharp knows
- * them, so sharp's own fits preserve the aspect ratio. The exception is an SVG that the limit has made smaller than
- * the box it must cover.
- */
-function drawn(
-  size: Size,
-  {
-    width,
-    height,
-    fit,
-    maxSide,
-  }: { width: number | undefined; height: number | undefined; fit: Fit; maxSide: number },
-): ResizeOptions {
-  if (width && height && (fit === 'cover' || fit === 'fill')) return { ...size, fit }
-  if (fit === 'outside' && Math.max(size.width, size.height) === maxSide) return { ...size, fit: 'fill' }
-  const box = { width: width ?? maxSide, height: height ?? maxSide }
-  return { ...box, fit: width && height ? fit : 'inside', background: EMPTY }
-}
-
-/** The margins around a centred image, transparent. */
-function around(size: Size, canvas: Size) {
-  const left = Math.floor((canvas.width - size.width) / 2)
-  const top = Math.floor((canvas.height - size.height) / 2)
-  return {
-    left,
-    top,
-    right: canvas.width - size.width - left,
-    bottom: canvas.height - size.height - top,
-    background: EMPTY,
-  }
 }

@@ -67,7 +67,7 @@ export async function render<const P extends ParameterSpecs, E extends EngineNam
   )({
     query: new URLSearchParams(query),
     format: formatOfMediaType(source.mediaType),
-    accept,
+    preferences: { accept },
   })
   const { steps, variant, notes } = planned
   const cleanups: Array<() => Promise<void>> = []

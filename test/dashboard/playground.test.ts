@@ -228,7 +228,7 @@ onOneBackend('the page Playground', (start) => {
     this.timeout(60_000)
     await open(photo, '?w=100')
     await rendered(page, '100 × 75')
-    const text = 'expected an integer from 1 to 5000 px for w but received "9999"'
+    const text = 'expected an integer from 1 to 5000 px or auto for w but received "9999"'
     await field(page, 'w').fill('9999')
     await eventually(async () => expect(await page.getByRole('alert').allInnerTexts()).to.have.length(2))
     for (const alert of await page.getByRole('alert').allInnerTexts()) expect(alert).to.contain(text)

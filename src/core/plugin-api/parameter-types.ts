@@ -1,5 +1,6 @@
 import { MEDIA_GROUPS, type MediaGroup } from '../media/groups.ts'
 import type { DescribedParameter, DescribedParameters } from './describe-parameters.ts'
+import { AUTO } from './parameter.ts'
 
 interface Use {
   group: MediaGroup
@@ -42,11 +43,14 @@ function keyOf(name: string): string {
 function typesOf(parameter: DescribedParameter): string[] {
   switch (parameter.type) {
     case 'integer':
-      return ['number']
     case 'number':
-      return parameter.bare === undefined ? ['number'] : ['number', 'boolean']
+      return [
+        'number',
+        ...('bare' in parameter && parameter.bare !== undefined ? ['boolean'] : []),
+        ...(parameter.auto ? [literal(AUTO)] : []),
+      ]
     case 'flag':
-      return ['boolean']
+      return ['boolean', ...(parameter.words ?? []).map(literal)]
     case 'enum':
       return [...parameter.values, ...Object.keys(parameter.synonyms ?? {})].flatMap((value) =>
         /^\d{1,9}$/.test(value) ? [literal(value), value] : [literal(value)],

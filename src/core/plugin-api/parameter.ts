@@ -2,7 +2,13 @@ import { NOTHING_UNSEEN, UNSEEN_CHARACTER } from '../files/relative-path.ts'
 import { parsePath } from '../files/request-path.ts'
 import { parseColor } from '../media/color.ts'
 import type { MediaGroup } from '../media/groups.ts'
+import type { Preference } from '../media/preferences.ts'
 import { badParameter, Problem } from '../problem.ts'
+
+/** The value of a number that is chosen for each request. */
+export const AUTO = 'auto'
+
+type AutomaticPreference = Exclude<Preference, 'accept'>
 
 interface Described {
   /** Other names for the same parameter; the record's own key is the canonical one. */
@@ -13,10 +19,26 @@ interface Described {
 
 /** A parameter as data: its accepted values and its purpose. All bounds are inclusive. */
 export type ParameterSpec = Described &
+  // `auto`: the value `auto` is accepted too. The plugin receives the number that fits this preference of the request.
   (
-    | { type: 'integer'; min: number; max: number; unit?: string; default?: number }
+    | {
+        type: 'integer'
+        min: number
+        max: number
+        unit?: string
+        default?: number
+        auto?: AutomaticPreference
+      }
     // `bare`: the value when the query has the name alone, `?trim`.
-    | { type: 'number'; min: number; max: number; unit?: string; default?: number; bare?: number }
+    | {
+        type: 'number'
+        min: number
+        max: number
+        unit?: string
+        default?: number
+        bare?: number
+        auto?: AutomaticPreference
+      }
     // `synonyms`: other words for a value, `{ jpg: 'jpeg' }`.
     | {
         type: 'enum'
@@ -24,7 +46,8 @@ export type ParameterSpec = Described &
         synonyms?: Readonly<Record<string, string>>
         default?: string
       }
-    | { type: 'flag' }
+    // `words`: further values, which the plugin receives as they are.
+    | { type: 'flag'; words?: readonly string[] }
     // Free text in Unicode form NFC, without leading and trailing white space; `maxLength` in code points.
     // `lines`: it may have line breaks, each of which becomes a line feed.
     | { type: 'text'; maxLength: number; lines?: true; default?: string }
@@ -57,7 +80,9 @@ type ValueOf<S extends ParameterSpec> = S extends { type: 'integer' | 'number' }
       ? string
       : S extends { type: 'list' }
         ? readonly number[]
-        : boolean
+        : S extends { type: 'flag'; words: readonly (infer W)[] }
+          ? boolean | W
+          : boolean
 
 /** The values that `transform` receives: each parameter that the query names or that has a default. */
 export type ParameterValues<P extends ParameterSpecs> = {
@@ -77,6 +102,7 @@ export function parseParameter(
   spec: ParameterSpec,
   received: string,
 ): ParameterValue | undefined {
+  if ('auto' in spec && spec.auto && received.toLowerCase() === AUTO) return AUTO
   switch (spec.type) {
     case 'integer':
       return inBounds(name, spec, received, INTEGER)
@@ -93,6 +119,7 @@ export function parseParameter(
     case 'flag':
       if (/^(|1|true)$/i.test(received)) return true
       if (/^(0|false)$/i.test(received)) return undefined
+      if (spec.words?.includes(received.toLowerCase())) return received.toLowerCase()
       throw refusal(name, spec, received)
     case 'text': {
       const text = received.normalize('NFC').replace(/\r\n?/g, '\n').trim()
@@ -137,11 +164,11 @@ export function expectation(spec: ParameterSpec): string {
   switch (spec.type) {
     case 'integer':
     case 'number':
-      return `${spec.type === 'integer' ? 'an integer' : 'a number'} from ${spec.min} to ${spec.max}${unitOf(spec)}${'bare' in spec ? ` (no value means ${spec.bare})` : ''}`
+      return `${spec.type === 'integer' ? 'an integer' : 'a number'} from ${spec.min} to ${spec.max}${unitOf(spec)}${'bare' in spec ? ` (no value means ${spec.bare})` : ''}${spec.auto ? ` or ${AUTO}` : ''}`
     case 'enum':
       return `one of ${spec.values.join(', ')}`
     case 'flag':
-      return 'no value, 1 or 0'
+      return `no value, ${['1', '0', ...(spec.words ?? [])].join(', ').replace(/, ([^,]*)$/, ' or $1')}`
     case 'text':
       return `a text of 1 to ${spec.maxLength} characters ${NOTHING_UNSEEN}${spec.lines ? '; line breaks are accepted' : ''}`
     case 'key':

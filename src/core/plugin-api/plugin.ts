@@ -175,8 +175,11 @@ export interface Engine<E extends EngineName = EngineName> {
   forecast(source: Asset, steps: readonly ForecastStep[], context: EngineContext): Promise<Forecast>
   /** @throws Problem 422 for a source that is broken or exceeds a limit, before the costly part of the work */
   open(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<Opened<E>>
-  /** @throws Problem 422 for a limit of time or of the format; `verify` explains any other error */
-  render(draft: Engines[E]['draft'], context: EngineContext): Promise<Asset>
+  /**
+   * @param source the facts after the last step, for parts of the output that the draft does not have
+   * @throws Problem 422 for a limit of time or of the format; `verify` explains any other error
+   */
+  render(draft: Engines[E]['draft'], context: EngineContext, source?: Engines[E]['source']): Promise<Asset>
   /** Releases the resources of `open`, such as a temporary file. Called once, with or without an error. */
   close?(opened: Opened<E>): Promise<void>
   /** Renders the draft so far, without loss, and returns a draft of the outcome. */

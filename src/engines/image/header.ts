@@ -4,6 +4,7 @@ import { type Asset, assetFromBytes, readAll, readWhole } from '../../core/bytes
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { decoding } from './failures.ts'
+import { ISO_OF_GAINS, XMP_OF_GAINS } from './gain-map/jpeg.ts'
 
 // Enough to read the size of nearly every file. Smaller files are read once, and wait in memory for their turn.
 const HEADER_BYTES = 128 * 1024
@@ -16,8 +17,10 @@ export interface HeadedImage {
 }
 
 /** Facts about an image that need no decoding. */
-export type ImageHeader = Omit<Metadata, 'exif' | 'iptc' | 'xmp' | 'icc' | 'comments'> & {
+export type ImageHeader = Omit<Metadata, 'exif' | 'iptc' | 'xmp' | 'icc' | 'comments' | 'gainMap'> & {
   hasProfile: boolean
+  /** Of a JPEG. From the start of a file alone it is not certain. */
+  hasGainMap: boolean
 }
 
 // By SHA-256. The header of an image is needed before its turn and again when the turn has come, and most images have
@@ -87,8 +90,16 @@ export async function headerIn(
     failOn: failOn({ truncated }),
   }).metadata()
   // The members that are left out may have megabytes.
-  const { exif: _exif, iptc: _iptc, xmp: _xmp, comments: _comments, icc, ...header } = metadata
-  return { ...header, hasProfile: icc !== undefined }
+  const { exif: _exif, iptc: _iptc, xmp: _xmp, comments: _comments, icc, gainMap, ...header } = metadata
+  const hasGainMap = gainMap !== undefined || (header.format === 'jpeg' && announcesGainMap(input))
+  return { ...header, hasProfile: icc !== undefined, hasGainMap }
+}
+
+/** The gain map itself is after the image. */
+function announcesGainMap(input: ImageInput): boolean {
+  if (typeof input === 'string') return false
+  const head = input.subarray(0, HEADER_BYTES)
+  return head.includes(XMP_OF_GAINS) || head.includes(ISO_OF_GAINS)
 }
 
 async function readNewHeader(asset: Asset, signal: AbortSignal): Promise<HeadedImage> {

@@ -59,7 +59,7 @@ async function settledWithProfile(
   })
   const { width, height, hasAlpha } = await input.metadata()
   const format = source.format === 'svg' ? 'png' : source.format
-  const { framed: _, ...unframed } = source
+  const { framed: _, gainMap: __, ...unframed } = source
   const known = { ...unframed, width, height, hasAlpha, format }
   if (each && animated) {
     // Separate frames are pixels in sRGB, which need no profile.
@@ -102,7 +102,7 @@ async function rawPixels(draft: Sharp): Promise<Pixels> {
 /** Creates a draft from pixels. Other facts come from the source: the original's format, the duration of each frame. */
 function fromPixels(
   { data, width, height, channels, pages }: Pixels,
-  { framed: _, ...source }: ImageSource,
+  { framed: _, gainMap: __, ...source }: ImageSource,
   { limits }: EngineContext,
 ): Opened<'sharp'> {
   const animated = pages > 1

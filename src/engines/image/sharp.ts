@@ -8,6 +8,7 @@ import { decoded } from './decoders/decoders.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
 import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
+import { readGainMap, withGainMap } from './gain-map/gain-map.ts'
 import { failOn, headerIn, headerOf, inputOf } from './header.ts'
 import { eachFrame, newPass, timed } from './passes.ts'
 import {
@@ -36,7 +37,7 @@ export const sharpEngine: Engine<'sharp'> = {
 
   async open(asset, opening, context) {
     const { signal, limits } = context
-    const { frames = 'all', page = 1, profile = 'srgb', upright = false } = opening
+    const { frames = 'all', page = 1, profile = 'srgb', upright = false, gainMap = 'ignore' } = opening
     const excerpt = await excerptOf(asset, signal)
     if (excerpt) return sharpEngine.open(excerpt, opening, context)
     checkBytes(asset, limits)
@@ -58,7 +59,10 @@ export const sharpEngine: Engine<'sharp'> = {
       header = await decoding(() => headerIn(input, { page }))
     }
     // A smaller copy is described as the image that it replaces.
-    const source = { ...describe(header, { frames, upright, profile }), ...asset.copyOf }
+    const map =
+      gainMap === 'keep' && header.hasGainMap && !asset.copyOf ? await readGainMap(input) : undefined
+    const facts = describe(header, { frames, upright, profile })
+    const source = { ...facts, ...asset.copyOf, ...(map ? { gainMap: map } : {}) }
     // Judged by the header alone: nothing has been decoded yet.
     checkPixels(source, limits)
     checkHeld(header, source, limits)
@@ -82,10 +86,14 @@ export const sharpEngine: Engine<'sharp'> = {
     return coloursOf(withProfile(draft, source), source, limits)
   },
 
-  async render(draft, { limits }) {
+  async render(draft, { limits }, source) {
     const { data, info } = await rendering(() => timed(draft, limits).toBuffer({ resolveWithObject: true }))
     const format = knownFormat(formatName(info.format))
-    return assetFromBytes(data, { mediaType: format.mediaType, lastModified: new Date() })
+    const bytes =
+      source?.gainMap && format.name === 'jpeg'
+        ? await withGainMap(data, source.gainMap, { ...info, limits })
+        : data
+    return assetFromBytes(bytes, { mediaType: format.mediaType, lastModified: new Date() })
   },
 
   settle: newPass,

@@ -22,13 +22,27 @@ export interface ImageSource {
   keepsProfile?: true
   /** Device pixels per pixel of the URL's parameters, after the resize; 1 before it. */
   dpr: number
+  /** By how much the resize has reduced the sides: 2 for half of the width. At most 1 without a reduction. */
+  reduction: number
   /**
    * In this pass the image is cropped or padded after the resize. sharp does this after all other changes of the
    * shape.
    */
   framed?: true
+  /** Set when the opening requests it and the source has one: the gain map, which the rendered JPEG gets too. */
+  gainMap?: GainMap | undefined
   /** For an animation: the duration of each frame in milliseconds, and the number of repetitions; 0 is forever. */
   timing?: { delay: number[]; loop: number }
+}
+
+/** The gain map of a photo: a small image that states how much brighter HDR screens show each part. */
+export interface GainMap {
+  /** A JPEG, as it is stored: not upright. */
+  bytes: Buffer
+  /** The EXIF orientation of the photo. */
+  orientation: number
+  /** Its size, relative to that of the photo. */
+  scale: number
 }
 
 export interface ImageOpening {
@@ -38,6 +52,8 @@ export interface ImageOpening {
   page: number
   /** Preserve colours and profile of an RGB image, or convert them to sRGB (the default). */
   profile: 'keep' | 'srgb'
+  /** Read the gain map of a JPEG, or ignore it (the default). */
+  gainMap: 'keep' | 'ignore'
   /** Apply the EXIF orientation before every step. */
   upright: boolean
   /** An SVG is drawn in a requested size, so its own size may exceed the pixel limit. */
@@ -67,6 +83,7 @@ export function describe(
     format: formatName(header.format),
     ...(keepsProfile ? { keepsProfile } : {}),
     dpr: 1,
+    reduction: 1,
     ...(pages > 1 && timing.delay.length > 0 ? { timing } : {}),
   }
 }

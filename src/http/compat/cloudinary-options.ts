@@ -111,8 +111,8 @@ export const CLOUDINARY_OPTIONS: Readonly<Record<string, OptionMapping>> = {
     map: (value) => mappedWord('f', value === 'auto' ? value : FORMATS.get(value)),
   },
   dpr: {
-    equivalent: '`dpr`; `auto` is 1',
-    map: (value) => (value === 'auto' ? {} : NUMBER.test(value) ? { dpr: value } : undefined),
+    equivalent: '`dpr`',
+    map: (value) => (value === 'auto' || NUMBER.test(value) ? { dpr: value } : undefined),
   },
   a: { equivalent: '`rotate`, `flip`, `flop`', map: angleOf },
   r: { equivalent: '`radius`', map: radiusOf },

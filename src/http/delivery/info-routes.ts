@@ -70,7 +70,7 @@ export function infoRoutes(dependencies: Dependencies): Router {
         // A tag of this JSON, not of the file: a later version may return more information.
         etag: sha256(bytes).slice(0, 32),
         fullContentRange: 'never',
-        variesByAccept: false,
+        variesBy: [],
         ...(found.problem ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
         readers,
         signal,

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import type { Client } from '../../core/clients/client.ts'
+import { preferencesOf } from '../../core/media/preferences.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
@@ -36,8 +37,9 @@ export function remotePicture({
     const beforeFetching = () =>
       consumeRateLimit(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
     const signal = clientGone(res)
-    const accept = req.headers.accept ?? ''
-    const requested = { client, caller: anonymousCallerOf(req), url, query, accept, isSigned: isSigned(req) }
+    const preferences = preferencesOf(req.headers)
+    const caller = anonymousCallerOf(req)
+    const requested = { client, caller, url, query, preferences, isSigned: isSigned(req) }
     const picture = { ...requested, beforeFetching, signal }
     const { value: delivery, release } = await remotePictures.deliver(picture)
     try {

@@ -23,7 +23,7 @@ export interface SendDeliveryOptions
     Lifetime {
   delivery: Pick<
     Delivery,
-    'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'fallbackReason' | 'isUnstored' | 'notes'
+    'asset' | 'originalName' | 'newFormat' | 'variesBy' | 'fallbackReason' | 'isUnstored' | 'notes'
   >
   /** The name to save the file under, empty for its own name; absent when it is displayed, not downloaded. */
   download?: string | undefined
@@ -35,11 +35,11 @@ export async function sendDelivery(
   res: Response,
   { delivery, download, isHeld = false, ...options }: SendDeliveryOptions,
 ): Promise<void> {
-  const { asset, variesByAccept, fallbackReason, isUnstored } = delivery
+  const { asset, variesBy, fallbackReason, isUnstored } = delivery
   setTransformHeader(res, delivery)
   await sendAsset(req, res, {
     asset,
-    variesByAccept,
+    variesBy,
     ...options,
     isHeld: isHeld || isUnstored,
     ...(fallbackReason || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import { type Asset, type ByteRange, lengthOf, readWhole } from '../../core/bytes/asset.ts'
 import { parseRange } from '../../core/bytes/byte-range.ts'
 import { isActiveContent } from '../../core/media/formats.ts'
+import { headersOf, hintsOf, type Preference } from '../../core/media/preferences.ts'
 import { Problem } from '../../core/problem.ts'
 import { cacheControl } from '../caller/signed-url.ts'
 import type { Keep } from '../hot/keep.ts'
@@ -39,7 +40,8 @@ export interface SendOptions extends Lifetime {
   fullContentRange: FullContentRange
   /** Adds `Content-Disposition: attachment` with this name. */
   downloadName?: string
-  variesByAccept: boolean
+  /** What the response depends on. */
+  variesBy: readonly Preference[]
   readers: Readers
   /** Whether the file is only in memory. */
   isHeld?: boolean | undefined
@@ -100,16 +102,24 @@ function entityTag(key: string): string {
 function setValidators(
   req: Request,
   res: Response,
-  { asset, variesByAccept, maxAgeSeconds = MAX_AGE_SECONDS, staleSeconds }: SendOptions,
+  { asset, variesBy, maxAgeSeconds = MAX_AGE_SECONDS, staleSeconds }: SendOptions,
   etag: string | undefined,
 ): void {
-  if (variesByAccept) res.vary('Accept')
+  setVary(res, variesBy)
   res.setHeader('Cache-Control', etag ? cacheControl(req, { maxAgeSeconds, staleSeconds }) : 'no-store')
   if (!etag) return
   res.setHeader('ETag', etag)
   // The clock of another machine may be ahead, but this date must not be later than the response: RFC 9110 section 8.8.2.1.
   res.setHeader('Last-Modified', new Date(Math.min(+asset.lastModified, Date.now())).toUTCString())
   res.setHeader('Accept-Ranges', 'bytes')
+}
+
+/** Lists the request headers on which the response depends. Browsers send client hints to origins that request them. */
+export function setVary(res: Response, variesBy: readonly Preference[]): void {
+  if (variesBy.length === 0) return
+  const hints = hintsOf(variesBy)
+  res.vary(headersOf(variesBy).join(', '))
+  if (hints.length > 0) res.setHeader('Accept-CH', hints.join(', '))
 }
 
 function setContent(

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import { withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
+import { preferencesOf } from '../../core/media/preferences.ts'
 import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import { WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
@@ -15,7 +16,7 @@ import type { KeepHot } from '../hot/keep.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
-import { type FullContentRange, type Lifetime, MAX_AGE_SECONDS, REPLACEABLE } from './send.ts'
+import { type FullContentRange, type Lifetime, MAX_AGE_SECONDS, REPLACEABLE, setVary } from './send.ts'
 import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
 
 /** A file of a client, as a URL names it. */
@@ -62,7 +63,7 @@ export function storedFiles({
       group,
       path,
       query,
-      accept: req.headers.accept ?? '',
+      preferences: preferencesOf(req.headers),
       waitMs,
       isOneFile: download !== undefined,
       beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
@@ -123,7 +124,7 @@ function redirect(
   }: { delivery: Delivery; url: string } & Lifetime,
 ): void {
   setTransformHeader(res, delivery)
-  if (delivery.variesByAccept) res.vary('Accept')
+  setVary(res, delivery.variesBy)
   res.setHeader(
     'Cache-Control',
     delivery.isPartial ? 'no-store' : cacheControl(req, { maxAgeSeconds, staleSeconds }),

@@ -1,5 +1,5 @@
 import type { DescribedParameter } from '../../core/plugin-api/describe-parameters.ts'
-import type { ParameterSpec } from '../../core/plugin-api/parameter.ts'
+import { AUTO, type ParameterSpec } from '../../core/plugin-api/parameter.ts'
 import type { Parameter } from './endpoint.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { FLAG } from './parameters.ts'
@@ -24,13 +24,17 @@ function schemaOf(spec: ParameterSpec): JsonSchema {
     case 'integer':
     case 'number': {
       const number = { type: spec.type, minimum: spec.min, maximum: spec.max }
-      if (!('bare' in spec) || spec.bare === undefined) return { ...number, ...preset }
-      return { anyOf: [number, { type: 'string', enum: ['', 'true', 'false'] }], ...preset }
+      const words = [
+        ...('bare' in spec && spec.bare !== undefined ? ['', 'true', 'false'] : []),
+        ...(spec.auto ? [AUTO] : []),
+      ]
+      if (words.length === 0) return { ...number, ...preset }
+      return { anyOf: [number, { type: 'string', enum: words }], ...preset }
     }
     case 'enum':
       return { type: 'string', enum: [...spec.values, ...Object.keys(spec.synonyms ?? {})], ...preset }
     case 'flag':
-      return FLAG
+      return spec.words ? { anyOf: [FLAG, { type: 'string', enum: [...spec.words] }] } : FLAG
     case 'text':
       return { type: 'string', minLength: 1, maxLength: spec.maxLength, ...preset }
     case 'list':

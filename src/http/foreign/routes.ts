@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import { encodedPath } from '../../core/files/object-key.ts'
 import { formatOfExtension } from '../../core/media/formats.ts'
+import { preferencesOf } from '../../core/media/preferences.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { DeliverForeign } from '../../service/foreign/deliver.ts'
@@ -60,7 +61,7 @@ export function foreignRoutes({
       group,
       path,
       query,
-      accept: req.headers.accept ?? '',
+      preferences: preferencesOf(req.headers),
       isSigned: isSigned(req),
       beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
       signal,

@@ -1,7 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { Client } from '../../core/clients/client.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
+import { onlyPreferences, type Preference, preferencesOf } from '../../core/media/preferences.ts'
 import type { FileChanges } from '../../core/ports/index/file-changes.ts'
 import type { StoredSource } from '../../service/delivery/deliveries.ts'
 
@@ -26,10 +28,10 @@ export interface HotResponse {
   route: string
 }
 
-/** The name of a response: its target, and the `Accept` header if the response depends on it. */
+/** The name of a response: its target, and the preferences in the request headers on which it depends. */
 export interface HotName {
   target: string
-  accept: string
+  headers: IncomingHttpHeaders
 }
 
 /** Responses with stored files, in memory: small files completely, large ones without their bytes. */
@@ -41,7 +43,11 @@ export interface HotCache {
   /** The state at the beginning of a request, for {@link HotCache.add}. */
   state(): HotState
   /** Adds a response, unless its file may have changed since the request began. */
-  add(name: HotName, response: HotResponse, options: { state: HotState; variesByAccept: boolean }): void
+  add(
+    name: HotName,
+    response: HotResponse,
+    options: { state: HotState; variesBy: readonly Preference[] },
+  ): void
   remove(name: HotName): void
 }
 
@@ -72,7 +78,6 @@ export function createHotCache({
 }): HotCache {
   /** The names of entries, by client and original. */
   const namesByFile = new Map<string, Set<string>>()
-  /** Targets whose responses depend on the `Accept` header have this mark. */
   const entries = new LRUCache<string, HotResponse>({
     maxSize: Math.max(1, maxBytes),
     sizeCalculation: ({ body, path }, name) =>
@@ -84,7 +89,8 @@ export function createHotCache({
       if (names?.size === 0) namesByFile.delete(file)
     },
   })
-  const varying = new LRUCache<string, true>({ max: 100_000 })
+  /** What the response depends on, by target. Absent for one that depends on the target alone. */
+  const varying = new LRUCache<string, readonly Preference[]>({ max: 100_000 })
 
   // The number of changes so far, and the last change of each file among the recent ones.
   let count: HotState = 0
@@ -117,22 +123,28 @@ export function createHotCache({
       },
     })
 
-  const nameOf = ({ target, accept }: HotName) => `${target}\n${accept}`
+  const nameOf = ({ target, headers }: HotName, variesBy: readonly Preference[]) =>
+    `${target}\n${JSON.stringify(onlyPreferences(preferencesOf(headers), variesBy))}`
+
+  function findVarying(name: HotName): HotResponse | undefined {
+    const variesBy = varying.get(name.target)
+    return variesBy && entries.get(nameOf(name, variesBy))
+  }
 
   return {
     isEnabled: maxBytes > 0,
     find(name) {
-      const found =
-        entries.get(name.target) ?? (varying.get(name.target) ? entries.get(nameOf(name)) : undefined)
+      const found = entries.get(name.target) ?? findVarying(name)
       return found && now() < changes.knownUntil() ? found : undefined
     },
     state: () => count,
-    add(name, response, { state, variesByAccept }) {
+    add(name, response, { state, variesBy }) {
       if (maxBytes === 0 || now() >= changes.knownUntil()) return
       const file = fileOf(response.source)
       if (state < forgottenUntil || state < (lastChanges.get(file) ?? 0)) return
-      const key = variesByAccept ? nameOf(name) : name.target
-      if (variesByAccept) varying.set(name.target, true)
+      const varies = variesBy.length > 0
+      const key = varies ? nameOf(name, variesBy) : name.target
+      if (varies) varying.set(name.target, variesBy)
       entries.set(key, response)
       if (!entries.has(key)) return
       const names = namesByFile.get(file) ?? new Set()
@@ -140,7 +152,8 @@ export function createHotCache({
     },
     remove(name) {
       entries.delete(name.target)
-      entries.delete(nameOf(name))
+      const variesBy = varying.get(name.target)
+      if (variesBy) entries.delete(nameOf(name, variesBy))
     },
   }
 }

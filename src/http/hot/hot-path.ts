@@ -57,7 +57,7 @@ export function hotPath(options: HotPathOptions, next: RequestListener): Request
   if (!cache.isEnabled) return next
   return (req, res) => {
     if (!isPlain(req, res)) return next(req, res)
-    const name = { target: req.url ?? '', accept: req.headers.accept ?? '' }
+    const name = { target: req.url ?? '', headers: req.headers }
     const found = cache.find(name)
     const answer = found && answerOf(req, found, options)
     if (answer === undefined) {

@@ -32,11 +32,11 @@ export function createKeepHot(cache: HotCache, ends: Pick<RequestEnds, 'pathOf'>
   return {
     of(req, res, { client, delivery }) {
       const { hot, signature } = stateOf(req)
-      const { stored: source, asset, variesByAccept } = delivery
+      const { stored: source, asset, variesBy } = delivery
       if (!hot || !source || delivery.fallbackReason) return undefined
       const isSmall = asset.size <= HOT_MAX_BODY_BYTES
       return (body) => {
-        const { target, accept, state } = hot
+        const { state, ...name } = hot
         const etag = res.getHeader('ETag')
         // A small file is added when all of it is requested.
         if (typeof etag !== 'string' || (isSmall && !body)) return
@@ -55,7 +55,7 @@ export function createKeepHot(cache: HotCache, ends: Pick<RequestEnds, 'pathOf'>
           path: ends.pathOf(req.path),
           route: routeOf(req) ?? '',
         }
-        cache.add({ target, accept }, response, { state, variesByAccept })
+        cache.add(name, response, { state, variesBy })
       }
     },
   }

@@ -33,7 +33,7 @@ export function checkAliasTarget(
   // The alias may be set to a file of another format later. So the parameters must be permitted in all formats that accept them.
   const refusals = FORMATS.filter((format) => format.group === group).map((format) => {
     try {
-      deliveries.plan({ ...grant, format, query, accept: '' })
+      deliveries.plan({ ...grant, format, query, preferences: {} })
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 400) throw error
       return error

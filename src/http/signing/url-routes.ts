@@ -154,7 +154,7 @@ function ownTarget(
   // A signed URL is used without a secret. So all files that its path or parameters may mean must be in the folder.
   const { format } = meanings.full ?? meanings.short ?? {}
   if (!format || !isAllWithin(meanings, grant)) throw fileNotFound()
-  if (isTransformed) deliveries.plan({ ...grant, format, query: parameters, accept: '' })
+  if (isTransformed) deliveries.plan({ ...grant, format, query: parameters, preferences: {} })
   return target
 }
 

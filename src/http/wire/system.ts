@@ -67,7 +67,12 @@ const parameter = z
     unit: z.string().optional(),
     default: z.union([z.string(), number]).optional(),
     bare: number.describe('Value when the query has the name alone.').optional(),
+    auto: z
+      .enum(['dpr', 'width'])
+      .optional()
+      .describe('What the value `auto` depends on: it becomes a number by the client hints of the request.'),
     values: z.array(z.string()).optional(),
+    words: z.array(z.string()).optional().describe('Further values of a flag.'),
     synonyms: z.record(z.string(), z.string()).optional(),
     maxLength: z.int().optional(),
     lines: z.boolean().describe('Whether the text may have line breaks.').optional(),

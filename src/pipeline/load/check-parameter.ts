@@ -23,6 +23,7 @@ const ALL = {
   help: z.string().nonempty().describe('one line of help'),
 }
 const DEFAULT = { default: MEMBER.unchecked.describe('a default that it accepts') }
+const AUTOMATIC = { auto: z.enum(['dpr', 'width']).optional().describe('auto to be dpr or width') }
 const BARE = { bare: MEMBER.unchecked.describe('a bare value that it accepts') }
 const BOUND = z.number().describe('min and max, in this order,')
 const BOUNDS = { min: BOUND, max: BOUND, unit: MEMBER.unchecked }
@@ -40,10 +41,10 @@ const LIST = {
 const VALUES = words(/^[a-z0-9.:-]+$/).describe('values of a-z, 0-9, ".", ":" and "-"')
 
 const SCHEMAS = {
-  integer: parameter({ ...BOUNDS, ...DEFAULT }),
-  number: parameter({ ...BOUNDS, ...DEFAULT, ...BARE }),
+  integer: parameter({ ...BOUNDS, ...DEFAULT, ...AUTOMATIC }),
+  number: parameter({ ...BOUNDS, ...DEFAULT, ...BARE, ...AUTOMATIC }),
   enum: parameter({ values: VALUES, synonyms: MEMBER.unchecked, ...DEFAULT }),
-  flag: parameter({}),
+  flag: parameter({ words: VALUES.optional() }),
   text: parameter({
     maxLength: z.int().min(1).describe('an integer maxLength from 1'),
     lines: z.literal(true).optional().describe('lines to be true or absent'),

@@ -10,7 +10,7 @@ const NO_RULES: ClientRules = {}
 
 /**
  * The same planner, which remembers its last plans and its refusals of queries: a plan takes 15 µs. A plan depends on the query, the
- * format, `Accept` and the rules of the client alone. Changed rules are another object, so their former plans are not found.
+ * format, the preferences and the rules of the client alone. Changed rules are another object, so their former plans are not found.
  */
 export function cachedPlans(plan: Planner): Planner {
   const known = new Map<string, Plan | Problem>()
@@ -36,8 +36,8 @@ export function cachedPlans(plan: Planner): Planner {
     // Few plans depend on these, and those are made once per render or per file.
     if (input.focalPoint !== undefined || input.tooSmall !== undefined) return plan(input)
     const query = [...input.query]
-    const { format, accept, rules = NO_RULES } = input
-    const key = JSON.stringify([idOf(rules), format.group, format.name, accept, query])
+    const { format, preferences, rules = NO_RULES } = input
+    const key = JSON.stringify([idOf(rules), format.group, format.name, preferences, query])
     const cached = known.get(key)
     const made = cached ?? attempt({ ...input, query })
     if (cached === undefined && key.length <= KEY_LENGTH_AT_MOST) {

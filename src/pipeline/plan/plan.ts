@@ -6,6 +6,7 @@ import { PRIVATE_MARK, variantOf } from '../../core/files/variant.ts'
 import type { Point } from '../../core/geometry/box.ts'
 import { type Format, knownFormat, transformedAs } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
+import type { Preference, Preferences } from '../../core/media/preferences.ts'
 import {
   canonicalValue,
   type ParameterSpec,
@@ -15,6 +16,7 @@ import {
 import type { PlanRequest } from '../../core/plugin-api/plan-request.ts'
 import type { LoadedDetector, LoadedPlugin } from '../load/load.ts'
 import { areInOrder } from '../load/plugin-order.ts'
+import type { Preferred } from './automatic.ts'
 import { readPresets } from './presets.ts'
 import { knownTo, type Presets, type PresetsOfGroup, readQuery } from './query.ts'
 import { namedFiles } from './referenced-files.ts'
@@ -25,8 +27,8 @@ export interface Plan {
   steps: readonly Step[]
   /** The canonical text that names the derivative, with the entry's name for a bundle; empty without steps. */
   variant: string
-  /** Whether another `Accept` header might have given another plan. */
-  variesByAccept: boolean
+  /** The preferences with which the plan might have been another one. */
+  variesBy: readonly Preference[]
   /** Differences between request and output, as notes for the client. */
   notes: readonly string[]
   /** Set when another focal point might have given another plan. */
@@ -47,8 +49,7 @@ export interface PlanInput {
   query: Iterable<readonly [name: string, value: string]>
   /** The format of the source. */
   format: Format
-  /** The request's `Accept` header; empty without one. */
-  accept: string
+  preferences: Preferences
   /** Formats with which an earlier plan for this request failed. */
   tooSmall?: readonly string[]
   /** The focal point in the file's record. */
@@ -112,21 +113,21 @@ export function createPlanner(
     known.set(group, merged)
     return merged
   }
-  return ({ query, format, accept, tooSmall = [], focalPoint, rules = {} }) => {
+  return ({ query, format, preferences, tooSmall = [], focalPoint, rules = {} }) => {
     const group = transformedAs(format)
     const { plugins, known } = group === format.group ? (groups.get(group) ?? forGroup(group)) : forDocuments
     const presets = presetsFor(group, rules)
-    const requested = readQuery(query, { known, presets, ignored, rules })
-    let variesByAccept = false
+    const variesBy: Preference[] = []
+    const preferred: Preferred = (name) => {
+      if (!variesBy.includes(name)) variesBy.push(name)
+      return preferences[name]
+    }
+    const requested = readQuery(query, { known, presets, ignored, rules, preferred })
     let detects = false
     let dependsOnFocalPoint = false
     const notes: string[] = []
     const request: Omit<PlanRequest, 'options' | 'format'> = {
-      accept() {
-        if (autoAccept !== undefined) return autoAccept
-        variesByAccept = true
-        return accept
-      },
+      accept: () => autoAccept ?? preferred('accept') ?? '',
       tooSmall,
       named: new Set(requested.keys()),
       detects() {
@@ -150,7 +151,7 @@ export function createPlanner(
       const resolved = plugin.resolve
         ? plugin.resolve(given as never, { ...request, options, format: formatBefore(loaded, chain, format) })
         : given
-      if (resolved === 'original') return { steps: [], variant: '', variesByAccept, notes }
+      if (resolved === 'original') return { steps: [], variant: '', variesBy, notes }
       if (resolved === undefined) continue
       const params = withDefaults(plugin.params, resolved)
       for (const [name, value] of naming(loaded, params))
@@ -166,7 +167,7 @@ export function createPlanner(
     return {
       steps,
       variant,
-      variesByAccept,
+      variesBy,
       notes,
       ...(dependsOnFocalPoint ? { dependsOnFocalPoint } : {}),
       ...(asking ? { detector: asking } : {}),

@@ -14,6 +14,7 @@ import { nearest } from '../../core/text/did-you-mean.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { withAllowedWidth } from './allowed-widths.ts'
+import { type Preferred, withoutAuto } from './automatic.ts'
 import type { Known, Words } from './known-parameters.ts'
 import { makerHint, withMakerHint } from './maker-hint.ts'
 
@@ -34,7 +35,14 @@ export function readQuery(
     presets,
     ignored,
     rules,
-  }: { known: Known; presets: PresetsOfGroup; ignored: readonly string[]; rules: ClientRules },
+    preferred,
+  }: {
+    known: Known
+    presets: PresetsOfGroup
+    ignored: readonly string[]
+    rules: ClientRules
+    preferred: Preferred
+  },
 ): ReadonlyMap<string, ParameterValue> {
   const { presetsOnly, allowedWidths } = rules
   const pairs = [...query]
@@ -68,8 +76,9 @@ export function readQuery(
   }
   // The size in a preset is the operator's choice, so it is not limited.
   const ownSize = values.has('w') || values.has('dpr')
-  if (!allowedWidths || !ownSize) return requested
-  return withAllowedWidth(requested, { widths: allowedWidths, height: known.words.get('h')?.spec })
+  const settled = withoutAuto(requested, known, preferred)
+  if (!allowedWidths || !ownSize) return settled
+  return withAllowedWidth(settled, { widths: allowedWidths, height: known.words.get('h')?.spec })
 }
 
 /**

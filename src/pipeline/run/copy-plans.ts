@@ -23,7 +23,7 @@ export function copyPlans(reduce: LoadedPlugin): CopyPlans {
   const planOf = (variant: string, params: Plan['steps'][number]['params']): Plan => ({
     steps: [{ ...reduce, params }],
     variant,
-    variesByAccept: false,
+    variesBy: [],
     notes: [],
   })
   return {

@@ -46,10 +46,10 @@ const PROBING: Step = {
  */
 export function informationPlan(plan: Planner, format: Format): Plan {
   if (isProbed(format.group))
-    return { steps: [PROBING], variant: INFORMATION_VARIANT, variesByAccept: false, notes: [] }
+    return { steps: [PROBING], variant: INFORMATION_VARIANT, variesBy: [], notes: [] }
   const side = String(SMALL_SIDE)
   const query = Object.entries({ w: side, h: side, fit: 'inside', f: 'png' })
-  return { ...plan({ query, format, accept: '' }), variant: INFORMATION_VARIANT }
+  return { ...plan({ query, format, preferences: {} }), variant: INFORMATION_VARIANT }
 }
 
 /** Wraps a runner, so that an {@link informationPlan} returns JSON: {@link ImageInformation} or `MediaFacts`. */

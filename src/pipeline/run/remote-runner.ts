@@ -62,7 +62,7 @@ function receivedPlan(
   const detectors = plugins.detector ? [plugins.detector] : []
   return {
     variant,
-    variesByAccept: false,
+    variesBy: [],
     notes: [],
     steps: steps.map(({ params, ...sent }) => ({ ...sameAs(sent, plugins.transforms), params })),
     ...(detector ? { detector: sameAs(detector, detectors) } : {}),

@@ -63,7 +63,7 @@ async function runEngine(
   // for one step only.
   const rendered = new Map<typeof draft, Asset>()
   const render = async (unrendered: typeof draft) => {
-    const asset = await engine.render(unrendered, context)
+    const asset = await engine.render(unrendered, context, facts)
     rendered.set(unrendered, asset)
     return asset
   }
@@ -92,7 +92,7 @@ async function runEngine(
       pass = [...pass, plugin.name]
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
-    return rendered.get(draft) ?? (await engine.render(draft, context))
+    return rendered.get(draft) ?? (await engine.render(draft, context, facts))
   } catch (cause) {
     context.signal.throwIfAborted()
     if (cause instanceof Problem) throw cause

@@ -98,7 +98,7 @@ export function createArchive({
   const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
 
   async function find(item: ArchiveItem, { client, caller, folder, signal }: ArchiveRequest): Promise<Asset> {
-    const request = { client, caller, folder, ...item, accept: '', isOneFile: true, signal }
+    const request = { client, caller, folder, ...item, preferences: {}, isOneFile: true, signal }
     const { key, asset } = await deliveries.deliver(request)
     return resumed(asset, {
       onBreak: (error, times) =>

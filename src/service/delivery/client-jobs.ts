@@ -56,13 +56,13 @@ export function createClientJobs({
 }): ClientJobs {
   /** The plan that the job's query has today. @throws Problem 409 */
   function planAgain(
-    { query, accept, derivative }: QueuedMedia,
+    { query, preferences, derivative }: QueuedMedia,
     { client, found }: { client: Client; found: FoundOriginal },
   ): Plan {
     const { format, key } = found.name
     try {
       const { focalPoint } = found.record
-      const planned = plan({ query, format, accept, rules: client.rules, focalPoint })
+      const planned = plan({ query, format, preferences, rules: client.rules, focalPoint })
       if (derivativeKey(key, planned.variant) === derivative) return planned
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error
@@ -99,13 +99,13 @@ export function createClientJobs({
       const name = parseKey(data.original)
       const found = (name && (await originals.resolve(client, { full: name }))) ?? notFound()
       const planned = planAgain(data, { client, found })
-      const { query, accept, isHeld = false } = data
+      const { query, preferences, isHeld = false } = data
       await media.begin({
         client,
         original: found,
         plan: planned,
         query,
-        accept,
+        preferences,
         isHeld,
         caller: QUEUE_CALLER,
         again: true,

@@ -29,7 +29,7 @@ import type { MediaJobs } from './media-job.ts'
 import { checkNamed, checkNamedPublic } from './named-files.ts'
 
 /** A delivery without what depends on the query of the request. */
-type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
+type Found = Omit<Delivery, 'variesBy' | 'notes'>
 
 type RenderRequest = Pick<
   DeliveryRequest,
@@ -136,16 +136,16 @@ export function createDeliveries({
 
   /** A derivative that is stored, or that a media job has stored in time. @throws Problem 423 for one that is in progress */
   async function loadOrQueue(wanted: Wanted, request: RenderRequest): Promise<Found> {
-    const { key, input } = wanted
+    const { query, preferences } = wanted.input
     const { client, caller, waitMs = 0, beforeJob, isSigned, signal } = request
     const { name, record } = wanted.found
-    const isHeld = isHeldFor(request, input)
-    const known = await load(client, wanted.found, { key, isHeld })
+    const isHeld = isHeldFor(request, wanted.input)
+    const known = await load(client, wanted.found, { key: wanted.key, isHeld })
     if (known) return known
     const job = { client, caller, original: { name, record }, plan: wanted.plan, isHeld, beforeJob, isSigned }
-    await media.finish({ ...job, query: [...input.query], accept: input.accept }, { waitMs, signal })
+    await media.finish({ ...job, query: [...query], preferences }, { waitMs, signal })
     // Without a result if the original was deleted in the meantime.
-    return current(client, { name, record }, { key, derivative: key })
+    return current(client, { name, record }, { key: wanted.key, derivative: wanted.key })
   }
 
   /** A stored derivative, counted as a hit and noted as used. */
@@ -193,7 +193,7 @@ export function createDeliveries({
     },
 
     async begin({ client, caller, query, original }) {
-      const input = inputOf({ client, query, format: original.format, accept: '' })
+      const input = inputOf({ client, query, format: original.format, preferences: {} })
       if (!runsAsJob(plan(input))) return undefined
       const found = await originals.resolve(client, { full: original })
       if (!found) throw fileNotFound()
@@ -201,7 +201,7 @@ export function createDeliveries({
       if (await stored(client, found, derivativeKey(original.key, planned.variant)))
         return { state: 'done', attempts: 0, progress: 1 }
       const isHeld = caller.isTrusted
-      return media.begin({ client, caller, original: found, plan: planned, query, accept: '', isHeld })
+      return media.begin({ client, caller, original: found, plan: planned, query, preferences: {}, isHeld })
     },
 
     async deliver(request) {
@@ -209,20 +209,20 @@ export function createDeliveries({
       const { found, plan: planned, input, key, named } = await findPlanned(request)
       checkNamed(planned, request)
       if (!request.isSigned && !request.caller.isTrusted) checkNamedPublic(planned, client)
-      const { variesByAccept, notes } = planned
+      const { variesBy, notes } = planned
       if (named) {
         if (key !== undefined) throw transformOfDerivative()
         return namedDerivative(client, found, named)
       }
-      if (key === undefined) return { ...(await original(client, found)), variesByAccept, notes }
+      if (key === undefined) return { ...(await original(client, found)), variesBy, notes }
       const mustRedirect = partsPrefix(key) !== undefined
       if (mustRedirect && isOneFile) throw severalFiles()
       try {
         const derivative = await withNotes({ found, plan: planned, input, key }, request)
-        return { ...derivative, variesByAccept, ...(mustRedirect ? { mustRedirect } : {}) }
+        return { ...derivative, variesBy, ...(mustRedirect ? { mustRedirect } : {}) }
       } catch (error) {
         if (onLimit === 'refuse' || !isLimitProblem(error) || noOriginalFallback(planned)) throw error
-        return { ...(await original(client, found)), variesByAccept, notes: [], fallbackReason: error.code }
+        return { ...(await original(client, found)), variesBy, notes: [], fallbackReason: error.code }
       }
     },
 
@@ -241,7 +241,7 @@ export function createDeliveries({
   }
 }
 
-const UNTRANSFORMED = { variesByAccept: false, notes: [] }
+const UNTRANSFORMED = { variesBy: [], notes: [] }
 
 function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset): Found {
   const format = formatOfMediaType(asset.mediaType)

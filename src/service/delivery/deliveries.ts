@@ -4,6 +4,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey, OriginalName } from '../../core/files/object-key.ts'
 import type { Format } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
+import type { Preference, Preferences } from '../../core/media/preferences.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import type { JobStatus } from '../../core/ports/jobs.ts'
 import type { Plan } from '../../pipeline/plan/plan.ts'
@@ -19,8 +20,7 @@ export interface DeliveryRequest {
   folder?: string | undefined
   /** The parameters of the transformation; empty: the file is delivered unmodified. */
   query: ReadonlyArray<readonly [name: string, value: string]>
-  /** The `Accept` header; empty when the request has none. */
-  accept: string
+  preferences: Preferences
   /** How long the caller waits for a media job. */
   waitMs?: number
   /** Whether the result has to be one file: for a download or an archive. */
@@ -57,7 +57,7 @@ export interface Delivery {
   /** The format, if it is not that of the original: a download then has another file extension. */
   newFormat: Format | undefined
   /** Whether the response depends on the `Accept` header. */
-  variesByAccept: boolean
+  variesBy: readonly Preference[]
   /** The code of the limit that the transformation has exceeded; the asset is the original then. */
   fallbackReason?: string
   /** How the file differs from what was requested. */
@@ -76,7 +76,7 @@ export interface Delivery {
 export interface Deliveries {
   /** Plans a request for a file of this format. @throws Problem 400, 403, 404 for a file that a parameter names outside of the folder */
   plan(
-    request: Pick<DeliveryRequest, 'client' | 'folder' | 'query' | 'accept'> & {
+    request: Pick<DeliveryRequest, 'client' | 'folder' | 'query' | 'preferences'> & {
       format: Format
       /** The file's record, when it is known. */
       record?: OriginalRecord

@@ -118,7 +118,15 @@ export function createEagerTransforms({
     await requestsFirst(signal)
     const { group } = name.format
     const pairs = pairsOf(query)
-    const wanted = { client, caller: QUEUE_CALLER, group, path: original, query: pairs, accept: '', signal }
+    const wanted = {
+      client,
+      caller: QUEUE_CALLER,
+      group,
+      path: original,
+      query: pairs,
+      preferences: {},
+      signal,
+    }
     const delivery = await unlessStatus(404, deliveries.deliver(wanted))
     if (!delivery) return
     await derivations.ended(client, delivery.key)
@@ -132,10 +140,10 @@ export function createEagerTransforms({
     check({ client, folder }, format, queries) {
       for (const [i, query] of queries.entries()) {
         try {
-          const requested = { client, folder, format, query: pairsOf(query), accept: '' }
-          const { steps, variesByAccept } = deliveries.plan(requested)
+          const requested = { client, folder, format, query: pairsOf(query), preferences: {} }
+          const { steps, variesBy } = deliveries.plan(requested)
           if (steps.length === 0) throw nothingToDo(i, query)
-          if (variesByAccept) throw unknownFormat(i, query)
+          if (variesBy.length > 0) throw variesByRequest(i, query)
         } catch (error) {
           throw error instanceof Problem ? ofTransform(error, i, query) : error
         }
@@ -145,7 +153,7 @@ export function createEagerTransforms({
     async begin(client, { name, record }, queries) {
       const transforms: EagerTransform[] = []
       for (const query of queries) {
-        const requested = { client, format: name.format, record, query: pairsOf(query), accept: '' }
+        const requested = { client, format: name.format, record, query: pairsOf(query), preferences: {} }
         const key = derivativeKey(name.key, deliveries.plan(requested).variant)
         transforms.push({ query, key, state: await queued(client, name, query, key) })
       }
@@ -183,9 +191,9 @@ function nothingToDo(i: number, query: string): Problem {
 }
 
 /** Which formats a browser accepts is only known from its request. */
-function unknownFormat(i: number, query: string): Problem {
+function variesByRequest(i: number, query: string): Problem {
   const expected =
-    'a format by its name (f=auto depends on the browser of each request: name each format instead)'
+    'no value auto of f, w and dpr (it depends on the browser of each request: name each format and size instead)'
   return badParameter({ param: `transforms[${i}]`, expected, received: query })
 }
 

@@ -89,9 +89,9 @@ export function inputOf({
   client,
   query,
   format,
-  accept,
-}: Pick<DeliveryRequest, 'client' | 'query' | 'accept'> & Pick<PlanInput, 'format'>): PlanInput {
-  return { query, format, accept, rules: client.rules }
+  preferences,
+}: Pick<DeliveryRequest, 'client' | 'query' | 'preferences'> & Pick<PlanInput, 'format'>): PlanInput {
+  return { query, format, preferences, rules: client.rules }
 }
 
 /** The file of a derivative whose variant a path names: its main file, or a part of a bundle. */

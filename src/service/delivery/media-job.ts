@@ -1,5 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey, OriginalName } from '../../core/files/object-key.ts'
+import type { Preferences } from '../../core/media/preferences.ts'
 import type { JobRef, JobStatus } from '../../core/ports/jobs.ts'
 import type { Plan } from '../../pipeline/plan/plan.ts'
 import type { Reserved } from '../derivatives/derivations.ts'
@@ -13,8 +14,7 @@ export interface WantedMedia extends MediaRequest {
   plan: Plan
   /** The requested parameters. The worker derives the plan from them again. */
   query: MediaRequest['query']
-  /** The `Accept` header. */
-  accept: string
+  preferences: Preferences
   /** Called before a new job begins, not for one that exists. Its error is the response. */
   beforeJob?: (() => Promise<void>) | undefined
   /** Whether the derivative is evicted after all others. */
@@ -34,7 +34,7 @@ export function mediaJobRef({ id }: Pick<Client, 'id'>, derivative: ObjectKey): 
 /** The data of a media job in the queue. */
 export interface QueuedMedia extends Reserved {
   query: WantedMedia['query']
-  accept: string
+  preferences: Preferences
   isHeld?: boolean
   /** Until then the job is deferred while resources are missing. Milliseconds since 1970. */
   until: number

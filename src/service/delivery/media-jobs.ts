@@ -5,6 +5,7 @@ import { QUEUE_CALLER } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
+import { onlyPreferences } from '../../core/media/preferences.ts'
 import { isRetryable, JobRemoved, type JobStatus, type Jobs, NotYet } from '../../core/ports/jobs.ts'
 import { fileNotFound, Problem, retryAfter, unlessStatus } from '../../core/problem.ts'
 import type { Planner } from '../../pipeline/plan/plan.ts'
@@ -64,7 +65,7 @@ export function createMediaJobs({
   const keyOf = ({ original, plan }: WantedMedia) => derivativeKey(original.name.key, plan.variant)
 
   async function begin(wanted: WantedMedia): Promise<JobStatus> {
-    const { client, original, query, accept, isHeld = false, again = false } = wanted
+    const { client, original, query, preferences, isHeld = false, again = false } = wanted
     const derivative = keyOf(wanted)
     const ref = mediaJobRef(client, derivative)
     const mayBegin = ({ state }: JobStatus) => state === 'done' || (again && state === 'failed')
@@ -92,7 +93,7 @@ export function createMediaJobs({
         deadline,
         isHeld,
         query,
-        accept: wanted.plan.variesByAccept ? accept : '',
+        preferences: onlyPreferences(preferences, wanted.plan.variesBy),
         until: now() + DEFERRED_FOR_MS,
       }
       await jobs.enqueue({ ...ref, owner, data, again })
@@ -102,7 +103,7 @@ export function createMediaJobs({
 
   /** Resolves when the derivative is stored; with false when its client, its original or its plan is outdated. */
   async function make(
-    { clientId, original, derivative, query, accept, isHeld = false }: QueuedMedia,
+    { clientId, original, derivative, query, preferences, isHeld = false }: QueuedMedia,
     how: Pick<DeriveRequest, 'signal' | 'progress' | 'isTriedAgain'>,
   ): Promise<boolean> {
     const client = await presentClient(clientId)
@@ -110,7 +111,7 @@ export function createMediaJobs({
     const found = client && name && (await originals.resolve(client, { full: name }))
     if (!client || !name || !found) return false
     const { focalPoint } = found.record
-    const planned = plan({ query, format: name.format, accept, rules: client.rules, focalPoint })
+    const planned = plan({ query, format: name.format, preferences, rules: client.rules, focalPoint })
     // Plugins or rules have changed since the job was queued: requests now name another derivative.
     if (derivativeKey(original, planned.variant) !== derivative) return false
     const caller = QUEUE_CALLER

@@ -6,6 +6,7 @@ import { foreignDerivativeKey } from '../../core/foreign/foreign-path.ts'
 import { isLimitProblem } from '../../core/limit-problems.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
+import type { Preferences } from '../../core/media/preferences.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
 import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
 import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
@@ -24,8 +25,7 @@ export interface ForeignRequest {
   /** The path of the object. Decoded once, not validated yet. */
   path: string
   query: PlanInput['query']
-  /** The `Accept` header; empty when the request has none. */
-  accept: string
+  preferences: Preferences
   /** Whether the URL is signed. Without a signature, parameters may not name private files. */
   isSigned: boolean
   /** Called before a new derivative is rendered. Its error is the response. */
@@ -51,21 +51,21 @@ export function createDeliverForeign({
   /** The response when a transformation exceeds a limit: an error, or the object. */
   onLimit: 'refuse' | 'original'
 }): DeliverForeign {
-  return async ({ client, group, path, query, accept, isSigned, signal, ...request }) => {
+  return async ({ client, group, path, query, preferences, isSigned, signal, ...request }) => {
     const object = await find(client, path, signal)
     const { format } = object.type
     if (format.group !== group) throw fileNotFound()
-    const input: PlanInput = { query, format, accept, rules: client.rules }
+    const input: PlanInput = { query, format, preferences, rules: client.rules }
     const planned = plan(input)
     if (!isSigned) checkNamedPublic(planned, client)
-    const { variesByAccept, notes } = planned
+    const { variesBy, notes } = planned
     const changedAt = object.asset.lastModified.getTime()
     const unmodified = {
       asset: object.asset,
       etag: `foreign/${object.version}`,
       originalName: cleanFileName(object.name),
       newFormat: undefined,
-      variesByAccept,
+      variesBy,
       notes,
     }
     if (planned.steps.length === 0) return unmodified
@@ -79,7 +79,7 @@ export function createDeliverForeign({
           asset: withLastModified(asset, changedAt),
           etag: `${unmodified.etag}_${current.variant}`,
           newFormat: newFormatOf(asset, format.mediaType),
-          variesByAccept: current.variesByAccept,
+          variesBy: current.variesBy,
           notes: current.notes,
         }
       })

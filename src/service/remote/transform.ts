@@ -9,6 +9,7 @@ import { cleanFileName } from '../../core/files/file-name.ts'
 import { isLimitProblem } from '../../core/limit-problems.ts'
 import type { Log } from '../../core/log.ts'
 import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
+import type { Preferences } from '../../core/media/preferences.ts'
 import { sniff } from '../../core/media/sniff/sniff.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Spool } from '../../core/ports/spool.ts'
@@ -34,8 +35,7 @@ export interface RemotePictureRequest {
   url: string
   /** The transformation parameters; empty to send the image unmodified. */
   query: ReadonlyArray<readonly [name: string, value: string]>
-  /** The `Accept` header; empty when the request has none. */
-  accept: string
+  preferences: Preferences
   /** Whether the client has signed the URL. */
   isSigned: boolean
   /** Called before the fetch. Its error is the response. */
@@ -45,10 +45,7 @@ export interface RemotePictureRequest {
 
 /** A remote image to send, transformed or unmodified. */
 export interface RemotePicture
-  extends Pick<
-    Delivery,
-    'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'fallbackReason' | 'notes'
-  > {
+  extends Pick<Delivery, 'asset' | 'originalName' | 'newFormat' | 'variesBy' | 'fallbackReason' | 'notes'> {
   /** The same for the same bytes of the source and the same transformation. */
   etag: string
 }
@@ -97,7 +94,7 @@ export function createRemotePictures({
 
   /** @param leftovers are removed when the picture has been sent */
   async function make(
-    { client, caller, url, query, accept, isSigned }: RemotePictureRequest,
+    { client, caller, url, query, preferences, isSigned }: RemotePictureRequest,
     { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
   ): Promise<RemotePicture> {
     const file = await remotes.open({
@@ -114,7 +111,7 @@ export function createRemotePictures({
       if (incoming.head.length === 0) throw emptyRemote()
       const { format, mediaType } = await sniff(incoming.head, file.name)
       checkGroup(format, 'image')
-      const input: PlanInput = { query, format, accept, rules: client.rules }
+      const input: PlanInput = { query, format, preferences, rules: client.rules }
       // Refuse an invalid parameter before the rest of the file is fetched.
       const planned = plan(input)
       if (!isSigned) checkNamedPublic(planned, client)
@@ -144,13 +141,13 @@ export function createRemotePictures({
   ): Promise<RemotePicture> {
     const { client, caller, input, name, signal, leftovers } = work
     const planned = plan(input)
-    const { variesByAccept, notes } = planned
+    const { variesBy, notes } = planned
     const original = {
       asset: source,
       etag: `fetch/${source.sha256}`,
       originalName: cleanFileName(name) || `file.${input.format.extension}`,
       newFormat: undefined,
-      variesByAccept,
+      variesBy,
       notes,
     }
     if (planned.steps.length === 0) return original
@@ -175,7 +172,7 @@ export function createRemotePictures({
         ...original,
         asset,
         newFormat,
-        variesByAccept: current.variesByAccept,
+        variesBy: current.variesBy,
         notes: [...current.notes, ...sourceNotes(source)],
         etag: `${original.etag}_${current.variant}`,
       }
@@ -221,10 +218,10 @@ export function createRemotePictures({
 
   return {
     async deliver(request) {
-      const { client, url, query, accept, isSigned, beforeFetching, signal } = request
+      const { client, url, query, preferences, isSigned, beforeFetching, signal } = request
       remotes.checkUrl({ client, asker: 'anyone', url })
       await beforeFetching()
-      const name = JSON.stringify([client.id, client.rules ?? {}, url, query, accept, isSigned])
+      const name = JSON.stringify([client.id, client.rules ?? {}, url, query, preferences, isSigned])
       return uses.hold(name, () => begin(request), signal)
     },
     idle: uses.idle,

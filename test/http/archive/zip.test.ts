@@ -174,7 +174,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
         name: png.sourceName,
         status: 'error',
         code: 400,
-        reason: 'expected an integer from 1 to 5000 px for w but received "0"',
+        reason: 'expected an integer from 1 to 5000 px or auto for w but received "0"',
       },
       { path: png.sourceName, name: png.sourceName, status: 'error', code: 404, reason: missing },
       { path: text.sourceName, name: text.sourceName, status: 'error', code: 404, reason: missing },

@@ -47,6 +47,7 @@ describe('URLs of Cloudinary', () => {
     ['image/upload/ar_1.5,c_fill,w_400/a', 'image a ar=1.5:1&enlarge=1&fit=cover&w=400'],
     ['image/upload/q_auto:best,f_jpg/a', 'image a f=jpeg&q=85'],
     ['image/upload/q_60,dpr_2.0,w_10/a', 'image a dpr=2.0&enlarge=1&q=60&w=10'],
+    ['image/upload/dpr_auto,w_10/a', 'image a dpr=auto&enlarge=1&w=10'],
     ['image/upload/c_thumb,w_100,h_100,r_max/a', 'image a enlarge=1&fit=cover&h=100&radius=50&w=100'],
     ['image/upload/c_fill,w_200,h_200,r_20/a', 'image a enlarge=1&fit=cover&h=200&radius=10&w=200'],
     ['image/upload/a_90/a', 'image a rotate=90'],

@@ -168,7 +168,12 @@ onOneBackend('delivery by path and parameters', (start) => {
     ['?utm=1', { code: 'unknown_parameter', param: 'utm' }],
     [
       '?w=abc',
-      { code: 'bad_parameter', param: 'w', expected: 'an integer from 1 to 5000 px', received: 'abc' },
+      {
+        code: 'bad_parameter',
+        param: 'w',
+        expected: 'an integer from 1 to 5000 px or auto',
+        received: 'abc',
+      },
     ],
     ['?width=0', { code: 'bad_parameter', param: 'width', received: '0' }],
     ['?w=5001', { code: 'bad_parameter', param: 'w', received: '5001' }],

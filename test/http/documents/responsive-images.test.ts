@@ -22,12 +22,18 @@ onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start)
     // Images are not enlarged, so each derivative of this one is rendered at once.
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture({ width: 8, height: 6 }) })
     const text = await readFile(PAGE, 'utf8')
-    const [list, formats] = [...text.matchAll(/```html\n([\s\S]*?)```/g)].map(([, html = '']) =>
-      html.replaceAll('SRC', src),
+    const wide = await picture({ width: 1000, height: 10 })
+    const hinted = (await uploadOne(service, { name: 'wide.png', bytes: wide })).src
+    const pages = [...text.matchAll(/```html\n([\s\S]*?)```/g)].map(([, html = '']) =>
+      html
+        .replaceAll('SRC', src)
+        .replaceAll('https://files.example.com/…', hinted)
+        .replaceAll('https://files.example.com', new URL(hinted).origin),
     )
     server = createServer((req, res) => {
       res.setHeader('Content-Type', 'text/html')
-      res.end(`<!doctype html><body style="margin:0">${req.url === '/formats' ? formats : list}`)
+      const page = pages[['/', '/formats', '/hints'].indexOf(req.url ?? '')]
+      res.end(`<!doctype html><style>body { margin: 0 }</style>${page}`)
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -69,5 +75,16 @@ onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start)
     it(`requests ${expected} of a picture element with ${dpr} device pixels per pixel`, async function () {
       this.timeout(60_000)
       expect(await loaded('/formats', { width: 1440, dpr })).to.equal(expected)
+    })
+
+  for (const [width, dpr, expected] of [
+    [390, 1, 400],
+    [390, 2, 800],
+    [1440, 1, 800],
+  ] as const)
+    it(`gets ${expected} px by client hints on a page of ${width} px with ${dpr} device pixels per pixel`, async function () {
+      this.timeout(60_000)
+      expect(await loaded('/hints', { width, dpr })).to.equal('?w=auto&f=auto')
+      expect(await chromium.evaluate("document.querySelector('img').naturalWidth")).to.equal(expected)
     })
 })

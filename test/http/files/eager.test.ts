@@ -289,7 +289,7 @@ onTwoBackends('transforms of an upload', (start, backend) => {
       ],
       'of which one is out of range': [
         '["w=1", "w=0"]',
-        { param: 'w', expected: 'an integer from 1 to 5000 px', received: '0', transform: 1 },
+        { param: 'w', expected: 'an integer from 1 to 5000 px or auto', received: '0', transform: 1 },
         /for w but received "0", in transforms\[1\]: "w=0"$/,
       ],
       'of which one has an unknown parameter': [
@@ -305,7 +305,7 @@ onTwoBackends('transforms of an upload', (start, backend) => {
       'whose format is that of a request to come': [
         '["w=1&f=auto"]',
         { param: 'transforms[0]' },
-        /expected a format by its name/,
+        /expected no value auto of f, w and dpr/,
       ],
       'that are too long': [JSON.stringify(['x'.repeat(70_000)]), { param: 'transforms' }, /64 KiB/],
     }

@@ -43,15 +43,15 @@ describe('the hot cache', () => {
     }
   }
 
-  const named = (target: string, accept = '') => ({ target, accept })
-  const plain = { variesByAccept: false }
+  const named = (target: string, accept = '') => ({ target, headers: { accept } })
+  const plain = { variesBy: [] }
 
   it('finds a response by its target, and by Accept only if the response depends on it', () => {
     const { cache } = cacheOf()
     const [first, avif, webp] = [response(), response(), response()]
     cache.add(named('/a', 'x'), first, { state: 0, ...plain })
-    cache.add(named('/b', 'image/avif'), avif, { state: 0, variesByAccept: true })
-    cache.add(named('/b', 'image/webp'), webp, { state: 0, variesByAccept: true })
+    cache.add(named('/b', 'image/avif'), avif, { state: 0, variesBy: ['accept'] })
+    cache.add(named('/b', 'image/webp'), webp, { state: 0, variesBy: ['accept'] })
     expect(cache.find(named('/a', 'y'))).to.equal(first)
     expect(cache.find(named('/b', 'image/avif'))).to.equal(avif)
     expect(cache.find(named('/b', 'image/webp'))).to.equal(webp)

@@ -37,7 +37,7 @@ describe('GET /v1/parameters', () => {
       min: 1,
       max: 5000,
       unit: 'px',
-      expected: 'an integer from 1 to 5000 px',
+      expected: 'an integer from 1 to 5000 px or auto',
       help: 'Width.',
     })
     expect(named('dpr')).to.deep.include({ type: 'number', min: 1, max: 3, default: 1, aliases: [] })

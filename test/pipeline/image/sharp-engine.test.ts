@@ -154,7 +154,15 @@ describe('the sharp engine', () => {
         [false, 40, 30],
       ] as const) {
         const { source } = await sharpEngine.open(assetOf(photo, 'jpeg'), { upright }, context())
-        expect(source).to.deep.equal({ width, height, pages: 1, hasAlpha: false, format: 'jpeg', dpr: 1 })
+        expect(source).to.deep.equal({
+          width,
+          height,
+          pages: 1,
+          hasAlpha: false,
+          format: 'jpeg',
+          dpr: 1,
+          reduction: 1,
+        })
       }
     })
 

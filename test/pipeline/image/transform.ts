@@ -77,7 +77,7 @@ export async function transform({
   shipped ??= loadWith({}).then((set) => set.transforms)
   const format = formatOfMediaType(source.mediaType)
   const planner = createPlanner(transforms ?? (await shipped), [], detector ? { detector } : {})
-  const plan = planner({ query: new URLSearchParams(query), format, accept })
+  const plan = planner({ query: new URLSearchParams(query), format, preferences: { accept } })
   const asset = await createRunner(engines)(
     plan,
     source,

@@ -33,7 +33,7 @@ describe('a detector plugin', () => {
       transforms,
       [],
       loaded ? { detector: loaded } : {},
-    )({ query: new URLSearchParams(query), format: formatOfMediaType('image/jpeg'), accept: '' })
+    )({ query: new URLSearchParams(query), format: formatOfMediaType('image/jpeg'), preferences: {} })
   }
 
   it('determines the crop of func=face', async () => {

@@ -399,7 +399,7 @@ describe('loading plugins', () => {
       [
         'has a default for a flag',
         dropIn('x', { params: "{ x: { type: 'flag', default: true, help: 'X' } }" }),
-        /the parameter x, of type flag, has no member default; there are type, aliases, help$/,
+        /the parameter x, of type flag, has no member default; there are type, aliases, help, words$/,
       ],
       [
         'has an "on" that is null',

@@ -87,7 +87,7 @@ const planner = createPlanner(transforms, [])
 
 function refusal(...query: Array<[string, string]>): Problem {
   try {
-    planner({ query, format: knownFormat('webp'), accept: '' })
+    planner({ query, format: knownFormat('webp'), preferences: {} })
   } catch (error) {
     expect(error).to.be.instanceOf(Problem)
     return error as Problem
@@ -150,14 +150,14 @@ describe('the parameters of all plugins', () => {
 
   // In the very words, so that a fault in what makes them shows.
   for (const [query, message] of [
-    [['w', '0'], 'expected an integer from 1 to 5000 px for w but received "0"'],
-    [['w', '-1'], 'expected an integer from 1 to 5000 px for w but received "-1"'],
-    [['width', '1.5'], 'expected an integer from 1 to 5000 px for width but received "1.5"'],
+    [['w', '0'], 'expected an integer from 1 to 5000 px or auto for w but received "0"'],
+    [['w', '-1'], 'expected an integer from 1 to 5000 px or auto for w but received "-1"'],
+    [['width', '1.5'], 'expected an integer from 1 to 5000 px or auto for width but received "1.5"'],
     [['h', 'abc'], 'expected an integer from 1 to 5000 px for h but received "abc"'],
     [['height', '5001'], 'expected an integer from 1 to 5000 px for height but received "5001"'],
     [['h', ''], 'expected an integer from 1 to 5000 px for h but received ""'],
     [['q', '101'], 'expected an integer from 1 to 100 for q but received "101"'],
-    [['dpr', '3.01'], 'expected a number from 1 to 3 for dpr but received "3.01"'],
+    [['dpr', '3.01'], 'expected a number from 1 to 3 or auto for dpr but received "3.01"'],
     [['f', 'heic'], 'expected one of jpeg, png, webp, avif, tiff, gif, svg, auto for f but received "heic"'],
     [['animated', '2'], 'expected one of 0, 1 for animated but received "2"'],
     [['lossless', 'yes'], 'expected no value, 1 or 0 for lossless but received "yes"'],

@@ -46,7 +46,7 @@ describe('audio output', function () {
   type Given = Partial<EngineContext> & { format?: string }
 
   function planOf(query: string, format: string) {
-    const input = { query: new URLSearchParams(query), accept: '' }
+    const input = { query: new URLSearchParams(query), preferences: {} }
     return createPlanner(transforms, [])({ ...input, format: knownFormat(format) })
   }
 

@@ -45,7 +45,7 @@ describe('an HLS stream', () => {
     createPlanner(
       transforms,
       [],
-    )({ query: new URLSearchParams(query), format: formatOfMediaType('video/mp4'), accept: '' })
+    )({ query: new URLSearchParams(query), format: formatOfMediaType('video/mp4'), preferences: {} })
 
   /** A variant of a master playlist, by the names of its attributes. */
   type Variant = Record<string, string> & { uri: string }

@@ -23,7 +23,7 @@ describe('a plan for a video', () => {
   function planOf(query: string, input: Partial<PlanInput> & { transforms?: readonly LoadedPlugin[] } = {}) {
     const { transforms = shipped, ...rest } = input
     const plan = createPlanner(transforms, [], { presets: checkPresets(PRESETS, transforms) })
-    return plan({ query: new URLSearchParams(query), format: knownFormat('mp4'), accept: '', ...rest })
+    return plan({ query: new URLSearchParams(query), format: knownFormat('mp4'), preferences: {}, ...rest })
   }
 
   function refusal(query: string, input: Parameters<typeof planOf>[1] = {}): Problem {
@@ -76,8 +76,8 @@ describe('a plan for a video', () => {
   })
 
   it('varies by Accept when the format of the frame depends on it', () => {
-    const { variant, variesByAccept } = planOf('thumbnail&f=auto', { accept: 'image/webp' })
-    expect({ variant, variesByAccept }).to.deep.equal({ variant: 'f=webp&thumbnail=1', variesByAccept: true })
+    const { variant, variesBy } = planOf('thumbnail&f=auto', { preferences: { accept: 'image/webp' } })
+    expect({ variant, variesBy }).to.deep.equal({ variant: 'f=webp&thumbnail=1', variesBy: ['accept'] })
   })
 
   it('has no step for a thumbnail that is switched off', () => {

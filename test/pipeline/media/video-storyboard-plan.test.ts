@@ -14,7 +14,7 @@ describe('?storyboard', () => {
     createPlanner(
       transforms,
       [],
-    )({ query: new URLSearchParams(query), format: formatOfMediaType('video/mp4'), accept: '' })
+    )({ query: new URLSearchParams(query), format: formatOfMediaType('video/mp4'), preferences: {} })
 
   it('refuses parameters that its tiles set', () => {
     for (const [param, query] of [

@@ -38,7 +38,7 @@ describe('a storyboard of a video', () => {
     createPlanner(
       transforms,
       [],
-    )({ query: new URLSearchParams(query), format: formatOfMediaType('video/mp4'), accept: '' })
+    )({ query: new URLSearchParams(query), format: formatOfMediaType('video/mp4'), preferences: {} })
 
   interface Board {
     cues: BoardCue[]

@@ -63,7 +63,7 @@ describe('a transcode of a video', () => {
     )({
       query: new URLSearchParams(query),
       format: formatOfMediaType(asset.mediaType),
-      accept: '',
+      preferences: {},
     })
     try {
       const rendered = await run(

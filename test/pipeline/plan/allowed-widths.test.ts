@@ -16,7 +16,8 @@ describe('allowed widths', () => {
     const plan = createPlanner(transforms, [], {
       presets: checkPresets({ card: { w: 500, h: 250 } }, transforms),
     })
-    return plan({ query: new URLSearchParams(query), format: knownFormat('jpeg'), accept: '', rules }).variant
+    return plan({ query: new URLSearchParams(query), format: knownFormat('jpeg'), preferences: {}, rules })
+      .variant
   }
 
   for (const [variant, queries] of [

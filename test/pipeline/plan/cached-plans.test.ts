@@ -6,7 +6,7 @@ import { createPlanner, type Plan, type PlanInput } from '../../../src/pipeline/
 import { loadWith } from '../load/drop-ins.ts'
 
 describe('cached plans', () => {
-  const input: PlanInput = { query: [['w', '100']], format: knownFormat('png'), accept: '', rules: {} }
+  const input: PlanInput = { query: [['w', '100']], format: knownFormat('png'), preferences: {}, rules: {} }
   let plan: (input: PlanInput) => Plan
   let made = 0
   beforeEach(async () => {
@@ -42,7 +42,7 @@ describe('cached plans', () => {
   for (const [what, other] of [
     ['value', { query: [['w', '101']] }],
     ['format', { format: knownFormat('jpeg') }],
-    ['Accept header', { accept: 'image/webp' }],
+    ['Accept header', { preferences: { accept: 'image/webp' } }],
     ['focal point', { focalPoint: { x: 0, y: 0 } }],
     ['failed format', { tooSmall: ['webp'] }],
   ] as Array<[string, Partial<PlanInput>]>)

@@ -17,7 +17,9 @@ describe('noOriginalFallback of a plan', () => {
     const presets = checkPresets({ hidden: { mosaic: true }, shown: { glow: true } }, transforms)
     const plan = createPlanner(transforms, [], { presets })
     const answer = (query: string) =>
-      noOriginalFallback(plan({ query: new URLSearchParams(query), format: knownFormat('jpeg'), accept: '' }))
+      noOriginalFallback(
+        plan({ query: new URLSearchParams(query), format: knownFormat('jpeg'), preferences: {} }),
+      )
     for (const query of ['mosaic', 'w=9&mosaic&glow', 'preset=hidden', 'preset=shown&mosaic'])
       expect(answer(query), query).to.equal(true)
     for (const query of ['', 'w=9', 'glow', 'mosaic=0&w=9', 'preset=shown', 'preset=hidden&mosaic=0'])

@@ -16,7 +16,7 @@ function planOf(
   return createPlanner(
     transforms,
     ignored,
-  )({ query: new URLSearchParams(query), format: knownFormat(format), accept })
+  )({ query: new URLSearchParams(query), format: knownFormat(format), preferences: { accept } })
 }
 
 describe('planning', () => {
@@ -118,7 +118,7 @@ describe('planning', () => {
 
   describe('the steps', () => {
     it('are empty without parameters', () => {
-      expect(plan('')).to.deep.equal({ steps: [], variant: '', variesByAccept: false, notes: [] })
+      expect(plan('')).to.deep.equal({ steps: [], variant: '', variesBy: [], notes: [] })
     })
 
     it('are empty when all requested parameters have no effect', async () => {
@@ -126,7 +126,7 @@ describe('planning', () => {
       expect(planOf(transforms, 'fit=fill')).to.deep.equal({
         steps: [],
         variant: '',
-        variesByAccept: false,
+        variesBy: [],
         notes: [],
       })
     })
@@ -148,8 +148,8 @@ describe('planning', () => {
         fy: 0.5,
         zoom: 1,
       })
-      expect(format?.params).to.deep.equal({ q: 50, a: '1', icc: 'srgb' })
-      expect(plan('w=1').steps[2]?.params).to.deep.equal({ a: '1', icc: 'srgb' })
+      expect(format?.params).to.deep.equal({ q: 50, a: '1', icc: 'srgb', hdr: 'keep' })
+      expect(plan('w=1').steps[2]?.params).to.deep.equal({ a: '1', icc: 'srgb', hdr: 'keep' })
     })
 
     it('are those for the media of the source', async () => {
@@ -166,7 +166,7 @@ describe('planning', () => {
         expect(planOf(transforms, query), query).to.deep.equal({
           steps: [],
           variant: '',
-          variesByAccept: false,
+          variesBy: [],
           notes: [],
         })
       }
@@ -292,9 +292,11 @@ describe('planning', () => {
 
     it('are refused under the name that the query uses', () => {
       expect(refusal('width=abc').message).to.equal(
-        'expected an integer from 1 to 5000 px for width but received "abc"',
+        'expected an integer from 1 to 5000 px or auto for width but received "abc"',
       )
-      expect(refusal('w=0').message).to.equal('expected an integer from 1 to 5000 px for w but received "0"')
+      expect(refusal('w=0').message).to.equal(
+        'expected an integer from 1 to 5000 px or auto for w but received "0"',
+      )
       expect(refusal('f=bmp').message).to.equal(
         'expected one of jpeg, png, webp, avif, tiff, gif, svg, auto for f but received "bmp"',
       )
@@ -336,7 +338,7 @@ describe('planning', () => {
         expect(plan(query, { format: 'svg' }), query).to.deep.equal({
           steps: [],
           variant: '',
-          variesByAccept: false,
+          variesBy: [],
           notes: [],
         })
       }
@@ -457,12 +459,12 @@ describe('planning', () => {
       ['image/avif', 'webp', 'webp'],
     ] as const) {
       it(`is ${expected} for the source ${source} and Accept "${accept}"`, () => {
-        const { variant, variesByAccept } = plan('w=10&f=auto', { accept, format: source })
+        const { variant, variesBy } = plan('w=10&f=auto', { accept, format: source })
         // Named as a request for that very format is, unless the size of the outcome has still to choose.
         expect(variant).to.equal(plan(`w=10&f=${expected}`, { accept, format: source }).variant)
         const usual = { svg: 'png', psd: 'png', heic: 'jpeg' }[source as string] ?? source
         expect(variant).to.equal(expected === usual ? 'w=10' : `f=${expected}&w=10`)
-        expect(variesByAccept).to.equal(true)
+        expect(variesBy).to.deep.equal(['accept'])
       })
     }
 
@@ -470,8 +472,12 @@ describe('planning', () => {
       const best = (format: string, ...tooSmall: string[]) => {
         const planner = createPlanner(shipped, [])
         const accept = 'image/avif,image/webp'
-        return planner({ query: [['f', 'auto']], format: knownFormat(format), accept, tooSmall }).steps.at(-1)
-          ?.params.f
+        return planner({
+          query: [['f', 'auto']],
+          format: knownFormat(format),
+          preferences: { accept },
+          tooSmall,
+        }).steps.at(-1)?.params.f
       }
       expect(best('jpeg', 'avif')).to.equal('webp')
       expect(best('tiff', 'avif', 'webp', 'jpeg'), 'as it is').to.equal(undefined)
@@ -494,12 +500,13 @@ describe('planning', () => {
     })
 
     it('is a plan without any other parameter', () => {
-      expect(plan('f=auto', { accept: 'image/webp' })).to.include({ variant: 'f=webp', variesByAccept: true })
+      const { variant, variesBy } = plan('f=auto', { accept: 'image/webp' })
+      expect({ variant, variesBy }).to.deep.equal({ variant: 'f=webp', variesBy: ['accept'] })
     })
 
     it('makes the response vary by Accept, and no other parameter does', () => {
       for (const query of ['w=10', 'f=webp', 'f=avif&q=5', '']) {
-        expect(plan(query, { accept: 'image/avif' }).variesByAccept, query).to.equal(false)
+        expect(plan(query, { accept: 'image/avif' }).variesBy, query).to.deep.equal([])
       }
     })
   })

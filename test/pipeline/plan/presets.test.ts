@@ -41,7 +41,12 @@ describe('presets', () => {
     }: { format?: string; accept?: string; rules?: ClientRules; settings?: PresetSettings } = {},
   ): string {
     const plan = createPlanner(transforms, [], { presets: checkPresets(settings, transforms) })
-    return plan({ query: new URLSearchParams(query), format: knownFormat(format), accept, rules }).variant
+    return plan({
+      query: new URLSearchParams(query),
+      format: knownFormat(format),
+      preferences: { accept },
+      rules,
+    }).variant
   }
 
   function refusal(query: string, options: Parameters<typeof variantOf>[1] = {}): Problem {
@@ -164,7 +169,11 @@ describe('presets', () => {
         { widht: 1 },
         /there is no parameter "widht" for image .*did you mean "width"/,
       ],
-      ['a value out of bounds', { w: 9000 }, /an integer from 1 to 5000 px for w but received "9000"/],
+      [
+        'a value out of bounds',
+        { w: 9000 },
+        /an integer from 1 to 5000 px or auto for w but received "9000"/,
+      ],
       ['a value of another kind', { f: true }, /one of .* for f but received "1"/],
       ['one parameter under two names', { w: 1, width: 2 }, /one value for width/],
       ['another preset', { preset: 'thumb' }, /a parameter of a plugin for preset/],

@@ -47,7 +47,7 @@ describe('the forecast of a watermark', () => {
       metrics: { transformed() {} },
     })
     const asset = async () => mark ?? Promise.reject(new Error('no file was named'))
-    const input = { query: new URLSearchParams(query), format: knownFormat('png'), accept: '' }
+    const input = { query: new URLSearchParams(query), format: knownFormat('png'), preferences: {} }
     await run(plan(input), base, context({ asset }))
     return { ...place, bytes }
   }

@@ -11,9 +11,9 @@ describe('the fallback to another format', () => {
     (formats: readonly string[]): Planner =>
     ({ tooSmall = [] }) => {
       const variant = formats.find((format) => !tooSmall.includes(format)) ?? formats.at(-1) ?? ''
-      return { steps: [], variant, variesByAccept: true, notes: [] }
+      return { steps: [], variant, variesBy: ['accept'], notes: [] }
     }
-  const input: PlanInput = { query: [['f', 'auto']], format: knownFormat('png'), accept: '' }
+  const input: PlanInput = { query: [['f', 'auto']], format: knownFormat('png'), preferences: {} }
   const limitOf = (format: string) => formatTooSmall({ format, maxSide: 100 })
 
   async function rendered(formats: readonly string[], fits: (format: string) => boolean) {

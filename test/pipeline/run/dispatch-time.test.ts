@@ -8,7 +8,7 @@ import { NO_CPU_LIMIT, roomFor } from '../../support/requests/callers.ts'
 import { assetOf, context } from '../image/transform.ts'
 
 const steps = [{ plugin: { engine: 'sharp', params: {} } }] as unknown as Plan['steps']
-const plan: Plan = { steps, variant: 'x', variesByAccept: false, notes: [] }
+const plan: Plan = { steps, variant: 'x', variesBy: [], notes: [] }
 const source = assetOf(Buffer.from('picture'), 'png')
 
 function dispatcher(here: Runner): WorkRunner {

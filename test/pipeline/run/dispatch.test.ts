@@ -14,7 +14,7 @@ const asset = (text: string): Asset =>
 
 const plan = {
   variant: 'x',
-  variesByAccept: false,
+  variesBy: [],
   steps: [{ plugin: { engine: 'sharp', params: {} } }],
 } as unknown as Plan
 

@@ -29,7 +29,7 @@ const planOf = (transforms: readonly LoadedPlugin[], query: string) =>
   )({
     query: new URLSearchParams(query),
     format: formatOfMediaType('image/png'),
-    accept: '',
+    preferences: {},
   })
 
 describe('a plan in a child process', () => {
@@ -72,7 +72,7 @@ describe('a plan in a child process', () => {
         options: { mine: 1 },
         side: 99,
         other: 5,
-        source: { width: 20, height: 10, pages: 1, hasAlpha: true, format: 'png', dpr: 1 },
+        source: { width: 20, height: 10, pages: 1, hasAlpha: true, format: 'png', dpr: 1, reduction: 1 },
       },
     })
   })

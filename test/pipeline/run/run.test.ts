@@ -61,7 +61,7 @@ function step(
   }
 }
 
-const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesByAccept: false, notes: [] })
+const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesBy: [], notes: [] })
 
 describe('running a plan', () => {
   let png: Buffer
@@ -175,6 +175,7 @@ describe('running a plan', () => {
         hasAlpha: true,
         format: 'png',
         dpr: 1,
+        reduction: 1,
       })
       expect(ctx).to.include({ signal: given.signal, limits: given.limits, log: given.log })
     }
@@ -288,7 +289,7 @@ describe('running a plan', () => {
         expect(metadata.format).to.equal(source[1] === 'svg' ? 'png' : source[1])
         return (globalThis as unknown as { told: object }).told
       }
-      const still = { width: 30, height: 20, pages: 1 }
+      const still = { width: 30, height: 20, pages: 1, reduction: 2 }
       const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })
       expect(await told([jpeg, 'jpeg'])).to.deep.equal({ ...still, hasAlpha: false, format: 'jpeg', dpr: 1 })
       expect(await told([png, 'png'])).to.deep.equal({ ...still, hasAlpha: true, format: 'png', dpr: 1 })
@@ -297,6 +298,7 @@ describe('running a plan', () => {
         ...still,
         hasAlpha: true,
         dpr: 1,
+        reduction: 1,
         format: 'png',
       })
     })
@@ -467,7 +469,7 @@ describe('running a plan', () => {
     const plan = createPlanner(
       transforms,
       [],
-    )({ query: [['w', '30']], format: knownFormat('png'), accept: '' })
+    )({ query: [['w', '30']], format: knownFormat('png'), preferences: {} })
     const asset = await createRunner(countingEngine().engines)(plan, assetOf(png, 'png'), context())
     expect(await sharp(await readAll(asset)).metadata()).to.include({ width: 30, height: 20, format: 'png' })
   })

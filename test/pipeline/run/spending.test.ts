@@ -17,7 +17,7 @@ const source = assetFromBytes(Buffer.from('bytes'), { mediaType: 'image/png', la
 const planOf = (...engines: readonly EngineName[]) =>
   ({
     variant: 'x',
-    variesByAccept: false,
+    variesBy: [],
     notes: [],
     steps: engines.map((engine) => ({ plugin: { engine, params: {} } })),
   }) as unknown as Plan

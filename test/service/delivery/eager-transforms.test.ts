@@ -28,7 +28,7 @@ describe('eager transforms', () => {
     const log = recordLog()
     const transforms = createEagerTransforms({
       deliveries: {
-        plan: () => ({ variant: 'w=1', steps: [{}], variesByAccept: false, notes: [] }) as never,
+        plan: () => ({ variant: 'w=1', steps: [{}], variesBy: [], notes: [] }) as never,
         deliver: (request) => {
           state.delivered += 1
           return deliver(request)

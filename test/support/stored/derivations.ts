@@ -56,7 +56,7 @@ export async function deriveRequestFor(
     sourceName,
     format: { name: 'png', group: 'image', mediaType: 'image/png', extension: 'png' },
   } as const
-  const plan = { steps: [], variant: 'w=1', variesByAccept: false, notes: [] }
+  const plan = { steps: [], variant: 'w=1', variesBy: [], notes: [] }
   const { signal } = new AbortController()
   return { client, caller: STRANGER, name, record: found.record, plan, signal, key }
 }

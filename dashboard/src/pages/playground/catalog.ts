@@ -26,7 +26,7 @@ export type Parameter = Described &
         bare?: number
       }
     | { type: 'enum'; values: readonly string[]; default?: string }
-    | { type: 'flag' }
+    | { type: 'flag'; words?: readonly string[] }
     | { type: 'text'; maxLength: number; default?: string }
     | { type: 'key'; group: Group }
     | {

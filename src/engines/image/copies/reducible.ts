@@ -24,10 +24,13 @@ export function reducibleOf(
   const hasFrames = isAnimated(format) && (header.pages ?? 1) > 1
   if (source.truncated || format === 'svg' || hasFrames || hasExtraChannels(header)) return undefined
   if (header.depth !== 'uchar' && DEEP_OUTPUTS.has(output)) return undefined
+  // Copies have no gain map.
+  if (header.hasGainMap && opensWith(steps, format, { gainMap: 'keep' })) return undefined
   const { width, height } = header.autoOrient
   const full = { width, height, format }
+  // Copies are upright.
   const isTurned = (header.orientation ?? 1) > 1
-  if (isTurned && !isOpenedUpright(steps, full)) return undefined
+  if (isTurned && !opensWith(steps, format, { upright: true })) return undefined
   const scale = leastScale(steps, { source: full, limits })
   if (scale === undefined) return undefined
   const shrinksOnLoad = (format === 'jpeg' && !header.isProgressive) || format === 'webp'
@@ -44,12 +47,14 @@ export function reducibleOfDecoded(
   return scale === undefined ? undefined : { full, scale, shrinksOnLoad: false }
 }
 
-/** Copies are upright. */
-function isOpenedUpright(steps: readonly ForecastStep[], { format }: FullImage): boolean {
+/** Whether one of the steps opens the source in this way. */
+function opensWith(steps: readonly ForecastStep[], format: string, how: Partial<ImageOpening>): boolean {
   const request = { format: { name: format } } as never
-  return steps.some(
-    ({ plugin, params }) => (plugin.opening?.(params as never, request) as Partial<ImageOpening>)?.upright,
-  )
+  const [[name, value] = []] = Object.entries(how)
+  return steps.some(({ plugin, params }) => {
+    const opening = plugin.opening?.(params as never, request) as Partial<ImageOpening> | undefined
+    return opening?.[name as keyof ImageOpening] === value
+  })
 }
 
 function leastScale(

@@ -242,7 +242,7 @@ describe('colour parameters of images', () => {
     const format = formatNamed('png')
     if (!format) throw new Error('png is known')
     const variant = (query: string) =>
-      createPlanner(transforms, [])({ query: new URLSearchParams(query), format, accept: '' }).variant
+      createPlanner(transforms, [])({ query: new URLSearchParams(query), format, preferences: {} }).variant
     for (const [query, expected] of [
       ['gamma=1', 'default'],
       ['gamma=1.50', 'gamma=1.5'],
@@ -258,6 +258,8 @@ describe('colour parameters of images', () => {
       ['tint=f008', 'tint=ff0000'],
       ['tint=transparent', 'default'],
       ['sharpen', 'sharpen=1'],
+      ['sharpen=auto', 'default'],
+      ['sharpen=AUTO&w=9', 'sharpen=auto&w=9'],
       ['sharpen&sharpen_sigma=2', 'sharpen_sigma=2'],
       ['blur=0.5', 'blur=0.5'],
     ] as const) {
@@ -280,7 +282,7 @@ describe('colour parameters of images', () => {
       'a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent',
       ['', 'f', 'rouge', '12345'],
     ],
-    ['sharpen', 'no value, 1 or 0', ['2', 'yes']],
+    ['sharpen', 'no value, 1, 0 or auto', ['2', 'yes']],
     ['greyscale', 'no value, 1 or 0', ['2']],
     ['negate', 'no value, 1 or 0', ['-1']],
   ] as const) {

@@ -166,3 +166,55 @@ describe('image-sharpen', () => {
     })
   }
 })
+
+describe('sharpen=auto', () => {
+  /** The greatest difference of two neighbours in the middle row, from 0 to 255. */
+  async function contrast(bytes: Buffer): Promise<number> {
+    const { data, info } = await sharp(bytes).greyscale().raw().toBuffer({ resolveWithObject: true })
+    const row = [...data.subarray(Math.floor(info.height / 2) * info.width).subarray(0, info.width)]
+    return Math.max(...row.slice(1).map((value, i) => Math.abs(value - (row[i] ?? 0))))
+  }
+
+  /** Dark grey and light grey, so that no sharpened value is cut off. The edge is within an output pixel. */
+  const soft = async () =>
+    sharp(await edge(1202, 60))
+      .linear(0.4, 60)
+      .blur(2)
+      .png()
+      .toBuffer()
+
+  it('raises the contrast of edges mildly after a strong reduction', async () => {
+    const source = await soft()
+    const of = async (query: string) => contrast((await transformed(source, query)).bytes)
+    const [none, mild, usual] = [await of('w=300'), await of('w=300&sharpen=auto'), await of('w=300&sharpen')]
+    expect(mild / none, `${none} ${mild} ${usual}`).to.be.within(1.1, 1.5)
+    expect(mild).to.be.below(usual)
+  })
+
+  it('changes nothing after a weak reduction, a crop or without a resize', async () => {
+    const source = await sharp(await edge(1202, 60))
+      .linear(0.4, 60)
+      .png()
+      .toBuffer()
+    for (const query of ['w=700', 'w=100&zoom=10', 'ar=1:1', 'q=80', 'h=60&w=200']) {
+      const [plain, sharpened] = [
+        await transformed(source, query),
+        await transformed(source, `${query}&sharpen=auto`),
+      ]
+      expect(await distance(plain.bytes, sharpened.bytes), query).to.equal(0)
+    }
+  })
+
+  it('does not change flat areas, and sharpens each frame of an animation', async () => {
+    const flat = await picture({ width: 400, height: 300 })
+    const grey = await sharp(flat).flatten().linear(0, 120).png().toBuffer()
+    expect(
+      await distance(
+        (await transformed(grey, 'w=100')).bytes,
+        (await transformed(grey, 'w=100&sharpen=auto')).bytes,
+      ),
+    ).to.equal(0)
+    const { metadata } = await transformed(await animation(), 'w=10&sharpen=auto', { format: 'gif' })
+    expect(metadata.pages).to.be.above(1)
+  })
+})

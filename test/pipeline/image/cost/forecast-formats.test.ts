@@ -24,7 +24,11 @@ function forecast(
   }: { format?: string; limits?: { sourceMaxPixels?: number }; truncated?: true } = {},
 ): Promise<Forecast> {
   const planner = createPlanner(transforms, [])
-  const { steps } = planner({ query: new URLSearchParams(query), format: knownFormat(format), accept })
+  const { steps } = planner({
+    query: new URLSearchParams(query),
+    format: knownFormat(format),
+    preferences: { accept },
+  })
   const usual = context()
   const options = { ...usual, limits: { ...usual.limits, ...limits } }
   return sharpEngine.forecast({ ...assetOf(bytes, format), ...known }, steps, options)

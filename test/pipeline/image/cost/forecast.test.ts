@@ -38,7 +38,7 @@ async function forecast(
   )({
     query: new URLSearchParams(query),
     format: formatOfMediaType(source.mediaType),
-    accept: '',
+    preferences: {},
   })
   const given = context({ limits: { ...LIMITS, ...limits } })
   const foreseen: Forecast = await sharpEngine.forecast(source, plan.steps, given)

@@ -228,7 +228,7 @@ describe('crops by image-resize', () => {
     it('for an SVG, which is drawn in any size, with enlarge and without', async () => {
       const plan = createPlanner((await loadWith({})).transforms, [])
       const format = formatOfMediaType('image/svg+xml')
-      const planned = plan({ query: new URLSearchParams('w=900&enlarge'), format, accept: '' })
+      const planned = plan({ query: new URLSearchParams('w=900&enlarge'), format, preferences: {} })
       expect(planned.variant).to.equal('w=900')
     })
 
@@ -268,7 +268,7 @@ describe('crops by image-resize', () => {
         const plan = createPlanner(transforms, [])
         for (const query of queries) {
           const format = formatOfMediaType('image/jpeg')
-          const planned = plan({ query: new URLSearchParams(query), format, accept: '' })
+          const planned = plan({ query: new URLSearchParams(query), format, preferences: {} })
           expect(planned.variant, query).to.equal(variant)
         }
       })

@@ -278,7 +278,7 @@ describe('image-text', () => {
   it('is not in the key when it does nothing', async () => {
     const plan = createPlanner((await loadWith({})).transforms, [])
     const variant = (query: string) =>
-      plan({ query: new URLSearchParams(query), format: knownFormat('png'), accept: '' }).variant
+      plan({ query: new URLSearchParams(query), format: knownFormat('png'), preferences: {} }).variant
     for (const nothing of ['text_size=50', 'text=x&text_opacity=0', 'text=x&text_color=0000']) {
       expect(variant(nothing), nothing).to.equal('default')
     }

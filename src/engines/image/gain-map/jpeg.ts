@@ -1,0 +1,119 @@
+// Segments of a JPEG, by the second byte of their marker.
+const APP1 = 0xe1
+const APP2 = 0xe2
+const SOS = 0xda
+
+const EXIF = 'Exif\0'
+const XMP = 'http://ns.adobe.com/xap/1.0/\0'
+/** The namespace of gains in XMP. */
+export const XMP_OF_GAINS = 'http://ns.adobe.com/hdr-gain-map/1.0/'
+/** The name of segments by ISO 21496-1. */
+export const ISO_OF_GAINS = 'urn:iso:std:iso:ts:21496:-1\0'
+// The versions of the format. The image has these alone, the map has its gains too.
+const ISO_OF_IMAGE = `${ISO_OF_GAINS}\0\0\0\0`
+
+interface Segment {
+  marker: number
+  /** The bytes after the length. */
+  data: Buffer
+  /** Exclusive. */
+  end: number
+}
+
+/** The segments of a gain map that describe its gains, in XMP and by ISO 21496-1. Empty for any other JPEG. */
+export function gainsIn(map: Buffer): Segment[] {
+  return segmentsOf(map).filter(
+    ({ marker, data }) =>
+      (marker === APP1 && startsWith(data, XMP) && data.includes(XMP_OF_GAINS)) ||
+      (marker === APP2 && startsWith(data, ISO_OF_GAINS)),
+  )
+}
+
+/**
+ * Puts a JPEG and its gain map together.
+ *
+ * @param options.gains the segments of the source's gain map
+ * @see https://developer.android.com/media/platform/hdr-image-format
+ */
+export function joined(image: Buffer, { map, gains }: { map: Buffer; gains: readonly Segment[] }): Buffer {
+  const second = inserted(
+    map,
+    2,
+    gains.map(({ marker, data }) => segment(marker, data)),
+  )
+  const isIso = gains.some(({ marker }) => marker === APP2)
+  // EXIF has to be the first segment.
+  const [first] = segmentsOf(image)
+  const at = first?.marker === APP1 && startsWith(first.data, EXIF) ? first.end : 2
+  const described = [
+    segment(APP1, Buffer.from(`${XMP}${directory(second.length)}`, 'latin1')),
+    ...(isIso ? [segment(APP2, Buffer.from(ISO_OF_IMAGE, 'latin1'))] : []),
+  ]
+  const before = at + described.reduce((sum, { length }) => sum + length, 0)
+  const whole = image.length + before - at + INDEX_BYTES
+  const index = indexOf({ image: whole, map: second.length, offset: whole - (before + INDEX_ORIGIN) })
+  return Buffer.concat([inserted(image, at, [...described, index]), second])
+}
+
+function startsWith(data: Buffer, start: string): boolean {
+  return data.toString('latin1', 0, start.length) === start
+}
+
+/** The segments before the pixels. */
+function segmentsOf(jpeg: Buffer): Segment[] {
+  const segments: Segment[] = []
+  for (let start = 2; start + 4 <= jpeg.length && jpeg[start] === 0xff; ) {
+    const marker = jpeg[start + 1] ?? SOS
+    if (marker === SOS) break
+    const end = start + 2 + jpeg.readUInt16BE(start + 2)
+    segments.push({ marker, data: jpeg.subarray(start + 4, end), end })
+    start = end
+  }
+  return segments
+}
+
+function segment(marker: number, data: Buffer): Buffer {
+  const head = Buffer.from([0xff, marker, 0, 0])
+  head.writeUInt16BE(data.length + 2, 2)
+  return Buffer.concat([head, data])
+}
+
+function inserted(jpeg: Buffer, at: number, segments: readonly Buffer[]): Buffer {
+  return Buffer.concat([jpeg.subarray(0, at), ...segments, jpeg.subarray(at)])
+}
+
+function directory(mapBytes: number): string {
+  const item = (what: string) =>
+    `<rdf:li rdf:parseType="Resource"><Container:Item Item:Mime="image/jpeg" ${what}/></rdf:li>`
+  const items = `${item('Item:Semantic="Primary"')}${item(`Item:Semantic="GainMap" Item:Length="${mapBytes}"`)}`
+  const spaces = [
+    `xmlns:hdrgm="${XMP_OF_GAINS}"`,
+    'xmlns:Container="http://ns.google.com/photos/1.0/container/"',
+    'xmlns:Item="http://ns.google.com/photos/1.0/container/item/"',
+  ].join(' ')
+  const description = `<rdf:Description ${spaces} hdrgm:Version="1.0"><Container:Directory><rdf:Seq>${items}</rdf:Seq></Container:Directory></rdf:Description>`
+  return `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">${description}</rdf:RDF></x:xmpmeta>`
+}
+
+const INDEX_BYTES = 90
+// Offsets in the index count from its byte order.
+const INDEX_ORIGIN = 8
+const PRIMARY_IMAGE = 0x00030000
+
+/** The index of both images. @see CIPA DC-007, Multi-Picture Format */
+function indexOf({ image, map, offset }: { image: number; map: number; offset: number }): Buffer {
+  const words = [
+    // Big endian, and the directory follows.
+    ...[0x4d4d002a, 8],
+    // Three tags with type and count: the version 0100, two images, and their entries at 50.
+    ...[0x0003b000, 0x00070000, 0x00043031, 0x3030b001, 0x00040000, 0x00010000, 0x0002b002, 0x00070000],
+    ...[0x00200000, 0x00320000],
+  ]
+  const data = Buffer.alloc(INDEX_BYTES - 4)
+  data.write('MPF\0', 'latin1')
+  for (const [i, word] of words.entries()) data.writeUInt32BE(word, 4 + 4 * i)
+  const entries = 4 + 50
+  for (const [i, word] of [PRIMARY_IMAGE, image, 0, 0, 0, map, offset, 0].entries())
+    data.writeUInt32BE(word, entries + 4 * i)
+  return segment(APP2, data)
+}
