@@ -16,6 +16,10 @@ import { root, run, say } from './run.js'
 // The sources of a build.
 const FOLDERS = ['src', 'plugins', 'config', 'client', 'dashboard']
 const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
+// Files of plugins that are not compiled.
+const FILES_OF_PLUGINS = ['blazeface.bin', 'kernel.wasm', 'LICENSE'].map((file) =>
+  join('image', 'faces', file),
+)
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built-from')
 
@@ -43,6 +47,8 @@ export async function build() {
     // The commands in package.json must be executable. A ZIP of the repository has no modes.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)
+    for (const file of FILES_OF_PLUGINS)
+      copyFileSync(join(root, 'plugins', file), join(next, 'plugins', file))
     copyReference(join(next, 'api-reference'))
     if ((await run(process.execPath, [join(root, 'scripts', 'openapi.js'), next])) !== 0)
       throw new Error('The API document could not be created, see the error above. dist is unchanged.')
@@ -80,6 +86,6 @@ function fingerprint() {
 
 function sourcesIn(folder) {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(m?tsx?|json|css|html|svg)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(m?tsx?|json|css|html|svg|bin|wasm)$/.test(entry.name))
     .map((entry) => join(relative(root, entry.parentPath), entry.name))
 }

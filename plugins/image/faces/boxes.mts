@@ -18,7 +18,12 @@ export function facesOf(grids: readonly Grid[], minScore: number): Face[] {
         const score = 1 / (1 + Math.exp(-logit))
         if (score < minScore) continue
         const at = cell * boxes.perCell + anchor * BOX_NUMBERS
-        const [dx, dy, w, h] = boxes.values.subarray(at, at + 4) as unknown as [number, number, number, number]
+        const [dx, dy, w, h] = boxes.values.subarray(at, at + 4) as unknown as [
+          number,
+          number,
+          number,
+          number,
+        ]
         const x = ((cell % width) + 0.5) * stride + dx
         const y = (Math.floor(cell / width) + 0.5) * stride + dy
         faces.push({ box: { left: x - w / 2, top: y - h / 2, width: w, height: h }, score })

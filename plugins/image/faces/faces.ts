@@ -30,10 +30,17 @@ export default defineDetector({
     for (const side of SIDES) {
       signal.throwIfAborted()
       const size = scaled(source, side)
-      const reduced = image.resize({ ...size, fit: 'fill' }).flatten({ background: GREY }).toColourspace('srgb')
+      const reduced = image
+        .resize({ ...size, fit: 'fill' })
+        .flatten({ background: GREY })
+        .toColourspace('srgb')
       image = sharp(await reduced.raw().toBuffer(), { raw: { ...size, channels: 3 } })
       const input = { width: wholeSteps(size.width), height: wholeSteps(size.height) }
-      const margins = { right: input.width - size.width, bottom: input.height - size.height, background: GREY }
+      const margins = {
+        right: input.width - size.width,
+        bottom: input.height - size.height,
+        background: GREY,
+      }
       const grids = detectIn(await image.clone().extend(margins).raw().toBuffer(), input)
       for (const { box, score } of facesOf(grids, MIN_SCORE))
         faces.push({ box: enlarged(box, source.width / size.width, source.height / size.height), score })
