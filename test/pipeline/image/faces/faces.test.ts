@@ -57,7 +57,13 @@ describe('the detector of faces', function () {
 
   it('finds no faces in patterns, in noise, and in images with extreme sides', async () => {
     const noise = await sharp({
-      create: { width: 300, height: 200, channels: 3, background: '#888', noise: { type: 'gaussian', mean: 128, sigma: 60 } },
+      create: {
+        width: 300,
+        height: 200,
+        channels: 3,
+        background: '#888',
+        noise: { type: 'gaussian', mean: 128, sigma: 60 },
+      },
     })
       .png()
       .toBuffer()
@@ -79,7 +85,9 @@ describe('the detector of faces', function () {
     const circle = Buffer.from(`<svg width="${size.width}" height="${size.height}"><circle r="400"/></svg>`)
     for (const image of [
       sharp(bytes).greyscale().png(),
-      sharp(bytes).composite([{ input: circle, blend: 'dest-in' }]).png(),
+      sharp(bytes)
+        .composite([{ input: circle, blend: 'dest-in' }])
+        .png(),
       sharp(bytes).greyscale().ensureAlpha(0.9).png(),
       sharp(bytes).toColourspace('rgb16').png(),
       sharp(bytes).toColourspace('cmyk').jpeg(),
