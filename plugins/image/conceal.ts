@@ -102,6 +102,6 @@ function noDetector(): Problem {
     status: 501,
     code: 'not_installed',
     detail:
-      'blur_faces and pixelate_faces need a plugin that detects faces, which this server does not have.',
+      'blur_faces and pixelate_faces need a plugin that detects faces. This server has disabled that of Sluice.',
   })
 }

@@ -16,10 +16,6 @@ import { root, run, say } from './run.js'
 // The sources of a build.
 const FOLDERS = ['src', 'plugins', 'config', 'client', 'dashboard']
 const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
-// Files of plugins that are not compiled.
-const FILES_OF_PLUGINS = ['blazeface.bin', 'kernel.wasm', 'LICENSE'].map((file) =>
-  join('image', 'faces', file),
-)
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built-from')
 
@@ -47,8 +43,7 @@ export async function build() {
     // The commands in package.json must be executable. A ZIP of the repository has no modes.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)
-    for (const file of FILES_OF_PLUGINS)
-      copyFileSync(join(root, 'plugins', file), join(next, 'plugins', file))
+    copyFilesOfPlugins(join(next, 'plugins'))
     copyReference(join(next, 'api-reference'))
     if ((await run(process.execPath, [join(root, 'scripts', 'openapi.js'), next])) !== 0)
       throw new Error('The API document could not be created, see the error above. dist is unchanged.')
@@ -60,6 +55,13 @@ export async function build() {
   } finally {
     clean()
   }
+}
+
+/** Copies the files that plugins read, with their licences. The compiler leaves them out. */
+function copyFilesOfPlugins(folder) {
+  const files = readdirSync(join(root, 'plugins'), { recursive: true })
+  for (const file of files.filter((name) => /(\.bin|\.wasm|\/LICENSE)$/.test(name)))
+    copyFileSync(join(root, 'plugins', file), join(folder, file))
 }
 
 /** Copies the files of the page `/docs/api`, so that the package is needed for builds only. */
