@@ -55,6 +55,14 @@ describe('the detector of faces', function () {
     expect(metadata).to.include({ width: 100, height: 100 })
   })
 
+  it('finds a face that fills the picture as one', async () => {
+    const { bytes, faces } = (await pictures())[9] as Picture
+    const [face] = faces as [Box]
+    const found = await detect(bytes)
+    expect(found).to.have.length(1)
+    expect((found[0] as Box).width).to.be.within(0.8 * face.width, 1.5 * face.width)
+  })
+
   it('finds no faces in patterns, in noise, and in images with extreme sides', async () => {
     const noise = await sharp({
       create: {
