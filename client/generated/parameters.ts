@@ -83,11 +83,11 @@ export interface BuiltInParameters {
    */
   fy?: number | undefined
   /**
-   * image: Zoom factor: crops a part with sides shorter by this factor, around the focus of func, or of fx and fy. Takes a number from 1 to 10.
+   * image: Zoom factor: crops a part with sides shorter by this factor, around the focus of func, or of fx and fy. With func=face, less when faces would be cut off. Takes a number from 1 to 10.
    */
   zoom?: number | undefined
   /**
-   * image: Zoom factor: crops a part with sides shorter by this factor, around the focus of func, or of fx and fy. Takes a number from 1 to 10. The same as `zoom`.
+   * image: Zoom factor: crops a part with sides shorter by this factor, around the focus of func, or of fx and fy. With func=face, less when faces would be cut off. Takes a number from 1 to 10. The same as `zoom`.
    */
   z?: number | undefined
   /**

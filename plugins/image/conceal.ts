@@ -1,12 +1,11 @@
 import sharp, { type Sharp } from 'sharp'
 import { type Box, clippedBox, type Size } from '../../src/core/geometry/box.ts'
+import { withMargin } from '../../src/core/geometry/focus.ts'
 import { definePlugin, type TransformContext } from '../../src/core/plugin-api/plugin.ts'
 import { type Concealment, concealed } from './conceal.mts'
 import { noDetector } from './no-detector.mts'
 
 const MAX_REGIONS = 20
-// Boxes of detectors end at chin and eyebrows.
-const FACE_MARGIN = 0.2
 
 const REGIONS = {
   type: 'list',
@@ -87,16 +86,7 @@ async function faces(
   const { width, height, channels } = info
   const draft = sharp(data, { raw: { width, height, channels } })
   const boxes = (await context.detect?.({ draft, source })) ?? []
-  return boxes.flatMap((box) => {
-    const [across, down] = [box.width * FACE_MARGIN, box.height * FACE_MARGIN]
-    const larger = {
-      left: box.left - across,
-      top: box.top - down,
-      width: box.width + 2 * across,
-      height: box.height + 2 * down,
-    }
-    return within(larger, by, { width, height })
-  })
+  return boxes.flatMap((box) => within(withMargin(box), by, { width, height }))
 }
 
 /** The part in whole pixels, rounded outwards; none when it is outside the image. */

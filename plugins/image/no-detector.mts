@@ -5,6 +5,6 @@ export function noDetector(parameters: string): Problem {
   return new Problem({
     status: 501,
     code: 'not_installed',
-    detail: `${parameters} need a plugin that detects faces, which this server does not have.`,
+    detail: `${parameters} need a plugin that detects faces. This server has disabled that of Sluice.`,
   })
 }

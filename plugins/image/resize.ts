@@ -1,6 +1,11 @@
 import { boxAround, isWhole, type Size } from '../../src/core/geometry/box.ts'
 import { largestDrawing } from '../../src/core/geometry/drawing.ts'
-import { COMPASS_SYNONYMS, COMPASS_WORDS, requestedFocus } from '../../src/core/geometry/focus.ts'
+import {
+  COMPASS_SYNONYMS,
+  COMPASS_WORDS,
+  requestedFocus,
+  zoomThatShows,
+} from '../../src/core/geometry/focus.ts'
 import { cutAfterResizing, cutBeforeResizing, type Fit, framing } from '../../src/core/geometry/framing.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { ratioOf, withRatio } from '../../src/core/geometry/ratio.ts'
@@ -9,7 +14,7 @@ import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 import { around, drawn } from './drawing.mts'
 import { noDetector } from './no-detector.mts'
-import { focusIn } from './picture-focus.mts'
+import { boxesIn, focusIn } from './picture-focus.mts'
 
 const MAX_SIDE = 5000
 
@@ -92,7 +97,7 @@ export default definePlugin({
       max: 10,
       default: 1,
       aliases: ['z'],
-      help: 'Zoom factor: crops a part with sides shorter by this factor, around the focus of func, or of fx and fy.',
+      help: 'Zoom factor: crops a part with sides shorter by this factor, around the focus of func, or of fx and fy. With func=face, less when faces would be cut off.',
     },
   },
 
@@ -153,7 +158,13 @@ export default definePlugin({
       throw badParameter({ param: 'dpr', expected, received: `${dpr} (${longest} x ${dpr} px)` })
     }
     const isVector = source.format === 'svg'
-    const { width, height, taken, size, canvas } = framed({ w, h, fit, dpr, enlarge, ar, zoom }, context)
+    const wanted = { w, h, fit, dpr, enlarge, ar, zoom }
+    const planned = framed(wanted, context)
+    const looks = (func === 'face' || focus_weights?.[0]) && !isWhole(planned.taken, source)
+    const boxes = looks ? await boxesIn(image, context) : []
+    const shown = zoomThatShows(func === 'face' ? boxes : [], planned.taken, zoom)
+    const { width, height, taken, size, canvas } =
+      shown === zoom ? planned : framed({ ...wanted, zoom: shown }, context)
     const outputSize = canvas ?? size
     if (outputSize.width > source.width || outputSize.height > source.height)
       checkOutput(outputSize, { pages: source.pages, limits, expected: 'w and h that result in' })
@@ -171,7 +182,7 @@ export default definePlugin({
       const enlarges = !isVector && size.width > Math.ceil(taken.width)
       if (func === 'auto' && !focus_weights && zoom === 1 && !enlarges && source.pages === 1)
         return { draft: image.resize({ ...size, fit: 'cover', position: 'attention' }), source: cropped }
-      const focus = (await focusIn(image, taken, { func, weights: focus_weights }, context)) ?? {
+      const focus = (await focusIn(image, { cut: taken, func, boxes, weights: focus_weights }, context)) ?? {
         x: fx,
         y: fy,
       }

@@ -43,6 +43,7 @@ export async function build() {
     // The commands in package.json must be executable. A ZIP of the repository has no modes.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)
+    copyFilesOfPlugins(join(next, 'plugins'))
     copyReference(join(next, 'api-reference'))
     if ((await run(process.execPath, [join(root, 'scripts', 'openapi.js'), next])) !== 0)
       throw new Error('The API document could not be created, see the error above. dist is unchanged.')
@@ -54,6 +55,13 @@ export async function build() {
   } finally {
     clean()
   }
+}
+
+/** Copies the files that plugins read, with their licences. The compiler leaves them out. */
+function copyFilesOfPlugins(folder) {
+  const files = readdirSync(join(root, 'plugins'), { recursive: true })
+  for (const file of files.filter((name) => /(\.bin|\.wasm|\/LICENSE)$/.test(name)))
+    copyFileSync(join(root, 'plugins', file), join(folder, file))
 }
 
 /** Copies the files of the page `/docs/api`, so that the package is needed for builds only. */
@@ -80,6 +88,6 @@ function fingerprint() {
 
 function sourcesIn(folder) {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(m?tsx?|json|css|html|svg)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(m?tsx?|json|css|html|svg|bin|wasm)$/.test(entry.name))
     .map((entry) => join(relative(root, entry.parentPath), entry.name))
 }

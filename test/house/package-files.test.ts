@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 
@@ -34,6 +34,13 @@ describe('the npm package', () => {
     expect(files).to.include(bin.sluice)
     expect(sources.length).to.be.at.least(4)
     expect(sources.filter((path) => !existsSync(path.replace(/(\.d\.ts|\.js)$/, '.ts')))).to.deep.equal([])
+  })
+
+  it('contains the files of plugins that are not compiled', () => {
+    const sources = readdirSync('plugins', { recursive: true, encoding: 'utf8' })
+    const data = sources.filter((path) => /\.(bin|wasm)$/.test(path)).map((path) => `dist/plugins/${path}`)
+    expect(data).to.include('dist/plugins/image/faces/blazeface.bin')
+    if (existsSync('dist')) expect(files).to.include.members(data)
   })
 
   it('contains its licence and its manual', () => {

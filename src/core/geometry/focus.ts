@@ -41,17 +41,44 @@ export const COMPASS_SYNONYMS: Readonly<Record<string, CompassWord>> = {
 }
 
 /**
- * The point on which to centre a crop of this size, from the detected boxes: the centre of all of them where they fit
- * into the crop, otherwise that of the largest. Undefined without boxes.
+ * The point on which to centre a crop of this size, so that it contains as many of the detected boxes as possible. The
+ * largest one counts most. Undefined without boxes.
  */
 export function focusOfBoxes(boxes: readonly Box[], cut: Size, source: Size): Point | undefined {
-  const union = unionOf(boxes)
+  const kept: Box[] = []
+  for (const box of boxes.toSorted((a, b) => b.width * b.height - a.width * a.height)) {
+    const union = unionOf([...kept, box])
+    if (kept.length === 0 || (union && contains(cut, union))) kept.push(box)
+  }
+  const union = unionOf(kept)
   if (!union) return undefined
-  const fits = union.width <= cut.width && union.height <= cut.height
-  const area = ({ width, height }: Size) => width * height
-  const largest = boxes.reduce((best, box) => (area(box) > area(best) ? box : best))
-  const { left, top, width, height } = fits ? union : largest
+  const { left, top, width, height } = union
   return { x: (left + width / 2) / source.width, y: (top + height / 2) / source.height }
+}
+
+// Around each box, as a share of its sides: boxes of faces end at chin and eyebrows.
+const MARGIN = 0.2
+
+/** The box of a detector, larger by a margin on each side. It may exceed the image. */
+export function withMargin({ left, top, width, height }: Box): Box {
+  const [across, down] = [width * MARGIN, height * MARGIN]
+  return { left: left - across, top: top - down, width: width + 2 * across, height: height + 2 * down }
+}
+
+/**
+ * The zoom, or the largest one below it at which the crop contains all boxes with their margins.
+ *
+ * @param cut the size of the crop with this zoom
+ */
+export function zoomThatShows(boxes: readonly Box[], cut: Size, zoom: number): number {
+  const union = unionOf(boxes.map(withMargin))
+  if (!union) return zoom
+  const scale = Math.min(cut.width / union.width, cut.height / union.height, 1)
+  return Math.max(1, zoom * scale)
+}
+
+function contains(cut: Size, { width, height }: Size): boolean {
+  return width <= cut.width && height <= cut.height
 }
 
 /** The focus words that a query may use. */

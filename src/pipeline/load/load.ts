@@ -54,7 +54,7 @@ export interface PluginSet {
   /** In the order in which they run. */
   transforms: readonly LoadedPlugin[]
   events: readonly LoadedEventPlugin[]
-  /** At most one. */
+  /** At most one: that of the operator, otherwise that of Sluice. */
   detector?: LoadedDetector
 }
 
@@ -79,6 +79,7 @@ export async function loadPlugins({
   const transforms: Array<LoadedPlugin & { file: string }> = []
   const events: LoadedEventPlugin[] = []
   let detector: LoadedDetector | undefined
+  let detectorIsShipped = false
   const fileOf = new Map<string, string>()
   // Disabled shipped plugins that would otherwise be part of every plan.
   const missing: string[] = []
@@ -105,10 +106,13 @@ export async function loadPlugins({
       }
       if ('detect' in candidate) {
         const plugin = checkDetector(file, candidate, engines)
-        if (detector)
+        // An own detector of the operator replaces that of Sluice, whichever is loaded first.
+        if (detector && shipped) continue
+        if (detector && !detectorIsShipped)
           throw new PluginError(file, `${detector.plugin.name} is already the detector: disable one of them`)
         const fingerprint = await fingerprintOf(plugin, { shipped, release, options: chain.options[name] })
         detector = { plugin, options: { ...plugin.options, ...chain.options[name] }, fingerprint }
+        detectorIsShipped = shipped
         continue
       }
       const checked = checkTransform(file, candidate)

@@ -1,13 +1,14 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { formatOfMediaType } from '../../../src/core/media/formats.ts'
+import { loadPlugins } from '../../../src/pipeline/load/load.ts'
 import { PluginError } from '../../../src/pipeline/load/plugin-error.ts'
 import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
 import { animation, picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { corners, isRed, shareOf } from '../image/geometry/corners.ts'
 import { transformed } from '../image/transform.ts'
-import { dropIn, loadWith } from './drop-ins.ts'
+import { CHAIN, dropIn, dropIns, ENGINES, loadWith, SHIPPED } from './drop-ins.ts'
 
 /** The text of a detector that answers with an expression of `draft` and `context`. */
 const detector = (answer: string, members = '') => `export default {
@@ -17,6 +18,8 @@ const detector = (answer: string, members = '') => `export default {
   detect: async (draft, context) => { globalThis.seen = context.source; return ${answer} },
 }
 `
+
+const WITHOUT = { disabled: ['image-faces'] }
 
 /** Boxes in the corner that is blue: below, on the right. */
 const BELOW = '[{ left: context.source.width - 20, top: context.source.height - 20, width: 20, height: 20 }]'
@@ -47,7 +50,7 @@ describe('a detector plugin', () => {
 
   it('receives the upright image at this step, and the first frame of an animation', async () => {
     const seen = () => (globalThis as unknown as { seen: object }).seen
-    const loaded = await loadWith({ 'faces.js': detector(BELOW) })
+    const loaded = await loadWith({ 'faces.js': detector(BELOW.replaceAll('20', '5')) })
     const photo = await picture({ width: 80, height: 40, format: 'jpeg', orientation: 6 })
     const turned = await transformed(photo, 'z=4&func=face&f=png', { format: 'jpeg', ...loaded })
     expect(seen()).to.include({ width: 40, height: 80, pages: 1 })
@@ -116,9 +119,9 @@ describe('a detector plugin', () => {
 
   it('is reported in a note when it is missing', async () => {
     const note = 'func=auto for face: no plugin detects faces'
-    expect((await planOf({}, 'w=50&h=50&func=face')).notes).to.deep.equal([note])
-    expect((await planOf({}, 'w=50&func=face')).notes, 'nothing is cut').to.deep.equal([])
-    expect((await planOf({}, 'w=50&h=50&func=auto')).notes).to.deep.equal([])
+    expect((await planOf({}, 'w=50&h=50&func=face', WITHOUT)).notes).to.deep.equal([note])
+    expect((await planOf({}, 'w=50&func=face', WITHOUT)).notes, 'nothing is cut').to.deep.equal([])
+    expect((await planOf({}, 'w=50&h=50&func=auto', WITHOUT)).notes).to.deep.equal([])
     expect((await planOf({ 'faces.js': detector(BELOW) }, 'w=50&h=50&func=face')).notes).to.deep.equal([])
   })
 
@@ -174,6 +177,19 @@ describe('a detector plugin', () => {
 
   it('is not loaded when the chain disables it', async () => {
     const loaded = await loadWith({ 'a.js': detector('[]') }, { disabled: ['faces'] })
-    expect(loaded).to.not.have.property('detector')
+    expect(loaded.detector?.plugin.name).to.equal('image-faces')
+    expect(await loadWith({}, WITHOUT)).to.not.have.property('detector')
+  })
+
+  it('replaces that of Sluice', async () => {
+    const { detector: loaded } = await loadWith({ 'a.js': detector('[]') })
+    expect(loaded?.plugin.name).to.equal('faces')
+    const { folder, remove } = await dropIns({ 'a.js': detector('[]') })
+    try {
+      const set = await loadPlugins({ folders: [folder, SHIPPED], engines: ENGINES, chain: CHAIN })
+      expect(set.detector?.plugin.name, 'loaded before it').to.equal('faces')
+    } finally {
+      await remove()
+    }
   })
 })
