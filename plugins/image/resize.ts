@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ResizeOptions } from 'sharp'
 import { boxAround, isWhole, type Size } from '../../src/core/geometry/box.ts'
 import { largestDrawing } from '../../src/core/geometry/drawing.ts'
@@ -72,13 +73,19 @@ export default definePlugin({
     },
   },
 
-  resolve(requested, { format, named, detects, focalPoint, note }) {
+  resolve(requested, { format, named, detects, focalPoint, sizeBelow, note }) {
     const { dpr, zoom } = requested
-    const { w, h, ar } = withRatio(requested, MAX_SIDE)
+    let { w, h, ar } = withRatio(requested, MAX_SIDE)
     if (w === undefined && h === undefined && ar === undefined && zoom === 1) return undefined
     const scales = w !== undefined || h !== undefined
     const fit = w !== undefined && h !== undefined ? requested.fit : 'cover'
     const isVector = format.name === 'svg'
+    // Larger outputs are an error, whatever the size of the original.
+    const isLimited = Math.max(w ?? 0, h ?? 0) * dpr <= MAX_SIDE
+    if (scales && isLimited && !isVector && !requested.enlarge && fit !== 'contain') {
+      const original = sizeBelow({ width: w && Math.round(w * dpr), height: h && Math.round(h * dpr) })
+      if (original) ({ w, h } = leastSides({ w, h, fit, dpr, ar, zoom }, original))
+    }
     const cuts = zoom > 1 || ar !== undefined || (w !== undefined && h !== undefined && fit === 'cover')
     // The owner's focal point is a point of the whole image, which an earlier crop or trim has changed.
     const isDefault = cuts && !['func', 'fx', 'fy', 'crop', 'trim'].some((name) => named.has(name))
@@ -167,7 +174,13 @@ interface Framed {
 /** The framing of these parameters, with the requested sides in pixels of the output. */
 function framed(
   { w, h, fit, dpr, enlarge, ar, zoom }: Framed,
-  { source, limits }: { source: Size & { format: string }; limits: TransformLimits },
+  {
+    source,
+    limits,
+  }: {
+    source: Size & { format: string }
+    limits: Pick<TransformLimits, 'outputMaxSide' | 'sourceMaxPixels'>
+  },
 ) {
   const isVector = source.format === 'svg'
   const [width, height] = [w && Math.round(w * dpr), h && Math.round(h * dpr)]
@@ -183,6 +196,24 @@ function framed(
     whole: isVector ? Math.floor : Math.round,
   })
   return { width, height, ...frame }
+}
+
+/**
+ * The least w and h with the same output, where a requested side is longer than that of the original: then every such request
+ * leads to one derivative.
+ */
+function leastSides(wanted: Framed, original: Size): Pick<Framed, 'w' | 'h'> {
+  const { w, h, dpr } = wanted
+  const limits = { outputMaxSide: MAX_SIDE, sourceMaxPixels: Number.POSITIVE_INFINITY }
+  const context = { source: { ...original, format: '' }, limits }
+  const { taken, size } = framed(wanted, context)
+  const least = {
+    w: w && Math.min(w, Math.ceil(size.width / dpr)),
+    h: h && Math.min(h, Math.ceil(size.height / dpr)),
+  }
+  const other = framed({ ...wanted, ...least }, context)
+  // Rounded sides may have another ratio, and so crop another part.
+  return isDeepStrictEqual({ taken: other.taken, size: other.size }, { taken, size }) ? least : { w, h }
 }
 
 /**

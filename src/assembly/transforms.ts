@@ -9,6 +9,7 @@ import { waitingShares } from '../core/budgets/shares.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { reduce } from '../engines/image/copies/reduce.ts'
+import { sizeInHeader } from '../engines/image/forecast.ts'
 import { imageInspector } from '../engines/image/inspector.ts'
 import { jobUrl } from '../http/wire/urls.ts'
 import { cachedPlans } from '../pipeline/plan/cached-plans.ts'
@@ -22,7 +23,9 @@ import { createChildRunner } from '../pipeline/run/remote-runner.ts'
 import { createRunner } from '../pipeline/run/run.ts'
 import { createPool } from '../process/child-pool/pool.ts'
 import { createDeliveries } from '../service/delivery/deliver.ts'
+import { createFilePlans } from '../service/delivery/find-planned.ts'
 import { createMediaJobs } from '../service/delivery/media-jobs.ts'
+import { createOriginalSizes } from '../service/delivery/original-sizes.ts'
 import { createAssets } from '../service/delivery/referenced-files.ts'
 import { createDerivations } from '../service/derivatives/derive.ts'
 import { createFindLateTruncation } from '../service/derivatives/late-truncation.ts'
@@ -141,8 +144,14 @@ export function openTransformations(
     buckets,
     log,
   })
+  const sizes = createOriginalSizes({
+    buckets,
+    measure: (source, signal) => sizeInHeader(source, { limits, signal }),
+    look,
+  })
   const deliveries = createDeliveries({
     originals,
+    filePlans: createFilePlans({ originals, sizes, plan }),
     derivations,
     media,
     buckets,
