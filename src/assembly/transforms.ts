@@ -1,6 +1,6 @@
 import { extname, join } from 'node:path'
 import type { Config } from '../../config/load.ts'
-import { usableCores } from '../../config/machine.ts'
+import { coresOf } from '../../config/memory-profile.ts'
 import { transformerEnvironment } from '../../config/programs.ts'
 import { measuredJobs, watchJobs } from '../adapters/jobs/measured.ts'
 import { createAccounts } from '../core/budgets/accounts.ts'
@@ -199,7 +199,8 @@ export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_RUN_IN }: Config): boole
  * additional one would cost more than it gains.
  */
 function transformsAtOnce(config: Config): number {
-  const cores = Math.max(1, Math.floor(usableCores() / config.WEB_CONCURRENCY))
+  if (config.MEMORY_PROFILE === 'small') return 1
+  const cores = Math.max(1, Math.floor(coresOf(config) / config.WEB_CONCURRENCY))
   return threadsForTransforms(config) > cores ? cores + 1 : cores
 }
 
