@@ -67,6 +67,9 @@ export const sharpEngine: Engine<'sharp'> = {
       failOn: isCompleted ? 'error' : failOn(asset),
       limitInputPixels: limits.sourceMaxPixels,
     })
+    // A proxy is small: when its decoder shrinks it to less than twice the size of the output, detail is lost (SSIM 0.978
+    // compared with the original, 0.994 without), for 10 % of the time.
+    if (asset.copyOf) draft.resize({ fastShrinkOnLoad: false })
     // sharp converts 16 bits per channel to P3, and would omit the profile: colours would be pale, of sRGB sources
     // too.
     if (header.hasProfile && header.space === 'rgb16' && !source.keepsProfile) {
