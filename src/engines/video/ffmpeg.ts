@@ -96,7 +96,10 @@ export function createFfmpeg({
 
     async open(asset, _opening, { signal, limits, spent }) {
       const running = runningOf(limits, { signal, env, spent })
-      const look = (file: MediaFile) => probeVideo(file, { maxPixels: limits.sourceMaxPixels, ...running })
+      // The picture of a sound is its cover, a video of one frame.
+      const isCover = formatOfMediaType(asset.mediaType).group === 'audio'
+      const look = (file: MediaFile) =>
+        probeVideo(file, { maxPixels: limits.sourceMaxPixels, isCover, ...running })
       const { file, found: source } = await openMedia(asset, { scratch, signal, limits }, look)
       return { draft: { input: { ...file, source } }, source }
     },
@@ -154,6 +157,7 @@ async function frameOf(
     })
   await attempt(frameCommand(input, { seconds, ...how }).frames(1))
   if (!(await exists(target))) {
+    if (input.source.isCover) throw broken(new Error('the cover has no frame'))
     if (input.source.durationSeconds === undefined) throw pastTheEnd(seconds)
     const from = Math.max(0, seconds - LAST_FRAME_WITHIN_SECONDS)
     const { demuxer, path, source } = input
@@ -184,18 +188,13 @@ function frameCommand(
   const threads = Math.min(DECODING_THREADS_AT_MOST, cores)
   const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'error']
   // In seconds of CPU time: ffmpeg ends itself when its parent no longer can.
-  const bounded = ['-timelimit', String(Math.ceil((timeoutMs / 1000) * threads))]
+  const bounded = ['-timelimit', String(Math.ceil((timeoutMs / 1000) * threads)), '-threads', String(threads)]
+  // Before a cover, a seek fails.
+  const seek = source.isCover ? [] : ['-ss', String(seconds)]
   return (
     ffmpeg()
       .input(inputPath(path))
-      .inputOptions([
-        ...quiet,
-        ...bounded,
-        '-threads',
-        String(threads),
-        ...guardedInput(demuxer, sourceMaxPixels),
-      ])
-      .seekInput(seconds)
+      .inputOptions([...quiet, ...bounded, ...guardedInput(demuxer, sourceMaxPixels), ...seek])
       .outputOptions(['-map', `0:${source.stream}`, '-an', '-sn', '-dn', '-filter_threads', '1'])
       .videoFilters(filters(source, canToneMap))
       // The best quality, because the delivered image is encoded once more.

@@ -55,7 +55,8 @@ export function createOriginalSizes({
   return {
     known: (client, key) => sizes.get(placeOf(client, key)),
 
-    async read(client, { record }, { caller, signal }) {
+    async read(client, { name, record }, { caller, signal }) {
+      if (name.format.group !== 'image') return undefined
       const { key, sha256 } = record
       const known = sizes.get(placeOf(client, key))
       if (known?.sha256 === sha256) return known.size

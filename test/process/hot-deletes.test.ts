@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { deleteFile, uploadOne } from '../../support/requests/client.ts'
-import { exchange } from '../../support/requests/exchange.ts'
-import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
-import type { RunningServer } from '../../support/servers/process.ts'
-import { sized } from '../../support/sized.ts'
+import { deleteFile, uploadOne } from '../support/requests/client.ts'
+import { exchange } from '../support/requests/exchange.ts'
+import { type Fleet, newFleet } from '../support/servers/fleet.ts'
+import type { RunningServer } from '../support/servers/process.ts'
+import { sized } from '../support/sized.ts'
 
 describe('the hot path of two processes on one Redis', () => {
   let fleet: Fleet
