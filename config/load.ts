@@ -1,5 +1,6 @@
 import { aliasErrors, readByName } from './aliases.ts'
 import { type MachineLimits, machineLimits, memoryDefault } from './machine.ts'
+import { profileDefault } from './memory-profile.ts'
 import { VARIABLES, type VariableName } from './schema.ts'
 import type { Environment, Variable } from './variable.ts'
 import { configWarnings } from './warnings.ts'
@@ -53,9 +54,11 @@ export function loadConfig(
 ): Config {
   const values: Record<string, unknown> = {}
   const errors: string[] = []
+  const profile = VARIABLES.MEMORY_PROFILE.read(environment.MEMORY_PROFILE ?? '') ?? 'standard'
   for (const [name, variable] of Object.entries(VARIABLES) as Array<[VariableName, Variable<unknown>]>) {
     const received = readByName(environment, name)
-    const text = received?.text ?? (name === 'BASE_URL' ? undefined : variable.default)
+    const text =
+      received?.text ?? profileDefault(name, profile) ?? (name === 'BASE_URL' ? undefined : variable.default)
     if (text === undefined) continue
     const value = variable.read(text)
     if (value === undefined) {

@@ -2,6 +2,7 @@ import { isPort, isRange, readBaseUrl, readProxies } from './address.ts'
 import { COMPAT_VARIABLES } from './compat.ts'
 import { CROSS_ORIGIN_VARIABLES } from './cross-origin.ts'
 import { DERIVATIVE_VARIABLES } from './derivatives.ts'
+import { MEMORY_VARIABLES } from './memory-profile.ts'
 import { PLUGIN_VARIABLES } from './plugins.ts'
 import { RATE_VARIABLES } from './rates.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
@@ -79,6 +80,7 @@ export const VARIABLES = {
     default: 86_400,
     help: 'Lifetime of an incomplete resumable upload, from its creation.',
   }),
+  ...MEMORY_VARIABLES,
   ...TRANSFORMATION_VARIABLES,
   UV_THREADPOOL_SIZE: integer({
     min: 1,

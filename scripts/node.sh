@@ -43,11 +43,18 @@ groups=/proc/self/cgroup
 
 # The number of threads that libuv starts with the first asynchronous file operation. Images are transformed on one more than
 # there are cores, and two are left to files.
-: "${UV_THREADPOOL_SIZE:=$(($(cores) + 3))}"
+if [ "${MEMORY_PROFILE:-}" = small ]; then
+  # As on one core: see config/memory-profile.ts.
+  : "${UV_THREADPOOL_SIZE:=4}"
+  semi_space=1
+else
+  : "${UV_THREADPOOL_SIZE:=$(($(cores) + 3))}"
+  semi_space=4
+fi
 
 # The chunks of an upload become garbage at once, and are collected when the space of young objects is full: 220 MB instead of
 # 245 while 1 GiB is sent to S3. Node uses the last value of an option, so the operator's own value wins.
-NODE_OPTIONS="--max-semi-space-size=4 ${NODE_OPTIONS:-}"
+NODE_OPTIONS="--max-semi-space-size=$semi_space ${NODE_OPTIONS:-}"
 
 export MALLOC_ARENA_MAX MALLOC_MMAP_THRESHOLD_ UV_THREADPOOL_SIZE NODE_OPTIONS
 exec node "$@"

@@ -12,5 +12,6 @@ export default definePlugin({
   params: {},
   opening: () => ({ upright: true }),
   needs: () => 'any',
+  keepsSize: true,
   transform: (image) => image,
 })

@@ -1,22 +1,19 @@
-import { boxAround, isWhole, type Size } from '../../src/core/geometry/box.ts'
-import { largestDrawing } from '../../src/core/geometry/drawing.ts'
+import { boxAround, isWhole } from '../../src/core/geometry/box.ts'
 import {
   COMPASS_SYNONYMS,
   COMPASS_WORDS,
   requestedFocus,
   zoomThatShows,
 } from '../../src/core/geometry/focus.ts'
-import { cutAfterResizing, cutBeforeResizing, type Fit, framing } from '../../src/core/geometry/framing.ts'
+import { cutAfterResizing, cutBeforeResizing } from '../../src/core/geometry/framing.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
-import { ratioOf, withRatio } from '../../src/core/geometry/ratio.ts'
-import type { TransformLimits } from '../../src/core/plugin-api/limits.ts'
+import { withRatio } from '../../src/core/geometry/ratio.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 import { around, drawn } from './drawing.mts'
+import { framed, leastSides, MAX_SIDE } from './framed.mts'
 import { noDetector } from './no-detector.mts'
 import { boxesIn, focusIn } from './picture-focus.mts'
-
-const MAX_SIDE = 5000
 
 /**
  * Resizes, and crops to an aspect ratio or to a part. Enlarges only with `enlarge`. An SVG has no pixels of its own:
@@ -101,13 +98,19 @@ export default definePlugin({
     },
   },
 
-  resolve(requested, { format, named, detects, focalPoint, note }) {
+  resolve(requested, { format, named, detects, focalPoint, sizeBelow, note }) {
     const { dpr, zoom } = requested
-    const { w, h, ar } = withRatio(requested, MAX_SIDE)
+    let { w, h, ar } = withRatio(requested, MAX_SIDE)
     if (w === undefined && h === undefined && ar === undefined && zoom === 1) return undefined
     const scales = w !== undefined || h !== undefined
     const fit = w !== undefined && h !== undefined ? requested.fit : 'cover'
     const isVector = format.name === 'svg'
+    // Larger outputs are an error, whatever the size of the original.
+    const isLimited = Math.max(w ?? 0, h ?? 0) * dpr <= MAX_SIDE
+    if (scales && isLimited && !isVector && !requested.enlarge && fit !== 'contain') {
+      const original = sizeBelow({ width: w && Math.round(w * dpr), height: h && Math.round(h * dpr) })
+      if (original) ({ w, h } = leastSides({ w, h, fit, dpr, ar, zoom }, original))
+    }
     const cuts = zoom > 1 || ar !== undefined || (w !== undefined && h !== undefined && fit === 'cover')
     // The owner's focal point is a point of the whole image, which an earlier crop or trim has changed.
     const isDefault =
@@ -205,34 +208,3 @@ export default definePlugin({
     return { draft: image.extend(around(size, canvas)), source: { ...cropped, ...canvas, hasAlpha: true } }
   },
 })
-
-interface Framed {
-  w?: number | undefined
-  h?: number | undefined
-  fit: Fit
-  dpr: number
-  enlarge?: boolean | undefined
-  ar?: readonly number[] | undefined
-  zoom: number
-}
-
-/** The framing of these parameters, with the requested sides in pixels of the output. */
-function framed(
-  { w, h, fit, dpr, enlarge, ar, zoom }: Framed,
-  { source, limits }: { source: Size & { format: string }; limits: TransformLimits },
-) {
-  const isVector = source.format === 'svg'
-  const [width, height] = [w && Math.round(w * dpr), h && Math.round(h * dpr)]
-  const frame = framing(source, {
-    width,
-    height,
-    ratio: ar && ratioOf(ar),
-    fit,
-    zoom,
-    maxScale: isVector ? largestDrawing(source, limits) : enlarge ? Number.POSITIVE_INFINITY : 1,
-    maxSide: limits.outputMaxSide,
-    // The limits of a drawing are strict, so its sides are rounded down.
-    whole: isVector ? Math.floor : Math.round,
-  })
-  return { width, height, ...frame }
-}

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/load.ts'
+import { coresOf } from '../../config/memory-profile.ts'
 import type { TransformLimits } from '../core/plugin-api/limits.ts'
 
 /** The cost limits of one request: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
@@ -19,6 +20,7 @@ export function limitsOf(config: Config): TransformLimits {
     outputMaxPixels: 50_000_000,
     outputMaxBytes: config.OUTPUT_MAX_BYTES,
     timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
+    cores: coresOf(config),
     truncated: config.IMAGE_TRUNCATED,
     mediaMaxMemoryBytes: MEDIA_MAX_MEMORY_BYTES,
   }

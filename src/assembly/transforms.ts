@@ -1,6 +1,6 @@
 import { extname, join } from 'node:path'
 import type { Config } from '../../config/load.ts'
-import { usableCores } from '../../config/machine.ts'
+import { coresOf } from '../../config/memory-profile.ts'
 import { transformerEnvironment } from '../../config/programs.ts'
 import { measuredJobs, watchJobs } from '../adapters/jobs/measured.ts'
 import { createAccounts } from '../core/budgets/accounts.ts'
@@ -9,6 +9,7 @@ import { waitingShares } from '../core/budgets/shares.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { reduce } from '../engines/image/copies/reduce.ts'
+import { sizeInHeader } from '../engines/image/forecast.ts'
 import { imageInspector } from '../engines/image/inspector.ts'
 import { jobUrl } from '../http/wire/urls.ts'
 import { cachedPlans } from '../pipeline/plan/cached-plans.ts'
@@ -22,7 +23,9 @@ import { createChildRunner } from '../pipeline/run/remote-runner.ts'
 import { createRunner } from '../pipeline/run/run.ts'
 import { createPool } from '../process/child-pool/pool.ts'
 import { createDeliveries } from '../service/delivery/deliver.ts'
+import { createFilePlans } from '../service/delivery/find-planned.ts'
 import { createMediaJobs } from '../service/delivery/media-jobs.ts'
+import { createOriginalSizes } from '../service/delivery/original-sizes.ts'
 import { createAssets } from '../service/delivery/referenced-files.ts'
 import { createDerivations } from '../service/derivatives/derive.ts'
 import { createFindLateTruncation } from '../service/derivatives/late-truncation.ts'
@@ -141,8 +144,14 @@ export function openTransformations(
     buckets,
     log,
   })
+  const sizes = createOriginalSizes({
+    buckets,
+    measure: (source, signal) => sizeInHeader(source, { limits, signal }),
+    look,
+  })
   const deliveries = createDeliveries({
     originals,
+    filePlans: createFilePlans({ originals, sizes, plan }),
     derivations,
     media,
     buckets,
@@ -190,7 +199,8 @@ export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_RUN_IN }: Config): boole
  * additional one would cost more than it gains.
  */
 function transformsAtOnce(config: Config): number {
-  const cores = Math.max(1, Math.floor(usableCores() / config.WEB_CONCURRENCY))
+  if (config.MEMORY_PROFILE === 'small') return 1
+  const cores = Math.max(1, Math.floor(coresOf(config) / config.WEB_CONCURRENCY))
   return threadsForTransforms(config) > cores ? cores + 1 : cores
 }
 

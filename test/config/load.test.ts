@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { type Config, ConfigError, describeVariables, loadConfig } from '../../config/load.ts'
+import { usableCores } from '../../config/machine.ts'
+import { coresOf } from '../../config/memory-profile.ts'
 import { VARIABLES } from '../../config/schema.ts'
 import { PART_BYTES } from '../../src/adapters/bucket/s3/upload.ts'
 
@@ -36,6 +38,28 @@ describe('configuration', () => {
     )
   })
 
+  it('has lower defaults of memory with MEMORY_PROFILE=small, unless a variable is set', () => {
+    const small = loadConfig({ MEMORY_PROFILE: 'small', TRANSFORM_WAITING: '300' })
+    expect(small).to.deep.include({
+      HOT_CACHE_BYTES: 8_000_000,
+      TRANSFORM_MAX_MEMORY_BYTES: 250_000_000,
+      MEDIA_MAX_MEMORY_BYTES: 250_000_000,
+      TRANSFORM_WAITING: 300,
+      TRANSFORM_WAITING_ADDRESS: 16,
+    })
+    expect(coresOf(small)).to.equal(1)
+    expect(coresOf(loadConfig({}))).to.equal(usableCores())
+    // A container of 256 MB has less than the profile.
+    const { TRANSFORM_MAX_MEMORY_BYTES: bytes } = loadConfig(
+      { MEMORY_PROFILE: 'small' },
+      { memoryBytes: 2 ** 28 },
+    )
+    expect(bytes).to.equal(200_000_000)
+    expect(complaints({ MEMORY_PROFILE: 'tiny' })).to.deep.equal([
+      'MEMORY_PROFILE: expected one of standard, small, received "tiny"',
+    ])
+  })
+
   it('has a default for every required variable', () => {
     expect(loadConfig({})).to.deep.equal({
       PORT: 3000,
@@ -49,6 +73,7 @@ describe('configuration', () => {
       DERIVATIVES_MAX_BYTES: 20_000_000_000,
       DERIVATIVES_MAX_TIMES: 50,
       OUTPUT_MAX_BYTES: 1_073_741_824,
+      MEMORY_PROFILE: 'standard',
       AUTO_FORMAT: 'accept',
       IMAGE_MAX_BYTES: 40_000_000,
       VIDEO_MAX_BYTES: 4_000_000_000,

@@ -121,6 +121,7 @@ describe('scripts', () => {
       return execFileSync('sh', ['scripts/node.sh', '-e', print, 'argument'], options)
     }
     expect(printed({})).to.equal(`2 ${availableParallelism() + 3} 8 argument\n`)
+    expect(printed({ MEMORY_PROFILE: 'small' })).to.equal('2 4 2 argument\n')
     const own = { MALLOC_ARENA_MAX: '5', UV_THREADPOOL_SIZE: '7', NODE_OPTIONS: '--max-semi-space-size=2' }
     expect(printed(own)).to.equal('5 7 4 argument\n')
   })

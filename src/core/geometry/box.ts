@@ -4,6 +4,12 @@ export interface Size {
   height: number
 }
 
+/** One or both sides of a box, in pixels. */
+export interface Sides {
+  width?: number | undefined
+  height?: number | undefined
+}
+
 /** A part of an image, in pixels. `left` and `top` count from the upper left corner. */
 export interface Box extends Size {
   left: number
@@ -50,6 +56,11 @@ export function boxAround(point: Point, { width, height }: Size, within: Size): 
     width,
     height,
   }
+}
+
+/** Whether a side is shorter than the given one. Sides that are not given do not count. */
+export function isShorter(size: Size, { width = 0, height = 0 }: Sides): boolean {
+  return size.width < width || size.height < height
 }
 
 /** Whether the size is that of the whole image. */

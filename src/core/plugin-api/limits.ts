@@ -12,6 +12,8 @@ export interface TransformLimits {
   /** Bytes of the output; a larger output is an error. */
   outputMaxBytes: number
   timeoutMs: number
+  /** CPU cores for one run of ffmpeg. It may have a thread for each. */
+  cores: number
   /** The policy for an image whose file is truncated; `render` by default, which renders the part that exists. */
   truncated?: 'render' | 'refuse'
   /** Resident memory at which ffmpeg and ffprobe are killed, in bytes; 1 GiB by default. */

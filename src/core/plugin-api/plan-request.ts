@@ -1,4 +1,4 @@
-import type { Point } from '../geometry/box.ts'
+import type { Point, Sides, Size } from '../geometry/box.ts'
 import type { Format } from '../media/formats.ts'
 
 /** The facts that are known before the source is read. */
@@ -20,6 +20,11 @@ export interface PlanRequest {
    * focal point leads to another derivative.
    */
   focalPoint(): Point | undefined
+  /**
+   * The upright size of the original, if one of its sides is shorter than these. With it, a plugin can return the same values for
+   * all requests with the same output. Undefined when the size is not known, and when an earlier step may have changed it.
+   */
+  sizeBelow(sides: Sides): Size | undefined
   /**
    * Adds a note for the client to a response header, when the result differs from the request: `func=auto for face:
    * …`.

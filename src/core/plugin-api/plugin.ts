@@ -70,6 +70,8 @@ export interface TransformPlugin<
    * first of its parameters is a flag. In the derivative's key it has no value.
    */
   entry?: string
+  /** Set for a step after which the image is the whole original, upright, in its own size. */
+  keepsSize?: boolean
   /** Set for steps that hide content, such as a blur. The original is then never delivered instead of the output. */
   noOriginalFallback?: boolean
   /** Raise it when the output changes, so that no stale derivative is served. From 1, the default. */

@@ -114,6 +114,26 @@ export async function forecastImage(
   }
 }
 
+/**
+ * The upright size of an image, from its header. Undefined for a format whose header does not have it, or costs too much.
+ *
+ * @throws Problem 404, 422 as {@link forecastImage}
+ */
+export async function sizeInHeader(
+  source: Asset,
+  { limits, signal }: { limits: TransformLimits; signal: AbortSignal },
+): Promise<Size | undefined> {
+  checkBytes(source, limits)
+  const { name } = formatOfMediaType(source.mediaType)
+  const decoder = decoderOf(name)
+  if (decoder) return factsOf(decoder, source, signal)
+  if (UNREAD[name]) return undefined
+  const { header } = await readHeader(source, signal)
+  const { width, height } = header.autoOrient
+  // A compressed SVG has a name of its own.
+  return header.format === 'svg' ? undefined : { width, height }
+}
+
 /** Parameters that determine the cost of an image, of any plugin. */
 interface RequestedValues {
   w?: number

@@ -1,5 +1,4 @@
 import { access, readFile } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import ffmpeg, { type FfmpegCommand } from 'fluent-ffmpeg'
 import { type Asset, assetFromBytes } from '../../core/bytes/asset.ts'
@@ -35,7 +34,7 @@ export interface FfmpegEngine extends Engine<'ffmpeg'>, MediaInspector {
 // To decode a frame takes 110 to 150 MB, for 4K 300 to 450 MB. With a value between these it counts as heavy work.
 const FRAME_BYTES = 256_000_000
 // All frames from the previous key frame on must be decoded as well. Each thread holds some frames.
-const DECODING_THREADS = Math.min(4, availableParallelism())
+const DECODING_THREADS_AT_MOST = 4
 // It prints nothing unless there is an error.
 const MAX_PRINTED_BYTES = 100_000
 // The last frame may be shown for a long time: the last slide of a recorded talk, without duplicate frames.
@@ -185,17 +184,17 @@ function frameCommand(
   { path, demuxer, source }: VideoInput,
   { seconds, target, limits, canToneMap }: FrameOptions,
 ): FfmpegCommand {
-  const { sourceMaxPixels, timeoutMs } = limits
+  const { sourceMaxPixels, timeoutMs, cores } = limits
+  const threads = Math.min(DECODING_THREADS_AT_MOST, cores)
   const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'error']
   // In seconds of CPU time: ffmpeg ends itself when its parent no longer can.
-  const bounded = ['-timelimit', String(Math.ceil((timeoutMs / 1000) * DECODING_THREADS))]
-  const threads = ['-threads', String(DECODING_THREADS)]
+  const bounded = ['-timelimit', String(Math.ceil((timeoutMs / 1000) * threads)), '-threads', String(threads)]
   // Before a cover, a seek fails.
   const seek = source.isCover ? [] : ['-ss', String(seconds)]
   return (
     ffmpeg()
       .input(inputPath(path))
-      .inputOptions([...quiet, ...bounded, ...threads, ...guardedInput(demuxer, sourceMaxPixels), ...seek])
+      .inputOptions([...quiet, ...bounded, ...guardedInput(demuxer, sourceMaxPixels), ...seek])
       .outputOptions(['-map', `0:${source.stream}`, '-an', '-sn', '-dn', '-filter_threads', '1'])
       .videoFilters(filters(source, canToneMap))
       // The best quality, because the delivered image is encoded once more.

@@ -9,6 +9,7 @@ import {
   outcomeSize,
   type Size,
   sourceArguments,
+  threadsFor,
 } from './transcode-arguments.ts'
 
 /** One size of a ladder. */
@@ -101,6 +102,7 @@ export function hlsArguments(
     ...['-filter_complex', [split, ...sizes].join(';')],
     ...ladder.flatMap((_, i) => ['-map', `[v${i}]`]),
     ...(hasAudio ? ['-map', '0:a:0', '-af', AUDIO_FROM_ZERO, ...AUDIO_ENCODER] : []),
+    ...threadsFor(ladder[0] ?? croppedSizeOf(draft), limits),
     ...['-vsync', 'vfr', '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23'],
     ...ladder.flatMap(({ kbits, profile }, i) => [
       ...[`-maxrate:v:${i}`, `${kbits}k`, `-bufsize:v:${i}`, `${kbits * BUFFER_SECONDS}k`],

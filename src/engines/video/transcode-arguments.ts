@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { notTransformable } from '../../core/transform-problems.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
@@ -52,7 +51,7 @@ export function transcodeArguments(
     // Each frame has its own time: a constant rate would turn a few frames into a thousand per second.
     ...['-vsync', 'vfr'],
     ...encoders(container, draft.quality ?? 'high'),
-    ...threadsFor(outcomeSize(draft)),
+    ...threadsFor(outcomeSize(draft), limits),
     ...OUTCOME_COLOURS,
     ...['-max_muxing_queue_size', String(MUXING_PACKETS), '-fs', String(limits.outputMaxBytes), '-y', target],
   ]
@@ -61,17 +60,19 @@ export function transcodeArguments(
 /** The arguments for progress, limits and the requested part of the source. */
 export function sourceArguments(
   { input, startSeconds = 0, endSeconds }: VideoDraft,
-  { timeoutMs, sourceMaxPixels }: TransformLimits,
+  limits: TransformLimits,
 ): string[] {
+  const { timeoutMs, sourceMaxPixels, cores } = limits
   return [
     ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
     // In seconds of CPU time: ffmpeg ends itself when its parent no longer can.
-    ...['-timelimit', String(Math.ceil((timeoutMs / 1000) * availableParallelism()))],
-    ...threadsFor(input.source),
+    ...['-timelimit', String(Math.ceil((timeoutMs / 1000) * cores))],
+    ...threadsFor(input.source, limits),
     ...guardedInput(input.demuxer, sourceMaxPixels),
     ...(startSeconds > 0 ? ['-ss', String(startSeconds)] : []),
     ...['-i', inputPath(input.path)],
     ...(endSeconds === undefined ? [] : ['-t', String(endSeconds - startSeconds)]),
+    ...['-filter_threads', String(cores), '-filter_complex_threads', String(cores)],
     // For privacy: place and author of the recording are not delivered.
     ...['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'],
   ]
@@ -102,12 +103,14 @@ export function checkOutcomeSize(draft: VideoDraft): void {
   )
 }
 
-/** Uses fewer threads for large frames. */
-function threadsFor({ width, height }: Size): string[] {
+/**
+ * Uses fewer threads for large frames. By itself, ffmpeg has threads for all cores of the machine, also for those beyond the CPU quota
+ * of a container.
+ */
+export function threadsFor({ width, height }: Size, { cores }: Pick<TransformLimits, 'cores'>): string[] {
   const pixels = width * height
-  if (pixels <= SMALL_FRAME_PIXELS) return []
-  const most = Math.max(1, Math.floor(FRAMES_AT_ONCE_PIXELS / pixels))
-  return ['-threads', String(Math.min(most, availableParallelism()))]
+  const most = pixels <= SMALL_FRAME_PIXELS ? cores : Math.max(1, Math.floor(FRAMES_AT_ONCE_PIXELS / pixels))
+  return ['-threads', String(Math.min(most, cores))]
 }
 
 /** The duration of the output in seconds; undefined when the source does not state it. */

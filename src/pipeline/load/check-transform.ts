@@ -67,6 +67,7 @@ const TRANSFORM_PLUGIN = z.strictObject({
   needs: MEMBER.optionalFunction,
   makes: z.string().refine(formatNamed).optional().describe('the name of a format'),
   entry: z.string().refine(isBundleEntry).optional().describe('the name of the first of several files'),
+  keepsSize: MEMBER.flag,
   noOriginalFallback: MEMBER.flag,
   version: MEMBER.version,
   options: MEMBER.options,

@@ -33,8 +33,8 @@ export function cachedPlans(plan: Planner): Planner {
   }
 
   return (input) => {
-    // Few plans depend on these, and those are made once per render or per file.
-    if (input.focalPoint !== undefined || input.tooSmall !== undefined) return plan(input)
+    // Few plans depend on these.
+    if (input.focalPoint || input.size || input.tooSmall) return plan(input)
     const query = [...input.query]
     const { format, preferences, rules = NO_RULES } = input
     const key = JSON.stringify([idOf(rules), format.group, format.name, preferences, query])

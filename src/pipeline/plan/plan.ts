@@ -3,7 +3,7 @@ import type { PresetSettings } from '../../core/clients/rules/rule.ts'
 import type { ClientRules } from '../../core/clients/rules/table.ts'
 import { isInPrivateFolder } from '../../core/clients/signed-delivery.ts'
 import { PRIVATE_MARK, variantOf } from '../../core/files/variant.ts'
-import type { Point } from '../../core/geometry/box.ts'
+import { isShorter, type Point, type Sides, type Size } from '../../core/geometry/box.ts'
 import { type Format, knownFormat, transformedAs } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import type { Preference, Preferences } from '../../core/media/preferences.ts'
@@ -33,6 +33,8 @@ export interface Plan {
   notes: readonly string[]
   /** Set when another focal point might have given another plan. */
   dependsOnFocalPoint?: true
+  /** Set when the size of an original with a side shorter than these might have given another plan. */
+  dependsOnSizeBelow?: Sides
   /** The detector that the steps may call. */
   detector?: LoadedDetector
 }
@@ -54,6 +56,8 @@ export interface PlanInput {
   tooSmall?: readonly string[]
   /** The focal point in the file's record. */
   focalPoint?: Point | undefined
+  /** The upright size of the file, if it is known. */
+  size?: Size | undefined
   /** The rules of the client that owns the file. */
   rules?: ClientRules | undefined
 }
@@ -113,7 +117,7 @@ export function createPlanner(
     known.set(group, merged)
     return merged
   }
-  return ({ query, format, preferences, tooSmall = [], focalPoint, rules = {} }) => {
+  return ({ query, format, preferences, tooSmall = [], focalPoint, size, rules = {} }) => {
     const group = transformedAs(format)
     const { plugins, known } = group === format.group ? (groups.get(group) ?? forGroup(group)) : forDocuments
     const presets = presetsFor(group, rules)
@@ -125,7 +129,9 @@ export function createPlanner(
     const requested = readQuery(query, { known, presets, ignored, rules, preferred })
     let detects = false
     let dependsOnFocalPoint = false
+    let dependsOnSizeBelow: Sides | undefined
     const notes: string[] = []
+    const steps: Step[] = []
     const request: Omit<PlanRequest, 'options' | 'format'> = {
       accept: () => autoAccept ?? preferred('accept') ?? '',
       tooSmall,
@@ -138,10 +144,15 @@ export function createPlanner(
         dependsOnFocalPoint = true
         return focalPoint
       },
+      sizeBelow(sides) {
+        if (steps.length === 0 || !steps.every(({ plugin }) => plugin.keepsSize)) return undefined
+        if (size) return isShorter(size, sides) ? size : undefined
+        dependsOnSizeBelow = sides
+        return undefined
+      },
       note: (text) => notes.push(text),
     }
     const named = new Map<string, string | undefined>()
-    const steps: Step[] = []
     const values = Object.fromEntries(requested)
     const chain = requested.size === 0 ? [] : chainFor(plugins, requested)
     for (const loaded of chain) {
@@ -170,6 +181,7 @@ export function createPlanner(
       variesBy,
       notes,
       ...(dependsOnFocalPoint ? { dependsOnFocalPoint } : {}),
+      ...(dependsOnSizeBelow ? { dependsOnSizeBelow } : {}),
       ...(asking ? { detector: asking } : {}),
     }
   }

@@ -23,7 +23,7 @@ import type { FoundOriginal, Originals, OriginalToRead } from '../originals/orig
 import type { DerivativeFile } from '../originals/stored-derivatives.ts'
 import type { Deliveries, Delivery, DeliveryRequest, StoredSource } from './deliveries.ts'
 import { severalFiles, transformOfDerivative } from './delivery-problems.ts'
-import { createFindPlanned, inputOf, namedFile, type PlannedFile, withFocalPointOf } from './find-planned.ts'
+import { type FilePlans, inputOf, namedFile, type PlannedFile, withFocalPointOf } from './find-planned.ts'
 import { isHeldFor } from './held.ts'
 import type { MediaJobs } from './media-job.ts'
 import { checkNamed, checkNamedPublic } from './named-files.ts'
@@ -43,6 +43,7 @@ interface Wanted extends Omit<PlannedFile, 'named'> {
 
 export function createDeliveries({
   originals,
+  filePlans,
   derivations,
   media,
   buckets,
@@ -54,6 +55,7 @@ export function createDeliveries({
   onLimit,
 }: {
   originals: Originals
+  filePlans: FilePlans
   derivations: Derivations
   media: MediaJobs
   buckets: Buckets
@@ -65,8 +67,6 @@ export function createDeliveries({
   /** The response when a transformation exceeds a limit: an error, or the original. */
   onLimit: 'refuse' | 'original'
 }): Deliveries {
-  const findPlanned = createFindPlanned({ originals, plan })
-
   async function original(client: Client, { name, record }: FoundOriginal): Promise<Found> {
     const bytes = await originalBytes(buckets.of(client), record)
     if (!bytes) throw fileNotFound()
@@ -185,12 +185,8 @@ export function createDeliveries({
   }
 
   return {
-    plan(request) {
-      const { record } = request
-      const planned = plan({ ...inputOf(request), focalPoint: record?.focalPoint })
-      checkNamed(planned, request)
-      return planned
-    },
+    plan: filePlans.plan,
+    planFor: filePlans.planFor,
 
     async begin({ client, caller, query, original }) {
       const input = inputOf({ client, query, format: original.format, preferences: {} })
@@ -206,7 +202,7 @@ export function createDeliveries({
 
     async deliver(request) {
       const { client, isOneFile = false } = request
-      const { found, plan: planned, input, key, named } = await findPlanned(request)
+      const { found, plan: planned, input, key, named } = await filePlans.find(request)
       checkNamed(planned, request)
       if (!request.isSigned && !request.caller.isTrusted) checkNamedPublic(planned, client)
       const { variesBy, notes } = planned

@@ -5,9 +5,9 @@ import type { ObjectKey, OriginalName } from '../../core/files/object-key.ts'
 import type { Format } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Preference, Preferences } from '../../core/media/preferences.ts'
-import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import type { JobStatus } from '../../core/ports/jobs.ts'
 import type { Plan } from '../../pipeline/plan/plan.ts'
+import type { FoundOriginal } from '../originals/originals.ts'
 
 export interface DeliveryRequest {
   client: Client
@@ -76,12 +76,13 @@ export interface Delivery {
 export interface Deliveries {
   /** Plans a request for a file of this format. @throws Problem 400, 403, 404 for a file that a parameter names outside of the folder */
   plan(
-    request: Pick<DeliveryRequest, 'client' | 'folder' | 'query' | 'preferences'> & {
-      format: Format
-      /** The file's record, when it is known. */
-      record?: OriginalRecord
-    },
+    request: Pick<DeliveryRequest, 'client' | 'folder' | 'query' | 'preferences'> & { format: Format },
   ): Plan
+  /** Plans a query for a stored original. @throws Problem 400, 403, 501 */
+  planFor(
+    request: Pick<DeliveryRequest, 'client' | 'caller' | 'query' | 'preferences' | 'signal'>,
+    original: FoundOriginal,
+  ): Promise<Plan>
   /** @throws Problem 400, 403, 404, 422, 423 while a media job is in progress, 429, 503 */
   deliver(request: DeliveryRequest): Promise<Delivery>
   /**

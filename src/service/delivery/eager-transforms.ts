@@ -150,11 +150,17 @@ export function createEagerTransforms({
       }
     },
 
-    async begin(client, { name, record }, queries) {
+    async begin(client, original, queries) {
+      const { name } = original
+      const by = { client, caller: QUEUE_CALLER, signal: stopping.signal }
       const transforms: EagerTransform[] = []
       for (const query of queries) {
-        const requested = { client, format: name.format, record, query: pairsOf(query), preferences: {} }
-        const key = derivativeKey(name.key, deliveries.plan(requested).variant)
+        const requested = { ...by, format: name.format, query: pairsOf(query), preferences: {} }
+        // An upload does not fail because a header cannot be read now: the job reads it again.
+        const { variant } = await deliveries
+          .planFor(requested, original)
+          .catch(() => deliveries.plan(requested))
+        const key = derivativeKey(name.key, variant)
         transforms.push({ query, key, state: await queued(client, name, query, key) })
       }
       return transforms

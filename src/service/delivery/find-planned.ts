@@ -2,12 +2,15 @@ import type { Client } from '../../core/clients/client.ts'
 import { candidatesInFolder } from '../../core/clients/grant.ts'
 import { classifyKey, derivativeKey, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import { parsePath, readCandidates } from '../../core/files/request-path.ts'
+import { isShorter } from '../../core/geometry/box.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
-import type { Originals, OriginalToRead } from '../originals/originals.ts'
+import type { FoundOriginal, Originals, OriginalToRead } from '../originals/originals.ts'
 import type { DerivativeFile } from '../originals/stored-derivatives.ts'
-import type { DeliveryRequest } from './deliveries.ts'
+import type { Deliveries, DeliveryRequest } from './deliveries.ts'
+import { checkNamed } from './named-files.ts'
+import type { OriginalSizes, SizeReader } from './original-sizes.ts'
 
 /** The file that a request names, and the plan of its query. */
 export interface PlannedFile {
@@ -21,20 +24,30 @@ export interface PlannedFile {
   named?: DerivativeFile
 }
 
-/** @throws Problem 404 for a file that does not exist, in the URL's media group; 400, 403, 501 for the query of one that does */
-export type FindPlanned = (request: DeliveryRequest) => Promise<PlannedFile>
+type Planned = Pick<PlannedFile, 'input' | 'plan'>
+
+/** Plans the queries of requests for stored files. */
+export interface FilePlans extends Pick<Deliveries, 'plan' | 'planFor'> {
+  /**
+   * Finds the file that a request names, and plans its query.
+   * @throws Problem 404 for a file that does not exist, in the URL's media group; 400, 403, 501 for the query of one that does
+   */
+  find(request: DeliveryRequest): Promise<PlannedFile>
+}
 
 /**
  * Finds files by one read of the index, which returns the original and the requested derivative. To know the derivative, the
  * query is planned first: a plan depends on the format of the original, which the path states.
  */
-export function createFindPlanned({
+export function createFilePlans({
   originals,
+  sizes,
   plan,
 }: {
   originals: Pick<Originals, 'findToRead'>
+  sizes: OriginalSizes
   plan: Planner
-}): FindPlanned {
+}): FilePlans {
   async function find(request: DeliveryRequest): Promise<PlannedFile> {
     const { client, group, path } = request
     for (const { variant, ...name } of readCandidates(
@@ -42,41 +55,67 @@ export function createFindPlanned({
     )) {
       const input = inputOf({ ...request, format: name.format })
       const attempt = attemptOf(() => plan(input))
+      const known = attempt.plan?.dependsOnSizeBelow && sizes.known(client, name.key)
+      const guess = attempt.plan && withFacts({ input, plan: attempt.plan }, { size: known?.size })
       const named = variant === undefined ? undefined : namedFile(name, variant)
-      const key = attempt.plan?.steps.length ? derivativeKey(name.key, attempt.plan.variant) : undefined
+      const key = guess?.plan.steps.length ? derivativeKey(name.key, guess.plan.variant) : undefined
       const found = await originals.findToRead(client, name, named?.derivative ?? key)
       if (!found) continue
       if (name.format.group !== group) throw fileNotFound()
       // Only now: the response for a file that does not exist is 404, whatever the query.
-      if (attempt.plan === undefined) throw attempt.error
-      const planned = {
-        found,
-        input,
-        plan: attempt.plan,
-        ...(key ? { key } : {}),
-        ...(named ? { named } : {}),
-      }
-      return named ? planned : withFocalPoint(client, planned)
+      if (attempt.plan === undefined || guess === undefined) throw attempt.error
+      const planned = { found, ...guess, ...(key ? { key } : {}), ...(named ? { named } : {}) }
+      if (named || !key) return planned
+      const isStored = !known && found.indexed?.derivative?.state === 'stored'
+      const first = { input, plan: attempt.plan }
+      const right = await forOriginal(first, found, { ...request, isSizeNeeded: !isStored })
+      return right.plan.variant === guess.plan.variant ? planned : readAgain(client, found, right)
     }
     throw fileNotFound()
   }
 
-  /**
-   * Plans the query again, when the focal point in the record changes the plan. Only then the index is read a second time.
-   */
-  async function withFocalPoint(client: Client, first: PlannedFile): Promise<PlannedFile> {
-    const { found, plan: planned } = first
-    const input = withFocalPointOf(found.record, first.input)
-    if (!planned.dependsOnFocalPoint || input.focalPoint === undefined) return first
-    const other = plan(input)
-    if (other.variant === planned.variant) return first
-    const key = derivativeKey(found.name.key, other.variant)
-    const again = await originals.findToRead(client, found.name, key)
-    if (!again) throw fileNotFound()
-    return { found: again, input, plan: other, key }
+  /** Only when the facts about the original change the plan, the index is read a second time. */
+  async function readAgain(client: Client, { name }: FoundOriginal, planned: Planned): Promise<PlannedFile> {
+    const key = derivativeKey(name.key, planned.plan.variant)
+    const found = await originals.findToRead(client, name, key)
+    if (!found) throw fileNotFound()
+    return { found, ...planned, key }
   }
 
-  return find
+  /** Plans the query again, if the focal point or the size of the original changes the plan. */
+  async function forOriginal(
+    first: Planned,
+    original: FoundOriginal,
+    { client, isSizeNeeded, ...by }: SizeReader & { client: Client; isSizeNeeded: boolean },
+  ): Promise<Planned> {
+    const { focalPoint } = original.record
+    const isRead = first.plan.dependsOnSizeBelow && isSizeNeeded
+    return withFacts(first, { focalPoint, size: isRead ? await sizes.read(client, original, by) : undefined })
+  }
+
+  function withFacts(first: Planned, { focalPoint, size }: Pick<PlanInput, 'focalPoint' | 'size'>): Planned {
+    const { dependsOnFocalPoint, dependsOnSizeBelow: sides } = first.plan
+    const input = {
+      ...first.input,
+      ...(dependsOnFocalPoint && focalPoint ? { focalPoint } : {}),
+      ...(sides && size && isShorter(size, sides) ? { size } : {}),
+    }
+    return input.focalPoint || input.size ? { input, plan: plan(input) } : first
+  }
+
+  return {
+    find,
+    plan(request) {
+      const planned = plan(inputOf(request))
+      checkNamed(planned, request)
+      return planned
+    },
+    async planFor({ client, query, preferences, ...by }, original) {
+      const input = inputOf({ client, query, preferences, format: original.name.format })
+      const first = { input, plan: plan(input) }
+      return (await forOriginal(first, original, { client, ...by, isSizeNeeded: true })).plan
+    },
+  }
 }
 
 /** The same input, with the focal point of the file. */

@@ -8,7 +8,7 @@ import { onTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { watchedEngine } from '../../support/media/engines.ts'
 import { animation, colourAt, corrupted, picture } from '../../support/media/images.ts'
-import { rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { deleteFile, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
@@ -143,6 +143,36 @@ onTwoBackends('derivatives', (start, backend) => {
     }
     await storedEventually(['_h=50&w=100'])
     expect(watched.opened - before).to.equal(1)
+  })
+
+  it("are one for all widths above the image's own, and a delete of the file deletes it", async () => {
+    const answers = []
+    for (const query of ['w=5000', 'w=400', 'w=401', 'w=4999'])
+      answers.push(await exchange(service, `${record.src}?${query}`))
+    const [first] = answers
+    for (const { status, body, headers } of answers) {
+      expect(status).to.equal(200)
+      expect(headers.etag).to.equal(first?.headers.etag)
+      expect(body.equals(first?.body as Buffer)).to.equal(true)
+    }
+    await storedEventually(['_w=400'])
+    await deleteFile(service, record.s3PathOriginal)
+    await settled(service)
+    expect(await storedBesideOriginal()).to.deep.equal([])
+    expect((await exchange(service, `${record.src}?w=4998`)).status).to.equal(404)
+  })
+
+  it('are named by the upright width of an image that its camera has turned', async () => {
+    const turned = await picture({ format: 'jpeg', orientation: 6 })
+    record = await uploadOne(service, { name: 'a.jpg', bytes: turned })
+    const { width, height } = await sharp(turned)
+      .metadata()
+      .then(({ autoOrient }) => autoOrient)
+    for (const w of [width + 1, 5000]) {
+      const shown = await sharp((await exchange(service, `${record.src}?w=${w}`)).body).metadata()
+      expect({ width: shown.width, height: shown.height }).to.deep.equal({ width, height })
+    }
+    await storedEventually([`_w=${width}`])
   })
 
   it('are one default derivative without metadata when every parameter has its default', async () => {

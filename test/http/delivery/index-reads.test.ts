@@ -66,6 +66,14 @@ onTwoBackends('the number of index reads per delivery', (start) => {
     expect(refused).to.deep.equal({ status: 400, reads: 1 })
   })
 
+  it("is one for a width above the image's own, once its size is known", async () => {
+    const other = await uploadOne(service, { name: 'b.png', bytes: await picture() })
+    const wide = (w: number) => readsOf(`${new URL(other.src).pathname}?w=${w}`)
+    expect((await wide(5000)).status).to.equal(200)
+    await settled(service)
+    for (const w of [401, 4000]) expect(await wide(w)).to.deep.equal({ status: 200, reads: 1 })
+  })
+
   it('is one for a query that is refused', async () => {
     expect(await readsOf(`${path}?w=0`)).to.deep.equal({ status: 400, reads: 1 })
   })

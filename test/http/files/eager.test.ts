@@ -192,6 +192,13 @@ onTwoBackends('transforms of an upload', (start, backend) => {
     })
   })
 
+  it("have the key of the image's own width when they are wider", async () => {
+    const record = await uploaded(['w=5000', 'w=4000'])
+    const keys = record.options.transforms?.map(({ key }) => key)
+    expect(keys).to.deep.equal([0, 1].map(() => `${record.s3PathOriginal}_w=400`))
+    await eventually(async () => expect(await derivatives(record)).to.deep.equal(['w=400']))
+  })
+
   it('are rendered for files of other clients', async () => {
     const other = await newClient(service)
     const answer = await postForm(other, [asking(['w=61']), file('a.png', await picture())])

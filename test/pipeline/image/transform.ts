@@ -18,6 +18,7 @@ export const LIMITS: TransformLimits = {
   outputMaxBytes: 1_000_000_000,
   outputMaxPixels: 50_000_000,
   timeoutMs: 30_000,
+  cores: 2,
 }
 
 export function context({

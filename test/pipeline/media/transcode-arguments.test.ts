@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { VideoDraft } from '../../../src/engines/ffmpeg/video-source.ts'
 import { readProgress } from '../../../src/engines/ffmpeg/write-media.ts'
+import { hlsArguments, ladderOf } from '../../../src/engines/video/hls-arguments.ts'
 import {
   outcomeSeconds,
   outcomeSize,
@@ -46,6 +47,28 @@ describe('the arguments of a transcode', () => {
         expect([width, height]).to.deep.equal(size)
       })
     }
+  })
+
+  it('have threads and CPU time for the cores of a container only, and fewer threads for large frames', () => {
+    const limits = { ...LIMITS, cores: 3, timeoutMs: 10_000 }
+    const values = (args: readonly string[], name: string) => args.filter((_, i) => args[i - 1] === name)
+    const transcode = (size: readonly [number, number]) =>
+      transcodeArguments(draft(size), { container: 'mp4', target: '/tmp/out.mp4', limits, canToneMap: true })
+    expect(values(transcode([640, 480]), '-threads')).to.deep.equal(['3', '3'])
+    expect(values(transcode([640, 480]), '-filter_threads')).to.deep.equal(['3'])
+    expect(values(transcode([640, 480]), '-timelimit')).to.deep.equal(['30'])
+    expect(values(transcode([7680, 4320]), '-threads')).to.deep.equal(['1', '1'])
+    const hd = draft([1280, 720])
+    const ladder = {
+      ladder: ladderOf(hd),
+      hasAudio: true,
+      folder: '/tmp',
+      mark: 'a',
+      limits,
+      canToneMap: true,
+    }
+    expect(values(hlsArguments(hd, ladder), '-threads')).to.deep.equal(['3', '3'])
+    expect(values(hlsArguments(hd, ladder), '-filter_complex_threads')).to.deep.equal(['3'])
   })
 
   it('include the duration of the output', () => {

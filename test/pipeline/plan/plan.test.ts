@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Size } from '../../../src/core/geometry/box.ts'
 import { knownFormat } from '../../../src/core/media/formats.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import { type ChainSettings, type LoadedPlugin, loadPlugins } from '../../../src/pipeline/load/load.ts'
@@ -11,19 +12,24 @@ const FINGERPRINT = /&~[0-9a-f]{8}$/
 function planOf(
   transforms: readonly LoadedPlugin[],
   query: string,
-  { format = 'jpeg', accept = '', ignored = [] as readonly string[] } = {},
+  {
+    format = 'jpeg',
+    accept = '',
+    ignored = [] as readonly string[],
+    size = undefined as Size | undefined,
+  } = {},
 ): Plan {
   return createPlanner(
     transforms,
     ignored,
-  )({ query: new URLSearchParams(query), format: knownFormat(format), preferences: { accept } })
+  )({ query: new URLSearchParams(query), format: knownFormat(format), preferences: { accept }, size })
 }
 
 describe('planning', () => {
   let shipped: readonly LoadedPlugin[] = []
   before(async () => {
     // A few of them: this is about what a planner does, whatever plugins there are.
-    const few = ['image-orient', 'image-resize', 'image-format']
+    const few = ['image-orient', 'image-crop', 'image-resize', 'image-format']
     shipped = (await loadWith({})).transforms.filter(({ plugin }) => few.includes(plugin.name))
   })
 
@@ -38,6 +44,52 @@ describe('planning', () => {
     throw new Error(`${query} was accepted`)
   }
   const steps = ({ steps }: Plan) => steps.map(({ plugin }) => plugin.name)
+
+  describe('with the size of the original', () => {
+    const size = { width: 1200, height: 800 }
+    for (const [variant, queries] of [
+      ['w=1200', ['w=1200', 'w=1201', 'w=5000', 'w=5000&fit=contain']],
+      ['h=800', ['h=800', 'h=801', 'h=5000']],
+      ['w=1199', ['w=1199']],
+      ['dpr=2&w=600', ['w=600&dpr=2', 'w=601&dpr=2', 'w=2500&dpr=2']],
+      ['dpr=1.1&w=1091', ['w=1091&dpr=1.1', 'w=1100&dpr=1.1', 'w=3000&dpr=1.1']],
+      ['fit=inside&h=800&w=1200', ['w=5000&h=900&fit=inside', 'w=1201&h=5000&fit=inside']],
+      ['fit=inside&h=400&w=600', ['w=5000&h=400&fit=inside', 'w=1201&h=400&fit=inside']],
+      ['fit=outside&h=800&w=1200', ['w=5000&h=900&fit=outside', 'w=1201&h=801&fit=outside']],
+      ['fit=outside&h=100&w=1200', ['w=5000&h=100&fit=outside', 'w=1201&h=100&fit=outside']],
+      ['h=800&w=800', ['w=800&h=800', 'w=801&h=801', 'w=5000&h=5000']],
+      ['h=675&w=1200', ['w=1600&h=900', 'w=4800&ar=16:9']],
+      ['fit=fill&h=800&w=1200', ['w=2400&h=1600&fit=fill', 'w=3600&h=2400&fit=fill']],
+      ['w=600&zoom=2', ['w=1201&zoom=2', 'w=5000&zoom=2']],
+    ] as Array<[string, string[]]>)
+      it(`is ${variant} for ${queries.join(', ')}`, () => {
+        for (const query of queries) expect(plan(query, { size }).variant, query).to.equal(variant)
+      })
+
+    for (const query of [
+      'enlarge=1&w=5000',
+      'crop=0,0,90,90&w=5000',
+      'fit=contain&h=900&w=5000',
+      'h=1000&w=1333',
+      'w=500',
+      'fit=inside&h=700&w=1100',
+    ])
+      it(`keeps ${query}`, () => {
+        expect(plan(query, { size }).variant).to.equal(query)
+      })
+
+    it('keeps a width that is above the limit with its dpr, which is an error', () => {
+      expect(plan('w=2501&dpr=2', { size }).variant).to.equal('dpr=2&w=2501')
+    })
+
+    it('is planned again only below the requested sides', () => {
+      const sides = (query: string) => plan(query).dependsOnSizeBelow
+      expect(sides('w=500&dpr=2')).to.deep.equal({ width: 1000, height: undefined })
+      expect(sides('w=500&h=400')).to.deep.equal({ width: 500, height: 400 })
+      expect(sides('q=80')).to.equal(undefined)
+      expect(plan('w=1300', { size }).dependsOnSizeBelow).to.equal(undefined)
+    })
+  })
 
   describe('a variant', () => {
     for (const [variant, queries] of [

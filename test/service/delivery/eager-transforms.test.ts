@@ -29,6 +29,7 @@ describe('eager transforms', () => {
     const transforms = createEagerTransforms({
       deliveries: {
         plan: () => ({ variant: 'w=1', steps: [{}], variesBy: [], notes: [] }) as never,
+        planFor: async () => ({ variant: 'w=1' }) as never,
         deliver: (request) => {
           state.delivered += 1
           return deliver(request)

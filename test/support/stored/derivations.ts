@@ -35,6 +35,7 @@ export function derivationsOn(
       outputMaxPixels: 1e6,
       outputMaxBytes: 1e9,
       timeoutMs,
+      cores: 2,
     },
     log: recordLog(),
     ...rest,
