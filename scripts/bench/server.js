@@ -43,14 +43,23 @@ export class Server {
   }
 
   /** The sum of the peak memory of the processes. */
-  async peakBytes() {
-    const peaks = await Promise.all(
+  peakBytes() {
+    return this.#memory('VmHWM')
+  }
+
+  /** The sum of the current memory of the processes. */
+  residentBytes() {
+    return this.#memory('VmRSS')
+  }
+
+  async #memory(field) {
+    const all = await Promise.all(
       this.#processes().map(async (pid) => {
         const status = await readFile(`/proc/${pid}/status`, 'utf8')
-        return Number(/VmHWM:\s+(\d+) kB/.exec(status)[1]) * 1024
+        return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)[1]) * 1024
       }),
     )
-    return peaks.reduce((sum, bytes) => sum + bytes, 0)
+    return all.reduce((sum, bytes) => sum + bytes, 0)
   }
 
   /** The PIDs of the server and its children. Grandchildren are not included. */
