@@ -7,6 +7,7 @@ import { alone, projectLock } from './ready/lock.js'
 import { ensurePackages } from './ready/node-modules.js'
 import { checkNode } from './ready/node-version.js'
 import { command, root, run, say } from './ready/run.js'
+import { ensurePrograms } from './ready/system-packages.js'
 
 const HELP = `npm run bench [-- <options>]        for example: npm run -s bench -- --only cold > table.md
 
@@ -73,6 +74,9 @@ await command(async () => {
   const options = checked(values, names)
   if (!values.quick && group === 'works') await alone(projectLock, () => ensurePeers(ipxFolder))
   if (!values.quick && group === 'encoders') await alone(projectLock, () => ensurePeers(encodersFolder))
+  if (!values.quick && group === 'scale') {
+    await ensurePrograms({ 'redis-server': 'redis-server', wrk: 'wrk' }).catch(({ message }) => say(message))
+  }
   const temporary = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))

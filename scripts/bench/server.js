@@ -30,16 +30,12 @@ export class Server {
 
   /** CPU time of all its threads and of its child processes, user and system, since its start. */
   async cpuSeconds() {
-    const ticks = await Promise.all(
+    const seconds = await Promise.all(
       this.#processes().map(async (pid) => {
-        const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-        // The name may contain any character. The third field is the first one after it. From the 14th field on: utime,
-        // stime, and both for ended children.
-        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-        return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+        return cpuSecondsIn(await readFile(`/proc/${pid}/stat`, 'utf8'))
       }),
     )
-    return ticks.reduce((sum, count) => sum + count, 0) / TICKS_PER_SECOND
+    return seconds.reduce((sum, one) => sum + one, 0)
   }
 
   /** The sum of the peak memory of the processes. */
@@ -77,6 +73,18 @@ export class Server {
   }
 
   #kill = () => this.#child.kill('SIGKILL')
+}
+
+/** CPU time of this process and of its ended child processes, user and system. */
+export function ownCpuSeconds() {
+  return cpuSecondsIn(readFileSync('/proc/self/stat', 'utf8'))
+}
+
+function cpuSecondsIn(stat) {
+  // The name may contain any character. The third field is the first one after it. From the 14th field on: utime,
+  // stime, and both for ended children.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / TICKS_PER_SECOND
 }
 
 /**

@@ -49,7 +49,9 @@ export async function measureFiles({ folder, photo, redis, count: files, isQuick
   try {
     await sleep(times(SETTLE_MS))
     const residentBytes = await server.residentBytes()
-    const rows = [{ work: 'process', figures: { startSeconds: median(startSeconds), residentBytes, ...filled } }]
+    const rows = [
+      { work: 'process', figures: { startSeconds: median(startSeconds), residentBytes, ...filled } },
+    ]
     const measure = async (work, request, { count = 300, warmUp = 100 } = {}) => {
       const counts = { count: times(count), warmUp: times(warmUp) }
       rows.push({ work, figures: await watch({ server, redis, request, ...counts }) })

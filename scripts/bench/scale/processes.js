@@ -1,10 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import { load } from '../load.js'
-import { restingCpu } from '../measure.js'
 import { deliveryOf, uploaded } from './requests.js'
 import { newStorage } from './storage.js'
-import { perRequest } from './watch.js'
+import { observe } from './watch.js'
 
 const CONNECTIONS = 32
 const WARM_UP_SECONDS = 1
@@ -34,14 +33,8 @@ export async function measureProcesses({ folder, photo, redis, count: processes,
       const send = isQuick || !isWrkInstalled() ? sendOwn : sendByWrk
       const options = { url: server.url, request, isQuick }
       await send({ ...options, seconds: WARM_UP_SECONDS })
-      const cpuBefore = await restingCpu(server)
-      const before = await redis.usage()
-      const { count, rate, p50Ms, p99Ms, sender } = await send({ ...options, seconds: SECONDS })
-      const after = await redis.usage()
-      const cpuMs = (1000 * ((await restingCpu(server)) - cpuBefore)) / count
-      const residentBytes = await server.residentBytes()
-      const used = perRequest({ before, after, count })
-      rows.push({ work, figures: { rate, cpuMs, p50Ms, p99Ms, residentBytes, redis: used, sender } })
+      const figures = await observe({ server, redis }, () => send({ ...options, seconds: SECONDS }))
+      rows.push({ work, figures: { ...figures, residentBytes: await server.residentBytes() } })
     } finally {
       await server.stop()
     }
@@ -55,13 +48,23 @@ function isWrkInstalled() {
 
 /** wrk needs far less CPU time for a request than Node, which would be slower than the service. */
 async function sendByWrk({ url, request, seconds }) {
-  const args = ['-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, '--latency', `${url}${request.path}`]
+  const args = [
+    '-t',
+    '1',
+    '-c',
+    String(CONNECTIONS),
+    '-d',
+    `${seconds}s`,
+    '--latency',
+    `${url}${request.path}`,
+  ]
   const { stdout } = await promisify(execFile)('wrk', args)
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`wrk received errors:\n${stdout}`)
   const found = (pattern) => pattern.exec(stdout).slice(1)
   const milliseconds = ([number, unit]) => Number(number) * { us: 0.001, ms: 1, s: 1000 }[unit]
   return {
     sender: 'wrk',
+    seconds,
     count: Number(found(/(\d+) requests in/)[0]),
     rate: Number(found(/Requests\/sec:\s+([\d.]+)/)[0]),
     p50Ms: milliseconds(found(/50%\s+([\d.]+)(us|ms|s)/)),
@@ -73,5 +76,5 @@ async function sendOwn({ url, request, isQuick }) {
   const count = isQuick ? 100 : REQUESTS
   const { seconds, latencies } = await load({ url, connections: CONNECTIONS, count, request: () => request })
   const at = (share) => latencies[Math.floor(share * count)]
-  return { sender: 'undici', count, rate: count / seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
+  return { sender: 'undici', seconds, count, rate: count / seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
 }

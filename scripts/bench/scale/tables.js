@@ -3,7 +3,10 @@ import { short } from '../table.js'
 const ms = (figure) => short(figure)
 const mb = (bytes) => short(bytes / 1e6)
 
-const COSTS = { title: 'CPU time · median time, ms', cell: ({ cpuMs, p50Ms }) => `${ms(cpuMs)} · ${ms(p50Ms)}` }
+const COSTS = {
+  title: 'CPU time · median time, ms',
+  cell: ({ cpuMs, p50Ms }) => `${ms(cpuMs)} · ${ms(p50Ms)}`,
+}
 const OF_REDIS = {
   title: 'Redis: round trips · commands · KB · CPU time in µs, per request',
   cell: ({ redis }) =>
@@ -68,9 +71,14 @@ function tableOf(rows, { title, lineOf, cell }) {
   const cellsOf = (name) =>
     counts.map((count) => {
       const row = rows.find((one) => one.count === count && lineOf(one) === name)
-      return row ? cell(row.figures, row) : ''
+      if (!row) return ''
+      return `${cell(row.figures, row)}${row.figures.isDisturbed ? ' (disturbed)' : ''}`
     })
   const heads = counts.map((count) => `${count.toLocaleString('en')} ${NAMES[rows[0].group]}`)
-  const lines = [[title, ...heads], ['---', ...counts.map(() => '---')], ...names.map((name) => [name, ...cellsOf(name)])]
+  const lines = [
+    [title, ...heads],
+    ['---', ...counts.map(() => '---')],
+    ...names.map((name) => [name, ...cellsOf(name)]),
+  ]
   return [lines.map((line) => `| ${line.join(' | ')} |`).join('\n')]
 }
