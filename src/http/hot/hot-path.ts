@@ -77,10 +77,12 @@ export function hotPath(options: HotPathOptions, next: RequestListener): Request
       if (!isLimited) return share()
       const read = () =>
         void sendStored(request, response, answer, options).catch(() => {
+          // The client has gone.
+          if (res.destroyed) return
           // The bytes are missing, or have changed: the long path finds out.
           cache.remove(name)
           if (res.headersSent) res.destroy()
-          else if (!res.destroyed) longPath()
+          else longPath()
         })
       const limits = isRead ? [portions, concurrent.limit] : [concurrent.limit]
       runAll(limits, { request, response, done: isRead ? read : share, fail: longPath })

@@ -57,8 +57,13 @@ onEveryBucket('download managers', (start, backend) => {
       wrapStorage: wrapBuckets((bucket) => ({
         find: async (key, known) => {
           const asset = await bucket.find(key, known)
-          if (!asset || !stalled) return asset
-          return { ...asset, open: async (options) => stalling(await asset.open(options)) }
+          if (!asset) return undefined
+          // When it is opened: what was found may be opened again later.
+          const open: typeof asset.open = async (options) => {
+            const bytes = await asset.open(options)
+            return stalled ? stalling(bytes) : bytes
+          }
+          return { ...asset, open }
         },
       })),
     })
