@@ -7,6 +7,7 @@ import { alone, projectLock } from './ready/lock.js'
 import { ensurePackages } from './ready/node-modules.js'
 import { checkNode } from './ready/node-version.js'
 import { command, root, run, say } from './ready/run.js'
+import { ensurePrograms } from './ready/system-packages.js'
 
 const HELP = `npm run bench [-- <options>]        for example: npm run -s bench -- --only cold > table.md
 
@@ -24,8 +25,13 @@ minutes. --only takes the names of the formats.
 npm run bench -- videos  compares transcodes and thumbnails with ffmpeg alone. Takes 15 minutes. --only takes
 transcode, thumbnail.
 
+npm run bench -- scale  measures how costs grow with the number of files, of derivatives of one file, and of web processes:
+CPU time, latency, memory, and the work of Redis. Takes ten minutes, 4 GB of memory, and redis-server. --only takes
+files, derivatives, processes.
+
   --only <names>      some of hot, crowded, stored, refused, original, range, range-1mb, cold-jpeg, cold-webp, later-jpeg,
                       later-png, together, upload, zip, separated by commas
+  --files <numbers>   with scale: other numbers of files than 10,1000,100000,1000000
   --short             one run with a third of the requests: three minutes
   --json <file>       writes all figures and targets there
   --runs <number>     runs of each program, in turn; default: 3
@@ -33,7 +39,7 @@ transcode, thumbnail.
   --photo <file>      an image to use instead of generated ones
   --profile <folder>  stores a CPU profile of each run of Sluice there. Profiling slows it: ignore the figures`
 
-const GROUPS = ['works', 'images', 'videos', 'encoders']
+const GROUPS = ['works', 'images', 'videos', 'encoders', 'scale']
 const ipxFolder = join(root, 'scripts/bench/ipx')
 const encodersFolder = join(root, 'scripts/bench/encoders')
 
@@ -46,6 +52,7 @@ await command(async () => {
       quick: { type: 'boolean', default: false },
       short: { type: 'boolean', default: false },
       json: { type: 'string' },
+      files: { type: 'string' },
       photo: { type: 'string' },
       profile: { type: 'string' },
       help: { type: 'boolean' },
@@ -57,7 +64,7 @@ await command(async () => {
   const [group = 'works', ...others] = positionals
   if (!GROUPS.includes(group) || others.length > 0) {
     const received = JSON.stringify(positionals.join(' '))
-    throw new Error(`expected images, videos, encoders or nothing, received ${received}`)
+    throw new Error(`expected images, videos, encoders, scale or nothing, received ${received}`)
   }
   await alone(projectLock, async () => {
     await ensurePackages()
@@ -67,6 +74,9 @@ await command(async () => {
   const options = checked(values, names)
   if (!values.quick && group === 'works') await alone(projectLock, () => ensurePeers(ipxFolder))
   if (!values.quick && group === 'encoders') await alone(projectLock, () => ensurePeers(encodersFolder))
+  if (!values.quick && group === 'scale') {
+    await ensurePrograms({ 'redis-server': 'redis-server', wrk: 'wrk' }).catch(({ message }) => say(message))
+  }
   const temporary = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
@@ -90,11 +100,15 @@ async function benchOf(group) {
     const { benchVideos, VIDEO_WORK_NAMES } = await import('./bench/videos/bench.js')
     return { measure: async (options) => ({ text: await benchVideos(options) }), names: VIDEO_WORK_NAMES }
   }
+  if (group === 'scale') {
+    const { benchScale, SCALE_NAMES } = await import('./bench/scale/bench.js')
+    return { measure: async (options) => ({ text: await benchScale(options) }), names: SCALE_NAMES }
+  }
   const { bench, WORK_NAMES } = await import('./bench/bench.js')
   return { measure: bench, names: WORK_NAMES }
 }
 
-function checked({ only, runs, quick, short, photo, profile, json }, names) {
+function checked({ only, files, runs, quick, short, photo, profile, json }, names) {
   const works = only?.split(',')
   const unknown = works?.find((name) => !names.includes(name))
   if (unknown !== undefined) {
@@ -104,8 +118,13 @@ function checked({ only, runs, quick, short, photo, profile, json }, names) {
   if (!Number.isInteger(count) || count < 1) {
     throw new Error(`expected an integer from 1 for --runs, received ${JSON.stringify(runs)}`)
   }
+  const sizes = files?.split(',').map(Number)
+  if (sizes?.some((size) => !Number.isInteger(size) || size < 1)) {
+    throw new Error(`expected integers from 1 for --files, received ${JSON.stringify(files)}`)
+  }
   return {
     runs: count,
+    files: sizes,
     size: quick ? 'quick' : short ? 'short' : 'full',
     json: json && resolve(json),
     only: works,

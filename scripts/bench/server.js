@@ -30,27 +30,32 @@ export class Server {
 
   /** CPU time of all its threads and of its child processes, user and system, since its start. */
   async cpuSeconds() {
-    const ticks = await Promise.all(
+    const seconds = await Promise.all(
       this.#processes().map(async (pid) => {
-        const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-        // The name may contain any character. The third field is the first one after it. From the 14th field on: utime,
-        // stime, and both for ended children.
-        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-        return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+        return cpuSecondsIn(await readFile(`/proc/${pid}/stat`, 'utf8'))
       }),
     )
-    return ticks.reduce((sum, count) => sum + count, 0) / TICKS_PER_SECOND
+    return seconds.reduce((sum, one) => sum + one, 0)
   }
 
   /** The sum of the peak memory of the processes. */
-  async peakBytes() {
-    const peaks = await Promise.all(
+  peakBytes() {
+    return this.#memory('VmHWM')
+  }
+
+  /** The sum of the current memory of the processes. */
+  residentBytes() {
+    return this.#memory('VmRSS')
+  }
+
+  async #memory(field) {
+    const all = await Promise.all(
       this.#processes().map(async (pid) => {
         const status = await readFile(`/proc/${pid}/status`, 'utf8')
-        return Number(/VmHWM:\s+(\d+) kB/.exec(status)[1]) * 1024
+        return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)[1]) * 1024
       }),
     )
-    return peaks.reduce((sum, bytes) => sum + bytes, 0)
+    return all.reduce((sum, bytes) => sum + bytes, 0)
   }
 
   /** The PIDs of the server and its children. Grandchildren are not included. */
@@ -68,6 +73,18 @@ export class Server {
   }
 
   #kill = () => this.#child.kill('SIGKILL')
+}
+
+/** CPU time of this process and of its ended child processes, user and system. */
+export function ownCpuSeconds() {
+  return cpuSecondsIn(readFileSync('/proc/self/stat', 'utf8'))
+}
+
+function cpuSecondsIn(stat) {
+  // The name may contain any character. The third field is the first one after it. From the 14th field on: utime,
+  // stime, and both for ended children.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / TICKS_PER_SECOND
 }
 
 /**

@@ -3,8 +3,8 @@ import { basename, join } from 'node:path'
 import { bytesOf } from './load.js'
 import { startServer } from './server.js'
 
-const CLIENT_TOKEN = 'pub_of-the-bench'
-const SECRET_CLIENT_TOKEN = 'sec_of-the-bench-only'
+export const CLIENT_TOKEN = 'pub_of-the-bench'
+export const SECRET_CLIENT_TOKEN = 'sec_of-the-bench-only'
 
 /**
  * Starts the built Sluice with its default settings on an empty data folder, and uploads files to it.

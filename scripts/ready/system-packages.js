@@ -36,7 +36,7 @@ export async function ensurePrograms(packages) {
     if (missing.every(has)) return
   }
   throw new Error(
-    `The tests need ${missing.join(', ')}. Install with: ` +
+    `These programs are missing: ${missing.join(', ')}. Install with: ` +
       `sudo apt-get update && sudo apt-get install --no-install-recommends ${names.join(' ')}`,
   )
 }

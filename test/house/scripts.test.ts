@@ -235,7 +235,7 @@ describe('scripts', () => {
     const programs = missing.map(([program]) => program)
     const packages = missing.map(([, name]) => name)
     expect(stderr).to.equal(
-      `The tests need ${programs.join(', ')}. Install with: ` +
+      `These programs are missing: ${programs.join(', ')}. Install with: ` +
         `sudo apt-get update && sudo apt-get install --no-install-recommends ${packages.join(' ')}\n`,
     )
   })

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 // @ts-expect-error: the scripts have no types
+import { tables } from '../../scripts/bench/scale/tables.js'
+// @ts-expect-error: the scripts have no types
 import { table as markdown, missedTargets, ratiosOf } from '../../scripts/bench/table.js'
 import { run } from '../support/servers/process.ts'
 import { PROJECT } from '../support/service.ts'
@@ -132,13 +134,66 @@ describe('the benchmark', function () {
     expect(left).to.deep.equal([])
   })
 
+  it('measures how costs grow with the number of files, and leaves no files and no servers', async () => {
+    const json = join(folder, 'scale.json')
+    const few = sized(['--only', 'files', '--files', '20'], [])
+    const { code, table, output, left } = await bench(
+      'scale',
+      '--quick',
+      '--photo',
+      photo,
+      '--json',
+      json,
+      ...few,
+    )
+    expect(code, output).to.equal(0)
+    expect(left).to.deep.equal([])
+    const { rows } = JSON.parse(await readFile(json, 'utf8'))
+    const of = (work: string, index: string) =>
+      rows.find((row: { work: string; index: string }) => row.work === work && row.index === index)?.figures
+    for (const index of ['embedded', 'redis']) {
+      // 17 to 27 terms of a search, five lists, and a record.
+      expect(of('process', index).indexBytesPerFile, index).to.be.within(300, 10_000)
+      expect(of('process', index).startSeconds, index).to.be.above(0.1)
+      for (const work of ['delivery', 'list, a deep page', 'search, one file matches', 'upload', 'delete'])
+        expect(of(work, index).p50Ms, `${work}, ${index}`).to.be.above(0)
+    }
+    // One read of the index for each delivered file; other work of the service needs a few more.
+    expect(of('delivery', 'redis').redis.commands).to.be.within(1, 3)
+    expect(of('delivery', 'embedded')).to.not.have.property('redis')
+    expect(table).to.match(/^\| delete, redis index \| [\d.]+ · [\d.]+ \|/m)
+  })
+
+  it('has a table of costs, one of Redis, and one of processes', () => {
+    const redis = { roundTrips: 2, commands: 3, bytes: 4000, cpuMs: 0.05 }
+    const figures = { cpuMs: 1, p50Ms: 2, rate: 3000, p99Ms: 4, residentBytes: 5e6, redis }
+    const rows = [
+      { group: 'files', index: 'redis', count: 1000, work: 'delete', figures },
+      { group: 'files', index: 'redis', count: 10, work: 'delete', figures },
+      { group: 'processes', index: 'redis', count: 2, work: 'from memory', figures },
+    ]
+    const lines = tables(rows).split('\n')
+    expect(lines).to.include.members([
+      '| CPU time · median time, ms | 10 files | 1,000 files |',
+      '| delete, redis index | 1 · 2 | 1 · 2 |',
+      '| delete | 2 · 3 · 4 · 50 | 2 · 3 · 4 · 50 |',
+      '| Figure | 2 web processes |',
+      '| from memory: Requests per second | 3000 |',
+    ])
+  })
+
   it('lists the transformations for an unknown name', async () => {
     const { code, output } = await bench('images', '--only', 'blur,sepia')
     expect(code).to.equal(1)
     expect(output).to.match(/expected some of resize, .*blur, .*avif for --only, received "sepia"/)
+    const files = await bench('scale', '--files', '10,many')
+    expect(files.code).to.equal(1)
+    expect(files.output).to.include('expected integers from 1 for --files, received "10,many"')
     const other = await bench('pictures')
     expect(other.code).to.equal(1)
-    expect(other.output).to.include('expected images, videos, encoders or nothing, received "pictures"')
+    expect(other.output).to.include(
+      'expected images, videos, encoders, scale or nothing, received "pictures"',
+    )
   })
 
   it('lists the works for an unknown name', async () => {

@@ -45,12 +45,16 @@ function searched(term: SearchTerm): Searched[] | undefined {
 /**
  * The keys of the originals that match.
  *
- * @param read the terms with their keys that begin with a text or equal it, at most one more than `most`
+ * @param read the terms with their keys that begin with a text or equal it, at most one more than `most`; or undefined when there
+ *   are more than `most`
  * @returns undefined when these are more than `most`, and for a single character
  */
 export async function searchedKeys(
   term: SearchTerm,
-  { most, read }: { most: number; read: (one: Searched) => Promise<Array<[term: string, key: string]>> },
+  {
+    most,
+    read,
+  }: { most: number; read: (one: Searched) => Promise<Array<[term: string, key: string]> | undefined> },
 ): Promise<ObjectKey[] | undefined> {
   const keys = new Set<string>()
   for (const one of searched(term) ?? [undefined]) {

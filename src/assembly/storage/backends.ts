@@ -71,7 +71,7 @@ type State = Omit<Backends, 'buckets' | 'disk' | 'close'> & {
 }
 
 // Prefix of all our keys in Redis. The braces put them on one node of a cluster, since each step is one script.
-const keyPrefix = '{sluice}:'
+export const keyPrefix = '{sluice}:'
 
 const INDEX_DAMAGED =
   'the index was damaged and was moved aside; it is being rebuilt from the bucket in the background'

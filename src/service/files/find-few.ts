@@ -1,4 +1,4 @@
-import { parseKey } from '../../core/files/object-key.ts'
+import { type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import type { FileLists, ListedFile } from '../../core/ports/file-index.ts'
 import type { SearchTerm } from '../../core/ports/index/file-search.ts'
 import { folded } from '../../core/text/folded.ts'
@@ -7,7 +7,7 @@ import type { ListRequest } from './list-request.ts'
 
 /**
  * Finds the files of a list by the search of the index, when few files match its name or its tag, or by the keys of a folder
- * that has few files itself. At most one file more than the limit of the request, in the order of the list.
+ * that has few files. At most one file more than the limit of the request, in the order of the list.
  *
  * @returns undefined when the request has none of them, when the search is incomplete, or when so many files match that reading
  * the list takes fewer steps
@@ -25,7 +25,8 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
     const terms = termsOf(filters)
     const hasSearch = terms.length > 0 && (await index.canSearch())
     // By key, the list itself jumps over the subfolders.
-    const hasFolder = filters.isDirect && (by !== 'key' || hasSearch) && (await index.isCounted())
+    const isInFolder = filters.isDirect === true || filters.folder !== ''
+    const hasFolder = isInFolder && (by !== 'key' || hasSearch) && (await index.isCounted())
     if (!hasSearch && !hasFolder) return undefined
     const { files } = await index.folderCount(client.id, state, '')
     // Reading the list finds a match in each `files / matches` files, until it has `limit` of them. So it reads more files than
@@ -36,7 +37,7 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
     const most = hasAll ? Math.min(MATCHES_MAX, 2 * few + 1) : MATCHES_MAX
     const found = await Promise.all([
       ...(hasSearch ? terms.map((term) => index.search(client.id, term, { most })) : []),
-      hasFolder ? keysIn(client.id, { state, folder: filters.folder, most: few }) : undefined,
+      hasFolder ? keysIn(client.id, { ...filters, state, most: few }) : undefined,
     ])
     const [fewest] = found.flatMap((keys) => (keys ? [keys] : [])).sort((a, b) => a.length - b.length)
     const keys = fewest?.filter((key) => {
@@ -46,10 +47,27 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
     return keys && keys.length <= few ? keys : undefined
   }
 
-  /** The keys in a folder itself. Undefined when there are more than `most`. */
-  async function keysIn(clientId: string, { most, ...rest }: KeysOfFolder) {
-    const { directFiles } = await index.folderCount(clientId, rest.state, rest.folder)
-    return directFiles > most ? undefined : index.directKeys(clientId, { ...rest, limit: most + 1 })
+  /** The keys in a folder: in itself, or also below it. Undefined when there are more than `most`. */
+  async function keysIn(clientId: string, { most, isDirect, state, folder }: KeysOfFolder) {
+    const { files, directFiles } = await index.folderCount(clientId, state, folder)
+    if ((isDirect ? directFiles : files) > most) return undefined
+    const limit = most + 1
+    const keys = await (isDirect
+      ? index.directKeys(clientId, { state, folder, limit })
+      : keysBelow(clientId, { state, folder, limit }))
+    // A folder with the name of a media group shares its prefix with files in no folder, which are not counted.
+    return keys.length > most ? undefined : keys
+  }
+
+  /** The first keys with the prefix of a folder. Reads no record. */
+  async function keysBelow(clientId: string, { state, folder, limit }: KeysRequest) {
+    const keys: ObjectKey[] = []
+    const matches = (key: ObjectKey) => {
+      keys.push(key)
+      return false
+    }
+    await index.page(clientId, { state, by: 'key', prefix: `${folder}/`, limit, matches })
+    return keys
   }
 
   return async (request) => {
@@ -73,7 +91,8 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
   }
 }
 
-type KeysOfFolder = Pick<ListRequest, 'state' | 'folder'> & { most: number }
+type KeysOfFolder = Pick<ListRequest, 'state' | 'folder' | 'isDirect'> & { most: number }
+type KeysRequest = Pick<ListRequest, 'state' | 'folder' | 'limit'>
 
 interface Placed {
   file: ListedFile

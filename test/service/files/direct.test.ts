@@ -39,7 +39,18 @@ describe('the list of the files in a folder itself', () => {
       key: newOriginal({ folder: folder === '' ? 'top/c' : `top/${folder}`, format, id }).key,
     }
   })
-  const all = [...below, ...old]
+  const inFolder = (folder: string, i: number): OriginalRecord => {
+    const id = fileIdOf(Buffer.alloc(16, 100 + i))
+    const key = newOriginal({ folder, format: knownFormat('png'), id }).key
+    return { ...(old[0] as OriginalRecord), key, storedAt: 100 + i }
+  }
+  const few = ['few', 'few/a', 'few/b/c'].map(inFolder)
+  const alike = inFolder('image/zzz', 3)
+  const nowhere = Array.from({ length: FILES }, (_, i) => {
+    const id = fileIdOf(Buffer.from(String(i).padStart(16, '0')))
+    return { ...inFolder('', 4), key: newOriginal({ folder: '', format: knownFormat('png'), id }).key }
+  })
+  const all = [...below, ...old, ...few, alike, ...nowhere]
   let index: FileIndex
   let looked = 0
   let read = 0
@@ -145,6 +156,20 @@ describe('the list of the files in a folder itself', () => {
         expect(await keysOf({ by, direction, folder: 'none' })).to.deep.equal({ keys: [], parts: 1 })
         expect([looked, read]).to.deep.equal([0, 0])
       })
+
+  for (const by of ['storedAt', 'key', 'name', 'size'] as const)
+    it(`costs as much as it returns, by ${by}, also with the files below a small folder`, async () => {
+      const { keys, parts } = await keysOf({ by, folder: 'few', isDirect: false })
+      expect(keys).to.have.length(few.length)
+      expect(parts).to.equal(1)
+      expect(looked).to.be.below(3 * few.length)
+      expect(read).to.equal(few.length)
+    })
+
+  it('is complete for a small folder whose prefix is that of many files in no folder', async () => {
+    const { keys } = await keysOf({ folder: 'image', isDirect: false })
+    expect(keys).to.deep.equal([alike.key])
+  })
 
   it('reads no record outside the folder when it has many files', async () => {
     const { length } = below.filter(({ key }) => parseKey(key)?.folder === 'top/a')

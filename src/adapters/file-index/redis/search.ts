@@ -36,6 +36,9 @@ export function redisSearch(
           const from = 'whole' in one ? `${one.whole}\n` : one.beginning
           // No text in UTF-8 has this byte.
           const end = Buffer.concat([Buffer.from(`(${from}`), Buffer.from([0xff])])
+          // The first letters of a word match many terms. To count them takes 5 µs of Redis, to read 10,000 of them 8 ms.
+          if ((await redis.send((client) => client.zlexcount(terms, `[${from}`, end))) > most)
+            return undefined
           const members = await redis.send((client) =>
             client.zrangebylex(terms, `[${from}`, end, 'LIMIT', 0, most + 1),
           )

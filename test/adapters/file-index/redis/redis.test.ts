@@ -17,6 +17,7 @@ import {
   startRedis,
 } from '../../../support/servers/redis-server.ts'
 import { sized } from '../../../support/sized.ts'
+import { adoptMany, manyRecords } from '../../../support/stored/indexed-files.ts'
 import { failOnUnhandledRejection } from '../../../support/unhandled.ts'
 import { type Done, explained, randomSteps, type Step } from '../linear.ts'
 
@@ -62,6 +63,21 @@ describe('redis: the index of two processes', () => {
     close = opened.close
   })
   afterEach(() => close())
+
+  it('counts the files that a search matches before it reads them', async () => {
+    const records = manyRecords(60)
+    await adoptMany(index, 'counting', records, { trashed: false })
+    const readings = async () => {
+      const stats = await redis.client.info('commandstats')
+      return Number(/cmdstat_zrangebylex:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+    }
+    const before = await readings()
+    // "20200101" and so on is in each name.
+    expect(await index.search('counting', { name: '20' }, { most: 59 })).to.equal(undefined)
+    expect(await readings(), 'too many to read').to.equal(before)
+    expect(await index.search('counting', { name: '20' }, { most: 1000 })).to.have.length(60)
+    expect(await readings(), 'one for each kind of term').to.equal(before + 2)
+  })
 
   const rounds = sized(10, 40)
 

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { say } from '../../ready/run.js'
+import { photosIn } from '../photo.js'
+import { machine } from '../table.js'
+import { measureDerivatives } from './derivatives.js'
+import { measureFiles } from './files.js'
+import { measureProcesses } from './processes.js'
+import { isRedisInstalled, startRedis } from './redis.js'
+import { tables } from './tables.js'
+
+const GROUPS = {
+  files: { measure: measureFiles, sizes: [10, 1000, 100_000, 1_000_000], few: [10, 50] },
+  derivatives: { measure: measureDerivatives, sizes: [1, 100, 2000], few: [1, 10] },
+  processes: { measure: measureProcesses, sizes: [1, 2, 4], few: [1, 2], needsRedis: true },
+}
+// The embedded index belongs to one server with one disk.
+const EMBEDDED_FILES_MAX = 100_000
+
+/** The names that --only accepts. */
+export const SCALE_NAMES = Object.keys(GROUPS)
+
+/**
+ * Measures how the costs grow with the number of files, of derivatives of one file, and of web processes.
+ *
+ * @param {{only?: string[], files?: number[], size: 'full' | 'short' | 'quick', photo?: string, json?: string,
+ *   temporary: string}} options `files`: other numbers of files
+ * @returns {Promise<string>} tables in Markdown
+ */
+export async function benchScale({ only = SCALE_NAMES, files, size, photo, json, temporary }) {
+  const isQuick = size === 'quick'
+  const [picture] = await photosIn(temporary, photo)
+  const indexes = ['embedded', ...(isRedisInstalled() ? ['redis'] : [])]
+  if (!indexes.includes('redis')) say('redis-server is not installed; continuing without it.')
+  const rows = []
+  for (const group of only) {
+    const { measure, sizes, few, needsRedis = false } = GROUPS[group]
+    const counts = (group === 'files' && files) || (isQuick ? few : sizes)
+    for (const index of indexes) {
+      if (index === 'embedded' && needsRedis) continue
+      for (const count of counts) {
+        if (index === 'embedded' && group === 'files' && count > EMBEDDED_FILES_MAX) continue
+        say(`${group}: ${count}, ${index} index ...`)
+        const measured = await inTurn(measure, { index, count, photo: picture, isQuick, temporary })
+        rows.push(...measured.map((row) => ({ group, index, count, ...row })))
+      }
+    }
+  }
+  if (json) writeFileSync(json, `${JSON.stringify({ machine: machine({ runs: 1 }), rows }, null, 2)}\n`)
+  return `${machine({ runs: 1 })}\n\n${tables(rows)}`
+}
+
+/** Each measurement has an empty folder and a Redis of its own. */
+async function inTurn(measure, { index, temporary, ...options }) {
+  const folder = mkdtempSync(join(temporary, 'scale-'))
+  const redis = index === 'redis' ? await startRedis() : undefined
+  try {
+    return await measure({ ...options, folder, redis })
+  } finally {
+    await redis?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bytesOf } from '../load.js'
+import { median } from '../table.js'
+import { deletionOf, deliveryOf, listOf, pictureOf, uploaded } from './requests.js'
+import { fill, newStorage, RARE_WORD, SMALL_FOLDER } from './storage.js'
+import { watch } from './watch.js'
+
+// So many files have bytes in the bucket.
+const SAMPLES = 500
+const STARTS = 3
+const UPLOADS = 200
+// A deep page is the one after so many files.
+const DEEP = 100_000
+// The maximum of the service.
+const PAGE = 1000
+// After its start, the service looks for the work of dead processes.
+const SETTLE_MS = 1000
+
+const LISTS = {
+  'list, newest first': () => 'limit=50',
+  'list of a large folder': () => 'prefix=folder-7&limit=50',
+  'list of a folder of ten files': () => `prefix=${SMALL_FOLDER}&limit=50`,
+  'search, one file matches': (files) => `search=${files - 1}.jpg&limit=50`,
+  'search, one file in 1,000 matches': () => `search=${RARE_WORD}&limit=50`,
+  'search, all match': () => 'search=2026-11&limit=50',
+  'search, no file matches': () => 'search=not-in-any-name&limit=50',
+}
+
+/**
+ * What the number of files may change: delivery, lists, search, upload, delete, start and memory.
+ *
+ * @param {{folder: string, photo: string, redis?: object, count: number, isQuick: boolean}} options `count`: of files
+ * @returns {Promise<Array<{work: string, figures: object}>>}
+ */
+export async function measureFiles({ folder, photo, redis, count: files, isQuick }) {
+  const times = (count) => (isQuick ? Math.ceil(count / 100) : count)
+  const storage = await newStorage({ folder, photo, redis })
+  const { keys, ...filled } = await measuredFill(storage, { files, samples: times(SAMPLES) })
+  // So each request reads the index. What the cache in memory answers does not depend on the number of files.
+  const env = { HOT_CACHE_BYTES: '0' }
+  const startSeconds = []
+  for (let i = 0; i < times(STARTS); i += 1) {
+    const startedAt = performance.now()
+    const { server } = await storage.start({ env })
+    startSeconds.push((performance.now() - startedAt) / 1000)
+    await server.stop()
+  }
+  const { server } = await storage.start({ env })
+  try {
+    await sleep(times(SETTLE_MS))
+    const residentBytes = await server.residentBytes()
+    const rows = [
+      { work: 'process', figures: { startSeconds: median(startSeconds), residentBytes, ...filled } },
+    ]
+    const measure = async (work, request, { count = 300, warmUp = 100 } = {}) => {
+      const counts = { count: times(count), warmUp: times(warmUp) }
+      rows.push({ work, figures: await watch({ server, redis, request, ...counts }) })
+    }
+    await measure('delivery', (i) => deliveryOf(keys[i % keys.length]), { count: 1500, warmUp: 1000 })
+    const query = await deepPage(server)
+    await measure('list, a deep page', () => listOf(query))
+    for (const [work, query] of Object.entries(LISTS)) await measure(work, () => listOf(query(files)))
+    const { picture } = storage
+    const once = { count: UPLOADS, warmUp: 0 }
+    await measure('upload', () => pictureOf(picture), once)
+    const added = await uploaded(server, { picture, count: times(UPLOADS) })
+    await measure('delete', (i) => deletionOf(added[i]), once)
+    return rows
+  } finally {
+    await server.stop()
+  }
+}
+
+async function measuredFill(storage, { files, samples }) {
+  const before = await storage.indexBytes()
+  const startedAt = performance.now()
+  const keys = await fill(storage, { files, samples })
+  const fillSeconds = (performance.now() - startedAt) / 1000
+  const indexBytes = (await storage.indexBytes()) - before
+  return { keys, fillSeconds, indexBytes, indexBytesPerFile: indexBytes / files }
+}
+
+/** Reads a list to its end, or {@link DEEP} files of it. @returns the query for the last page before */
+async function deepPage({ url }) {
+  let query = `sort=key&limit=${PAGE}`
+  for (let read = 0; read < DEEP; ) {
+    const { files, cursor } = JSON.parse(await bytesOf(url, listOf(query)))
+    if (cursor === null) break
+    read += files.length
+    query = `sort=key&limit=${PAGE}&cursor=${cursor}`
+  }
+  return query.replace(`limit=${PAGE}`, 'limit=50')
+}

@@ -1,0 +1,80 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { promisify } from 'node:util'
+import { load } from '../load.js'
+import { deliveryOf, uploaded } from './requests.js'
+import { newStorage } from './storage.js'
+import { observe } from './watch.js'
+
+const CONNECTIONS = 32
+const WARM_UP_SECONDS = 1
+const SECONDS = 5
+// Without wrk, or to test the bench.
+const REQUESTS = 20_000
+
+const WORKS = {
+  'from memory': {},
+  'from the index and the bucket': { HOT_CACHE_BYTES: '0' },
+}
+
+/**
+ * The delivery of one stored derivative by several web processes that share Redis.
+ *
+ * @param {{folder: string, photo: string, redis: object, count: number, isQuick: boolean}} options `count`: of processes
+ * @returns {Promise<Array<{work: string, figures: object}>>}
+ */
+export async function measureProcesses({ folder, photo, redis, count: processes, isQuick }) {
+  const storage = await newStorage({ folder, photo, redis })
+  const rows = []
+  for (const [work, env] of Object.entries(WORKS)) {
+    const { server } = await storage.start({ env: { ...env, WEB_CONCURRENCY: String(processes) } })
+    try {
+      const [key] = await uploaded(server, { picture: storage.picture, count: 1 })
+      const request = deliveryOf(key, '?w=200&f=webp')
+      const send = isQuick || !isWrkInstalled() ? sendOwn : sendByWrk
+      const options = { url: server.url, request, isQuick }
+      await send({ ...options, seconds: WARM_UP_SECONDS })
+      const figures = await observe({ server, redis }, () => send({ ...options, seconds: SECONDS }))
+      rows.push({ work, figures: { ...figures, residentBytes: await server.residentBytes() } })
+    } finally {
+      await server.stop()
+    }
+  }
+  return rows
+}
+
+function isWrkInstalled() {
+  return spawnSync('wrk', ['--version']).error === undefined
+}
+
+/** wrk needs far less CPU time for a request than Node, which would be slower than the service. */
+async function sendByWrk({ url, request, seconds }) {
+  const args = [
+    '-t',
+    '1',
+    '-c',
+    String(CONNECTIONS),
+    '-d',
+    `${seconds}s`,
+    '--latency',
+    `${url}${request.path}`,
+  ]
+  const { stdout } = await promisify(execFile)('wrk', args)
+  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`wrk received errors:\n${stdout}`)
+  const found = (pattern) => pattern.exec(stdout).slice(1)
+  const milliseconds = ([number, unit]) => Number(number) * { us: 0.001, ms: 1, s: 1000 }[unit]
+  return {
+    sender: 'wrk',
+    seconds,
+    count: Number(found(/(\d+) requests in/)[0]),
+    rate: Number(found(/Requests\/sec:\s+([\d.]+)/)[0]),
+    p50Ms: milliseconds(found(/50%\s+([\d.]+)(us|ms|s)/)),
+    p99Ms: milliseconds(found(/99%\s+([\d.]+)(us|ms|s)/)),
+  }
+}
+
+async function sendOwn({ url, request, isQuick }) {
+  const count = isQuick ? 100 : REQUESTS
+  const { seconds, latencies } = await load({ url, connections: CONNECTIONS, count, request: () => request })
+  const at = (share) => latencies[Math.floor(share * count)]
+  return { sender: 'undici', seconds, count, rate: count / seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
+}
