@@ -58,6 +58,9 @@ describe('the type of a file whose first 4100 bytes are not enough', () => {
     Buffer.from('49492a0020400000', 'hex').copy(file)
     file.writeUInt16LE(1, 0x4020)
     file.writeUInt16LE(50_706, 0x4022)
+    // Four bytes: the version.
+    file.writeUInt16LE(1, 0x4024)
+    file.writeUInt32LE(4, 0x4026)
     expect(await formatOf(file)).to.equal('dng')
   })
 
