@@ -19,6 +19,7 @@ import type { Commands } from './core/command.ts'
 import type { Log } from './core/log.ts'
 import { describeParameters } from './core/plugin-api/describe-parameters.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
+import { archiveInspector } from './engines/archive/zip-entries.ts'
 import { imageInspector } from './engines/image/inspector.ts'
 import { handleParseErrors } from './http/connection/malformed-requests.ts'
 import { createHttp } from './http/server.ts'
@@ -150,6 +151,7 @@ async function openApp(
     buckets,
     plan,
     inspector: imageInspector,
+    archives: archiveInspector,
     findLateTruncation,
     log,
   })

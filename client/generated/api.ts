@@ -20,6 +20,7 @@ export type ProblemCode =
   | 'delivery_not_found'
   | 'email_taken'
   | 'empty_file'
+  | 'encrypted_file'
   | 'expectation_failed'
   | 'fetch_not_allowed'
   | 'file_damaged'
@@ -46,6 +47,7 @@ export type ProblemCode =
   | 'media_jobs_not_allowed'
   | 'member_not_found'
   | 'method_not_allowed'
+  | 'no_cover'
   | 'no_equivalent'
   | 'no_progress'
   | 'no_webhook_receiver'
@@ -590,6 +592,11 @@ export interface FileInformation {
   height?: number
   /** Frames of an animation, or pages of a document. */
   pages?: number
+  /** Sizes of the first 100 pages of a document, in points of 1/72 inch. */
+  pageSizes?: Array<{
+    width: number
+    height: number
+  }>
   /** Whether an image has an alpha channel. */
   hasAlpha?: boolean
   /** Colour space of an image, by its libvips name. */
@@ -628,6 +635,15 @@ export interface FileInformation {
   channels?: number
   /** Sample rate in Hz. */
   sampleRate?: number
+  /** Number of entries of a ZIP. */
+  entryCount?: number
+  /** First 1000 entries of a ZIP, with their sizes in bytes. */
+  entries?: Array<{
+    name: string
+    size: number
+    compressedSize: number
+    encrypted?: true
+  }>
   /** Why the information is incomplete. */
   problem?: {
     code: string

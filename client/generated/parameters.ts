@@ -415,7 +415,7 @@ export interface BuiltInParameters {
    */
   animated?: '0' | 0 | '1' | 1 | undefined
   /**
-   * image: Frame of a GIF or WebP, or page of a TIFF, to use. 1: the first. Takes an integer from 1 to 10000.
+   * image: Page of a PDF or TIFF, or frame of a GIF or WebP, to use. 1: the first. Takes an integer from 1 to 10000.
    */
   page?: number | undefined
   /**
@@ -424,6 +424,8 @@ export interface BuiltInParameters {
   icc?: 'srgb' | 'keep' | undefined
   /**
    * video: One frame as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
+   * audio: The cover in the file as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
+   * application: The page of a PDF or the cover of an EPUB as an image, by default a PNG. Accepts all image parameters too. Takes no value, 1 or 0.
    */
   thumbnail?: boolean | undefined
   /**

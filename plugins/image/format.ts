@@ -12,8 +12,8 @@ type FormatName = OutputFormat | 'svg' | 'auto'
 const DEFAULT_QUALITY = 75
 // Above this quality, an output shows the compression of the smaller copy from which it would be rendered.
 const COPIES_MAX_QUALITY = 90
-// These formats have pages: the pages of a TIFF, the frames of an animation.
-const PAGED = ['tiff', 'gif', 'webp']
+// These formats have pages: the pages of a TIFF or PDF, the frames of an animation.
+const PAGED = ['tiff', 'pdf', 'gif', 'webp']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
 // A photo of 4 MP takes a core 2.7 s as AVIF, 0.4 s as WebP. Above this size, f=auto selects WebP if the client
@@ -65,7 +65,7 @@ export default definePlugin({
       type: 'integer',
       min: 1,
       max: 10_000,
-      help: 'Frame of a GIF or WebP, or page of a TIFF, to use. 1: the first.',
+      help: 'Page of a PDF or TIFF, or frame of a GIF or WebP, to use. 1: the first.',
     },
     icc: {
       type: 'enum',

@@ -40,6 +40,20 @@ export function notDecodable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: BROKEN }, cause })
 }
 
+/** Problem 422: the source needs a password. @param what `PDF` */
+export function encryptedFile(what: string): Problem {
+  return new Problem({
+    status: 422,
+    code: 'encrypted_file',
+    detail: `This ${what} is encrypted with a password, so it cannot be transformed. Upload it without a password.`,
+  })
+}
+
+/** Problem 422: the file is valid, but has no picture of itself. */
+export function noCover(): Problem {
+  return new Problem({ status: 422, code: 'no_cover', detail: 'This file has no cover.' })
+}
+
 /** Problem 422: the file is truncated, and the operator refuses such files. */
 export function truncatedImage(): Problem {
   return new Problem({

@@ -60,6 +60,7 @@ const PROGRAMS = {
   wget: 'wget',
   aria2c: 'aria2',
   ffmpeg: 'ffmpeg',
+  pdftoppm: 'poppler-utils',
   chromium: 'chromium',
   nginx: 'nginx',
   varnishd: 'varnish',

@@ -112,6 +112,22 @@ export function isAnimated(name: string): boolean {
   return ANIMATED.has(name)
 }
 
+// Archives of files. Other formats are ZIPs too, but their entries are of no use to people.
+const ZIPS = new Set(['zip', ...ZIPS_BY_NAME.map(([name]) => name)])
+
+/** Whether files of the format are ZIP archives. */
+export function isZip({ name }: Format): boolean {
+  return ZIPS.has(name)
+}
+
+// Documents of which a page or the cover is an image.
+const DRAWN = new Set(['pdf', 'epub'])
+
+/** The group whose parameters transform files of a format: that of the format, or `image` for documents that are shown as images. */
+export function transformedAs({ name, group }: Format): MediaGroup {
+  return DRAWN.has(name) ? 'image' : group
+}
+
 /** Finds the format called `name` (`jpeg`, not `jpg`). */
 export function formatNamed(name: string): Format | undefined {
   return byName.get(name)

@@ -1,4 +1,5 @@
 import type { Asset } from '../bytes/asset.ts'
+import type { Size } from '../geometry/box.ts'
 import type { Exif } from '../media/exif.ts'
 import type { EngineContext } from './plugin.ts'
 
@@ -16,6 +17,14 @@ export interface ImageFacts {
   /** The libvips name: `srgb`, `b-w`, `cmyk`, `rgb16`. */
   colorSpace: string
   exif?: Exif | undefined
+  pageSizes?: readonly Size[] | undefined
+}
+
+/** Facts about the pages of a document. */
+export interface PageFacts {
+  pages: number
+  /** Upright sizes of the first 100 pages, in points of 1/72 inch. */
+  pageSizes: readonly Size[]
 }
 
 /** Facts that need the pixels of an image. */
@@ -33,10 +42,14 @@ export interface ImageColors {
 /** Reads facts from images. */
 export interface ImageInspector {
   /**
-   * Reads the header. @param options `maxBytes`: how many bytes of a longer file may be read
+   * Reads the header. @param options `maxBytes`: how many bytes of a longer file may be read. `decodes`: a decoder may read
+   *   the whole file, in a process that can be killed
    * @returns undefined when the image cannot be read
    */
-  facts(source: Asset, options: { maxBytes: number; signal: AbortSignal }): Promise<ImageFacts | undefined>
+  facts(
+    source: Asset,
+    options: { maxBytes: number; decodes?: boolean; signal: AbortSignal },
+  ): Promise<ImageFacts | undefined>
   /** Reads the colours. @param small an image of at most {@link SMALL_SIDE} pixels a side */
   colors(small: Asset, signal: AbortSignal): Promise<ImageColors>
 }
@@ -46,6 +59,34 @@ export const SMALL_SIDE = 100
 
 /** The facts about an image that are stored as a derivative of its own. */
 export type ImageInformation = ImageFacts & ImageColors
+
+/** The entries of an archive. */
+export interface ArchiveFacts {
+  /** The number of all entries, as the archive states it. */
+  entryCount: number
+  /** The first 1000 entries, fewer when their names are very long. Entries whose names leave the archive are left out. */
+  entries: readonly ArchiveEntry[]
+}
+
+/** A file or folder in an archive; the name of a folder ends with a slash. */
+export interface ArchiveEntry {
+  /** At most 500 characters, without control characters. */
+  name: string
+  /** Sizes in bytes, as the archive states them. */
+  size: number
+  compressedSize: number
+  encrypted?: true
+}
+
+/** Reads facts from archives. */
+export interface ArchiveInspector {
+  /**
+   * Lists the entries of a ZIP from its end, without opening them.
+   * @returns undefined for a corrupt archive
+   * @throws Problem 404, 503
+   */
+  entries(source: Asset, signal: AbortSignal): Promise<ArchiveFacts | undefined>
+}
 
 /** Facts from the headers of a video or audio file. Codecs have ffmpeg's names: `h264`, `aac`. */
 export interface MediaFacts {

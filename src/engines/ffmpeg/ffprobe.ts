@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MAX_PROBE_LENGTH } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import { Problem } from '../../core/problem.ts'
-import { notDecodable, notTransformable } from '../../core/transform-problems.ts'
+import { noCover, notDecodable, notTransformable } from '../../core/transform-problems.ts'
 import { guardedInput, inputPath } from './input.ts'
 import type { MediaFile } from './media-file.ts'
 import { outputOf, type Running } from './process.ts'
@@ -84,6 +84,11 @@ export function videoStreamOf({ streams }: Probed): Stream | undefined {
   return streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
 }
 
+/** The attached picture: the cover of an audio file. */
+function coverOf({ streams }: Probed): Stream | undefined {
+  return streams.find(({ disposition }) => disposition.attached_pic)
+}
+
 /** The audio stream. */
 export function audioStreamOf({ streams }: Probed): Stream | undefined {
   return streams.find(({ codec_type }) => codec_type === 'audio')
@@ -102,21 +107,21 @@ export function shownSize(video: Stream): Pick<VideoSource, 'width' | 'height' |
 }
 
 /**
- * Reads the facts about a video.
+ * Reads the facts about a video, or about the cover of an audio file.
  *
- * @throws Problem 422 for a file that is not a video or has no frames; 501 without ffprobe
+ * @throws Problem 422 for a file that is not a video or has no frames, or without a cover; 501 without ffprobe
  */
 export async function probeVideo(
   file: ProbedFile,
-  options: Running & { maxPixels: number },
+  options: Running & { maxPixels: number; isCover: boolean },
 ): Promise<VideoSource> {
-  const { maxPixels, signal } = options
+  const { maxPixels, isCover, signal } = options
   const probed = await probe(file, options).catch((cause) => {
     signal.throwIfAborted()
     throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
   })
-  const [video, audio] = [videoStreamOf(probed), audioStreamOf(probed)]
-  if (!video) throw noPictures(audio?.codec_name)
+  const [video, audio] = [isCover ? coverOf(probed) : videoStreamOf(probed), audioStreamOf(probed)]
+  if (!video) throw isCover ? noCover() : noPictures(audio?.codec_name)
   const size = shownSize(video)
   if (!size) throw undecodable(new Error('a video stream has no size'), maxPixels)
   if (size.width * size.height > maxPixels) throw tooManyPixels(maxPixels)
@@ -126,6 +131,7 @@ export async function probeVideo(
     videoCodec: video.codec_name,
     audioCodec: audio?.codec_name,
     stream: video.index,
+    ...(isCover ? { isCover } : {}),
     colorMatrix: video.color_space,
     transfer: video.color_transfer,
     primaries: video.color_primaries,

@@ -71,6 +71,8 @@ export interface VideoSource {
   /** The names in ffmpeg: `h264`, `aac`. */
   videoCodec: string
   audioCodec: string | undefined
+  /** The cover of an audio file: one frame without a time. */
+  isCover?: true
   /** The index of the video stream in the file. */
   stream: number
   /** The matrix of the stored colours, by ffmpeg's name: `bt709`; undefined when the file does not state it. */

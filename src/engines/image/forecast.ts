@@ -73,7 +73,7 @@ export async function forecastImage(
   const facts = decoder && (await factsOf(decoder, source, signal))
   if (facts) checkPixels({ ...facts, pages: 1 }, limits)
   // A copy has at most the size of the image that it replaces, and is one of our own files.
-  const unread = source.copyOf ?? facts ?? UNREAD[decoder ? 'other' : format]
+  const unread = source.copyOf ?? facts ?? decoder?.assumed ?? UNREAD[decoder ? 'other' : format]
   const read = unread ? undefined : await readHeader(source, signal)
   const { width, height } = unread ?? read?.header ?? { width: 0, height: 0 }
   const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)

@@ -11,15 +11,15 @@ import { failOn } from './header.ts'
 
 /** Reads facts about images with libvips. */
 export const imageInspector: ImageInspector = {
-  async facts(source, { maxBytes, signal }) {
+  async facts(source, { maxBytes, decodes, signal }) {
     const isWhole = source.size <= maxBytes
     const bytes = isWhole
       ? await readAll(source, signal)
       : await readWhole(source, { range: { start: 0, end: maxBytes - 1 }, signal })
     const decoder = decoderOf(formatOfMediaType(source.mediaType).name)
     if (decoder) {
-      const facts = decoder.facts(bytes)
-      return facts && { ...facts, pages: 1, colorSpace: 'srgb' }
+      const facts = (decodes && (await decoder.inspect?.(bytes))) || decoder.facts(bytes)
+      return facts && { pages: 1, ...facts, colorSpace: 'srgb' }
     }
     const metadata = await metadataOf(bytes, source)
     if (!metadata) return undefined

@@ -1,6 +1,7 @@
 import sharp from 'sharp'
 import type { Size } from '../../core/geometry/box.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
+import { badParameter } from '../../core/problem.ts'
 import { notTransformable, truncatedImage } from '../../core/transform-problems.ts'
 import { decoding } from './failures.ts'
 import type { ImageHeader } from './header.ts'
@@ -10,7 +11,7 @@ import { inspectSvg } from './svg-limits.ts'
 export function checkBytes({ size }: { size: number }, { sourceMaxBytes }: TransformLimits): void {
   if (size <= sourceMaxBytes) return
   throw notTransformable(
-    `expected an image of at most ${sourceMaxBytes} bytes to transform but this one has ${size}`,
+    `expected a file of at most ${sourceMaxBytes} bytes to transform but this one has ${size}`,
   )
 }
 
@@ -32,6 +33,13 @@ export function checkPixels(
   throw notTransformable(
     `expected at most ${sourceMaxPixels} pixels over all frames to transform but this image has ${pixels}`,
   )
+}
+
+/** @throws Problem 400 for a page after the last one */
+export function checkPage(page: number, { pages = 1 }: { pages?: number | undefined }): void {
+  if (page <= pages) return
+  const expected = `an integer from 1 to ${pages} (the number of pages of this file)`
+  throw badParameter({ param: 'page', expected, received: String(page) })
 }
 
 // Red, green, blue and alpha of 8 bits each, as the pixel limit assumes.

@@ -3,17 +3,17 @@ import { type Asset, assetFromBytes } from '../../core/bytes/asset.ts'
 import { knownFormat } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
-import { badParameter } from '../../core/problem.ts'
 import { completedPng, isPng } from './completed-png.ts'
 import { decoded } from './decoders/decoders.ts'
 import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
-import { failOn, headerIn, headerOf, type ImageHeader, inputOf } from './header.ts'
+import { failOn, headerIn, headerOf, inputOf } from './header.ts'
 import { eachFrame, newPass, timed } from './passes.ts'
 import {
   checkBytes,
   checkComplete,
   checkHeld,
+  checkPage,
   checkPixels,
   checkSvg,
   hasExtraChannels,
@@ -38,7 +38,7 @@ export const sharpEngine: Engine<'sharp'> = {
     const { frames = 'all', page = 1, profile = 'srgb', upright = false } = opening
     checkBytes(asset, limits)
     checkComplete(asset, limits)
-    const other = await decoded(asset, context)
+    const other = await decoded(asset, page, context)
     if (other) return openDecoded(other, opening, context)
     const input = await inputOf(asset, signal)
     const svg = /^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string' ? input : undefined
@@ -99,10 +99,10 @@ export const sharpEngine: Engine<'sharp'> = {
   },
 }
 
-/** Opens an image that another decoder has decoded. Its bytes are pixels, so only their number is limited. */
+/** Opens an image, or one page of a document, that another decoder has decoded. Its bytes are pixels, so only their number is limited. */
 async function openDecoded(
   { picture, format }: { picture: Asset; format: string },
-  opening: Partial<ImageOpening>,
+  { page: _, ...opening }: Partial<ImageOpening>,
   context: EngineContext,
 ): Promise<Opened<'sharp'>> {
   const limits = { ...context.limits, sourceMaxBytes: picture.size }
@@ -124,11 +124,4 @@ async function coloursOf(
 
 function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {
   return keepsProfile ? draft.keepIccProfile() : draft
-}
-
-/** @throws Problem 400 for a page after the last one */
-function checkPage(page: number, { pages = 1 }: ImageHeader): void {
-  if (page <= pages) return
-  const expected = `an integer from 1 to ${pages} (the number of pages of this file)`
-  throw badParameter({ param: 'page', expected, received: String(page) })
 }

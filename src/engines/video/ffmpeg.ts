@@ -97,7 +97,10 @@ export function createFfmpeg({
 
     async open(asset, _opening, { signal, limits, spent }) {
       const running = runningOf(limits, { signal, env, spent })
-      const look = (file: MediaFile) => probeVideo(file, { maxPixels: limits.sourceMaxPixels, ...running })
+      // The picture of a sound is its cover, a video of one frame.
+      const isCover = formatOfMediaType(asset.mediaType).group === 'audio'
+      const look = (file: MediaFile) =>
+        probeVideo(file, { maxPixels: limits.sourceMaxPixels, isCover, ...running })
       const { file, found: source } = await openMedia(asset, { scratch, signal, limits }, look)
       return { draft: { input: { ...file, source } }, source }
     },
@@ -155,6 +158,7 @@ async function frameOf(
     })
   await attempt(frameCommand(input, { seconds, ...how }).frames(1))
   if (!(await exists(target))) {
+    if (input.source.isCover) throw broken(new Error('the cover has no frame'))
     if (input.source.durationSeconds === undefined) throw pastTheEnd(seconds)
     const from = Math.max(0, seconds - LAST_FRAME_WITHIN_SECONDS)
     const { demuxer, path, source } = input
@@ -186,11 +190,12 @@ function frameCommand(
   // In seconds of CPU time: ffmpeg ends itself when its parent no longer can.
   const bounded = ['-timelimit', String(Math.ceil((timeoutMs / 1000) * DECODING_THREADS))]
   const threads = ['-threads', String(DECODING_THREADS)]
+  // Before a cover, a seek fails.
+  const seek = source.isCover ? [] : ['-ss', String(seconds)]
   return (
     ffmpeg()
       .input(inputPath(path))
-      .inputOptions([...quiet, ...bounded, ...threads, ...guardedInput(demuxer, sourceMaxPixels)])
-      .seekInput(seconds)
+      .inputOptions([...quiet, ...bounded, ...threads, ...guardedInput(demuxer, sourceMaxPixels), ...seek])
       .outputOptions(['-map', `0:${source.stream}`, '-an', '-sn', '-dn', '-filter_threads', '1'])
       .videoFilters(filters(source, canToneMap))
       // The best quality, because the delivered image is encoded once more.

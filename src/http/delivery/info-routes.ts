@@ -100,7 +100,7 @@ function unknownParameter(word: string): Problem {
 
 /** The information about a file as JSON members. The GPS position of a photo is included only if it was requested. */
 export function informationToWire(
-  { name, record, image, media, problem }: Information,
+  { name, record, image, media, archive, problem }: Information,
   { withLocation }: { withLocation: boolean },
 ): FileInformation {
   const { exif, ...known } = image ?? {}
@@ -116,6 +116,7 @@ export function informationToWire(
     ...(record.truncated ? { truncated: true } : {}),
     ...known,
     ...media,
+    ...archive,
     ...(exif ? { exif: exif.tags } : {}),
     ...(withLocation && exif?.location ? { location: exif.location } : {}),
     ...(problem ? { problem: { code: problem.code, detail: problem.message } } : {}),

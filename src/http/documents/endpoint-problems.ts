@@ -141,6 +141,8 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     '400 information_of_derivative',
     '422 not_transformable',
     '422 truncated_image',
+    '422 encrypted_file',
+    '422 no_cover',
     '422 too_much_memory',
     '429 rate_limited',
     '500 file_damaged',

@@ -35,6 +35,8 @@ export const TRANSFORMED: readonly ProblemName[] = [
   '413 too_large',
   '422 not_transformable',
   '422 truncated_image',
+  '422 encrypted_file',
+  '422 no_cover',
   '422 format_too_small',
   '422 output_too_large',
   '422 too_much_memory',

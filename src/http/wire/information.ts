@@ -16,6 +16,11 @@ export const fileInformation = z
     width: z.number().describe('Width in pixels, after the image or video was turned upright.').optional(),
     height: z.number().describe('Height in pixels.').optional(),
     pages: z.number().describe('Frames of an animation, or pages of a document.').optional(),
+    pageSizes: z
+      .array(z.object({ width: z.number(), height: z.number() }).readonly())
+      .readonly()
+      .describe('Sizes of the first 100 pages of a document, in points of 1/72 inch.')
+      .optional(),
     hasAlpha: z.boolean().describe('Whether an image has an alpha channel.').optional(),
     colorSpace: z.string().describe('Colour space of an image, by its libvips name.').optional(),
     dominantColor: z.string().describe('Most frequent colour of an image, as `#rrggbb`.').optional(),
@@ -42,6 +47,21 @@ export const fileInformation = z
     audioCodec: z.string().describe('Audio codec, by its name in ffmpeg.').optional(),
     channels: z.number().describe('Number of audio channels.').optional(),
     sampleRate: z.number().describe('Sample rate in Hz.').optional(),
+    entryCount: z.number().describe('Number of entries of a ZIP.').optional(),
+    entries: z
+      .array(
+        z
+          .object({
+            name: z.string(),
+            size: z.number(),
+            compressedSize: z.number(),
+            encrypted: z.literal(true).optional(),
+          })
+          .readonly(),
+      )
+      .readonly()
+      .describe('First 1000 entries of a ZIP, with their sizes in bytes.')
+      .optional(),
     problem: z
       .object({ code: z.string(), detail: z.string() })
       .describe('Why the information is incomplete.')

@@ -99,7 +99,7 @@ export function checkParameters(
       'ignoredParams',
       `${PRESET_WORD} cannot be ignored: it selects a preset of config/presets.json`,
     )
-  const claimed = new Map<string, string>()
+  const claimed = new Map<string, { by: string; isMade: boolean }>()
   for (const { plugin, media, file } of transforms) {
     for (const [name, spec] of Object.entries(plugin.params)) {
       for (const word of [name, ...(spec.aliases ?? [])]) {
@@ -110,10 +110,12 @@ export function checkParameters(
           throw new PluginError(file, `the parameter ${word} is reserved: choose another name`)
         }
         for (const group of groupsOf(plugin, media)) {
+          // A query has one maker, so two makers for one group never meet in it.
+          const isMade = !media.includes(group)
           const earlier = claimed.get(`${group} ${word}`)
-          if (earlier)
-            throw new PluginError(file, `the parameter ${word} is taken by ${earlier} for ${group} files`)
-          claimed.set(`${group} ${word}`, plugin.name)
+          if (earlier && !(isMade && earlier.isMade))
+            throw new PluginError(file, `the parameter ${word} is taken by ${earlier.by} for ${group} files`)
+          claimed.set(`${group} ${word}`, { by: plugin.name, isMade })
         }
       }
     }

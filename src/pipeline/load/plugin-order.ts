@@ -2,12 +2,14 @@ import { PHASES, type TransformPlugin } from '../../core/plugin-api/plugin.ts'
 
 /**
  * Sluice's own plugins in the order in which they run, unless `config/chain.json` has another order. The names of stored
- * variants depend on this order. The first plugin renders images of videos, so it precedes all image plugins. The others are
+ * variants depend on this order. The first plugins render images of videos and sounds, so they precede all image plugins. The others are
  * sorted by phase, and within a phase by media group: audio, image, video, as their names sort. A plugin that is not listed
  * here keeps its place by phase and name.
  */
 export const SHIPPED_ORDER: readonly string[] = [
   'video-thumbnail',
+  'audio-cover',
+  'application-thumbnail',
   'audio-trim',
   'image-orient',
   'image-conceal',

@@ -4,7 +4,7 @@ import type { ClientRules } from '../../core/clients/rules/table.ts'
 import { isInPrivateFolder } from '../../core/clients/signed-delivery.ts'
 import { PRIVATE_MARK, variantOf } from '../../core/files/variant.ts'
 import type { Point } from '../../core/geometry/box.ts'
-import { type Format, knownFormat } from '../../core/media/formats.ts'
+import { type Format, knownFormat, transformedAs } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import {
   canonicalValue,
@@ -74,10 +74,16 @@ export function createPlanner(
     autoAccept?: string
   } = {},
 ): Planner {
-  const forGroup = (group: MediaGroup) => ({
-    plugins: transforms.filter(({ media }) => media.includes(group)),
-    known: knownTo(transforms, group),
+  const forGroup = (group: MediaGroup, all = transforms) => ({
+    plugins: all.filter(({ media }) => media.includes(group)),
+    known: knownTo(all, group),
   })
+  // Documents that are shown as images have the parameters of both.
+  const isOfDocuments = ({ media }: LoadedPlugin) => media.includes('application')
+  const asImages = transforms.map((each) =>
+    isOfDocuments(each) ? { ...each, media: ['image'] as const } : each,
+  )
+  const forDocuments = forGroup('image', asImages)
   /**
    * Returns the plugins of a plan. A plugin whose output is in another group comes first, whatever the order, and the
    * plugins for that group follow.
@@ -107,8 +113,9 @@ export function createPlanner(
     return merged
   }
   return ({ query, format, accept, tooSmall = [], focalPoint, rules = {} }) => {
-    const { plugins, known } = groups.get(format.group) ?? forGroup(format.group)
-    const presets = presetsFor(format.group, rules)
+    const group = transformedAs(format)
+    const { plugins, known } = group === format.group ? (groups.get(group) ?? forGroup(group)) : forDocuments
+    const presets = presetsFor(group, rules)
     const requested = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false
     let detects = false

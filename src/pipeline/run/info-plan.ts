@@ -1,6 +1,6 @@
 import { assetFromBytes } from '../../core/bytes/asset.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
-import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
+import { type Format, formatOfMediaType, transformedAs } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import {
   type ImageInformation,
@@ -11,9 +11,9 @@ import {
 import type { Plan, Planner, Step } from '../plan/plan.ts'
 import type { Runner } from './run.ts'
 
-/** Whether files of this group have more information than what is stored with them. */
-export function isInspected(group: MediaGroup): boolean {
-  return group === 'image' || isProbed(group)
+/** Whether files of this format have more information than what is stored with them. */
+export function isInspected(format: Format): boolean {
+  return transformedAs(format) === 'image' || isProbed(format.group)
 }
 
 /** Whether ffprobe reads the information of this group. */
@@ -62,7 +62,7 @@ export function informedRunner(
     if (isProbed(formatOfMediaType(source.mediaType).group)) return asJson(await media.facts(source, context))
     const { signal, limits } = context
     const colors = await images.colors(await run(plan, source, context), signal)
-    const facts = await images.facts(source, { maxBytes: limits.sourceMaxBytes, signal })
+    const facts = await images.facts(source, { maxBytes: limits.sourceMaxBytes, decodes: true, signal })
     if (!facts) throw new Error('a decoded image has no header')
     const information: ImageInformation = { ...facts, ...colors }
     return asJson(information)

@@ -77,5 +77,5 @@ function shippedPlugins(): ReadonlySet<string> {
     readdirSync(join(folder, group))
       .filter((file) => /\.[jt]s$/.test(file))
       .map((file) => `${group}-${file.slice(0, -3)}`)
-  return new Set(['image', 'video', 'audio'].flatMap(named))
+  return new Set(['image', 'video', 'audio', 'application'].flatMap(named))
 }

@@ -9,8 +9,15 @@ import { derivativeKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
+import { isZip, transformedAs } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
-import type { ImageInformation, ImageInspector, MediaFacts } from '../../core/plugin-api/inspectors.ts'
+import type {
+  ArchiveFacts,
+  ArchiveInspector,
+  ImageInformation,
+  ImageInspector,
+  MediaFacts,
+} from '../../core/plugin-api/inspectors.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import { fileNotFound, Problem, unavailable } from '../../core/problem.ts'
 import type { Planner } from '../../pipeline/plan/plan.ts'
@@ -26,6 +33,8 @@ export interface Information extends FoundOriginal {
   image?: Partial<ImageInformation>
   /** For videos and audio that can be parsed. */
   media?: MediaFacts
+  /** For a ZIP that can be read. */
+  archive?: ArchiveFacts
   /** Why the information is incomplete. */
   problem?: Problem
 }
@@ -79,6 +88,7 @@ const imageInformation = z.object({
         .optional(),
     })
     .optional(),
+  pageSizes: z.array(z.object({ width: z.number(), height: z.number() })).optional(),
   dominantColor: z.string().optional(),
   thumbHash: z.string(),
   blurHash: z.string(),
@@ -106,6 +116,7 @@ export function createFileInfos({
   buckets,
   plan,
   inspector,
+  archives,
   findLateTruncation,
   patienceMs = 30_000,
   log,
@@ -115,6 +126,7 @@ export function createFileInfos({
   buckets: Buckets
   plan: Planner
   inspector: ImageInspector
+  archives: ArchiveInspector
   findLateTruncation: FindLateTruncation
   /** How long an upload waits for the information about its files. */
   patienceMs?: number
@@ -130,7 +142,7 @@ export function createFileInfos({
 
   async function inspected(client: Client, found: FoundOriginal, options: InfoOptions): Promise<Information> {
     const { signal } = options
-    const isImage = found.name.format.group === 'image'
+    const isImage = transformedAs(found.name.format) === 'image'
     try {
       const asset = await loadOrRender(client, found, options)
       const known = JSON.parse((await readAll(asset, signal)).toString('utf8'))
@@ -165,7 +177,7 @@ export function createFileInfos({
     options: InfoOptions,
   ): Promise<Information> {
     const found = { name, record }
-    if (!isInspected(name.format.group)) return found
+    if (!isInspected(name.format)) return found
     try {
       return await inspected(client, found, options)
     } catch (error) {
@@ -182,9 +194,13 @@ export function createFileInfos({
       if (!found || found.name.format.group !== group) throw fileNotFound()
       if (found.variant !== undefined) throw informationOfDerivative()
       const { name, record } = found
-      if (isInspected(group)) return inspected(client, { name, record }, options)
-      if (!(await buckets.of(client).find(name.key, record))) throw fileNotFound()
-      return { name, record }
+      if (isInspected(name.format)) return inspected(client, { name, record }, options)
+      const source = await buckets.of(client).find(name.key, record)
+      if (!source) throw fileNotFound()
+      if (!isZip(name.format)) return { name, record }
+      await options.beforeRender?.()
+      const archive = await reading(() => archives.entries(source, options.signal))
+      return { name, record, ...(archive ? { archive } : {}) }
     },
 
     async ofStored(client, found, { caller, signal }) {

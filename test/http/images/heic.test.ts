@@ -5,6 +5,7 @@ import sharp from 'sharp'
 import { heif } from '../../../src/engines/image/decoders/heif.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { colourAt } from '../../support/media/images.ts'
+import { mutated } from '../../support/media/mutated.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
@@ -88,15 +89,9 @@ onOneBackend('a HEIC', (start) => {
     this.timeout(sized(60_000, 1_200_000))
     const names = ['heic-turned.heic', 'heic-alpha.heic', 'heic-p3.heic', 'heic-ten.heic']
     const files = await Promise.all(names.map(fileOf))
-    const random = randomFrom(20)
     const statuses = new Set<number>()
-    for (let i = 0; i < sized(24, 2000); i += 1) {
-      const bytes = Buffer.from(files[i % files.length] as Buffer)
-      for (let changes = 1 + random(8); changes > 0; changes -= 1)
-        // The type of the file stays.
-        bytes[28 + random(bytes.length - 28)] = random(256)
-      const whole = random(4) === 0 ? bytes.subarray(0, 28 + random(bytes.length - 28)) : bytes
-      const { src } = await uploadOne(service, { name: `${i}.heic`, bytes: whole })
+    for (const [i, bytes] of mutated(files, { count: sized(24, 2000), headBytes: 28, seed: 20 }).entries()) {
+      const { src } = await uploadOne(service, { name: `${i}.heic`, bytes })
       statuses.add((await exchange(service, `${src}?w=24`)).status)
     }
     expect([...statuses]).to.have.members([200, 422])
@@ -107,13 +102,4 @@ onOneBackend('a HEIC', (start) => {
 function near(colour: { r: number; g: number; b: number }, expected: typeof colour): void {
   for (const channel of ['r', 'g', 'b'] as const)
     expect(colour[channel], channel).to.be.closeTo(expected[channel], 20)
-}
-
-/** Integers below a bound, the same in each run. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
 }

@@ -177,7 +177,7 @@ describe('the sharp engine', () => {
         },
       }
       expect((await refusal(transform({ query: 'w=5', source }))).message).to.equal(
-        'expected an image of at most 40000000 bytes to transform but this one has 40000001',
+        'expected a file of at most 40000000 bytes to transform but this one has 40000001',
       )
       expect(opened).to.equal(0)
     })

@@ -264,11 +264,11 @@ describe('planning', () => {
     }
 
     it('are all parameters for media without a plugin', () => {
-      const problem = refusal('w=100', { format: 'pdf' })
+      const problem = refusal('w=100', { format: 'zip' })
       expect(problem.message).to.equal(
         'there is no parameter "w" for application files; they have no parameters',
       )
-      expect(plan('v=1', { format: 'pdf' }).steps).to.be.empty
+      expect(plan('v=1', { format: 'zip' }).steps).to.be.empty
     })
 
     for (const [query, word, received] of [
@@ -317,7 +317,7 @@ describe('planning', () => {
         'expected no value, 1 or 0 for rm_bg but received "maybe"',
       )
       expect(refusal('rm_bg=0&remove_background=0').message).to.include('expected one value')
-      expect(refusal('rm_bg', { format: 'pdf' })).to.include({ status: 400, code: 'unknown_parameter' })
+      expect(refusal('rm_bg', { format: 'zip' })).to.include({ status: 400, code: 'unknown_parameter' })
     })
 
     it('are normal parameters once a plugin has them, as that plugin defines them', async () => {

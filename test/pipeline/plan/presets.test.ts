@@ -114,7 +114,7 @@ describe('presets', () => {
     }
 
     it('are reported as missing when there are no presets', () => {
-      expect(refusal('preset=a', { format: 'pdf' }).message).to.match(
+      expect(refusal('preset=a', { format: 'zip' }).message).to.match(
         /for application files; there are no presets$/,
       )
     })

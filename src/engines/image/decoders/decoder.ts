@@ -1,4 +1,5 @@
 import type { Size } from '../../../core/geometry/box.ts'
+import type { PageFacts } from '../../../core/plugin-api/inspectors.ts'
 
 /**
  * Reads image formats that libvips does not read. Its module is small, and loads what it decodes with at the first
@@ -7,6 +8,8 @@ import type { Size } from '../../../core/geometry/box.ts'
 export interface Decoder {
   /** Memory for each pixel, in addition to the file, in bytes: measured and rounded up. */
   bytesPerPixel: number
+  /** The largest size that `decode` returns, for a format whose size is never in the first bytes. */
+  assumed?: Size
   /**
    * Reads the facts of an image from its first bytes, without decoding: in the web process, for any bytes, in linear
    * time. Undefined when these bytes do not have them.
@@ -16,9 +19,21 @@ export interface Decoder {
    * Decodes the image, upright, into a file that libvips reads quickly, with the colour profile.
    *
    * @param options.check is called with the size before the pixels are decoded, and throws when it exceeds a limit
+   * @param options.page the page of a document, from 1; by default the first
    * @throws any error for a file that cannot be decoded
    */
-  decode(bytes: Buffer, options: { maxPixels: number; check(size: Size): void }): Promise<DecodedFile>
+  decode(bytes: Buffer, options: DecodeOptions): Promise<DecodedFile>
+  /**
+   * Reads the facts of a document from its whole file. Runs only in a process that can be killed.
+   * @throws any error for a file that cannot be read
+   */
+  inspect?(bytes: Buffer): Promise<PictureFacts & Partial<PageFacts>>
+}
+
+export interface DecodeOptions {
+  maxPixels: number
+  page?: number
+  check(size: Size): void
 }
 
 /** Facts about an image: the size of the upright image in pixels, and whether it has transparency. */

@@ -5,11 +5,13 @@ import { decoding } from '../failures.ts'
 import { checkPixels } from '../pixel-limits.ts'
 import { bmp } from './bmp.ts'
 import type { Decoder, PictureFacts } from './decoder.ts'
+import { epub } from './epub.ts'
 import { heif } from './heif.ts'
 import { ico } from './ico.ts'
+import { pdf } from './pdf.ts'
 
 // By the names of the formats.
-const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif, bmp, ico }
+const DECODERS: Readonly<Record<string, Decoder>> = { heic: heif, bmp, ico, pdf, epub }
 
 // A photo of an iPhone has its structure in the first 10 KB.
 const HEAD_BYTES = 128 * 1024
@@ -35,10 +37,12 @@ export async function factsOf(
 /**
  * Decodes an image of a format that libvips does not read, into a file that it reads. Undefined for other formats.
  *
- * @throws Problem 404 when the file has been deleted, 422 when it cannot be decoded or exceeds a limit
+ * @param page of a document, from 1
+ * @throws Problem 400 for a page after the last one, 404 when the file has been deleted, 422 when it cannot be decoded or exceeds a limit
  */
 export async function decoded(
   asset: Asset,
+  page: number,
   { signal, limits }: Pick<EngineContext, 'signal' | 'limits'>,
 ): Promise<{ format: string; picture: Asset } | undefined> {
   const { name: format } = formatOfMediaType(asset.mediaType)
@@ -48,6 +52,7 @@ export async function decoded(
   const { bytes, mediaType } = await decoding(() =>
     decoder.decode(file, {
       maxPixels: limits.sourceMaxPixels,
+      page,
       check: (size) => checkPixels({ ...size, pages: 1 }, limits),
     }),
   )

@@ -24,6 +24,8 @@ export const COMMON = [
 export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {
   const of = (group: MediaGroup): Parameter[] => [
     ...parameters[group].map(pluginParameter),
+    // For documents, whose pages are drawn.
+    ...(group === 'application' ? parameters.image.map(pluginParameter) : []),
     ...COMMON,
     ...SIGNATURE,
     ...CONDITIONS,

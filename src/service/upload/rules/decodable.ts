@@ -1,5 +1,6 @@
 import { QUEUE_CALLER } from '../../../core/clients/caller.ts'
 import type { Log } from '../../../core/log.ts'
+import { transformedAs } from '../../../core/media/formats.ts'
 import type { TransformLimits } from '../../../core/plugin-api/limits.ts'
 import { fileNotFound, NOT_TRANSFORMABLE, Problem } from '../../../core/problem.ts'
 import { BROKEN, truncatedImage } from '../../../core/transform-problems.ts'
@@ -36,7 +37,8 @@ export function createCheckDecodable({
   log: Log
 }): CheckDecodable {
   return async ({ client, format, record, bucket, signal }) => {
-    if (!isInspected(format.group)) return
+    // A document may be valid and encrypted.
+    if (!isInspected(format) || transformedAs(format) !== format.group) return
     if (record.truncated) throw undecodable(truncatedImage())
     const source = await bucket.find(record.key, record)
     if (!source) throw fileNotFound()

@@ -1,73 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { redisFileChanges } from '../../../src/adapters/file-changes/redis.ts'
 import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
-import { DISK_REDIS } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
-import { deleteFile, uploadOne } from '../../support/requests/client.ts'
-import { exchange } from '../../support/requests/exchange.ts'
 import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
-import { recordLog, type Service, startService } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
-
-describe('the hot path of several processes on one Redis', () => {
-  let one: Service
-  let other: Service
-  before(async function () {
-    this.timeout(30_000)
-    one = await startService({ backend: DISK_REDIS })
-    other = await startService({ backend: DISK_REDIS, dataDir: one.dataDir })
-  })
-  after(async () => {
-    await other.stop({ keepData: true })
-    await one.stop()
-  })
-
-  it('delivers no byte of a deleted file: here after the answer, elsewhere after 200 ms', async function () {
-    this.timeout(60_000)
-    const deletes = sized(200, 1000)
-    const late: string[] = []
-    let hot = 0
-    for (let done = 0; done < deletes; done += 20) {
-      const batch = await Promise.all(
-        Array.from({ length: 20 }, (_, i) =>
-          uploadOne(one, { name: 'a.txt', bytes: Buffer.from(`${done + i}`) }),
-        ),
-      )
-      await Promise.all(
-        batch.map(async ({ src, s3PathOriginal }) => {
-          const path = new URL(src).pathname
-          let deletedAt = Number.POSITIVE_INFINITY
-          let isOver = false
-          const read = async (service: Service, graceMs: number) => {
-            let answers = 0
-            while (!isOver) {
-              const askedAt = performance.now()
-              const { status } = await exchange(service, path)
-              if (status === 200) answers += 1
-              if (status === 200 && askedAt > deletedAt + graceMs)
-                late.push(`${path}, after ${askedAt - deletedAt} ms`)
-            }
-            return answers
-          }
-          const readers = [read(one, 0), read(other, 200)]
-          await pause(20)
-          await deleteFile(one, s3PathOriginal)
-          deletedAt = performance.now()
-          await pause(230)
-          isOver = true
-          const [here = 0, there = 0] = await Promise.all(readers)
-          hot += Number(here > 1 && there > 1)
-        }),
-      )
-    }
-    expect(late).to.deep.equal([])
-    // Otherwise the readers were too slow to have anything in the cache.
-    expect(hot).to.be.above(deletes / 20)
-  })
-})
+import { recordLog } from '../../support/service.ts'
 
 describe('changes of files on Redis', () => {
   const PREFIX = '{changes}:'

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import sharp from 'sharp'
+// @ts-expect-error: the scripts have no types
+import { planesOf, ssim } from '../../../scripts/bench/encoders/ssim.js'
+import { onOneBackend } from '../../support/backends.ts'
+import { mutated } from '../../support/media/mutated.ts'
+import { uploadOne } from '../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import { PROJECT, type Service } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
+
+const run = promisify(execFile)
+const pathOf = (name: string) => join(PROJECT, 'test/corpus/files', name)
+const fileOf = (name: string) => readFile(pathOf(name))
+const infoOf = (src: string) => src.replace('/upload/', '/info/')
+
+// The page of each file that is compared with the one that poppler draws.
+const PAGES = [
+  ['pdf-ghostscript.pdf', 1],
+  ['pdf-ghostscript.pdf', 2],
+  ['pdf-turned.pdf', 1],
+  ['pdf-restricted.pdf', 1],
+  ['pdf-scan.pdf', 1],
+  ['pdf-chromium.pdf', 1],
+] as const
+
+onOneBackend('a PDF', (start) => {
+  let service: Service
+  before(async () => {
+    service = await start()
+  })
+
+  const upload = async (name: string, bytes?: Buffer) =>
+    uploadOne(service, { name, bytes: bytes ?? (await fileOf(name)) })
+
+  it('is rendered as poppler renders it, each page in its size', async () => {
+    for (const [name, page] of PAGES) {
+      const { src } = await upload(name)
+      const { status, headers, body } = await exchange(
+        service,
+        `${src}?page=${page}&w=400&h=400&fit=inside&f=webp&q=95`,
+      )
+      expect(status, `${name} ${body.toString('latin1', 0, 200)}`).to.equal(200)
+      expect(headers['content-type']).to.equal('image/webp')
+      const options = ['-f', `${page}`, '-l', `${page}`, '-scale-to', '400', '-png']
+      const { stdout } = await run('pdftoppm', [...options, pathOf(name)], { encoding: 'buffer' })
+      const { width = 0, height = 0 } = await sharp(stdout).metadata()
+      const ours = await sharp(body).metadata()
+      expect(ours.width, name).to.be.closeTo(width, 1)
+      expect(ours.height, name).to.be.closeTo(height, 1)
+      const one = await sharp(body).resize(width, height, { fit: 'fill' }).png().toBuffer()
+      const alike = ssim(await planesOf(one), await planesOf(stdout), { width, height })
+      expect(alike, `${name}, page ${page}`).to.be.above(0.96)
+    }
+  })
+
+  it('is a PNG of its first page without f and page', async () => {
+    const { src } = await upload('pdf-ghostscript.pdf')
+    for (const query of ['w=200', 'page=1&w=200', 'page=1&w=200&h=100&fit=inside']) {
+      const { headers, body } = await exchange(service, `${src}?${query}`)
+      expect(headers['content-type'], query).to.equal('image/png')
+      const { width = 0, height = 0 } = await sharp(body).metadata()
+      expect(height / width, query).to.be.closeTo(842 / 595, 0.02)
+    }
+    const whole = await exchange(service, `${src}?page=2`)
+    expect(await sharp(whole.body).metadata()).to.include({ width: 2560, height: 1280 })
+  })
+
+  it('has its pages and their sizes in its information', async () => {
+    const known = await exchange(service, infoOf((await upload('pdf-ghostscript.pdf')).src))
+    expect(known.status).to.equal(200)
+    expect(jsonOf(known)).to.deep.include({
+      mimeType: 'application',
+      format: 'pdf',
+      pages: 2,
+      pageSizes: [
+        { width: 595, height: 842 },
+        { width: 400, height: 200 },
+      ],
+      width: 1809,
+      height: 2560,
+      hasAlpha: false,
+    })
+    expect(jsonOf(known)).to.include.keys('thumbHash', 'lqip')
+  })
+
+  it('returns 400 for a page after the last one', async () => {
+    const answer = await exchange(service, `${(await upload('pdf-ghostscript.pdf')).src}?page=3`)
+    expect(answer.status).to.equal(400)
+    expect(jsonOf(answer)).to.include({ code: 'bad_parameter', param: 'page', received: '3' })
+  })
+
+  it('returns 422 when it needs a password, and remains available', async () => {
+    const bytes = await fileOf('pdf-encrypted.pdf')
+    const { src } = await upload('pdf-encrypted.pdf')
+    const answer = await exchange(service, `${src}?page=1&w=300`)
+    expect(answer.status).to.equal(422)
+    expect(jsonOf(answer)).to.include({ code: 'encrypted_file' })
+    const known = await exchange(service, infoOf(src))
+    expect(known.status).to.equal(200)
+    expect(jsonOf(known).problem).to.include({ code: 'encrypted_file' })
+    expect((await exchange(service, src)).body.equals(bytes)).to.equal(true)
+  })
+
+  it('is refused above the pixel limit', async () => {
+    const small = await start({ env: { IMAGE_MAX_PIXELS: '100000' } })
+    const { src } = await uploadOne(small, { name: 'a.pdf', bytes: await fileOf('pdf-scan.pdf') })
+    expect(jsonOf(await exchange(small, `${src}?w=24`))).to.include({
+      status: 422,
+      code: 'not_transformable',
+    })
+  })
+
+  it('is stopped when a page takes too long to draw', async () => {
+    const short = await start({ env: { TRANSFORM_KILL_SECONDS: '1' } })
+    const { src } = await uploadOne(short, { name: 'a.pdf', bytes: slowPage() })
+    const answer = jsonOf(await exchange(short, `${src}?w=24`))
+    expect(answer).to.include({ status: 422, code: 'not_transformable', reason: 'too_slow' })
+  })
+
+  it('never stops the service, whatever its bytes are', async function () {
+    this.timeout(sized(60_000, 1_200_000))
+    const files = await Promise.all(['pdf-ghostscript.pdf', 'pdf-chromium.pdf', 'pdf-scan.pdf'].map(fileOf))
+    const statuses = new Set<number>()
+    for (const [i, bytes] of mutated(files, { count: sized(12, 2000), headBytes: 8, seed: 20 }).entries()) {
+      const { src } = await upload(`${i}.pdf`, bytes)
+      statuses.add((await exchange(service, `${src}?w=24`)).status)
+    }
+    expect([...statuses]).to.have.members([200, 422])
+    expect((await exchange(service, `${(await upload('pdf-scan.pdf')).src}?w=20`)).status).to.equal(200)
+  })
+})
+
+/** A PDF that fills its page twenty thousand times. Each fill takes a millisecond. */
+function slowPage(): Buffer {
+  const content = '0 0 9 9 re f\n'.repeat(20_000)
+  const objects = [
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>',
+    `<</Length ${content.length}>>stream\n${content}\nendstream`,
+  ]
+  let body = '%PDF-1.4\n'
+  let table = 'xref\n0 5\n0000000000 65535 f \n'
+  for (const [i, object] of objects.entries()) {
+    table += `${String(body.length).padStart(10, '0')} 00000 n \n`
+    body += `${i + 1} 0 obj\n${object}\nendobj\n`
+  }
+  const trailer = `trailer\n<</Size 5/Root 1 0 R>>\nstartxref\n${body.length}\n%%EOF\n`
+  return Buffer.from(`${body}${table}${trailer}`)
+}
