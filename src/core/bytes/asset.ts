@@ -47,6 +47,8 @@ export interface Asset {
    * the same hash.
    */
   readonly sha256?: string
+  /** CRC-32 of the bytes, where it is known: an archive states it before the bytes are read. */
+  readonly crc32?: number
   /** Set for a smaller copy of an image: the facts of the image that it replaces. */
   readonly copyOf?: FullImage
   /** Set for an image whose file is truncated. */

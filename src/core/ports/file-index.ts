@@ -5,6 +5,7 @@ import type { DerivativeUses, Use } from './derivative-uses.ts'
 import type { FileSearch } from './index/file-search.ts'
 import type { FolderCounts } from './index/folder-counts.ts'
 import type { FolderKeys } from './index/folder-keys.ts'
+import type { IndexRun } from './index/index-run.ts'
 import type { ListedState } from './index/listed-state.ts'
 import type { RecordChanges } from './index/record-changes.ts'
 
@@ -19,6 +20,8 @@ export interface OriginalRecord {
   size: number
   /** Hexadecimal. */
   sha256: string
+  /** CRC-32; absent for files that were stored by a version without it. */
+  crc32?: number
   storedAt: number
   /** True for a JPEG, PNG or GIF whose file ends before its image does. */
   truncated?: true
@@ -42,6 +45,8 @@ export interface DerivativeRecord {
   mediaType: string
   /** Bytes. */
   size: number
+  /** CRC-32, when the bytes were seen while they were stored. */
+  crc32?: number
   /** The bytes of all parts of a bundle; absent for a derivative that is one file. */
   partsBytes?: number
 }
@@ -235,14 +240,6 @@ export interface IndexMaintenance extends RecordChanges {
  * and a sweep ends. The buckets are the source of truth: `adopt` and `adoptDerivative` fill an emptied index again.
  */
 export interface FileIndex extends OriginalIndex, DerivativeIndex, FileLists, IndexMaintenance {}
-
-/** One run of the store behind the index, from its start to its end: the next run may have lost the last steps of this one. */
-export interface IndexRun {
-  /** Undefined where the store does not name its runs. */
-  id: string | undefined
-  /** Whether {@link IndexMaintenance.noteCompared} was called in this run: every derivative of the buckets is known. */
-  isCompared: boolean
-}
 
 /** `full`: the original has too many derivatives; `refused`: it is not `stored`. Both change nothing. */
 export type DerivativeStart = 'begun' | 'full' | 'refused'

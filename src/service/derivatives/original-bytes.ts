@@ -14,7 +14,7 @@ import { emptySource } from '../../core/transform-problems.ts'
 export async function originalBytes(bucket: Bucket, record: OriginalRecord): Promise<Asset | undefined> {
   const asset = await bucket.find(record.key, record)
   if (asset && asset.size !== record.size) throw fileDamaged(asset, record)
-  return asset
+  return asset && withCrc(asset, record)
 }
 
 /** The same for transformations. @throws Problem 422 also for an original without bytes */
@@ -23,6 +23,11 @@ export async function bytesToTransform(bucket: Bucket, record: OriginalRecord): 
   if (asset?.size === 0) throw emptySource()
   if (asset && asset.size !== record.size) throw fileDamaged(asset, record)
   return asset
+}
+
+/** The asset with the checksum of its record, if it has one. */
+export function withCrc(asset: Asset, { crc32 }: Pick<OriginalRecord, 'crc32'>): Asset {
+  return crc32 === undefined ? asset : { ...asset, crc32 }
 }
 
 function fileDamaged(asset: Asset, { key, size }: OriginalRecord): Problem {

@@ -1,5 +1,7 @@
+import { crc32 } from 'node:zlib'
 import { type Asset, assetFromBytes, readAll, withLastModified } from '../../core/bytes/asset.ts'
 import { heldAsset } from '../../core/bytes/held-asset.ts'
+import { InMemoryStream } from '../../core/bytes/in-memory-stream.ts'
 import { type ObjectKey, partKey } from '../../core/files/object-key.ts'
 import { PROXY_VARIANT } from '../../core/files/variant.ts'
 import { outputTooLarge, tooManyVariants } from '../../core/limit-problems.ts'
@@ -100,9 +102,10 @@ export function createStoring(
   async function put(rendered: Asset): Promise<boolean> {
     const { mediaType, size } = rendered
     const bytes = await rendered.open()
+    const checksum = bytes instanceof InMemoryStream ? { crc32: crc32(bytes.bytes) } : {}
     putBegun = true
     await bucket.put(key, bytes, { mediaType, durable: false, signal })
-    const stores = { key, mediaType, size, ...parts.members() }
+    const stores = { key, mediaType, size, ...checksum, ...parts.members() }
     if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
       // Clients do not know of proxies.
       if (plan.variant !== PROXY_VARIANT)

@@ -31,6 +31,7 @@ const storedRecord = z.object({
   mediaType: z.string(),
   size: z.int().min(0),
   sha256: z.string(),
+  crc32: z.int().min(0).optional(),
   storedAt: z.number(),
   truncated: z.literal(true).optional(),
   tags: z.array(z.string()).optional(),
@@ -165,11 +166,12 @@ function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined 
 /** @throws Error that names the record when it is invalid */
 function parseRecord(key: ObjectKey, bytes: Buffer): BucketRecord {
   try {
-    const { trash, truncated, tags, metadata, focalPoint, ...rest } = storedRecord.parse(
+    const { trash, crc32, truncated, tags, metadata, focalPoint, ...rest } = storedRecord.parse(
       JSON.parse(bytes.toString('utf8')),
     )
     const annotations = annotated({}, { tags: tags ?? [], metadata: metadata ?? {}, focalPoint })
-    const record = { ...rest, key, ...(truncated ? { truncated } : {}), ...annotations }
+    const facts = { ...(crc32 === undefined ? {} : { crc32 }), ...(truncated ? { truncated } : {}) }
+    const record = { ...rest, key, ...facts, ...annotations }
     return trash ? { record, trash } : { record }
   } catch (cause) {
     throw new Error(`${recordKey(key)}: expected an original's record; restore it or remove it`, { cause })

@@ -6,6 +6,7 @@ import type { Buckets } from '../../core/ports/bucket.ts'
 import type { DerivativeEntry, DerivativeIndex } from '../../core/ports/file-index.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
+import { withCrc } from '../derivatives/original-bytes.ts'
 import { recordOfDerivative } from '../derivatives/parts.ts'
 
 /** The result of an index look-up for a derivative. */
@@ -73,7 +74,8 @@ export function createStoredDerivatives({
     const known = indexed ?? (await unlessUnavailable(index.find(ref, derivative)))
     const entry = known?.derivative
     if (entry?.state === 'pending') return { asset: undefined, isPending: true }
-    const found = await bucket.find(derivative, entry?.record)
+    const bytes = await bucket.find(derivative, entry?.record)
+    const found = bytes && entry ? withCrc(bytes, entry.record) : bytes
     // One that was truncated or changed is rendered again.
     const asset = entry && found?.size !== entry.record.size ? undefined : found
     if (entry || !asset || !known) return { asset, isPending: !known }

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type { Format } from '../../core/media/formats.ts'
 import { type EndWatch, watchEnd } from '../../core/media/image-end/image-end.ts'
 import { sniffDepth } from '../../core/media/sniff/depth.ts'
@@ -40,22 +41,24 @@ export async function takeHead(
   return { head: depth > received ? await readUntil(depth) : head, rest }
 }
 
-/** Size, digest and completeness of bytes, measured while they stream. */
+/** Size, digest, checksum and completeness of bytes, measured while they stream. */
 export interface Meter {
   size: number
   /** SHA-256. */
   hash: Hash
+  /** CRC-32, for archives. */
+  crc32: number
   /** Detects truncated images; undefined for formats without an end mark. */
   end: EndWatch | undefined
 }
 
 export function newMeter(format: Format): Meter {
-  return { size: 0, hash: createHash('sha256'), end: watchEnd(format) }
+  return { size: 0, hash: createHash('sha256'), crc32: 0, end: watchEnd(format) }
 }
 
-/** The digest of the bytes, and whether they are a truncated image. */
-export function measured({ hash, end }: Meter): { sha256: string; truncated?: true } {
-  return { sha256: hash.digest('hex'), ...(end?.isTruncated() ? { truncated: true } : {}) }
+/** The digest and the checksum of the bytes, and whether they are a truncated image. */
+export function measured({ hash, crc32, end }: Meter): { sha256: string; crc32: number; truncated?: true } {
+  return { sha256: hash.digest('hex'), crc32, ...(end?.isTruncated() ? { truncated: true } : {}) }
 }
 
 /**
@@ -73,6 +76,7 @@ export async function* metered(
       meter.size += chunk.length
       if (meter.size > maxBytes) throw tooLarge('a file', maxBytes)
       meter.hash.update(chunk)
+      meter.crc32 = crc32(chunk, meter.crc32)
       meter.end?.add(chunk)
       yield chunk
       const next = await rest.next()

@@ -231,7 +231,7 @@ function describe(
   {
     sniffed,
     ...known
-  }: Pick<OriginalRecord, 'size' | 'sha256' | 'truncated' | 'storedAt'> & { sniffed: SniffedType },
+  }: Pick<OriginalRecord, 'size' | 'sha256' | 'crc32' | 'truncated' | 'storedAt'> & { sniffed: SniffedType },
 ): OriginalRecord {
   return { key, originalName: cleanFileName(file.name) || sourceName, mediaType: sniffed.mediaType, ...known }
 }
