@@ -3,6 +3,7 @@ import type { Credentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
+import { openArchives } from './assembly/archives.ts'
 import { openFileManagement } from './assembly/file-management.ts'
 import { firstCredentials } from './assembly/first-client.ts'
 import { startMaintenance } from './assembly/maintenance.ts'
@@ -25,7 +26,6 @@ import { handleParseErrors } from './http/connection/malformed-requests.ts'
 import { createHttp } from './http/server.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { version } from './process/version.ts'
-import { createArchive } from './service/archive/archive.ts'
 import type { Clients } from './service/clients/clients.ts'
 import { createEagerTransforms } from './service/delivery/eager-transforms.ts'
 import { createFileInfos } from './service/delivery/file-info.ts'
@@ -191,7 +191,7 @@ async function openApp(
     signedLinks,
     webhooks,
     findClient,
-    archive: createArchive({ deliveries, events, log }),
+    ...openArchives({ deliveries, events, ledger: backends.ledger, findClient, log }),
     limits: backends.limits,
     checks: {
       version: version(),

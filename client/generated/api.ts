@@ -167,6 +167,14 @@ export interface AliasTarget {
   file: string
 }
 
+/** A link to an archive. */
+export interface ArchiveLink {
+  /** URL of the archive, which needs no secret. */
+  url: string
+  /** When the link expires. */
+  expiresAt: string
+}
+
 /** A page of the audit log. */
 export interface AuditEntries {
   entries: Array<AuditEntry>

@@ -31,6 +31,7 @@ export const ROUTES = [
   'GET /v1/presets',
   'GET /v1/usage',
   'POST /v1/zip',
+  'POST /v1/zip/links',
   'POST /v1/sign',
   'POST /v1/sign/url',
   'POST /v1/sign-in',

@@ -11,6 +11,8 @@ import type { AdminSessions } from '../service/admin/sessions.ts'
 import type { Aliases } from '../service/aliases/aliases.ts'
 import type { ListAliases } from '../service/aliases/list.ts'
 import type { Archive } from '../service/archive/archive.ts'
+import type { ArchiveLinks } from '../service/archive/links.ts'
+import type { LayOutArchive } from '../service/archive/stored-archive.ts'
 import type { Clients } from '../service/clients/clients.ts'
 import type { ClientPresets } from '../service/clients/presets.ts'
 import type { ClientJobs } from '../service/delivery/client-jobs.ts'
@@ -94,6 +96,8 @@ interface DeliveryServices {
   media: MediaJobs
   clientJobs: ClientJobs
   archive: Archive
+  layOutArchive: LayOutArchive
+  archiveLinks: ArchiveLinks
   redirects: Redirects
   /** Other services whose URLs are delivered. */
   compat: CompatOptions

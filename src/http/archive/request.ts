@@ -5,7 +5,7 @@ import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { badPath } from '../../core/problem.ts'
-import type { ArchiveItem } from '../../service/archive/archive.ts'
+import type { ArchiveItem } from '../../service/archive/sources.ts'
 import { checkedBody } from '../body/parse.ts'
 
 const MAX_ITEMS = 100

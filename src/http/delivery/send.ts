@@ -45,6 +45,8 @@ export interface SendOptions extends Lifetime {
   readers: Readers
   /** Whether the file is only in memory. */
   isHeld?: boolean | undefined
+  /** Only for this client: caches of others must not store it, and its own must ask whether it has changed. */
+  isPrivate?: boolean
   /** Aborted when the client disconnects. */
   signal: AbortSignal
   /** Called when all headers of a 200 or a 206 with one range are set. */
@@ -102,11 +104,12 @@ function entityTag(key: string): string {
 function setValidators(
   req: Request,
   res: Response,
-  { asset, variesBy, maxAgeSeconds = MAX_AGE_SECONDS, staleSeconds }: SendOptions,
+  { asset, variesBy, maxAgeSeconds = MAX_AGE_SECONDS, staleSeconds, isPrivate }: SendOptions,
   etag: string | undefined,
 ): void {
   setVary(res, variesBy)
-  res.setHeader('Cache-Control', etag ? cacheControl(req, { maxAgeSeconds, staleSeconds }) : 'no-store')
+  const stored = isPrivate ? 'private, no-cache' : cacheControl(req, { maxAgeSeconds, staleSeconds })
+  res.setHeader('Cache-Control', etag ? stored : 'no-store')
   if (!etag) return
   res.setHeader('ETag', etag)
   // The clock of another machine may be ahead, but this date must not be later than the response: RFC 9110 section 8.8.2.1.

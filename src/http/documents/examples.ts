@@ -20,6 +20,8 @@ export const EXAMPLE = {
   uploadId: '3cVZpXkTqJ7wRb2n',
   /** A signed upload link, in its parts. */
   linkId: '5bX2mT8',
+  /** A link to an archive. */
+  archiveLinkId: '4nWq8LzKc2RtYbXp6sVd1J',
   /** A derivative of a stored video. */
   derivativeKey: 'video/mp4/2gHfJ8KcVt5QwXzP9nRbLd.mp4_w=320',
   /** The job of this derivative. */

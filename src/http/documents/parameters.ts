@@ -18,6 +18,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   url: path('url', 'URL of the file on the other server, percent-encoded as one segment.'),
   name: path('name', 'Name of the file.'),
   id: path('id', 'ID.'),
+  archiveName: path('archiveName', 'Name of the archive.'),
   signature: path('signature', 'Signature of the link.'),
   folder: path('folder', 'Folder of the file, `_` for no folder.'),
   version: path('version', 'Version of the key.', { type: 'integer', minimum: 1 }),

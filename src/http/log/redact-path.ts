@@ -51,9 +51,12 @@ const LINK = /^(\/+v1\/+upload\/+sign\/+[^/]*\/+)[^/]+/i
 // The ID of an upload that was begun by a link: with it, anyone can continue the upload.
 const RESUMABLE = /^(\/+v1\/+tus\/+)[^/~]+~/i
 
+// The ID of a link to an archive: with it, anyone can download the archive.
+const ARCHIVE = /^(\/+v1\/+zip\/+)(?!links\/*$)[^/]+/i
+
 function withoutAccess(path: string): string {
-  const gives = (text: string) => LINK.test(text) || RESUMABLE.test(text)
-  if (gives(path)) return path.replace(LINK, '$1…').replace(RESUMABLE, '$1…~')
+  const gives = (text: string) => [LINK, RESUMABLE, ARCHIVE].some((pattern) => pattern.test(text))
+  if (gives(path)) return path.replace(LINK, '$1…').replace(RESUMABLE, '$1…~').replace(ARCHIVE, '$1…')
   // No route matches this spelling, but a reader of the log could correct it.
   return decodings(path).some(gives) ? '/…' : path
 }

@@ -103,7 +103,7 @@ export function requestLog(ends: RequestEnds): RequestHandler {
 
 const JOB_IN_PROGRESS = 423
 const DELIVERIES =
-  /^(?:(?:GET|HEAD) \/(?:v1\/(?:bucket|:group\/(?:upload|alias|foreign|fetch))|compat)\/|POST \/v1\/zip$)/
+  /^(?:(?:GET|HEAD) \/(?:v1\/(?:zip\/:id|bucket|:group\/(?:upload|alias|foreign|fetch))|compat)\/|POST \/v1\/zip$)/
 
 /** Whether the response is to a request for a client's files, including a byte range and 304. */
 function isDelivery(method: string, route: string | undefined): boolean {

@@ -10,6 +10,14 @@ export const uploadLink = z
   })
   .describe('A signed upload link.')
 
+/** A link to an archive. */
+export const archiveLink = z
+  .object({
+    url: z.string().describe('URL of the archive, which needs no secret.'),
+    expiresAt: instant('When the link expires.'),
+  })
+  .describe('A link to an archive.')
+
 /** A signed delivery URL. */
 export const signedUrl = z
   .object({

@@ -3,49 +3,28 @@ import pLimit from 'p-limit'
 import { anySignal } from '../../core/async/any-signal.ts'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type Asset, readAll } from '../../core/bytes/asset.ts'
-import { resumed } from '../../core/bytes/resumed-asset.ts'
-import type { Caller } from '../../core/clients/caller.ts'
-import type { Client } from '../../core/clients/client.ts'
 import { distinctName, TakenNames } from '../../core/files/entry-name.ts'
 import { portableName } from '../../core/files/portable-name.ts'
-import type { Log } from '../../core/log.ts'
-import { formatOfMediaType } from '../../core/media/formats.ts'
-import type { MediaGroup } from '../../core/media/groups.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import { Problem, unavailable } from '../../core/problem.ts'
-import type { Deliveries } from '../delivery/deliveries.ts'
+import { unavailable } from '../../core/problem.ts'
 import { createReadAhead, type ReadAhead } from './read-ahead.ts'
+import {
+  type ArchiveFiles,
+  type ArchiveItem,
+  type ArchiveSources,
+  type Failure,
+  isDeflated,
+  MANIFEST,
+  type ManifestEntry,
+  manifestOf,
+} from './sources.ts'
 import { createZipWriter, type ZipWriter } from './zip-writer.ts'
 
-/** One requested file, already validated. */
-export interface ArchiveItem {
-  group: MediaGroup
-  path: string
-  /** The path as received, for the manifest. */
-  requestedPath: string
-  query: ReadonlyArray<readonly [name: string, value: string]>
-  /** Its name in the archive, before it is made portable and unique. */
-  name: string
-}
-
-/** The files of one archive, and the caller to whom they are delivered. */
-export interface ArchiveRequest {
-  client: Client
-  caller: Caller
-  archiveName: string
-  items: readonly ArchiveItem[]
-  /** Restricts the request to this folder: other files are treated as missing. Absent: no restriction. */
-  folder?: string | undefined
+/** The files of one archive. */
+export interface ArchiveRequest extends ArchiveFiles {
   /** Memory for the pieces of large files. */
   newPiece: () => Buffer
-  /** Aborts all work when the client disconnects. */
-  signal: AbortSignal
 }
-
-/** An entry of `_manifest.json`, in the order of the request. For an error, `name` is the requested one. */
-type ManifestEntry =
-  | { path: string; name: string; status: 'ok'; size: number }
-  | { path: string; name: string; status: 'error'; code: number; reason: string }
 
 /**
  * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest.
@@ -55,59 +34,18 @@ type ManifestEntry =
  */
 export type Archive = (request: ArchiveRequest) => Readable
 
-const MANIFEST = '_manifest.json'
 // Files that are found and rendered concurrently, and how far ahead of the current entry.
 const CONCURRENCY = 4
 const AHEAD = 8
-// The public text for errors without one.
-const INTERNAL = { status: 500, message: 'internal error' }
 // Files up to this size are read ahead. Of larger files, only the current one is open.
 const READ_AHEAD_MAX_BYTES = 1024 * 1024
 // Shared by all archives. A file that does not fit is opened in its turn, like a large file.
 const ALL_READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024
-// Formats that benefit from deflate. For compressed formats it costs time and gains nothing.
-const DEFLATED = new Set([
-  'svg',
-  'bmp',
-  'ico',
-  'psd',
-  'tiff',
-  'wav',
-  'aiff',
-  'midi',
-  'json',
-  'xml',
-  'pdf',
-  'tar',
-  'rtf',
-  'wasm',
-  'ttf',
-  'otf',
-  'bin',
-])
 
-export function createArchive({
-  deliveries,
-  events,
-  log,
-}: {
-  deliveries: Deliveries
-  events: EventBus
-  log: Log
-}): Archive {
+export function createArchive({ sources, events }: { sources: ArchiveSources; events: EventBus }): Archive {
   const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
 
-  async function find(item: ArchiveItem, { client, caller, folder, signal }: ArchiveRequest): Promise<Asset> {
-    const request = { client, caller, folder, ...item, preferences: {}, isOneFile: true, signal }
-    const { key, asset } = await deliveries.deliver(request)
-    return resumed(asset, {
-      onBreak: (error, times) =>
-        log.warn(
-          { client: client.id, key, err: error, times },
-          'a file of an archive could not be read to its end',
-        ),
-    })
-  }
+  const find = async (item: ArchiveItem, request: ArchiveRequest) => (await sources.find(item, request)).asset
 
   /** Finds or renders the file of an item. Reads it ahead when it is small and there is memory. */
   async function prepare(
@@ -125,7 +63,7 @@ export function createArchive({
       })
       return { item, asset, bytes }
     } catch (error) {
-      return failure(item, request, error)
+      return sources.failure(item, request, error)
     }
   }
 
@@ -137,18 +75,8 @@ export function createArchive({
       const asset = await find(item, request)
       return { item, asset, bytes: await asset.open({ signal: request.signal, newPiece: request.newPiece }) }
     } catch (error) {
-      return failure(item, request, error)
+      return sources.failure(item, request, error)
     }
-  }
-
-  function failure(item: ArchiveItem, { client, signal }: ArchiveRequest, error: unknown): Failure {
-    signal.throwIfAborted()
-    const { status: code, message: reason } = error instanceof Problem ? error : INTERNAL
-    const fields = { client: client.id, path: item.path, status: code }
-    if (code >= 500) log.error({ ...fields, err: error }, 'file skipped in archive')
-    else if (error instanceof Problem && error.cause !== undefined)
-      log.info({ ...fields, err: error.cause }, 'file skipped in archive')
-    return { item, code, reason }
   }
 
   async function write(zip: ZipWriter, request: ArchiveRequest, ahead: ReadAhead): Promise<void> {
@@ -176,8 +104,7 @@ export function createArchive({
     }
     const isEmpty = manifest.every(({ status }) => status === 'error')
     if (isEmpty && outage) throw unavailable(outage.reason)
-    const listing = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
-    await zip.add({ name: MANIFEST, modifiedAt: new Date(), deflated: true, bytes: listing })
+    await zip.add({ name: MANIFEST, modifiedAt: new Date(), deflated: true, bytes: manifestOf(manifest) })
     await zip.end()
     const errors = manifest.filter(({ status }) => status === 'error').length
     events.emit('archive.sent', {
@@ -212,15 +139,4 @@ interface Opened {
   item: ArchiveItem
   asset: Asset
   bytes: Buffer | Readable
-}
-
-interface Failure {
-  item: ArchiveItem
-  code: number
-  reason: string
-}
-
-function isDeflated({ mediaType }: Asset): boolean {
-  const format = formatOfMediaType(mediaType)
-  return format.group === 'text' || DEFLATED.has(format.name)
 }

@@ -5,7 +5,8 @@ import { expect } from 'chai'
 import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import type { Client } from '../../../src/core/clients/client.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
-import { type ArchiveItem, createArchive } from '../../../src/service/archive/archive.ts'
+import { createArchive } from '../../../src/service/archive/archive.ts'
+import { type ArchiveItem, createArchiveSources } from '../../../src/service/archive/sources.ts'
 import type { Deliveries } from '../../../src/service/delivery/deliveries.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
@@ -54,9 +55,8 @@ describe('an archive', () => {
   const sent: object[] = []
   const open = (deliveries: Deliveries, sizes: readonly number[]) =>
     createArchive({
-      deliveries,
+      sources: createArchiveSources({ deliveries, log: recordLog() }),
       events: { emit: (_name: string, event: object) => sent.push(event) } as never,
-      log: recordLog(),
     })({
       client: CLIENT,
       caller: TRUSTED,
@@ -107,7 +107,10 @@ describe('an archive', () => {
 
   it('reads no more ahead than the limit of all archives together', async () => {
     const { told, deliveries } = madeNow()
-    const archive = createArchive({ deliveries, events: { emit() {} } as never, log: recordLog() })
+    const archive = createArchive({
+      sources: createArchiveSources({ deliveries, log: recordLog() }),
+      events: { emit() {} } as never,
+    })
     const items = itemsOf(Array.from({ length: 50 }, () => 1_000_000))
     const controller = new AbortController()
     const unread = Array.from({ length: 10 }, () =>

@@ -85,6 +85,12 @@ export async function prepared(
       const [id = '', signature = ''] = new URL(url).pathname.split('/').slice(-3)
       return { [EXAMPLE.linkId]: id, [EXAMPLE.linkSignature]: signature }
     }
+    case 'getArchive': {
+      const json = { 'Content-Type': 'application/json' }
+      const body = JSON.stringify({ files: [{ path: 'a.png' }], archiveName: 'photos.zip' })
+      const { url } = JSON.parse((await send('/v1/zip/links', json, body)).body.toString()) as { url: string }
+      return { [EXAMPLE.archiveLinkId]: new URL(url).pathname.split('/')[3] ?? '' }
+    }
     default:
       return {}
   }

@@ -19,6 +19,7 @@ import { folder, folderList } from '../../wire/folders.ts'
 import { foreignList, foreignObject } from '../../wire/foreign.ts'
 import { fileInformation } from '../../wire/information.ts'
 import {
+  archiveLink,
   mediaJob,
   signedUrl,
   signedUrls,
@@ -93,6 +94,7 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   ClientUsageReport: clientUsageReport,
   AuditEntry: auditEntry,
   AuditEntries: auditEntries,
+  ArchiveLink: archiveLink,
   UploadLink: uploadLink,
   SignedUrl: signedUrl,
   SignedUrls: signedUrls,

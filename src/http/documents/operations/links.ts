@@ -2,10 +2,11 @@ import { EXPIRES_MAX_SECONDS } from '../../../core/signing/upload-link.ts'
 import { zipRequest } from '../../archive/request.ts'
 import { signRequest } from '../../signing/upload-link-routes.ts'
 import { signUrlRequest } from '../../signing/url-routes.ts'
-import { uploadLink, urlSignatures } from '../../wire/links.ts'
+import { archiveLink, uploadLink, urlSignatures } from '../../wire/links.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { EXAMPLE } from '../examples.ts'
 import { query } from '../parameters.ts'
+import { CONDITIONS } from './sent.ts'
 import { FILE_BYTES } from './uploads.ts'
 
 const { baseUrl, token, sourceName, key } = EXAMPLE
@@ -139,6 +140,74 @@ export const LINKS: readonly Endpoint[] = [
           files: [{ path: key, params: { w: 300 }, name: 'small.jpg' }],
           archiveName: 'photos.zip',
         },
+        status: 200,
+      },
+    ],
+  },
+  {
+    route: 'POST /v1/zip/links',
+    id: 'createArchiveLink',
+    tag: 'Files',
+    summary: 'Create a link to a ZIP archive',
+    description:
+      'The link is valid for 24 hours. Who has it can download the archive without a secret, and resume the download.',
+    access: 'secret',
+    body: { 'application/json': { schema: zipRequest } },
+    responses: {
+      201: {
+        description: 'The link.',
+        content: { 'application/json': { schema: archiveLink } },
+        headers: ['Cache-Control', 'RateLimit', 'RateLimit-Policy'],
+      },
+    },
+    isRateLimited: true,
+    examples: [
+      {
+        id: 'photo',
+        summary: 'A link to a photo in an archive',
+        body: { files: [{ path: key }], archiveName: 'photos.zip' },
+        status: 201,
+      },
+    ],
+  },
+  {
+    route: 'GET /v1/zip/:id/:archiveName',
+    id: 'getArchive',
+    tag: 'Files',
+    summary: 'Download a ZIP archive by a link',
+    description:
+      'When all its files are stored, the response has a `Content-Length` and an `ETag`, and byte ranges resume the download.',
+    access: 'link',
+    parameters: CONDITIONS,
+    responses: {
+      200: {
+        description: 'The archive.',
+        content: { 'application/zip': FILE_BYTES },
+        headers: ['Content-Disposition', 'Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges'],
+      },
+      206: {
+        description: 'The requested byte ranges of the archive.',
+        content: { 'application/zip': FILE_BYTES, 'multipart/byteranges': FILE_BYTES },
+        headers: [
+          'Content-Disposition',
+          'Cache-Control',
+          'ETag',
+          'Last-Modified',
+          'Accept-Ranges',
+          'Content-Range',
+        ],
+      },
+      304: {
+        description: 'The archive has not changed.',
+        headers: ['Cache-Control', 'ETag', 'Last-Modified'],
+      },
+    },
+    isRateLimited: true,
+    examples: [
+      {
+        id: 'photos',
+        summary: 'Photos',
+        parameters: { id: EXAMPLE.archiveLinkId, archiveName: 'photos.zip' },
         status: 200,
       },
     ],
