@@ -83,7 +83,7 @@ onOneBackend('limits of a single client', (start, backend) => {
       String((await exchange(service, `${url}?${query}`)).headers.etag)
     expect(await tag(src, 'preset=card')).to.match(/_h=20&w=30"$/)
     expect(await tag(src, 'preset=thumbnail')).to.match(/_w=10"$/)
-    expect(await tag(src, 'preset=preview')).to.match(/_f.*w=1200"$/)
+    expect(await tag(src, 'preset=preview')).to.match(/_f.*w=400"$/)
     const theirs = await uploadOne(service, { name: 'a.png', bytes: png })
     const refused = await exchange(service, `${theirs.src}?preset=card`)
     expect(refused.status).to.equal(400)

@@ -38,7 +38,8 @@ describe('GET /v1/parameters', () => {
       max: 5000,
       unit: 'px',
       expected: 'an integer from 1 to 5000 px or auto',
-      help: 'Width.',
+      auto: 'width',
+      help: 'Width. auto: the width in the page, by client hints.',
     })
     expect(named('dpr')).to.deep.include({ type: 'number', min: 1, max: 3, default: 1, aliases: [] })
     expect(named('f')).to.deep.include({

@@ -65,7 +65,7 @@ describe('audio transformations', () => {
   it('are listed by GET /v1/parameters', async () => {
     const { audio } = jsonOf(await exchange(service, '/v1/parameters')) as Record<string, unknown>
     expect((audio as Array<{ name: string }>).map(({ name }) => name)).to.deep.equal([
-      ...['start', 'end', 'loudnorm', 'waveform', 'w', 'h', 'f', 'br'],
+      ...['thumbnail', 'start', 'end', 'loudnorm', 'waveform', 'w', 'h', 'f', 'br'],
     ])
   })
 
