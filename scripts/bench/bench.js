@@ -88,8 +88,9 @@ function told({ rate, cpuMs, isDisturbed }, ownShare) {
   return `${rate.toFixed(1)}/s, ${cpuMs.toFixed(3)} ms of CPU, ${share}${isDisturbed ? ', disturbed' : ''}`
 }
 
-// Different versions of an encoder may produce slightly different sizes.
-const ABOUT = 0.05
+// Different versions of an encoder produce slightly different sizes, and Sluice compresses WebP with less effort: up to 6 % more
+// bytes.
+const ABOUT = 0.1
 
 /** @throws {Error} when this contender's outcome differs from Sluice's; for `about`, by more than {@link ABOUT} */
 function expectSameWork(work, contender, outcomes) {
