@@ -107,17 +107,20 @@ describe('the sluice command next to servers on S3 and Redis', function () {
       HEARD,
     )
     const index = redisIndex(redis, { keyPrefix: '{sluice}:' })
-    const before = { index: await listOf(index), clients: await sluiceJson(['client', 'list'], env) }
+    // The bucket has no record of a derivative, so a checksum is known only while the index is.
+    const state = async () =>
+      JSON.parse(JSON.stringify(await listOf(index)), (name, value) => (name === 'crc32' ? undefined : value))
+    const before = { index: await state(), clients: await sluiceJson(['client', 'list'], env) }
     expect(Object.keys(before.index)).to.have.length(2)
 
     await redis.client.flushall()
     // The servers notice it by themselves, a few seconds later.
-    await eventually(async () => expect(await listOf(index)).to.deep.equal(before.index), HEARD)
+    await eventually(async () => expect(await state()).to.deep.equal(before.index), HEARD)
     expect((await sluice(['check'], env)).code).to.equal(0)
     expect(await sluiceJson(['client', 'list'], env)).to.deep.equal(before.clients)
 
     expect((await sluice(['reindex'], env)).stdout).to.match(/^originals +2 +0 +0$/m)
-    expect(await listOf(index)).to.deep.equal(before.index)
+    expect(await state()).to.deep.equal(before.index)
     await transform(record, 'w=10&f=webp')
   })
 
