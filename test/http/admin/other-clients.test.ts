@@ -123,6 +123,19 @@ onTwoBackends('the tokens of another client', (start) => {
       statuses: [403, 404],
       ask: (_, own) => call('DELETE', `/v1/upload/${key()}`, own),
     },
+    'POST /v1/zip/links': {
+      statuses: [200, 403],
+      ask: async (_, own) => {
+        const body = { files: [{ path: key(), name: 'a.png' }] }
+        const made = await call('POST', '/v1/zip/links', own, { body })
+        if (made.status !== 201) return made
+        return call('GET', new URL(JSON.parse(String(made.body)).url).pathname, own)
+      },
+    },
+    'GET /v1/zip/:id/:archiveName': {
+      statuses: [404],
+      ask: (_, own) => call('GET', `/v1/zip/${'1'.repeat(22)}/archive.zip`, own),
+    },
     'POST /v1/zip': {
       statuses: [200, 403],
       ask: (_, own) => call('POST', '/v1/zip', own, { body: { files: [{ path: key(), name: 'a.png' }] } }),

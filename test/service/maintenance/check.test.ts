@@ -5,7 +5,7 @@ import type { Client } from '../../../src/core/clients/client.ts'
 import type { Finding } from '../../../src/core/files/finding.ts'
 import { derivativeKey, type ObjectKey, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
-import { listOf } from '../../contracts/file-index/file-index-model.ts'
+import { reindexedListOf } from '../../contracts/file-index/file-index-model.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
@@ -61,7 +61,7 @@ onTwoBackends('check and reindex', (start) => {
   it('find and change nothing when bucket and index agree', async () => {
     const { key } = await stored()
     await stored()
-    const before = await listOf(storage.index)
+    const before = await reindexedListOf(storage.index)
     expect(Object.keys(before)).to.include(`first ${key}`)
     expect(await command(service, 'check')).to.deep.equal({
       answer: { originals: 2, derivatives: 2, others: 0, inProgress: 0, findings: {} },
@@ -75,13 +75,13 @@ onTwoBackends('check and reindex', (start) => {
       },
       findings: [],
     })
-    expect(await listOf(storage.index)).to.deep.equal(before)
+    expect(await reindexedListOf(storage.index)).to.deep.equal(before)
   })
 
   it('report files missing in the index, and index them unchanged', async () => {
     const { key, small } = await stored()
     const other = await stored()
-    const before = await listOf(storage.index)
+    const before = await reindexedListOf(storage.index)
     await forget(key)
     const lost = [`derivative not indexed: first ${small}`, `original not indexed: first ${key}`]
     expect((await command(service, 'check')).findings).to.deep.equal(lost)
@@ -92,21 +92,21 @@ onTwoBackends('check and reindex', (start) => {
       derivatives: { known: 1, added: 1, left: 0 },
     })
     expect(findings).to.deep.equal([])
-    expect(await listOf(storage.index)).to.deep.equal(before)
+    expect(await reindexedListOf(storage.index)).to.deep.equal(before)
     expect((await command(service, 'check')).findings).to.deep.equal([])
     expect(other.key).to.not.equal(key)
   })
 
   it('report a derivative missing in the index, and index it', async () => {
     const { key, small } = await stored()
-    const before = await listOf(storage.index)
+    const before = await reindexedListOf(storage.index)
     await storage.index.beginDerivative(ref(key), small, 1)
     await storage.index.dropDerivative(ref(key), small, 1)
     expect((await command(service, 'check')).findings).to.deep.equal([
       `derivative not indexed: first ${small}`,
     ])
     await command(service, 'reindex')
-    expect(await listOf(storage.index)).to.deep.equal(before)
+    expect(await reindexedListOf(storage.index)).to.deep.equal(before)
   })
 
   it('report files missing in the bucket', async () => {
@@ -168,7 +168,7 @@ onTwoBackends('check and reindex', (start) => {
       originals: { known: 0, added: 0, left: 2, removed: 0 },
       derivatives: { known: 0, added: 0, left: 2 },
     })
-    expect(await listOf(storage.index, 'first')).to.deep.equal({})
+    expect(await reindexedListOf(storage.index, 'first')).to.deep.equal({})
   })
 
   it('ignore objects of other programs, and count them', async () => {
@@ -194,12 +194,12 @@ onTwoBackends('check and reindex', (start) => {
     await storage.index.beginRemoval(ref(going.key), { cause: 'delete', leaseUntil: FUTURE, now: Date.now() })
     // What a delete finds in the bucket only.
     await put(derivativeKey(going.key, 'w=99'), 'whole')
-    const before = await listOf(storage.index)
+    const before = await reindexedListOf(storage.index)
     const { answer, findings } = await command(service, 'check')
     expect(findings).to.deep.equal([])
     expect(answer).to.include({ inProgress: 3 })
     expect((await command(service, 'reindex')).findings).to.deep.equal([])
-    expect(await listOf(storage.index)).to.deep.equal(before)
+    expect(await reindexedListOf(storage.index)).to.deep.equal(before)
     expect(small).to.not.equal(making)
   })
 
