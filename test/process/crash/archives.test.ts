@@ -66,8 +66,9 @@ for (const [backend, calls] of [
         let most = 0
         for (const end = Date.now() + 3000; Date.now() < end; await pause(20))
           most = Math.max(most, await openFiles(server))
-        // A connection each, and a source: the large one that is written, or the small ones that are read ahead.
-        expect(most - before).to.be.within(ARCHIVES, ARCHIVES * (1 + sources) + calls + 2)
+        // A connection each, and a source: the large one that is written, or the small ones that are read ahead. Idle connections
+        // to S3, which were counted before, may have been closed in the meantime.
+        expect(most - before).to.be.at.most(ARCHIVES * (1 + sources) + calls + 2)
         expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
         for (const response of responses) response.destroy()
         await eventually(async () => expect(await openFiles(server)).to.be.at.most(before + 2 * calls), {
