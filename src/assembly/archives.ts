@@ -4,9 +4,13 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import type { Ledger } from '../core/ports/ledger.ts'
 import { type Archive, createArchive } from '../service/archive/archive.ts'
 import { type ArchiveLinks, createArchiveLinks } from '../service/archive/links.ts'
+import { createReadAhead } from '../service/archive/read-ahead.ts'
 import { createArchiveSources } from '../service/archive/sources.ts'
 import { createLayOutArchive, type LayOutArchive } from '../service/archive/stored-archive.ts'
 import type { Deliveries } from '../service/delivery/deliveries.ts'
+
+// Of all archives together. A file that does not fit is opened in its turn, like a large file.
+const READ_AHEAD_BYTES = 32 * 1024 * 1024
 
 /** Everything that sends archives. */
 export interface Archives {
@@ -30,9 +34,10 @@ export function openArchives({
   log: Log
 }): Archives {
   const sources = createArchiveSources({ deliveries, log })
+  const newReadAhead = createReadAhead({ maxBytes: READ_AHEAD_BYTES })
   return {
-    archive: createArchive({ sources, events }),
-    layOutArchive: createLayOutArchive({ sources, events }),
+    archive: createArchive({ sources, events, newReadAhead }),
+    layOutArchive: createLayOutArchive({ sources, events, newReadAhead }),
     archiveLinks: createArchiveLinks({ ledger, findClient }),
   }
 }

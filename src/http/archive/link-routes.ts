@@ -66,9 +66,8 @@ async function download(
   const { etag: first, note, ...files } = await archiveLinks.open(id, archiveName)
   const { client } = files
   stateOf(req).clientId = client.id
-  // A download that is resumed has taken its point at its beginning.
-  if (!/^bytes=[1-9]/i.test(req.headers.range ?? ''))
-    await consumeRateLimit(req, res, { limits, limited: 'zip', client })
+  // Ranges count, too: each one finds all files of the archive.
+  await consumeRateLimit(req, res, { limits, limited: 'zip', client })
   const signal = clientGone(res)
   const request = { ...files, caller: trustedCallerOf(req), signal }
   const stored = await layOutArchive(request)

@@ -199,8 +199,8 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     '500 file_damaged',
     '503 too_many_slow_readers',
   ],
-  'POST /v1/zip/links': [...SECRET, ...JSON_BODY, '400 bad_path'],
-  'GET /v1/zip/:id/:archiveName': [...FILE, ...SENT],
+  'POST /v1/zip/links': [...SECRET, ...JSON_BODY, '400 bad_path', '429 rate_limited'],
+  'GET /v1/zip/:id/:archiveName': [...FILE, ...SENT, '429 rate_limited'],
   'POST /v1/sign/url': [
     ...SECRET,
     ...JSON_BODY,

@@ -7,7 +7,7 @@ import { distinctName, TakenNames } from '../../core/files/entry-name.ts'
 import { portableName } from '../../core/files/portable-name.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import { unavailable } from '../../core/problem.ts'
-import { createReadAhead, type ReadAhead } from './read-ahead.ts'
+import { READ_AHEAD_MAX_BYTES, type ReadAhead } from './read-ahead.ts'
 import {
   type ArchiveFiles,
   type ArchiveItem,
@@ -37,14 +37,16 @@ export type Archive = (request: ArchiveRequest) => Readable
 // Files that are found and rendered concurrently, and how far ahead of the current entry.
 const CONCURRENCY = 4
 const AHEAD = 8
-// Files up to this size are read ahead. Of larger files, only the current one is open.
-const READ_AHEAD_MAX_BYTES = 1024 * 1024
-// Shared by all archives. A file that does not fit is opened in its turn, like a large file.
-const ALL_READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024
 
-export function createArchive({ sources, events }: { sources: ArchiveSources; events: EventBus }): Archive {
-  const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
-
+export function createArchive({
+  sources,
+  events,
+  newReadAhead,
+}: {
+  sources: ArchiveSources
+  events: EventBus
+  newReadAhead: () => ReadAhead
+}): Archive {
   const find = async (item: ArchiveItem, request: ArchiveRequest) => (await sources.find(item, request)).asset
 
   /** Finds or renders the file of an item. Reads it ahead when it is small and there is memory. */

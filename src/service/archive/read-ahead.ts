@@ -1,3 +1,6 @@
+// Files up to this size are read ahead. Of larger files, only the current one is open.
+export const READ_AHEAD_MAX_BYTES = 1024 * 1024
+
 /** The share of one archive in the memory for bytes that are read ahead. */
 export interface ReadAhead {
   /** Reserves bytes. @returns false when there is not enough memory left */

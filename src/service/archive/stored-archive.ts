@@ -7,7 +7,7 @@ import { portableName } from '../../core/files/portable-name.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import type { Delivery } from '../delivery/deliveries.ts'
-import { createReadAhead, type ReadAhead } from './read-ahead.ts'
+import { READ_AHEAD_MAX_BYTES, type ReadAhead } from './read-ahead.ts'
 import {
   type ArchiveFiles,
   type ArchiveItem,
@@ -38,8 +38,6 @@ export type LayOutArchive = (request: ArchiveFiles) => Promise<StoredArchive | u
 
 // Files that are found concurrently, and how many small ones are read ahead.
 const CONCURRENCY = 4
-const READ_AHEAD_MAX_BYTES = 1024 * 1024
-const ALL_READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024
 
 interface StoredItem {
   item: ArchiveItem
@@ -59,12 +57,12 @@ interface Part {
 export function createLayOutArchive({
   sources,
   events,
+  newReadAhead,
 }: {
   sources: ArchiveSources
   events: EventBus
+  newReadAhead: () => ReadAhead
 }): LayOutArchive {
-  const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
-
   async function findAll(request: ArchiveFiles): Promise<Found[] | undefined> {
     const all: Found[] = []
     const work = (item: ArchiveItem) => lookUp(item, request)

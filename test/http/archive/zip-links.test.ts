@@ -160,6 +160,20 @@ onTwoBackends('links to archives', (start) => {
     expect(second.headers['content-length']).to.equal(String(second.body.length))
   })
 
+  it('count each request, also for a range', async () => {
+    const limited = await start({ env: { ZIP_RATE_LIMIT: '2' } })
+    const { sourceName } = await uploadOne(limited, { name: 'a.png', bytes: await picture() })
+    const headers = { Authorization: limited.tokens.secretClientToken, 'Content-Type': 'application/json' }
+    const body = JSON.stringify({ files: [{ path: sourceName }] })
+    const made = await exchange(limited, '/v1/zip/links', { method: 'POST', headers, body })
+    const { pathname } = new URL((jsonOf(made) as { url: string }).url)
+    const rest = () => exchange(limited, pathname, { headers: { Range: 'bytes=1-' } })
+    expect((await rest()).status).to.equal(206)
+    const refused = await rest()
+    expect(refused.status).to.equal(429)
+    expect(refused.headers).to.have.property('retry-after')
+  })
+
   it('return 404 for another name or ID, and 405 for other methods', async () => {
     const path = await link()
     for (const wrong of [path.replace('my', 'your'), path.replace(/zip\/./, 'zip/_')])

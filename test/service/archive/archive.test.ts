@@ -6,6 +6,7 @@ import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import type { Client } from '../../../src/core/clients/client.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { createArchive } from '../../../src/service/archive/archive.ts'
+import { createReadAhead } from '../../../src/service/archive/read-ahead.ts'
 import { type ArchiveItem, createArchiveSources } from '../../../src/service/archive/sources.ts'
 import type { Deliveries } from '../../../src/service/delivery/deliveries.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -57,6 +58,7 @@ describe('an archive', () => {
     createArchive({
       sources: createArchiveSources({ deliveries, log: recordLog() }),
       events: { emit: (_name: string, event: object) => sent.push(event) } as never,
+      newReadAhead: createReadAhead({ maxBytes: 32 * 1024 * 1024 }),
     })({
       client: CLIENT,
       caller: TRUSTED,
@@ -110,6 +112,7 @@ describe('an archive', () => {
     const archive = createArchive({
       sources: createArchiveSources({ deliveries, log: recordLog() }),
       events: { emit() {} } as never,
+      newReadAhead: createReadAhead({ maxBytes: 32 * 1024 * 1024 }),
     })
     const items = itemsOf(Array.from({ length: 50 }, () => 1_000_000))
     const controller = new AbortController()
