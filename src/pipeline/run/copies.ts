@@ -1,5 +1,12 @@
 import type { Asset } from '../../core/bytes/asset.ts'
-import { type Reducible, scaleOfCopy, suffices } from '../../core/media/copies.ts'
+import {
+  COPY_SIDE,
+  PROXY_SIDES,
+  type ProxySide,
+  type Reducible,
+  scaleOfCopy,
+  suffices,
+} from '../../core/media/copies.ts'
 import type { Forecast } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -26,11 +33,16 @@ export interface Copies {
 
 // Without shrinking in the decoder, a megapixel takes 10 ms or more, otherwise 2 ms.
 const UNSHRUNK_FROM_PIXELS = 4_000_000
+const SMALL_FROM_PIXELS = 4_000_000
 const SHARED_FROM_PIXELS = 12_000_000
 // Red, green, blue and alpha.
 const BYTES_PER_PIXEL = 4
 // A proxy is compressed with loss, which outputs of at most half its size do not show: SSIM 0.996. At three quarters it is 0.99.
 const LEAST_REDUCTION = 2
+// For the next smaller proxy, which again is reduced to half its size or less.
+const LEAST_REDUCTION_OF_COPY = 1.75
+// A small proxy is not worth its bytes when the image is hardly larger.
+const LARGEST_SCALE_OF_SMALL = 0.6
 
 /** @param options.proxyFromPixels 0: no proxies are used or made. `pixels`: the plan that decodes a copy into memory */
 export function createCopies({
@@ -49,14 +61,21 @@ export function createCopies({
     return width * height >= from
   }
 
+  /** Whether an image may have this proxy. Small ones also spare work for images that are not expensive. */
+  function mayHave(side: ProxySide, reducible: Reducible): boolean {
+    if (side === COPY_SIDE) return isExpensive(reducible)
+    const { width, height } = reducible.full
+    const isLarge = width * height >= Math.min(fromPixels, SMALL_FROM_PIXELS)
+    return isLarge && scaleOfCopy(reducible.full, side) <= LARGEST_SCALE_OF_SMALL
+  }
+
   return {
     async render({ reducible, source }, { context, decode, render }) {
-      if (!reducible || !isExpensive(reducible)) return render(undefined)
+      if (!reducible) return render(undefined)
       const { full, scale } = reducible
       const { signal, clientId, log } = context
-      const copyScale = scaleOfCopy(full)
+      const proxies = proxyFromPixels > 0 ? context.proxies : undefined
       const asCopy = (asset: Asset): Asset => ({ ...asset, copyOf: full })
-      const proxy = proxyFromPixels > 0 ? context.proxy : undefined
       const tried = async (copy: Asset) => {
         try {
           return await render(asCopy(copy))
@@ -66,22 +85,40 @@ export function createCopies({
           return undefined
         }
       }
-      const stored = suffices(copyScale, scale * LEAST_REDUCTION) ? await proxy?.find() : undefined
-      const fromStored = stored && (await tried(stored))
-      if (fromStored) return fromStored
+      const leastScale = scale * (proxies?.isForCopy ? LEAST_REDUCTION_OF_COPY : LEAST_REDUCTION)
+      const useful = PROXY_SIDES.filter(
+        (side) => mayHave(side, reducible) && suffices(scaleOfCopy(full, side), leastScale),
+      )
+      const [best] = useful
+      let isFound = false
+      for (const side of proxies ? useful : []) {
+        const stored = await proxies?.find(side)
+        if (!stored) continue
+        isFound = true
+        const outcome = await tried(stored)
+        if (!outcome) break
+        if (best !== undefined && best !== side) proxies?.make(best, { atOnce: false })
+        return outcome
+      }
+      if (!isExpensive(reducible)) {
+        const outcome = await render(undefined)
+        if (best !== undefined && !isFound) proxies?.make(best, { atOnce: false })
+        return outcome
+      }
       let atOnce = false
       const fromShared = async (copy: Asset | undefined) => {
         const outcome = copy && (await tried(copy))
         atOnce = outcome !== undefined
         return outcome ?? (await render(undefined))
       }
+      const copyScale = scaleOfCopy(full)
       const bytes = full.width * full.height * copyScale ** 2 * BYTES_PER_PIXEL
       const isShared = source.sha256 !== undefined && suffices(copyScale, scale)
       const name = `${clientId} ${source.sha256}`
       const outcome = isShared
         ? await shared.use({ name, bytes, decode: () => decode(pixels), signal }, fromShared)
         : await render(undefined)
-      if (!stored) proxy?.make({ atOnce })
+      if (!isFound) proxies?.make(COPY_SIDE, { atOnce })
       return outcome
     },
   }

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 // @ts-expect-error: the scripts have no types
 import { planesOf, ssim } from '../../../scripts/bench/encoders/ssim.js'
+import { readAll } from '../../../src/core/bytes/asset.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -94,6 +95,30 @@ onTwoBackends('proxies of large images', (start) => {
     }
   })
 
+  it('are stored in smaller sizes too, when these have been useful for the third time', async () => {
+    const small = `${record.s3PathOriginal}_proxy-720`
+    const sizes = async () => (await derivatives()).filter((name) => name.includes('_proxy-'))
+    for (const width of [201, 202]) await exchange(service, `${path}?w=${width}`)
+    await settled(service)
+    expect(await sizes()).to.deep.equal([])
+    await exchange(service, `${path}?w=203`)
+    await eventually(async () => expect(await sizes()).to.deep.equal([`${small} stored`]))
+    const bucket = service.storage.buckets.of(CLIENT)
+    const proxy = await bucket.find(storedKey(small))
+    if (!proxy) throw new Error('expected the bytes of the proxy')
+    const { width, height, format } = await sharp(await readAll(proxy)).metadata()
+    expect({ width, height, format }).to.deep.equal({ width: 720, height: 480, format: 'jpeg' })
+    // The smallest one that is large enough is used: the others are broken.
+    await breakOriginal()
+    const large = storedKey(`${record.s3PathOriginal}_proxy`)
+    const { size = 0 } = (await bucket.find(large)) ?? {}
+    await bucket.put(large, Readable.from([Buffer.alloc(size, 'no image ')]), { mediaType: 'image/jpeg' })
+    const answer = await exchange(service, `${path}?w=350&f=png`)
+    const expected = await sharp(source).resize(350).png().toBuffer()
+    expect(await similarity(answer.body, expected)).to.be.above(0.985)
+    expect((await exchange(service, `${path}?w=362&f=png`)).status).to.equal(422)
+  })
+
   it('are not used where something would be lost', async () => {
     await breakOriginal()
     for (const query of [
@@ -119,6 +144,8 @@ onTwoBackends('proxies of large images', (start) => {
   })
 
   it('are deleted with their original', async () => {
+    for (const width of [201, 202, 203]) await exchange(service, `${path}?w=${width}`)
+    await eventually(async () => expect((await derivatives()).join()).to.include('_proxy-720 stored'))
     await deleteFile(service, record.s3PathOriginal)
     await settled(service)
     const left = (await service.objects()).filter((name) => name.includes(record.sourceName))
