@@ -194,14 +194,15 @@ export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_RUN_IN }: Config): boole
 }
 
 /**
- * The maximum of concurrent transformations: the number of cores per web process, plus two where threads are left for them.
- * One address may have all but one of them. With as many as cores, a core would be idle between the end of one and the begin
- * of the next, for 7 % of the time. In a child process, the additional ones would cost more than they gain.
+ * The maximum of concurrent transformations: the number of cores per web process, plus three where threads are left for
+ * them: one is reserved for trusted callers, one for a new caller, and one keeps a core busy between the end of one
+ * transformation and the begin of the next, for 7 % of the time. In a child process, the additional ones would cost more
+ * than they gain.
  */
 function transformsAtOnce(config: Config): number {
   if (config.MEMORY_PROFILE === 'small') return 1
   const cores = Math.max(1, Math.floor(coresOf(config) / config.WEB_CONCURRENCY))
-  return Math.min(cores + 2, Math.max(cores, threadsForTransforms(config)))
+  return Math.min(cores + 3, Math.max(cores, threadsForTransforms(config)))
 }
 
 /**

@@ -90,19 +90,22 @@ export function createCopies({
         (side) => mayHave(side, reducible) && suffices(scaleOfCopy(full, side), leastScale),
       )
       const [best] = useful
+      const makeBest = () => {
+        if (best !== undefined && best !== COPY_SIDE) proxies?.make(best, { atOnce: false })
+      }
       let isFound = false
-      for (const side of proxies ? useful : []) {
+      for (const side of useful) {
         const stored = await proxies?.find(side)
         if (!stored) continue
         isFound = true
         const outcome = await tried(stored)
         if (!outcome) break
-        if (best !== undefined && best !== side) proxies?.make(best, { atOnce: false })
+        if (side !== best) makeBest()
         return outcome
       }
       if (!isExpensive(reducible)) {
         const outcome = await render(undefined)
-        if (best !== undefined && !isFound) proxies?.make(best, { atOnce: false })
+        if (!isFound) makeBest()
         return outcome
       }
       let atOnce = false
@@ -118,7 +121,10 @@ export function createCopies({
       const outcome = isShared
         ? await shared.use({ name, bytes, decode: () => decode(pixels), signal }, fromShared)
         : await render(undefined)
-      if (!isFound) proxies?.make(COPY_SIDE, { atOnce })
+      if (!isFound) {
+        proxies?.make(COPY_SIDE, { atOnce })
+        makeBest()
+      }
       return outcome
     },
   }

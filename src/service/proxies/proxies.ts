@@ -90,17 +90,23 @@ export function createProxies(options: ProxiesOptions): Proxies {
   function begin(request: DeriveRequest, side: ProxySide, { atOnce }: { atOnce: boolean }): void {
     const { client, record } = request
     const plan = plans.get(side)
-    const name = `${client.id} ${record.key} ${record.sha256} ${side}`
+    const nameOf = (of: ProxySide) => `${client.id} ${record.key} ${record.sha256} ${of}`
+    const name = nameOf(side)
     if (!plan || !isWorth(name, side)) return
     if (stopping.signal.aborted || failed.has(name) || underWay.has(name)) return
     if (underWay.size >= MAX_WAITING) return
     const isSmall = side !== COPY_SIDE
     const work = async () => {
       stopping.signal.throwIfAborted()
-      if (atOnce || isSmall || (await idle())) await make(request, plan, name)
+      if (isSmall || atOnce || (await idle())) await make(request, plan, name)
     }
-    const inTurn = isSmall ? oneSmall : oneLarge
-    const ended = (atOnce ? work() : inTurn(work)).catch(() => {}).finally(() => underWay.delete(name))
+    // It is rendered from the large one, if that is about to be stored.
+    const afterLarge = async () => {
+      await underWay.get(nameOf(COPY_SIDE))
+      await oneSmall(work)
+    }
+    const made = isSmall ? afterLarge() : atOnce ? work() : oneLarge(work)
+    const ended = made.catch(() => {}).finally(() => underWay.delete(name))
     underWay.set(name, ended)
   }
 

@@ -98,10 +98,10 @@ onTwoBackends('proxies of large images', (start) => {
   it('are stored in smaller sizes too, when these have been useful for the third time', async () => {
     const small = `${record.s3PathOriginal}_proxy-720`
     const sizes = async () => (await derivatives()).filter((name) => name.includes('_proxy-'))
-    for (const width of [201, 202]) await exchange(service, `${path}?w=${width}`)
+    await exchange(service, `${path}?w=201`)
     await settled(service)
     expect(await sizes()).to.deep.equal([])
-    await exchange(service, `${path}?w=203`)
+    await exchange(service, `${path}?w=202`)
     await eventually(async () => expect(await sizes()).to.deep.equal([`${small} stored`]))
     const bucket = service.storage.buckets.of(CLIENT)
     const proxy = await bucket.find(storedKey(small))
@@ -144,7 +144,7 @@ onTwoBackends('proxies of large images', (start) => {
   })
 
   it('are deleted with their original', async () => {
-    for (const width of [201, 202, 203]) await exchange(service, `${path}?w=${width}`)
+    for (const width of [201, 202]) await exchange(service, `${path}?w=${width}`)
     await eventually(async () => expect((await derivatives()).join()).to.include('_proxy-720 stored'))
     await deleteFile(service, record.s3PathOriginal)
     await settled(service)

@@ -58,8 +58,8 @@ describe('turns of new derivatives', () => {
   let service: Service
   before(async () => {
     service = await startService({
-      // As scripts/node.sh has it: two slots more than there are cores.
-      env: { TRUST_PROXY: '1', UV_THREADPOOL_SIZE: String(availableParallelism() + 4), ...ROOM },
+      // As scripts/node.sh has it: three slots more than there are cores.
+      env: { TRUST_PROXY: '1', UV_THREADPOOL_SIZE: String(availableParallelism() + 5), ...ROOM },
       engines: [slow.engine],
     })
   })
