@@ -23,6 +23,7 @@ import type { MetricsReader } from './core/ports/metrics.ts'
 import { archiveInspector } from './engines/archive/zip-entries.ts'
 import { imageInspector } from './engines/image/inspector.ts'
 import { handleParseErrors } from './http/connection/malformed-requests.ts'
+import type { HttpOptions } from './http/options.ts'
 import { createHttp } from './http/server.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { version } from './process/version.ts'
@@ -40,7 +41,7 @@ export { openOperator } from './assembly/operator.ts'
 export { loadEverything } from './assembly/plugins.ts'
 export type { Storage } from './assembly/services.ts'
 
-export interface AppOptions extends LoadOptions {
+export interface AppOptions extends LoadOptions, Pick<HttpOptions, 'messages'> {
   /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string
   log: Log
@@ -109,7 +110,7 @@ type OpenAppOptions = AppOptions & {
 
 async function openApp(
   services: Services,
-  { config, baseUrl, log, loaded, prometheus, shareMetrics, isStopping = () => false }: OpenAppOptions,
+  { config, baseUrl, log, loaded, prometheus, messages, ...options }: OpenAppOptions,
 ): Promise<App> {
   const {
     backends,
@@ -135,7 +136,7 @@ async function openApp(
   const commands = operatorCommands(services, { config, baseUrl })
   const { chain, ffmpeg, plugins } = loaded
   const metrics = prometheus ?? noMetrics
-  const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
+  const readMetrics = prometheus && (options.shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const known = findClient(FIRST_CLIENT_ID)
   const credentials = await firstCredentials({ config, known, recovery: services.recovery, log })
   await clients.ensureFirst(credentials)
@@ -166,6 +167,7 @@ async function openApp(
   eager.work()
   const remotes = openRemotes(services, { config, log, loaded, transformations })
   const handle = createHttp({
+    messages,
     clients,
     managedClients,
     ...members.http,
@@ -195,7 +197,7 @@ async function openApp(
     limits: backends.limits,
     checks: {
       version: version(),
-      isStopping,
+      isStopping: options.isStopping ?? (() => false),
       bucket: () => buckets.ping(),
       index: () => index.ping(),
       ffmpeg: () => ffmpeg.isMissing(),

@@ -13,6 +13,7 @@ import { checkReport } from './process/web/check-report.ts'
 import { isOneOfSeveral, type Ready, runWebProcesses, tellReady } from './process/web/cluster.ts'
 import { gatherMetrics, shareMetrics } from './process/web/cluster-metrics.ts'
 import { watchHeap } from './process/web/heap.ts'
+import { messageClasses } from './process/web/message-classes.ts'
 import { serveMetrics } from './process/web/metrics-server.ts'
 import { holderOfPort } from './process/web/port-holder.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
@@ -66,10 +67,12 @@ async function main(): Promise<void> {
   const opened = new Promise<RequestListener>((resolve) => {
     open = resolve
   })
-  const server = createWebServer(config, async (req, res) => {
+  const messages = messageClasses()
+  const waiting: RequestListener = async (req, res) => {
     shutdown.mark(res)
     return (await opened)(req, res)
-  })
+  }
+  const server = createWebServer(config, waiting, messages)
   const shutdown = createShutdown(server)
   const port = await listen(server, config)
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
@@ -78,6 +81,7 @@ async function main(): Promise<void> {
     root: projectRoot(),
     baseUrl,
     log,
+    messages,
     isStopping: shutdown.hasBegun,
     ...(isOneOfSeveral ? { shareMetrics } : {}),
   })
