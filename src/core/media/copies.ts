@@ -3,6 +3,9 @@ import type { FullImage } from '../bytes/asset.ts'
 /** Maximum of the longer side of a smaller copy, in pixels. */
 export const COPY_SIDE = 2560
 
+/** Images of fewer pixels have no smaller copies, unless the operator sets another limit. */
+export const COPIES_FROM_PIXELS = 4_000_000
+
 /** The longer sides of the smaller copies that are stored, in pixels, in ascending order. */
 export const PROXY_SIDES = [720, 1440, COPY_SIDE] as const
 export type ProxySide = (typeof PROXY_SIDES)[number]

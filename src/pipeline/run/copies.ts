@@ -1,5 +1,6 @@
 import type { Asset } from '../../core/bytes/asset.ts'
 import {
+  COPIES_FROM_PIXELS,
   COPY_SIDE,
   PROXY_SIDES,
   type ProxySide,
@@ -31,9 +32,7 @@ export interface Copies {
   ): Promise<Asset>
 }
 
-// Without shrinking in the decoder, a megapixel takes 10 ms or more, otherwise 2 ms.
-const UNSHRUNK_FROM_PIXELS = 4_000_000
-const SMALL_FROM_PIXELS = 4_000_000
+// With shrinking in the decoder, a megapixel takes 2 ms, otherwise 10 ms or more.
 const SHARED_FROM_PIXELS = 12_000_000
 // Red, green, blue and alpha.
 const BYTES_PER_PIXEL = 4
@@ -57,7 +56,7 @@ export function createCopies({
   const fromPixels = proxyFromPixels || SHARED_FROM_PIXELS
 
   function isExpensive({ full: { width, height }, shrinksOnLoad }: Reducible): boolean {
-    const from = shrinksOnLoad ? fromPixels : Math.min(fromPixels, UNSHRUNK_FROM_PIXELS)
+    const from = shrinksOnLoad ? fromPixels : Math.min(fromPixels, COPIES_FROM_PIXELS)
     return width * height >= from
   }
 
@@ -65,7 +64,7 @@ export function createCopies({
   function mayHave(side: ProxySide, reducible: Reducible): boolean {
     if (side === COPY_SIDE) return isExpensive(reducible)
     const { width, height } = reducible.full
-    const isLarge = width * height >= Math.min(fromPixels, SMALL_FROM_PIXELS)
+    const isLarge = width * height >= Math.min(fromPixels, COPIES_FROM_PIXELS)
     return isLarge && scaleOfCopy(reducible.full, side) <= LARGEST_SCALE_OF_SMALL
   }
 

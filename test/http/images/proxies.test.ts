@@ -154,6 +154,30 @@ onTwoBackends('proxies of large images', (start) => {
 })
 
 describe('PROXY_FROM_MEGAPIXELS=0', () => {
+  it('renders as with proxies: the decoder shrinks to at least twice the size of the output', async () => {
+    const service = await startService({ env: { PROXY_FROM_MEGAPIXELS: '0' } })
+    try {
+      const bytes = await sharp(await photo())
+        .resize(2560, 1600, { fit: 'fill' })
+        .jpeg()
+        .toBuffer()
+      const { src } = await uploadOne(service, { name: 'a.jpg', bytes })
+      const { body } = await exchange(service, `${new URL(src).pathname}?w=216&f=png`)
+      const [exact, fast] = await Promise.all(
+        [false, true].map((fastShrinkOnLoad) =>
+          sharp(bytes).resize(216, null, { fastShrinkOnLoad }).raw().toBuffer(),
+        ),
+      )
+      const pixels = await sharp(body).raw().toBuffer()
+      expect({ exact: exact?.equals(pixels), fast: fast?.equals(pixels) }).to.deep.equal({
+        exact: true,
+        fast: false,
+      })
+    } finally {
+      await service.stop()
+    }
+  })
+
   it('stores no proxies', async () => {
     const service = await startService({ env: { PROXY_FROM_MEGAPIXELS: '0' } })
     try {
