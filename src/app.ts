@@ -115,7 +115,6 @@ async function openApp(
     backends,
     buckets,
     index,
-    events,
     clients,
     managedClients,
     members,
@@ -191,7 +190,7 @@ async function openApp(
     signedLinks,
     webhooks,
     findClient,
-    ...openArchives({ deliveries, events, ledger: backends.ledger, findClient, log }),
+    ...openArchives(services, { deliveries, log }),
     limits: backends.limits,
     checks: {
       version: version(),

@@ -39,14 +39,25 @@ const BODY_MAX_BYTES = 64 * 1024
  * are stored, they are not compressed, and the download can be resumed.
  */
 export function zipLinkRoutes(options: Dependencies): Router {
-  const { clients, archiveLinks, limits, minBytesPerSecond, baseUrl } = options
+  const { clients, archiveLinks, layOutArchive, limits, minBytesPerSecond, baseUrl } = options
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/zip/links', async (req, res) => {
-    const { client, folder, until } = callerBySecret(req, clients, 'read')
+    const grant = callerBySecret(req, clients, 'read')
+    const { client, folder } = grant
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
     const { items, archiveName } = readZipRequest(body)
     await consumeRateLimit(req, res, { limits, limited: 'zip', client })
-    const { id, expiresAt } = await archiveLinks.create({ client, archiveName, items, folder }, { until })
+    // Now, so that the download begins at once.
+    const files = {
+      client,
+      caller: trustedCallerOf(req),
+      archiveName,
+      items,
+      folder,
+      signal: clientGone(res),
+    }
+    await layOutArchive(files, { addsChecksums: true })
+    const { id, expiresAt } = await archiveLinks.create({ archiveName, items }, grant)
     const url = `${baseUrl}/v1/zip/${id}/${encodeURIComponent(archiveName)}`
     res.setHeader('Cache-Control', 'no-store')
     res.status(201).json({ url, expiresAt: new Date(expiresAt).toISOString() })
@@ -70,7 +81,7 @@ async function download(
   await consumeRateLimit(req, res, { limits, limited: 'zip', client })
   const signal = clientGone(res)
   const request = { ...files, caller: trustedCallerOf(req), signal }
-  const stored = await layOutArchive(request)
+  const stored = await layOutArchive(request, { addsChecksums: true })
   if (!stored) return send(req, res, request)
   const { asset, etag } = stored
   if (first === undefined) await note(etag)

@@ -1,8 +1,11 @@
-import type { Client } from '../../core/clients/client.ts'
-import { newFileId } from '../../core/files/object-key.ts'
+import { isValid } from '../../core/clients/client.ts'
+import type { Grant } from '../../core/clients/grant.ts'
+import { isFileId, newFileId } from '../../core/files/object-key.ts'
 import type { Ledger } from '../../core/ports/ledger.ts'
-import { fileNotFound } from '../../core/problem.ts'
-import type { ArchiveFiles, ArchiveItem } from './sources.ts'
+import { fileNotFound, unlessStatus } from '../../core/problem.ts'
+import type { ClientAccess } from '../clients/access.ts'
+import { createLinkSpace } from './link-space.ts'
+import type { ArchiveFiles } from './sources.ts'
 
 /** The files of an archive, as its link retains them. */
 export type LinkedFiles = Pick<ArchiveFiles, 'client' | 'archiveName' | 'items' | 'folder'>
@@ -18,70 +21,75 @@ export interface OpenedArchiveLink extends LinkedFiles {
 /** Links by which an archive is downloaded without a secret, and resumed. */
 export interface ArchiveLinks {
   /**
-   * @param until latest expiry in milliseconds since 1970: that of the secret that requests the link
+   * @param grant that of the secret that requests the link: the link expires with it, or is revoked with it
    * @returns the id, of 128 random bits, and the expiry in milliseconds since 1970
-   * @throws Problem 503
+   * @throws Problem 429 when the links of this client need too much space, 503
    */
   create(
-    files: LinkedFiles,
-    options: { until?: number | undefined },
+    files: Pick<LinkedFiles, 'archiveName' | 'items'>,
+    grant: Grant,
   ): Promise<{ id: string; expiresAt: number }>
-  /** @throws Problem 404 for an unknown or expired link, or another name of the archive, 503 */
+  /** @throws Problem 404 for an unknown, expired or revoked link, or another name of the archive, 503 */
   open(id: string, archiveName: string): Promise<OpenedArchiveLink>
 }
 
 const LIFETIME_MS = 24 * 3600 * 1000
 
 /** What the ledger has of a link. */
-interface Stored {
+interface Stored extends Pick<LinkedFiles, 'archiveName' | 'items' | 'folder'>, Pick<Grant, 'secretDigest'> {
   client: string
-  archiveName: string
-  items: ArchiveItem[]
-  folder?: string
   expiresAt: number
   etag?: string
 }
 
 export function createArchiveLinks({
   ledger,
-  findClient,
+  clients,
   now = Date.now,
 }: {
   ledger: Ledger
-  findClient: (id: string) => Client | undefined
+  clients: Pick<ClientAccess, 'withId'>
   now?: () => number
 }): ArchiveLinks {
   const nameOf = (id: string) => `archive ${id}`
+  const space = createLinkSpace({ ledger, windowMs: LIFETIME_MS, now })
+
+  /** The client of a link, while the secret that has requested it is valid. @throws Problem 503 */
+  async function clientOf({ client: id, secretDigest }: Stored) {
+    const client = await unlessStatus(404, (async () => clients.withId(id))())
+    const isRevoked =
+      secretDigest !== undefined &&
+      !client?.secrets.some((secret) => secret.digest === secretDigest && isValid(secret, now()))
+    return isRevoked ? undefined : client
+  }
 
   return {
-    async create({ client, archiveName, items, folder }, { until = Number.POSITIVE_INFINITY }) {
+    async create({ archiveName, items }, { client, folder, until = Number.POSITIVE_INFINITY, secretDigest }) {
       const id = newFileId()
       const expiresAt = Math.min(now() + LIFETIME_MS, until)
-      const stored: Stored = {
-        client: client.id,
-        archiveName,
-        items: [...items],
-        ...(folder === undefined ? {} : { folder }),
-        expiresAt,
-      }
-      await ledger.replace(nameOf(id), undefined, JSON.stringify(stored), { forgetAt: expiresAt })
+      const stored: Stored = { client: client.id, archiveName, items, folder, secretDigest, expiresAt }
+      const text = JSON.stringify(stored)
+      await space.take(client.id, Buffer.byteLength(text))
+      await ledger.replace(nameOf(id), undefined, text, { forgetAt: expiresAt })
       return { id, expiresAt }
     },
 
     async open(id, archiveName) {
-      const text = await ledger.find(nameOf(id))
-      if (text === undefined) throw fileNotFound()
-      const { client: clientId, expiresAt, ...stored } = JSON.parse(text) as Stored
-      const client = findClient(clientId)
-      if (!client || client.removing || stored.archiveName !== archiveName || now() >= expiresAt)
-        throw fileNotFound()
+      const text = isFileId(id) ? await ledger.find(nameOf(id)) : undefined
+      const stored = text === undefined ? undefined : (JSON.parse(text) as Stored)
+      if (stored?.archiveName !== archiveName || now() >= stored.expiresAt) throw fileNotFound()
+      const client = await clientOf(stored)
+      if (!client) throw fileNotFound()
+      const { items, folder, expiresAt, etag } = stored
       return {
-        ...stored,
         client,
+        archiveName,
+        items,
+        folder,
+        ...(etag === undefined ? {} : { etag }),
         async note(etag) {
-          const noted = JSON.stringify({ ...(JSON.parse(text) as Stored), etag })
           // Another request may have been faster: then its ETag stays.
-          await ledger.replace(nameOf(id), text, noted, { forgetAt: expiresAt })
+          await ledger.replace(nameOf(id), text, JSON.stringify({ ...stored, etag }), { forgetAt: expiresAt })
         },
       }
     },
