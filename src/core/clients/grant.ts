@@ -11,7 +11,7 @@ export interface Grant {
   /** Expiry of the secret, in milliseconds since 1970. Nothing that is signed with it may last longer. */
   until?: number | undefined
   /** The digest of the secret; absent for a member of the console. */
-  secretDigest?: string
+  secretDigest?: string | undefined
 }
 
 /**

@@ -56,8 +56,8 @@ export function zipLinkRoutes(options: Dependencies): Router {
       folder,
       signal: clientGone(res),
     }
-    await layOutArchive(files, { addsChecksums: true })
-    const { id, expiresAt } = await archiveLinks.create({ archiveName, items }, grant)
+    const etag = (await layOutArchive(files, { addsChecksums: true }))?.etag
+    const { id, expiresAt } = await archiveLinks.create({ archiveName, items, etag }, grant)
     const url = `${baseUrl}/v1/zip/${id}/${encodeURIComponent(archiveName)}`
     res.setHeader('Cache-Control', 'no-store')
     res.status(201).json({ url, expiresAt: new Date(expiresAt).toISOString() })
@@ -74,7 +74,7 @@ async function download(
   { archiveLinks, layOutArchive, send, limits, readers }: Dependencies,
 ): Promise<void> {
   const { id = '', archiveName = '' } = req.params as Record<string, string>
-  const { etag: first, note, ...files } = await archiveLinks.open(id, archiveName)
+  const { delivers, ...files } = await archiveLinks.open(id, archiveName)
   const { client } = files
   stateOf(req).clientId = client.id
   // Ranges count, too: each one finds all files of the archive.
@@ -82,11 +82,14 @@ async function download(
   const signal = clientGone(res)
   const request = { ...files, caller: trustedCallerOf(req), signal }
   const stored = await layOutArchive(request, { addsChecksums: true })
+  // Not the answer to a HEAD: it delivers no bytes.
+  const isSame = req.method !== 'GET' || (await delivers(stored?.etag))
   if (!stored) return send(req, res, request)
   const { asset, etag } = stored
-  if (first === undefined) await note(etag)
   // Many programs resume without If-Range. A part of another archive would spoil what they have.
-  else if (first !== etag && req.headers['if-range'] === undefined) delete req.headers.range
+  if (!isSame && !req.get('If-Range')?.startsWith('"')) delete req.headers.range
+  // The date is that of the newest file: it remains when another file is deleted.
+  for (const condition of ['if-modified-since', 'if-unmodified-since']) delete req.headers[condition]
   await sendAsset(req, res, {
     asset,
     etag,

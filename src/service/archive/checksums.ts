@@ -13,9 +13,8 @@ import type { Delivery, StoredSource } from '../delivery/deliveries.ts'
 import type { Annotate } from '../files/annotate.ts'
 
 /**
- * The CRC-32 of stored files that have none: originals that were stored by an older version or imported, and derivatives that the
- * index has lost. It is computed while such a file is read as a whole, and noted in its record. Then archives with this file can be
- * laid out.
+ * The CRC-32 of stored files that have none: originals that an older version has stored, and derivatives that the index had lost. It is
+ * computed while such a file is read as a whole, and noted in its record. From then on, archives with this file can be laid out.
  */
 export interface Checksums {
   /**
@@ -68,9 +67,10 @@ export function createChecksums({
   async function noteDerivative(client: Client, source: StoredSource, { crc32 }: Sums): Promise<void> {
     const ref = { clientId: client.id, key: source.original }
     const { derivative } = await index.find(ref, source.derivative)
-    if (derivative?.state !== 'stored' || source.asset.size === 0)
-      return // Fails when the file was deleted or replaced since it was found. Without a range, it would not.
-    ;(await source.asset.open({ range: { start: 0, end: 0 } })).destroy()
+    if (derivative?.state !== 'stored' || source.asset.size === 0) return
+    // Fails when the file was deleted or replaced since it was found. Without a range, it would not.
+    const first = await source.asset.open({ range: { start: 0, end: 0 } })
+    first.destroy()
     await index.noteChecksum(ref, derivative.record, crc32)
   }
 

@@ -2,7 +2,7 @@ import { isValid } from '../../core/clients/client.ts'
 import type { Grant } from '../../core/clients/grant.ts'
 import { isFileId, newFileId } from '../../core/files/object-key.ts'
 import type { Ledger } from '../../core/ports/ledger.ts'
-import { fileNotFound, unlessStatus } from '../../core/problem.ts'
+import { fileNotFound, unavailable, unlessStatus } from '../../core/problem.ts'
 import type { ClientAccess } from '../clients/access.ts'
 import { createLinkSpace } from './link-space.ts'
 import type { ArchiveFiles } from './sources.ts'
@@ -12,21 +12,25 @@ export type LinkedFiles = Pick<ArchiveFiles, 'client' | 'archiveName' | 'items' 
 
 /** A link that was followed. */
 export interface OpenedArchiveLink extends LinkedFiles {
-  /** The ETag of the archive when it was first delivered with one. */
-  etag?: string
-  /** Retains the ETag of the first delivery. */
-  note(etag: string): Promise<void>
+  /**
+   * Notes that bytes of an archive are delivered.
+   * @param etag undefined for an archive whose bytes are not known before it is sent
+   * @returns whether this link has never delivered bytes of another archive
+   * @throws Problem 503
+   */
+  delivers(etag: string | undefined): Promise<boolean>
 }
 
 /** Links by which an archive is downloaded without a secret, and resumed. */
 export interface ArchiveLinks {
   /**
+   * @param files `etag`: of the archive now, if it is known
    * @param grant that of the secret that requests the link: the link expires with it, or is revoked with it
    * @returns the id, of 128 random bits, and the expiry in milliseconds since 1970
    * @throws Problem 429 when the links of this client need too much space, 503
    */
   create(
-    files: Pick<LinkedFiles, 'archiveName' | 'items'>,
+    files: Pick<LinkedFiles, 'archiveName' | 'items'> & { etag?: string | undefined },
     grant: Grant,
   ): Promise<{ id: string; expiresAt: number }>
   /** @throws Problem 404 for an unknown, expired or revoked link, or another name of the archive, 503 */
@@ -34,12 +38,15 @@ export interface ArchiveLinks {
 }
 
 const LIFETIME_MS = 24 * 3600 * 1000
+// Requests of one link at the same time: a download manager sends up to 16.
+const ATTEMPTS = 20
 
 /** What the ledger has of a link. */
 interface Stored extends Pick<LinkedFiles, 'archiveName' | 'items' | 'folder'>, Pick<Grant, 'secretDigest'> {
   client: string
   expiresAt: number
-  etag?: string
+  /** Of the archive, first as it was when the link was created. Null when other or unknown bytes were delivered. */
+  etag?: string | null | undefined
 }
 
 export function createArchiveLinks({
@@ -54,6 +61,11 @@ export function createArchiveLinks({
   const nameOf = (id: string) => `archive ${id}`
   const space = createLinkSpace({ ledger, windowMs: LIFETIME_MS, now })
 
+  async function read(id: string): Promise<{ text: string; stored: Stored } | undefined> {
+    const text = await ledger.find(nameOf(id))
+    return text === undefined ? undefined : { text, stored: JSON.parse(text) as Stored }
+  }
+
   /** The client of a link, while the secret that has requested it is valid. @throws Problem 503 */
   async function clientOf({ client: id, secretDigest }: Stored) {
     const client = await unlessStatus(404, (async () => clients.withId(id))())
@@ -64,10 +76,13 @@ export function createArchiveLinks({
   }
 
   return {
-    async create({ archiveName, items }, { client, folder, until = Number.POSITIVE_INFINITY, secretDigest }) {
+    async create(
+      { archiveName, items, etag },
+      { client, folder, until = Number.POSITIVE_INFINITY, secretDigest },
+    ) {
       const id = newFileId()
       const expiresAt = Math.min(now() + LIFETIME_MS, until)
-      const stored: Stored = { client: client.id, archiveName, items, folder, secretDigest, expiresAt }
+      const stored: Stored = { client: client.id, archiveName, items, folder, secretDigest, expiresAt, etag }
       const text = JSON.stringify(stored)
       await space.take(client.id, Buffer.byteLength(text))
       await ledger.replace(nameOf(id), undefined, text, { forgetAt: expiresAt })
@@ -75,21 +90,29 @@ export function createArchiveLinks({
     },
 
     async open(id, archiveName) {
-      const text = isFileId(id) ? await ledger.find(nameOf(id)) : undefined
-      const stored = text === undefined ? undefined : (JSON.parse(text) as Stored)
-      if (stored?.archiveName !== archiveName || now() >= stored.expiresAt) throw fileNotFound()
-      const client = await clientOf(stored)
+      let current = isFileId(id) ? await read(id) : undefined
+      if (current?.stored.archiveName !== archiveName) throw fileNotFound()
+      const { items, folder, expiresAt } = current.stored
+      const client = now() < expiresAt ? await clientOf(current.stored) : undefined
       if (!client) throw fileNotFound()
-      const { items, folder, expiresAt, etag } = stored
       return {
         client,
         archiveName,
         items,
         folder,
-        ...(etag === undefined ? {} : { etag }),
-        async note(etag) {
-          // Another request may have been faster: then its ETag stays.
-          await ledger.replace(nameOf(id), text, JSON.stringify({ ...stored, etag }), { forgetAt: expiresAt })
+        async delivers(etag) {
+          for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+            if (!current) throw fileNotFound()
+            const { text, stored } = current
+            const { etag: known = etag ?? null } = stored
+            const after = known === etag ? etag : null
+            if (after === stored.etag) return after !== null
+            const changed = JSON.stringify({ ...stored, etag: after })
+            if (await ledger.replace(nameOf(id), text, changed, { forgetAt: expiresAt }))
+              return after !== null
+            current = await read(id)
+          }
+          throw unavailable('Other requests use this link at the same time. Retry.')
         },
       }
     },

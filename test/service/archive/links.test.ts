@@ -88,6 +88,24 @@ describe('links to archives', () => {
     await links.open(id, 'a.zip')
   })
 
+  it('know whether they have delivered bytes of another archive', async () => {
+    const links = linksOf()
+    const { id } = await links.create(files, grantOf())
+    const delivers = async (etag: string | undefined, of = id) =>
+      (await links.open(of, 'a.zip')).delivers(etag)
+    const several = await Promise.all(Array.from({ length: 16 }, () => delivers('one')))
+    expect(several).to.deep.equal(Array(16).fill(true))
+    expect([await delivers('two'), await delivers('one'), await delivers('two')]).to.deep.equal(
+      Array(3).fill(false),
+    )
+    const other = await links.create({ ...files, etag: 'one' }, grantOf())
+    expect([await delivers('one', other.id), await delivers(undefined, other.id)]).to.deep.equal([
+      true,
+      false,
+    ])
+    expect(await delivers('one', other.id)).to.equal(false)
+  })
+
   it('wait while the files of the client move', async () => {
     const links = linksOf()
     const { id } = await links.create(files, grantOf())
