@@ -1,14 +1,14 @@
 import sharp from 'sharp'
 import type { Format } from '../../core/media/formats.ts'
 import { isRaw } from '../../core/media/photos.ts'
-import { decoderOf } from './decoders/decoders.ts'
+import { usualDecoderOf } from './decoders/decoders.ts'
 
 /** The name of what reads images of a format; undefined when they are not transformed. */
 export function imageReaderOf({ name, extension, group }: Format): string | undefined {
   // A page or a cover of a document.
-  if (group !== 'image') return decoderOf(name)?.library
+  if (group !== 'image') return usualDecoderOf(name)?.library
   if (isRaw(name)) return 'libvips (the preview)'
-  return decoderOf(name)?.library ?? (isOfLibvips(extension) ? 'libvips' : undefined)
+  return usualDecoderOf(name)?.library ?? (isOfLibvips(extension) ? 'libvips' : undefined)
 }
 
 function isOfLibvips(extension: string): boolean {
