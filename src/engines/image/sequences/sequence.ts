@@ -43,6 +43,9 @@ export const sequence: Decoder = {
   },
 }
 
+// Decoders hold frames with borders.
+const PADDING = 128
+
 type Reading = Pick<Sequence, 'tracks' | 'width' | 'height'> &
   Required<Pick<DecodeOptions, 'programs' | 'page'>> & { channels: number; pages: number }
 
@@ -58,7 +61,7 @@ async function readFrames(
     ...['-nostdin', '-v', 'error', '-threads', '1'],
     // The kernel ends ffmpeg at this CPU time, also when this process has been killed.
     ...['-timelimit', String(Math.ceil(programs.timeoutMs / 1000))],
-    ...guardedInput('mov', width * height),
+    ...guardedInput('mov', (width + PADDING) * (height + PADDING)),
     // The edit list repeats the animation, which browsers do themselves.
     ...['-ignore_editlist', '1', '-noautorotate', '-i', 'file:/dev/stdin'],
     ...['-filter_complex', `${colours}${merged},trim=start_frame=${page - 1}`],
