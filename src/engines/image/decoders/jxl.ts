@@ -1,4 +1,5 @@
 import type Vips from 'wasm-vips'
+import { Problem } from '../../../core/problem.ts'
 import { checkPage } from '../pixel-limits.ts'
 import type { Decoder } from './decoder.ts'
 import { jxlFacts } from './jxl-facts.ts'
@@ -50,8 +51,8 @@ type Image = Vips.Image
 let library: Promise<Library> | undefined
 
 /**
- * Runs work with the library. It starts in 0.2 s, so a process has one instance, until a broken file has thrown in it what is not a
- * plain error: its memory may be unusable.
+ * Runs work with the library. It starts in 0.2 s, so a process has one instance, until a broken file has made
+ * it fail in another way than by an error of its own: its memory may be unusable.
  *
  * @param work calls `add` with each image, which is then released
  */
@@ -65,9 +66,9 @@ async function withLibrary<T>(work: (vips: Library, add: (image: Image) => Image
   try {
     return work(await library, add)
   } catch (cause) {
-    if (isPlain(cause)) throw cause
-    library = undefined
-    throw new Error('libjxl cannot decode the JPEG XL', { cause })
+    if (cause instanceof Error && cause.name === 'RuntimeError') library = undefined
+    // Errors of libvips are exceptions of C++.
+    throw cause instanceof Problem ? cause : new Error('libjxl cannot decode the JPEG XL', { cause })
   } finally {
     if (library) for (const image of images) image.delete()
   }
@@ -76,14 +77,18 @@ async function withLibrary<T>(work: (vips: Library, add: (image: Image) => Image
 async function started(): Promise<Library> {
   const { default: start } = await import('wasm-vips')
   const silent = () => {}
-  const vips = await start({ dynamicLibraries: ['vips-jxl.wasm'], print: silent, printErr: silent })
+  const vips = await start({
+    dynamicLibraries: ['vips-jxl.wasm'],
+    print: silent,
+    printErr: silent,
+    // Warnings about parts of broken files.
+    preRun: ({ ENV }: { ENV: Record<string, string> }) => {
+      ENV.VIPS_WARNING = '0'
+    },
+  })
   vips.concurrency(1)
   vips.Cache.max(0)
   return vips
-}
-
-function isPlain(error: unknown): boolean {
-  return error instanceof Error && error.name !== 'RuntimeError'
 }
 
 /** All pixels, with the colour profile. A TIFF of libvips itself would be in memory once more, and all pixels without `sequential`. */
