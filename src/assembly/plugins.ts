@@ -29,7 +29,12 @@ export async function loadEverything({ config, root, engines: given, programs }:
     programs: programs ?? createPrograms(env),
   }
   const ffmpeg = createFfmpeg({ ...media, mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000 })
-  const all: readonly Engine[] = [createSharpEngine({ env }), ffmpeg, createAudioEngine(media), ...(given ?? [])]
+  const all: readonly Engine[] = [
+    createSharpEngine({ env }),
+    ffmpeg,
+    createAudioEngine(media),
+    ...(given ?? []),
+  ]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const packages = (config.PLUGINS ?? []).map((name) => pluginPackage(name, process.cwd()))

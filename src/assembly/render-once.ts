@@ -51,7 +51,11 @@ export async function render<const P extends ParameterSpecs, E extends EngineNam
   { options = {}, accept = '', assets = {} }: RenderOptions = {},
 ): Promise<Rendered> {
   const programs = { folder: join(tmpdir(), 'sluice-testing'), env: programEnvironment() }
-  const all: readonly Engine[] = [createSharpEngine(programs), createFfmpeg(programs), createAudioEngine(programs)]
+  const all: readonly Engine[] = [
+    createSharpEngine(programs),
+    createFfmpeg(programs),
+    createAudioEngine(programs),
+  ]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const { transforms, detector } = await loadPlugins({
     folders: [{ path: OWN_PLUGINS, extension: extname(import.meta.filename), shipped: true }],

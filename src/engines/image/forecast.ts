@@ -7,9 +7,10 @@ import type { Forecast, ForecastStep } from '../../core/plugin-api/plugin.ts'
 import { reducibleOf, reducibleOfDecoded } from './copies/reducible.ts'
 import type { PictureFacts } from './decoders/decoder.ts'
 import { decoderOf, factsOf } from './decoders/decoders.ts'
+import { checkFrames } from './decompression-bombs.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
 import { type ImageHeader, readHeader } from './header.ts'
-import { checkBytes, checkComplete, checkFrames, checkPixels } from './pixel-limits.ts'
+import { checkBytes, checkComplete, checkPixels } from './pixel-limits.ts'
 
 // Memory per pixel in addition to the file, in bytes, measured with 12 and 50 MP and rounded up. For sources that
 // cannot be read row by row.

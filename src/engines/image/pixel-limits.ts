@@ -35,17 +35,6 @@ export function checkPixels(
   )
 }
 
-// For a GIF of 1.5 million frames of one pixel (35 MB), libvips takes 3 s to read the header and 40 s for the rest.
-export const MAX_FRAMES = 5000
-
-/** @throws Problem 422 for an animation of too many frames */
-export function checkFrames({ pages }: { pages: number }): void {
-  if (pages <= MAX_FRAMES) return
-  throw notTransformable(
-    `expected an animation of at most ${MAX_FRAMES} frames to transform but this one has more`,
-  )
-}
-
 /** @throws Problem 400 for a page after the last one */
 export function checkPage(page: number, { pages = 1 }: { pages?: number | undefined }): void {
   if (page <= pages) return

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { createSharpEngine } from '../../../src/engines/image/sharp.ts'
 import { sequenceIn } from '../../../src/engines/image/sequences/tracks.ts'
+import { createSharpEngine } from '../../../src/engines/image/sharp.ts'
 import { assetOf, context } from '../../pipeline/image/transform.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { mutated } from '../../support/media/mutated.ts'
@@ -46,7 +46,10 @@ onOneBackend('an animation of AVIF, HEIC or JPEG XL', (start) => {
 
   /** Asserts the colour of a frame, and its white square, which moves to the right. */
   async function expectFrame(name: string, image: Buffer, frame: number, page = 0) {
-    const { data, info } = await sharp(image, { page }).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+    const { data, info } = await sharp(image, { page })
+      .ensureAlpha()
+      .raw()
+      .toBuffer({ resolveWithObject: true })
     const at = (x: number) => [...data.subarray((18 * info.width + x) * 4)].slice(0, 3)
     const square = (frame + 1) * 10 + 4
     for (const [i, value] of (COLOURS[frame] ?? []).entries()) {
@@ -63,7 +66,14 @@ onOneBackend('an animation of AVIF, HEIC or JPEG XL', (start) => {
       const body = await requested(name, 'w=64&f=webp&q=95')
       const { delay, loop } = FILES[name]
       const known = await sharp(body, { animated: true }).metadata()
-      expect(known, name).to.deep.include({ format: 'webp', width: 64, pageHeight: 48, pages: 4, delay, loop })
+      expect(known, name).to.deep.include({
+        format: 'webp',
+        width: 64,
+        pageHeight: 48,
+        pages: 4,
+        delay,
+        loop,
+      })
       for (const frame of COLOURS.keys()) await expectFrame(name, body, frame, frame)
       const gif = await sharp(await requested(name, 'w=32&f=gif&rotate=90'), { animated: true }).metadata()
       expect(gif, name).to.deep.include({ format: 'gif', width: 24, pageHeight: 32, pages: 4, delay, loop })

@@ -18,7 +18,9 @@ export function jxlFacts(head: Buffer): PictureFacts | undefined {
   const size = sizeIn(bits)
   // All further fields have their defaults.
   if (bits.flag()) return bits.isOver() ? undefined : { ...size, hasAlpha: false }
-  const { orientation, isAnimation } = bits.flag() ? extraFields(bits) : { orientation: 1, isAnimation: false }
+  const { orientation, isAnimation } = bits.flag()
+    ? extraFields(bits)
+    : { orientation: 1, isAnimation: false }
   skipDepth(bits)
   // 16 bits suffice for buffers.
   bits.flag()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { guardedInput } from '../../ffmpeg/input.ts'
 import { ran } from '../../ffmpeg/process.ts'
-import type { Decoder, DecodeOptions } from '../decoders/decoder.ts'
+import type { DecodeOptions, Decoder } from '../decoders/decoder.ts'
 import { displayP3 } from '../decoders/heif.ts'
 import { tiffOf } from '../decoders/tiff.ts'
 import { checkPage } from '../pixel-limits.ts'
@@ -75,7 +75,13 @@ async function readFrames(
     at += chunk.length
   }
   try {
-    await ran('ffmpeg', args, { ...programs, group: 'image', maxBytes: pixels.length, onOutput, stdin: stdin.fd })
+    await ran('ffmpeg', args, {
+      ...programs,
+      group: 'image',
+      maxBytes: pixels.length,
+      onOutput,
+      stdin: stdin.fd,
+    })
   } finally {
     await stdin.close()
   }
