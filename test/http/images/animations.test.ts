@@ -142,6 +142,18 @@ describe('image sequences', () => {
     expect(refused.message).to.contain('animated AVIF')
   })
 
+  it('have durations that can be written, whatever their file states', async () => {
+    const broken = await fileOf('heic-sequence.heic')
+    const media = broken.indexOf('mdhd')
+    const timesOf = async (scale: number) => {
+      broken.writeUInt32BE(scale, media + 16)
+      const { source } = await createSharpEngine({ env: {} }).open(assetOf(broken, 'heic'), {}, context())
+      return 'timing' in source ? source.timing?.delay : undefined
+    }
+    expect(await timesOf(0)).to.deep.equal([0, 0, 0, 0])
+    expect(await timesOf(1)).to.deep.equal(Array.from({ length: 4 }, () => 65_535))
+  })
+
   it('are repeated as often as their edit list states', async () => {
     const bytes = await fileOf('heic-sequence.heic')
     const list = bytes.indexOf('elst')
