@@ -95,9 +95,10 @@ export async function forecastImage(
   const bytesPerChannel = read?.header.depth === 'uchar' ? 1 : 2
   const isDeinterlaced = format === 'png' && source.truncated === true && read?.header.isProgressive === true
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
-  const reducible = facts
-    ? frames === 1
-      ? reducibleOfDecoded({ width, height, format }, steps, limits)
+  const bound = facts ? undefined : decoder?.assumed
+  const reducible = decoder
+    ? frames === 1 && (facts || bound)
+      ? reducibleOfDecoded({ width, height, format, ...(bound ? { isBound: true } : {}) }, steps, limits)
       : undefined
     : read && reducibleOf(read.header, steps, { source, output, limits })
   return {

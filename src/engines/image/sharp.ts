@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp'
-import { assetFromBytes } from '../../core/bytes/asset.ts'
+import { type Asset, assetFromBytes, type FullImage } from '../../core/bytes/asset.ts'
 import { knownFormat } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
@@ -66,7 +66,7 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
       const map =
         gainMap === 'keep' && header.hasGainMap && !asset.copyOf ? await readGainMap(input) : undefined
       const facts = describe(header, { frames, upright, profile })
-      const source = { ...facts, ...asset.copyOf, ...(map ? { gainMap: map } : {}) }
+      const source = { ...facts, ...replacedBy(asset), ...(map ? { gainMap: map } : {}) }
       // Judged by the header alone: nothing has been decoded yet.
       checkPixels(source, limits)
       checkHeld(header, source, limits)
@@ -129,6 +129,13 @@ async function openDecoded(
   const limits = { ...context.limits, sourceMaxBytes: picture.size }
   const { draft, source } = await engine.open(picture, opening, { ...context, limits })
   return { draft, source: { ...source, format } }
+}
+
+/** The facts about the image that a smaller copy replaces, where they differ from its own. */
+function replacedBy({ copyOf }: Asset): Partial<FullImage> {
+  if (!copyOf) return {}
+  const { isBound, ...full } = copyOf
+  return isBound ? { format: full.format } : full
 }
 
 /** Removes all other channels than the colours: sharp cannot flatten an image of more than four channels. */
