@@ -31,6 +31,7 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   'im.heic': DECODED,
   'heic-alpha.heic': DECODED,
   'heic-p3.heic': DECODED,
+  'heic-photo.heic': DECODED,
   'heic-sequence.heic': DECODED,
   'heic-ten.heic': DECODED,
   'heic-turned.heic': DECODED,
