@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Asset, assetFromBytes, readAll, readWhole } from '../../../core/bytes/asset.ts'
 import { formatOfMediaType } from '../../../core/media/formats.ts'
 import type { EngineContext } from '../../../core/plugin-api/plugin.ts'
@@ -45,10 +46,27 @@ export function usualDecoderOf(format: string): Decoder | undefined {
 /** Returns the decoder of a file that libvips does not read. @throws Problem 404 when the file has been deleted */
 export async function decoderOf(source: Asset, signal: AbortSignal): Promise<Decoder | undefined> {
   const { name } = formatOfMediaType(source.mediaType)
-  if (name !== 'avif' && name !== 'heic') return DECODERS[name]
-  const end = Math.min(BRANDS_BYTES, source.size) - 1
-  const head = await readWhole(source, { range: { start: 0, end }, signal })
-  return isSequence(head) ? sequence : DECODERS[name]
+  const mayBeSequence = name === 'avif' || name === 'heic'
+  return mayBeSequence && (await isOfSequence(source, signal)) ? sequence : DECODERS[name]
+}
+
+// By SHA-256. Each transformation asks twice.
+const knownSequences = new LRUCache<string, boolean>({ max: 1000 })
+
+async function isOfSequence(source: Asset, signal: AbortSignal): Promise<boolean> {
+  const { sha256 } = source
+  const before = sha256 === undefined ? undefined : knownSequences.get(sha256)
+  if (before !== undefined) return before
+  const found = isSequence(await headOf(source, BRANDS_BYTES, signal))
+  if (sha256 !== undefined) knownSequences.set(sha256, found)
+  return found
+}
+
+function headOf(source: Asset, bytes: number, signal: AbortSignal): Promise<Buffer> {
+  const isSmall = source.size <= bytes
+  return isSmall
+    ? readAll(source, signal)
+    : readWhole(source, { range: { start: 0, end: bytes - 1 }, signal })
 }
 
 /** Reads the facts of an image from the start of its file, if its decoder finds them there. */
@@ -57,11 +75,7 @@ export async function factsOf(
   source: Asset,
   signal: AbortSignal,
 ): Promise<PictureFacts | undefined> {
-  const isSmall = source.size <= HEAD_BYTES
-  const head = isSmall
-    ? await readAll(source, signal)
-    : await readWhole(source, { range: { start: 0, end: HEAD_BYTES - 1 }, signal })
-  return decoder.facts(head)
+  return decoder.facts(await headOf(source, HEAD_BYTES, signal))
 }
 
 /** The file to which a decoder has decoded an image. */

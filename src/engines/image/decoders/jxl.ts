@@ -12,7 +12,7 @@ import { type Pixels, tiffOf } from './tiff.ts'
 export const jxl: Decoder = {
   library: 'libjxl',
   // Measured with 12 MP: planes of libjxl, its output, and the TIFF.
-  bytesPerPixel: 30,
+  bytesPerPixel: 26,
 
   facts: jxlFacts,
 
