@@ -38,6 +38,9 @@ const HEAD_BYTES = 128 * 1024
 // The first box of an image sequence.
 const BRANDS_BYTES = 256
 
+/** The formats of which some files are image sequences. */
+export const SEQUENCE_FORMATS: ReadonlySet<string> = new Set(['avif', 'heic'])
+
 /** Returns the decoder of a format that libvips does not read, by the name of the format. */
 export function usualDecoderOf(format: string): Decoder | undefined {
   return DECODERS[format]
@@ -46,8 +49,7 @@ export function usualDecoderOf(format: string): Decoder | undefined {
 /** Returns the decoder of a file that libvips does not read. @throws Problem 404 when the file has been deleted */
 export async function decoderOf(source: Asset, signal: AbortSignal): Promise<Decoder | undefined> {
   const { name } = formatOfMediaType(source.mediaType)
-  const mayBeSequence = name === 'avif' || name === 'heic'
-  return mayBeSequence && (await isOfSequence(source, signal)) ? sequence : DECODERS[name]
+  return SEQUENCE_FORMATS.has(name) && (await isOfSequence(source, signal)) ? sequence : DECODERS[name]
 }
 
 // By SHA-256. Each transformation asks twice.
