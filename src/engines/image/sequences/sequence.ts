@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { guardedInput } from '../../ffmpeg/input.ts'
 import { ran } from '../../ffmpeg/process.ts'
+import { scratchProblem } from '../../temp/scratch.ts'
 import type { DecodeOptions, Decoder } from '../decoders/decoder.ts'
 import { displayP3 } from '../decoders/heif.ts'
 import { tiffOf } from '../decoders/tiff.ts'
@@ -12,7 +13,7 @@ import { type Sequence, sequenceIn } from './tracks.ts'
 
 /**
  * Image sequences of AVIF and HEIC: animations. ffmpeg decodes them, as it decodes videos: libheif as WebAssembly has no decoder for
- * AV1, and reads memory of others for frames that are stored in another order (1.23). The colours become sRGB, or keep their profile.
+ * AV1, and crashes at frames that are stored in another order than they are shown (1.23).
  */
 export const sequence: Decoder = {
   library: 'ffmpeg',
@@ -45,6 +46,7 @@ export const sequence: Decoder = {
 
 // Decoders hold frames with borders.
 const PADDING = 128
+const P3_PRIMARIES = 12
 
 type Reading = Pick<Sequence, 'tracks' | 'width' | 'height'> &
   Required<Pick<DecodeOptions, 'programs' | 'page'>> & { channels: number; pages: number }
@@ -88,17 +90,23 @@ async function readFrames(
   if (at !== pixels.length) throw new Error('the frames of the image sequence are incomplete')
 }
 
-/** ffmpeg has to seek in the file. A file without a name remains nowhere, not even when this process is killed. */
+/**
+ * ffmpeg has to seek in the file. A file without a name leaves nothing behind, not even when this process is killed.
+ *
+ * @throws Problem 503 when the disk is full
+ */
 async function unnamedFile(bytes: Buffer) {
   const path = join(tmpdir(), `sluice-sequence-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
   try {
     await rm(path)
-    await file.write(bytes)
+    // With positions: where ffmpeg shares the descriptor, it starts to read at the current one.
+    for (let at = 0; at < bytes.length; )
+      at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten
     return file
   } catch (error) {
     await file.close()
-    throw error
+    throw scratchProblem(error)
   }
 }
 
@@ -108,5 +116,3 @@ async function profileIn(colours: Buffer): Promise<Buffer | undefined> {
   if (type === 'prof' || type === 'rICC') return colours.subarray(4)
   return type === 'nclx' && colours.readUInt16BE(4) === P3_PRIMARIES ? displayP3() : undefined
 }
-
-const P3_PRIMARIES = 12
