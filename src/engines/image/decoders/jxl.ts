@@ -6,8 +6,8 @@ import { jxlFacts } from './jxl-facts.ts'
 import { type Pixels, tiffOf } from './tiff.ts'
 
 /**
- * JPEG XL, with libjxl in libvips as WebAssembly: pixels of 8 bits, upright, with their colour profile. libvips of sharp has no
- * libjxl. An animation has all its frames.
+ * JPEG XL, with libjxl in libvips as WebAssembly: pixels of 8 bits, upright, with their colour profile. The libvips of sharp has no
+ * libjxl.
  */
 export const jxl: Decoder = {
   library: 'libjxl',
@@ -21,12 +21,12 @@ export const jxl: Decoder = {
     return withLibrary((vips, add) => {
       // Nothing is decoded before pixels are requested.
       const first = add(vips.Image.newFromBuffer(bytes))
-      const pages = first.getTypeof('n-pages') === 0 ? 1 : first.getInt('n-pages')
+      const pages = pagesOf(first)
       checkPage(page, { pages })
       const isAnimation = frames === 'all' && pages > 1
       check({ width: first.width, height: first.height, pages: isAnimation ? pages : 1 })
-      const strings = isAnimation ? '[n=-1]' : `[page=${page - 1}]`
-      const image = add(vips.Image.newFromBuffer(bytes, strings, { access: 'sequential' }))
+      const which = isAnimation ? '[n=-1]' : `[page=${page - 1}]`
+      const image = add(vips.Image.newFromBuffer(bytes, which, { access: 'sequential' }))
       const tiff = tiffOf({ ...pixelsOf(add(inBytes(image))), pages: isAnimation ? pages : 1 })
       const file = { bytes: tiff, mediaType: 'image/tiff' }
       if (!isAnimation) return file
@@ -40,9 +40,14 @@ export const jxl: Decoder = {
     if (facts.pages !== 'unknown') return { ...facts, pages: 1 }
     return withLibrary((vips, add) => ({
       ...facts,
-      pages: add(vips.Image.newFromBuffer(bytes)).getInt('n-pages'),
+      pages: pagesOf(add(vips.Image.newFromBuffer(bytes))),
     }))
   },
+}
+
+/** A still image has no number of pages. */
+function pagesOf(image: Image): number {
+  return image.getTypeof('n-pages') === 0 ? 1 : image.getInt('n-pages')
 }
 
 type Library = typeof Vips
@@ -51,8 +56,8 @@ type Image = Vips.Image
 let library: Promise<Library> | undefined
 
 /**
- * Runs work with the library. It starts in 0.2 s, so a process has one instance, until a broken file has made
- * it fail in another way than by an error of its own: its memory may be unusable.
+ * Runs work with the library. It starts in 0.2 s, so a process has one instance, until a broken file has made it fail in another
+ * way than by an error of its own: its memory may be unusable.
  *
  * @param work calls `add` with each image, which is then released
  */
@@ -100,7 +105,7 @@ function pixelsOf(image: Image): Pixels {
     width,
     height: pageHeight,
     channels,
-    model: channels < 3 ? 'grey' : 'rgb',
+    model: image.interpretation === 'cmyk' ? 'cmyk' : channels < 3 ? 'grey' : 'rgb',
     ...(hasProfile ? { profile: Buffer.from(image.getBlob('icc-profile-data')) } : {}),
     row: (y) => pixels.subarray(y * width * channels, (y + 1) * width * channels),
   }

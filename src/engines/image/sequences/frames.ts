@@ -6,6 +6,9 @@ import { decoding } from '../failures.ts'
 import { headerIn } from '../header.ts'
 import { describe, type ImageOpening } from '../source.ts'
 
+// Of GIF.
+const MAX_TIME = 65_535
+
 /** Opens the frames of an animation that another decoder has decoded. Their number and size have been checked. */
 export async function openFrames(
   { picture, format, timing }: DecodedImage,
@@ -27,5 +30,3 @@ export async function openFrames(
 function limited(value: number): number {
   return Number.isFinite(value) ? Math.min(MAX_TIME, Math.max(0, value)) : 0
 }
-
-const MAX_TIME = 65_535
