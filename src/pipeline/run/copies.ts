@@ -63,15 +63,15 @@ export function createCopies({
   /** Whether an image may have this proxy. Small ones also spare work for images that are not expensive. */
   function mayHave(side: ProxySide, reducible: Reducible): boolean {
     if (side === COPY_SIDE) return isExpensive(reducible)
-    const { width, height } = reducible.full
+    const { width, height, isBound } = reducible.full
     const isLarge = width * height >= Math.min(fromPixels, COPIES_FROM_PIXELS)
-    return isLarge && scaleOfCopy(reducible.full, side) <= LARGEST_SCALE_OF_SMALL
+    return !isBound && isLarge && scaleOfCopy(reducible.full, side) <= LARGEST_SCALE_OF_SMALL
   }
 
   return {
     async render({ reducible, source }, { context, decode, render }) {
       if (!reducible) return render(undefined)
-      const { full, scale } = reducible
+      const { full, scale, isSlow = false } = reducible
       const { signal, clientId, log } = context
       const proxies = proxyFromPixels > 0 ? context.proxies : undefined
       const asCopy = (asset: Asset): Asset => ({ ...asset, copyOf: full })
@@ -90,7 +90,7 @@ export function createCopies({
       )
       const [best] = useful
       const makeBest = () => {
-        if (best !== undefined && best !== COPY_SIDE) proxies?.make(best, { atOnce: false })
+        if (best !== undefined && best !== COPY_SIDE) void proxies?.make(best, { atOnce: false })
       }
       let isFound = false
       for (const side of useful) {
@@ -107,24 +107,22 @@ export function createCopies({
         if (!isFound) makeBest()
         return outcome
       }
-      let atOnce = false
       const fromShared = async (copy: Asset | undefined) => {
-        const outcome = copy && (await tried(copy))
-        atOnce = outcome !== undefined
-        return outcome ?? (await render(undefined))
+        const fromCopy = copy && (await tried(copy))
+        const outcome = fromCopy ?? (await render(undefined))
+        if (isFound) return outcome
+        const made = proxies?.make(COPY_SIDE, { atOnce: fromCopy !== undefined })
+        makeBest()
+        // The pixels stay in memory until the proxy has been rendered from them.
+        if (fromCopy && made) void shared.use(pixelsOfSource, () => made).catch(() => {})
+        return outcome
       }
       const copyScale = scaleOfCopy(full)
       const bytes = full.width * full.height * copyScale ** 2 * BYTES_PER_PIXEL
-      const isShared = source.sha256 !== undefined && suffices(copyScale, scale)
       const name = `${clientId} ${source.sha256}`
-      const outcome = isShared
-        ? await shared.use({ name, bytes, decode: () => decode(pixels), signal }, fromShared)
-        : await render(undefined)
-      if (!isFound) {
-        proxies?.make(COPY_SIDE, { atOnce })
-        makeBest()
-      }
-      return outcome
+      const pixelsOfSource = { name, bytes, isSlow, decode: () => decode(pixels), signal }
+      const isShared = source.sha256 !== undefined && suffices(copyScale, scale)
+      return isShared ? shared.use(pixelsOfSource, fromShared) : fromShared(undefined)
     },
   }
 }

@@ -27,10 +27,11 @@ export interface StoredProxies {
   find(side: ProxySide): Promise<Asset | undefined>
   /**
    * Notes that a copy would have been useful. Renders and stores it in the background when it is worth its cost, unless it
-   * exists. Returns at once.
+   * exists. Never throws.
    * @param how.atOnce without waiting for idle time: the pixels are in memory at this moment
+   * @returns a promise that resolves when this has ended
    */
-  make(side: ProxySide, how: { atOnce: boolean }): void
+  make(side: ProxySide, how: { atOnce: boolean }): Promise<void>
 }
 
 /**

@@ -87,7 +87,11 @@ export function createProxies(options: ProxiesOptions): Proxies {
     return times >= WORTH_FROM
   }
 
-  function begin(request: DeriveRequest, side: ProxySide, { atOnce }: { atOnce: boolean }): void {
+  async function begin(
+    request: DeriveRequest,
+    side: ProxySide,
+    { atOnce }: { atOnce: boolean },
+  ): Promise<void> {
     const { client, record } = request
     const plan = plans.get(side)
     const nameOf = (of: ProxySide) => `${client.id} ${record.key} ${record.sha256} ${of}`
@@ -108,6 +112,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
     const made = isSmall ? afterLarge() : atOnce ? work() : oneLarge(work)
     const ended = made.catch(() => {}).finally(() => underWay.delete(name))
     underWay.set(name, ended)
+    return ended
   }
 
   return {
@@ -127,8 +132,8 @@ export function createProxies(options: ProxiesOptions): Proxies {
           uses.note(ref, key, { isHeld: false })
           return asset
         },
-        make(side, how) {
-          if (!isForCopy) begin(request, side, how)
+        async make(side, how) {
+          if (!isForCopy) await begin(request, side, how)
         },
       }
     },
