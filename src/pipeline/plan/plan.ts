@@ -118,7 +118,9 @@ export function createPlanner(
     return merged
   }
   return ({ query, format, preferences, tooSmall = [], focalPoint, size, rules = {} }) => {
-    const group = transformedAs(format)
+    // An installation whose plugins transform texts has those instead of the picture of a text.
+    const isTheirs = format.group === 'text' && groups.get('text')?.plugins.length !== 0
+    const group = isTheirs ? format.group : transformedAs(format)
     const { plugins, known } = group === format.group ? (groups.get(group) ?? forGroup(group)) : forDocuments
     const presets = presetsFor(group, rules)
     const variesBy: Preference[] = []

@@ -24,8 +24,9 @@ export const COMMON = [
 export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {
   const of = (group: MediaGroup): Parameter[] => [
     ...parameters[group].map(pluginParameter),
+    ...(group === 'text' ? parameters.application.map(pluginParameter) : []),
     // For documents, whose pages are drawn.
-    ...(group === 'application' ? parameters.image.map(pluginParameter) : []),
+    ...(group === 'text' || group === 'application' ? parameters.image.map(pluginParameter) : []),
     ...COMMON,
     ...SIGNATURE,
     ...CONDITIONS,

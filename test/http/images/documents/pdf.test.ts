@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import sharp from 'sharp'
 // @ts-expect-error: the scripts have no types
-import { planesOf, ssim } from '../../../scripts/bench/encoders/ssim.js'
-import { onOneBackend } from '../../support/backends.ts'
-import { mutated } from '../../support/media/mutated.ts'
-import { uploadOne } from '../../support/requests/client.ts'
-import { exchange, jsonOf } from '../../support/requests/exchange.ts'
-import { PROJECT, type Service } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { planesOf, ssim } from '../../../../scripts/bench/encoders/ssim.js'
+import { onOneBackend } from '../../../support/backends.ts'
+import { mutated } from '../../../support/media/mutated.ts'
+import { uploadOne } from '../../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
+import { PROJECT, type Service } from '../../../support/service.ts'
+import { sized } from '../../../support/sized.ts'
 
 const run = promisify(execFile)
 const pathOf = (name: string) => join(PROJECT, 'test/corpus/files', name)
