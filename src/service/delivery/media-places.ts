@@ -52,7 +52,10 @@ export function jobOwner(client: string, { address, isTrusted }: Caller): JobOwn
 }
 
 /** Strangers cannot invent such requests: there are only as many as the client has presets, or has signed. */
-function isChosenByClient({ query, isSigned = false }: MediaRequest): boolean {
+export function isChosenByClient({
+  query,
+  isSigned = false,
+}: Pick<MediaRequest, 'query' | 'isSigned'>): boolean {
   return isSigned || (query.length > 0 && query.every(([name]) => name === PRESET_WORD))
 }
 
