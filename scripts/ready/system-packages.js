@@ -27,7 +27,7 @@ apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "$@" >
 export async function ensurePrograms(packages) {
   const missing = Object.keys(packages).filter((program) => !has(program))
   if (missing.length === 0) return
-  const names = missing.map((program) => packages[program])
+  const names = missing.flatMap((program) => packages[program])
   const asRoot = rootCommand()
   if (asRoot) {
     say(`Installing Debian packages: ${names.join(', ')} ...`)
