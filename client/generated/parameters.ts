@@ -506,4 +506,8 @@ export interface BuiltInParameters {
    * audio: Bit rate, rounded to the nearest one of the format. Default: 128, or 96 for opus. Takes an integer from 16 to 320 kbit/s. The same as `br`.
    */
   bitrate?: number | undefined
+  /**
+   * application: The PDF of an Office document. Needs LibreOffice on the server. Takes no value, 1 or 0.
+   */
+  pdf?: boolean | undefined
 }

@@ -1,10 +1,12 @@
 import sharp from 'sharp'
-import type { Format } from '../../core/media/formats.ts'
+import { type Format, isOffice } from '../../core/media/formats.ts'
 import { isRaw } from '../../core/media/photos.ts'
 import { decoderOf } from './decoders/decoders.ts'
 
 /** The name of what reads images of a format; undefined when they are not transformed. */
-export function imageReaderOf({ name, extension, group }: Format): string | undefined {
+export function imageReaderOf(format: Format): string | undefined {
+  const { name, extension, group } = format
+  if (isOffice(format)) return 'LibreOffice, pdfium'
   // A page or a cover of a document.
   if (group !== 'image') return decoderOf(name)?.library
   if (isRaw(name)) return 'libvips (the preview)'

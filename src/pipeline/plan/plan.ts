@@ -100,7 +100,10 @@ export function createPlanner(
     )
     if (maker?.plugin.makes === undefined) return plugins
     const { group } = knownFormat(maker.plugin.makes)
-    return [maker, ...transforms.filter(({ plugin, media }) => plugin !== maker.plugin && media.includes(group))]
+    return [
+      maker,
+      ...transforms.filter(({ plugin, media }) => plugin !== maker.plugin && media.includes(group)),
+    ]
   }
   const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(group)]))
   /**
