@@ -16,7 +16,7 @@ python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Poppler, Chromium, ngi
 as its last line. A skipped test counts as failed. --long runs the slow tests instead: the attacks in test/long, and the
 full size of tests that are smaller by default. --coverage prints the code coverage and takes a third longer.`
 
-/** The programs that tests call, each with the Debian package that brings it. */
+/** The programs that tests call, each with the Debian packages that bring it. */
 const PROGRAMS = {
   unzip: 'unzip',
   bsdtar: 'libarchive-tools',

@@ -21,7 +21,7 @@ apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "$@" >
 /**
  * Installs missing programs from Debian's packages, if this user has the rights.
  *
- * @param {Record<string, string>} packages the package of each program
+ * @param {Record<string, string | string[]>} packages the package of each program, or several
  * @throws {Error} that names the missing programs and the command that installs them
  */
 export async function ensurePrograms(packages) {

@@ -95,8 +95,7 @@ export function createPlanner(
    */
   const chainFor = (plugins: readonly LoadedPlugin[], requested: ReadonlyMap<string, unknown>) => {
     const maker = plugins.find(
-      ({ plugin }) =>
-        plugin.makes !== undefined && Object.keys(plugin.params).some((name) => requested.has(name)),
+      ({ plugin }) => plugin.makes !== undefined && startedBy(plugin.params, requested),
     )
     if (maker?.plugin.makes === undefined) return plugins
     const { group } = knownFormat(maker.plugin.makes)
@@ -165,7 +164,7 @@ export function createPlanner(
       if (!plugin.always && !startedBy(plugin.params, requested)) continue
       const given = withDefaults(plugin.params, values)
       const resolved = plugin.resolve
-        ? plugin.resolve(given as never, { ...request, options, format: formatBefore(loaded, chain, format) })
+        ? plugin.resolve(given as never, { ...request, options, format: formatBefore(steps, format) })
         : given
       if (resolved === 'original') return { steps: [], variant: '', variesBy, notes }
       if (resolved === undefined) continue
@@ -203,10 +202,10 @@ function withOwn(common: PresetsOfGroup, own: PresetsOfGroup = new Map()): Prese
   return new Map([...common, ...own])
 }
 
-/** The format that the plugin receives: that of the source, or the output of the first plugin in the chain. */
-function formatBefore(loaded: LoadedPlugin, [first]: readonly LoadedPlugin[], format: Format): Format {
+/** The format that the plugin receives: that of the source, or the output of the first step. */
+function formatBefore([first]: readonly Step[], format: Format): Format {
   const made = first?.plugin.makes
-  return made === undefined || loaded === first ? format : knownFormat(made)
+  return made === undefined ? format : knownFormat(made)
 }
 
 /**
