@@ -35,7 +35,7 @@ onOneBackend('an Office document', (start) => {
     this.timeout(60_000)
     const src = await upload('libreoffice.docx')
     const first = await exchange(service, `${src}?page=2&w=400&h=400&fit=inside&f=webp&q=95`)
-    expect(jsonOf(first)).to.include({ status: 423, code: 'not_ready' })
+    expect(jsonOf(first), first.body.toString()).to.include({ status: 423, code: 'not_ready' })
     expect(first.headers['retry-after']).to.equal('3')
     const page = await exchange(service, `${src}?page=2&w=400&h=400&fit=inside&f=webp&q=95&wait=30`)
     expect(page.status, page.body.toString('latin1', 0, 300)).to.equal(200)
