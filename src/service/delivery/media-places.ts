@@ -26,7 +26,7 @@ export function checkMayBegin(request: MediaRequest, allowed: MediaJobsFor): voi
   throw new Problem({
     status: 403,
     code: 'media_jobs_not_allowed',
-    detail: `New video and audio transformations are restricted on this server (MEDIA_JOBS_FOR=${allowed}). ${how}`,
+    detail: `New transformations by jobs are restricted on this server (MEDIA_JOBS_FOR=${allowed}). ${how}`,
     members: { allowed },
   })
 }
@@ -66,7 +66,7 @@ function tooManyJobs(limit: number, whose: string): Problem {
   return new Problem({
     status: 429,
     code: 'too_many_jobs',
-    detail: `Too many video and audio jobs ${whose} (limit ${limit}). Retry after ${seconds} s.`,
+    detail: `Too many media jobs ${whose} (limit ${limit}). Retry after ${seconds} s.`,
     members: { limit, ...members },
     headers: {
       ...headers,

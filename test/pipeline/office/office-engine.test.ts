@@ -1,9 +1,14 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { programEnvironment } from '../../../config/programs.ts'
 import { readAll } from '../../../src/core/bytes/asset.ts'
 import { createOffice } from '../../../src/engines/office/office.ts'
+import { convertToPdf, findSoffice } from '../../../src/engines/office/soffice.ts'
+import { createScratch } from '../../../src/engines/temp/scratch.ts'
+import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { PROJECT } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -59,6 +64,19 @@ describe('the engine of Office documents', function () {
       expect({ status, code, ...(members as object) }).to.include(expected)
     })
   }
+
+  it('is killed with the files of a service that has died', async () => {
+    const dead = join(folder, `${hostname()}-999999999-${randomUUID()}`)
+    await mkdir(dead)
+    await writeFile(join(dead, 'document.docx'), document)
+    const env = programEnvironment()
+    const running = { signal: new AbortController().signal, timeoutMs: 60_000, env }
+    const program = (await findSoffice(env)) ?? 'none'
+    const work = rejection(convertToPdf(program, { folder: dead, file: 'document.docx', running }))
+    await eventually(async () => expect(await processesOf(dead)).to.have.length(1))
+    await createScratch(folder).removeStale({ afterMs: 60_000 })
+    expect(String(await work)).to.include('SIGKILL')
+  })
 
   it('ends when no caller waits any more', async () => {
     const leaving = new AbortController()

@@ -17,7 +17,11 @@ export const DOWNLOAD = query('download', 'Browsers save the file, under this na
 export const COMMON = [
   DOWNLOAD,
   query('preset', 'A preset: a name for a set of parameters.'),
-  query('wait', 'Waits for a video or audio job, in seconds.', { type: 'integer', minimum: 1, maximum: 30 }),
+  query('wait', 'Waits for a job of a video, an audio file or an Office document, in seconds.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: 30,
+  }),
 ]
 
 /** Delivery of stored files and of files of other servers. Each type of file has its own parameters. */
