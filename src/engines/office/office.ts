@@ -31,7 +31,7 @@ export interface OfficeSource {
 
 /** The engine of Office documents. It runs LibreOffice as a child process. */
 export interface OfficeEngine extends Engine<'office'> {
-  /** Logs a warning when LibreOffice is missing. */
+  /** Logs a line when LibreOffice is missing. */
   start(log: Log): Promise<void>
   /** @throws Problem 501 when LibreOffice is missing */
   ensureInstalled(): Promise<void>

@@ -8,9 +8,9 @@ import { decodedText, linesOnPage } from './text-lines.ts'
 // A page in A4, at 150 pixels per inch.
 const PAGE = { width: 1240, height: 1754 }
 const MARGIN = 84
-// 80 columns of 13 px, and 58 lines.
 const FONTS = 'dejavu-fonts-ttf'
 const FONT_FILE = join('ttf', 'DejaVuSansMono.ttf')
+// Its letters are 13 px wide: 80 columns and 58 lines fit between the margins.
 const FONT = 'DejaVu Sans Mono 22'
 const LINE_HEIGHT = 27
 // Pango omits the empty space above and to the left of all letters. A block in a line of its own keeps it, and is cut off.
