@@ -1,5 +1,5 @@
 import { accepts } from '../../src/core/media/accept.ts'
-import { isAnimated, mayBeAnimated } from '../../src/core/media/formats.ts'
+import { isAnimated, isOffice, mayBeAnimated } from '../../src/core/media/formats.ts'
 import { searchQuality } from '../../src/core/media/quality-search.ts'
 import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
@@ -15,7 +15,7 @@ const SCALING = ['image-orient', 'image-resize']
 const DEFAULT_QUALITY = 75
 // Above this quality, an output shows the compression of the smaller copy from which it would be rendered.
 const COPIES_MAX_QUALITY = 90
-// These formats have pages. Animations have frames.
+// These formats have pages, and so have Office documents. Animations have frames.
 const PAGED = ['tiff', 'pdf']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
@@ -68,7 +68,7 @@ export default definePlugin({
       type: 'integer',
       min: 1,
       max: 10_000,
-      help: 'Page of a PDF or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL), to use. 1: the first.',
+      help: 'Page of a PDF, Office document or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL), to use. 1: the first.',
     },
     icc: {
       type: 'enum',
@@ -102,7 +102,8 @@ export default definePlugin({
       const expected = `one of ${FORMATS.filter((each) => each !== 'jpeg').join(', ')}, auto with lossless`
       throw badParameter({ param: 'f', expected, received: requested ?? 'jpeg' })
     }
-    if (page !== undefined && page > 1 && !PAGED.includes(format.name) && !mayBeAnimated(format.name)) {
+    const isPaged = PAGED.includes(format.name) || isOffice(format) || mayBeAnimated(format.name)
+    if (page !== undefined && page > 1 && !isPaged) {
       throw badParameter({ param: 'page', expected: `1 (a ${format.name} has one page)`, received: page })
     }
     const withQuality = WITH_QUALITY.includes(output) && !lossless

@@ -2,9 +2,9 @@ import type { PDFiumModule } from '@hyzyla/pdfium'
 import type { Size } from '../../../core/geometry/box.ts'
 import { COPY_SIDE } from '../../../core/media/copies.ts'
 import { encryptedFile } from '../../../core/transform-problems.ts'
+import type { Decoder } from '../decoders/decoder.ts'
+import { tiffOf } from '../decoders/tiff.ts'
 import { checkPage } from '../pixel-limits.ts'
-import type { Decoder } from './decoder.ts'
-import { tiffOf } from './tiff.ts'
 
 type PDFium = Awaited<ReturnType<typeof PDFiumModule>>
 
