@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { onTwoBackends } from '../../support/backends.ts'
 import { mutated } from '../../support/media/mutated.ts'
-import { WITHOUT_RATE_LIMITS } from '../../support/media/surviving.ts'
+import { NO_LIMITS } from '../../support/no-limits.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
@@ -28,7 +28,7 @@ onTwoBackends('information about a ZIP', (start) => {
   let service: Service
   let folder: string
   before(async () => {
-    service = await start({ env: WITHOUT_RATE_LIMITS })
+    service = await start({ env: NO_LIMITS })
     folder = await temporaryFolder()
     await writeFile(join(folder, 'größe.txt'), 'hello '.repeat(100))
   })

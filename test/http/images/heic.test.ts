@@ -5,7 +5,8 @@ import sharp from 'sharp'
 import { heif } from '../../../src/engines/image/decoders/heif.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { colourAt } from '../../support/media/images.ts'
-import { expectSurvival, WITHOUT_RATE_LIMITS } from '../../support/media/surviving.ts'
+import { expectSurvival } from '../../support/media/surviving.ts'
+import { NO_LIMITS } from '../../support/no-limits.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
@@ -87,7 +88,7 @@ onOneBackend('a HEIC', (start) => {
 
   it('never stops the service, whatever its bytes are', async function () {
     this.timeout(sized(60_000, 1_200_000))
-    const service = await start({ env: WITHOUT_RATE_LIMITS })
+    const service = await start({ env: NO_LIMITS })
     const files = [
       await fileOf('heic-turned.heic'),
       await fileOf('heic-alpha.heic'),

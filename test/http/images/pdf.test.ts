@@ -7,7 +7,8 @@ import sharp from 'sharp'
 // @ts-expect-error: the scripts have no types
 import { planesOf, ssim } from '../../../scripts/bench/encoders/ssim.js'
 import { onOneBackend } from '../../support/backends.ts'
-import { expectSurvival, WITHOUT_RATE_LIMITS } from '../../support/media/surviving.ts'
+import { expectSurvival } from '../../support/media/surviving.ts'
+import { NO_LIMITS } from '../../support/no-limits.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
@@ -141,7 +142,7 @@ onOneBackend('a PDF', (start) => {
       await fileOf('pdf-chromium.pdf'),
       await fileOf('pdf-scan.pdf'),
     ] as const
-    const service = await start({ env: WITHOUT_RATE_LIMITS })
+    const service = await start({ env: NO_LIMITS })
     const how = { name: 'a.pdf', query: 'w=24', count: sized(12, 2000), spared: 8 }
     await expectSurvival(service, files, how)
   })

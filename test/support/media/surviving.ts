@@ -3,14 +3,6 @@ import { type Caller, uploadOne } from '../requests/client.ts'
 import { exchange, jsonOf } from '../requests/exchange.ts'
 import { mutated } from './mutated.ts'
 
-/** For a service that gets thousands of broken files from one address. */
-export const WITHOUT_RATE_LIMITS = {
-  CPU_RATE_LIMIT: '0',
-  CPU_RATE_LIMIT_PER_IP: '0',
-  DERIVATIVE_RATE_LIMIT: '0',
-  DERIVATIVE_RATE_LIMIT_PER_IP: '0',
-}
-
 /**
  * Uploads changed copies of these files, and requests a transformation of each. Each is rendered or a 422, both occur, and the
  * service still renders the first file afterwards.
