@@ -1,8 +1,8 @@
 import { refined } from './edges.mjs'
 import { loadModel } from './model.mjs'
 
-// The model and its tensors take 30 MB. The rest is for the JavaScript of the child process.
-const MEMORY_BYTES = 80_000_000
+// The model, its layers, and the opacities of an output of four megapixels.
+const MEMORY_BYTES = 120_000_000
 
 // A pixel is shown when the model is at least this sure that it is of a person, and fully when it is as sure as that.
 const UNSURE = 0.1
