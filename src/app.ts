@@ -23,6 +23,7 @@ import type { MetricsReader } from './core/ports/metrics.ts'
 import { archiveInspector } from './engines/archive/zip-entries.ts'
 import { imageInspector } from './engines/image/inspector.ts'
 import { handleParseErrors } from './http/connection/malformed-requests.ts'
+import type { HttpOptions } from './http/options.ts'
 import { createHttp } from './http/server.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { version } from './process/version.ts'
@@ -47,6 +48,8 @@ export interface AppOptions extends LoadOptions {
   /** See {@link ServicesOptions}. */
   wrapStorage?: ServicesOptions['wrapStorage']
   clientCacheTtlMs?: number
+  /** See {@link HttpOptions}. */
+  messages: HttpOptions['messages']
   /** Whether the process is shutting down: then it is not ready. */
   isStopping?: () => boolean
   /**
@@ -109,7 +112,16 @@ type OpenAppOptions = AppOptions & {
 
 async function openApp(
   services: Services,
-  { config, baseUrl, log, loaded, prometheus, shareMetrics, isStopping = () => false }: OpenAppOptions,
+  {
+    config,
+    baseUrl,
+    log,
+    loaded,
+    prometheus,
+    shareMetrics,
+    messages,
+    isStopping = () => false,
+  }: OpenAppOptions,
 ): Promise<App> {
   const {
     backends,
@@ -166,6 +178,7 @@ async function openApp(
   eager.work()
   const remotes = openRemotes(services, { config, log, loaded, transformations })
   const handle = createHttp({
+    messages,
     clients,
     managedClients,
     ...members.http,

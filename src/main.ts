@@ -6,6 +6,7 @@ import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { configWarnings } from '../config/warnings.ts'
 import { type App, aggregateMetrics, createApp, credentialsFile, loadEverything } from './app.ts'
+import { messageClasses } from './http/message-classes.ts'
 import { projectRoot } from './process/project-root.ts'
 import { version } from './process/version.ts'
 import { greet, usage } from './process/web/banner.ts'
@@ -66,10 +67,12 @@ async function main(): Promise<void> {
   const opened = new Promise<RequestListener>((resolve) => {
     open = resolve
   })
-  const server = createWebServer(config, async (req, res) => {
+  const messages = messageClasses()
+  const waiting: RequestListener = async (req, res) => {
     shutdown.mark(res)
     return (await opened)(req, res)
-  })
+  }
+  const server = createWebServer(config, waiting, messages)
   const shutdown = createShutdown(server)
   const port = await listen(server, config)
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
@@ -78,6 +81,7 @@ async function main(): Promise<void> {
     root: projectRoot(),
     baseUrl,
     log,
+    messages,
     isStopping: shutdown.hasBegun,
     ...(isOneOfSeveral ? { shareMetrics } : {}),
   })

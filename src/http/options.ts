@@ -45,6 +45,7 @@ import type { SignedLinks } from '../service/upload/upload-links.ts'
 import type { Upload } from '../service/upload/upload-request.ts'
 import type { CompatOptions } from './compat/routes.ts'
 import type { FullContentRange } from './delivery/send.ts'
+import type { MessageClasses } from './message-classes.ts'
 import type { ReadinessChecks } from './system/health.ts'
 import type { MetricsAccess } from './system/metrics.ts'
 import type { SystemFacts } from './system/system.ts'
@@ -129,6 +130,8 @@ interface FileServices {
 
 /** What holds for all requests. */
 interface ConnectionSettings {
+  /** The classes of the server's requests and responses. */
+  messages: MessageClasses
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
   /** The proxies whose `X-Forwarded-For` is trusted: their number, or their IP ranges. */

@@ -39,6 +39,7 @@ import { createKeepHot } from './hot/keep.ts'
 import { inOrder } from './in-order.ts'
 import { clientJobsRoutes } from './jobs/routes.ts'
 import { createRequestEnds, requestLog } from './log/request-log.ts'
+import { extendMessages } from './message-classes.ts'
 import { copiesRoutes } from './moves/routes.ts'
 import type { HttpOptions } from './options.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
@@ -68,6 +69,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   const warnOfProxy = unnamedProxy(given)
   const options = { ...given, readers, keepHot: createKeepHot(cache, ends) }
   const app = express()
+  extendMessages(app, given.messages)
   app.disable('x-powered-by')
   app.set('trust proxy', options.trustProxy)
   // Express's ETags are off: files have their keys as ETags, and other responses are not revalidated.

@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { loadConfig } from '../../config/load.ts'
 import { type App, type AppOptions, createApp, type Storage } from '../../src/app.ts'
+import { messageClasses } from '../../src/http/message-classes.ts'
 import { createWebServer } from '../../src/process/web/web-server.ts'
 import type { Tokens } from '../../src/service/clients/clients.ts'
 import { type Backend, EMBEDDED } from './backend.ts'
@@ -61,10 +62,12 @@ export async function startService({
   const log = recordLog()
   let handle: RequestListener | undefined
   const responses = watchResponses()
-  const server = createWebServer(config, (req, res) => {
+  const messages = messageClasses()
+  const listener: RequestListener = (req, res) => {
     responses.watch(req, res)
     handle?.(req, res)
-  })
+  }
+  const server = createWebServer(config, listener, messages)
   const port = await listen(server)
   const url = `http://127.0.0.1:${port}`
   let storage: Storage | undefined
@@ -74,6 +77,7 @@ export async function startService({
     baseUrl: url,
     log,
     programs: installedPrograms(),
+    messages,
     wrapStorage: (inner) => {
       storage = inner
       return wrapStorage(inner)

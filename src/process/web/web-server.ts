@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 
 /** Limits of a connection. Each is the environment variable of this name. */
 export interface ConnectionLimits {
@@ -11,11 +11,19 @@ export interface ConnectionLimits {
 // node:http checks timeouts only at intervals, so the timeout is exceeded by at most a quarter.
 const LOOKS_PER_TIMEOUT = 4
 
-/** Creates a server that does not listen yet. Its timeouts close connections on which nothing moves. */
-export function createWebServer(limits: ConnectionLimits, handle: RequestListener): Server {
+/**
+ * Creates a server that does not listen yet. Its timeouts close connections on which nothing moves.
+ * @param messages the classes of its requests and responses
+ */
+export function createWebServer(
+  limits: ConnectionLimits,
+  handle: RequestListener,
+  messages: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>,
+): Server {
   const headersTimeoutMs = limits.HEADERS_TIMEOUT_SECONDS * 1000
   const server = createServer(
     {
+      ...messages,
       maxHeaderSize: limits.HEADERS_MAX_BYTES,
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: headersTimeoutMs / LOOKS_PER_TIMEOUT,

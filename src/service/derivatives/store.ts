@@ -24,7 +24,7 @@ export interface Storing {
    * Responds with the rendered file and stores it. A small file is sent before it is stored; a large one afterwards, from the
    * bucket. If the original was deleted in the meantime, nothing remains.
    *
-   * @throws Problem 404 when the original was deleted, 422 when the file is too large, 429 when there is no room to store it and it
+   * @throws `signal.reason`, Problem 404 when the original was deleted, 422 when the file is too large, 429 when there is no room to store it and it
    *   is too large to stay in memory for slow readers
    */
   finish(rendered: Asset, respond: (asset: MadeAsset) => void): Promise<void>
@@ -156,6 +156,8 @@ export function createStoring(
     },
 
     async finish(rendered, respond) {
+      // Before a put begins, whose entry would have to stay until its deadline.
+      signal.throwIfAborted()
       const { size } = rendered
       if (size + parts.bytes() > maxBytes) throw outputTooLarge(maxBytes)
       if (!(await hasRoom(size))) {

@@ -2,12 +2,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { loadConfig } from '../../../config/load.ts'
 import { createApp } from '../../../src/app.ts'
+import { messageClasses } from '../../../src/http/message-classes.ts'
 import { PROJECT, recordLog } from '../service.ts'
 import { endingAt } from '../stored/steps.ts'
 
 // The service as it is, which kills itself with SIGKILL at one step of its storage: the environment's CRASH_AT.
 let handle: Parameters<typeof createServer>[1]
-const server = createServer((req, res) => handle?.(req, res))
+const messages = messageClasses()
+const server = createServer(messages, (req, res) => handle?.(req, res))
 server.listen(0, '127.0.0.1', async () => {
   const { port } = server.address() as AddressInfo
   const app = await createApp({
@@ -15,6 +17,7 @@ server.listen(0, '127.0.0.1', async () => {
     root: PROJECT,
     baseUrl: `http://localhost:${port}`,
     log: recordLog(),
+    messages,
     wrapStorage: endingAt(process.env.CRASH_AT ?? '', () => process.kill(process.pid, 'SIGKILL')),
   })
   handle = app.handle

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { loadConfig } from '../../../config/load.ts'
 import { createApp } from '../../../src/app.ts'
+import { messageClasses } from '../../../src/http/message-classes.ts'
 import { PROJECT, recordLog } from '../service.ts'
 import { endingAt } from '../stored/steps.ts'
 
@@ -13,7 +14,8 @@ const services: Array<{ env: Record<string, string>; step: string }> = JSON.pars
 await Promise.all(
   services.map(async ({ env, step }, number) => {
     let handle: Parameters<typeof createServer>[1]
-    const server = createServer((req, res) => handle?.(req, res))
+    const messages = messageClasses()
+    const server = createServer(messages, (req, res) => handle?.(req, res))
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const { port } = server.address() as AddressInfo
     const app = await createApp({
@@ -21,6 +23,7 @@ await Promise.all(
       root: PROJECT,
       baseUrl: `http://localhost:${port}`,
       log: recordLog(),
+      messages,
       wrapStorage: endingAt(step, () => process.stdout.write(`service ${number} has stopped\n`)),
     })
     handle = app.handle

@@ -1,24 +1,17 @@
-import {
-  closeSync,
-  createReadStream,
-  fstatSync,
-  open as openCallback,
-  read as readCallback,
-  type Stats,
-} from 'node:fs'
+import { closeSync, createReadStream, fstatSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { type Asset, lengthOf } from '../../../core/bytes/asset.ts'
 import { InMemoryStream } from '../../../core/bytes/in-memory-stream.ts'
 import { fileNotFound, fileReplaced } from '../../../core/problem.ts'
 import { unlessMissing } from './folders.ts'
 import { diskPieces, SMALL_PIECE_BYTES } from './pieces.ts'
+import { type FileCalls, IN_THREADS, type QuickReads } from './quick-reads.ts'
 
 // Bytes per read or write: large enough that a gigabyte does not take a million turns of the event loop.
 export const PIECE_BYTES = 256 * 1024
 
 /** An `Asset` for a file on the disk, as `stat` found it. */
-export function diskAsset(path: string, found: Stats, mediaType: string): Asset {
+export function diskAsset(path: string, found: Stats, mediaType: string, quick: QuickReads): Asset {
   return {
     size: found.size,
     lastModified: found.mtime,
@@ -32,7 +25,15 @@ export function diskAsset(path: string, found: Stats, mediaType: string): Asset 
         signal?.throwIfAborted()
       }
       if (atOnce || length <= (newPiece ? SMALL_PIECE_BYTES : PIECE_BYTES))
-        return new InMemoryStream(await readPiece(path, { start, length, isPart: !!range, check }))
+        return new InMemoryStream(
+          await readPiece(path, {
+            start,
+            length,
+            isPart: !!range,
+            check,
+            calls: length <= PIECE_BYTES ? quick.calls() : IN_THREADS,
+          }),
+        )
       const file = await unlessMissing(open(path, 'r'))
       if (!file) throw fileNotFound()
       try {
@@ -60,15 +61,12 @@ function isSame(one: Stats, other: Stats): boolean {
   return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
 }
 
-const openFile = promisify(openCallback)
-const readFile = promisify(readCallback)
-
 /**
  * Reads bytes into memory. For a small file, a read stream costs more than the read itself. For a file that is needed as a
  * whole, pieces would double the work of the garbage collector.
  *
- * Each asynchronous call costs about 15 µs of CPU time, in two threads. Only the two that may wait for a disk are asynchronous:
- * the state of an open file is in memory, and to close a file that was only read writes nothing.
+ * Only the two calls that may wait for a disk are those of `calls`: the state of an open file is in memory, and to close a file that
+ * was only read writes nothing.
  *
  * @param options.check throws if the open file cannot be used
  * @throws Problem 404 when the file has been deleted
@@ -80,9 +78,16 @@ async function readPiece(
     length,
     isPart,
     check,
-  }: { start: number; length: number; isPart: boolean; check: (current: () => Stats) => void },
+    calls,
+  }: {
+    start: number
+    length: number
+    isPart: boolean
+    check: (current: () => Stats) => void
+    calls: FileCalls
+  },
 ): Promise<Buffer> {
-  const file = await unlessMissing(openFile(path, 'r'))
+  const file = await calls.open(path)
   if (file === undefined) throw fileNotFound()
   try {
     check(() => fstatSync(file))
@@ -91,7 +96,7 @@ async function readPiece(
     let read = 0
     // A network disk may return fewer bytes than requested.
     for (let more = -1; read < length && more !== 0; read += more) {
-      more = (await readFile(file, bytes, read, bytes.length - read, start + read)).bytesRead
+      more = await calls.read(file, bytes.subarray(read), start + read)
     }
     return bytes.subarray(0, read)
   } finally {

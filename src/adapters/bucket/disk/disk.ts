@@ -14,6 +14,7 @@ import { diskAsset } from './asset.ts'
 import { linkCopy } from './copy.ts'
 import { flushFolder, flushUpTo, removeEmptyFolders, renameInto, unlessMissing, walk } from './folders.ts'
 import { writeNewFile } from './new-file.ts'
+import { isOnLocalDisk, type QuickReads, quickReads } from './quick-reads.ts'
 
 // Space for the record that a delete writes, and for its folder.
 const RECORD_BYTES = 128 * 1024
@@ -26,6 +27,8 @@ export interface DiskBucketOptions {
   urlOf(key: ObjectKey, client: Pick<Client, 'token'>): string
   /** The reserve on the same disk. Ordinary puts do not use it. */
   reserve?: DiskReserve
+  /** How small files are read. Default: by the kind of the disk. */
+  quick?: QuickReads
 }
 
 /**
@@ -37,10 +40,12 @@ export async function diskBuckets({
   folder,
   urlOf,
   reserve = NO_RESERVE,
+  ...given
 }: DiskBucketOptions): Promise<Buckets> {
   const temporary = join(folder, '.tmp')
   await mkdir(temporary, { recursive: true, mode: 0o700 })
   await flushFolder(dirname(folder))
+  const quick = given.quick ?? quickReads({ isLocal: await isOnLocalDisk(temporary) })
   // A random name instead of the PID: processes in different containers have the same PID.
   const owner = randomUUID()
   let puts = 0
@@ -50,6 +55,7 @@ export async function diskBuckets({
         root: join(folder, id),
         newTemporaryPath: () => join(temporary, `${owner}-${++puts}`),
         urlOf: (key) => urlOf(key, { token }),
+        quick,
         makeRoom({ freesRoom }) {
           if (freesRoom)
             return reserve === NO_RESERVE
@@ -78,11 +84,13 @@ function diskBucket({
   root,
   newTemporaryPath,
   urlOf,
+  quick,
   makeRoom,
 }: {
   root: string
   newTemporaryPath: () => string
   urlOf: Bucket['urlOf']
+  quick: QuickReads
   /** @returns undefined when a put may begin at once @throws Problem 503 storage_full */
   makeRoom(options: Pick<PutOptions, 'freesRoom'>): Promise<void> | undefined
 }): Bucket {
@@ -92,10 +100,10 @@ function diskBucket({
 
     async find(key, known) {
       const path = pathOf(key)
-      const found = await unlessMissing(stat(path))
+      const found = await quick.calls().stat(path)
       if (!found?.isFile()) return undefined
       const mediaType = known?.mediaType ?? (await mediaTypeOf(key, path))
-      return diskAsset(path, found, mediaType)
+      return diskAsset(path, found, mediaType, quick)
     },
 
     async put(key, bytes, { durable = true, freesRoom = false, signal }) {

@@ -94,9 +94,14 @@ export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined>
   try {
     return await work
   } catch (error) {
-    if (isMissing(error) || (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG') return undefined
+    if (meansMissing(error)) return undefined
     throw error
   }
+}
+
+/** Whether an error of the system means that the file does not exist: see {@link unlessMissing}. */
+export function meansMissing(error: unknown): boolean {
+  return isMissing(error) || (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG'
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,0 +1,30 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import type { Express } from 'express'
+
+/** The classes that a server creates its requests and responses with. */
+export interface MessageClasses {
+  IncomingMessage: typeof IncomingMessage
+  ServerResponse: typeof ServerResponse
+}
+
+/** New classes, for one server. */
+export function messageClasses(): MessageClasses {
+  return {
+    IncomingMessage: class extends IncomingMessage {},
+    ServerResponse: class<Request extends IncomingMessage> extends ServerResponse<Request> {},
+  }
+}
+
+/**
+ * Gives the requests and responses of a server the properties of Express from their creation on. Otherwise Express changes the
+ * prototype of each one, which gives each a hidden class of its own: V8 then looks up each of their properties anew, which took a
+ * sixth of the time of a request.
+ */
+export function extendMessages(app: Express, { IncomingMessage, ServerResponse }: MessageClasses): void {
+  app.request = extended(IncomingMessage.prototype, app.request)
+  app.response = extended(ServerResponse.prototype, app.response)
+}
+
+function extended<T extends object>(prototype: object, properties: T): T {
+  return Object.setPrototypeOf(prototype, properties)
+}
