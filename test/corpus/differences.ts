@@ -52,6 +52,7 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   ...Object.fromEntries(JXLS.map((kind) => [`jxl-${kind}.jxl`, DECODED])),
   ...Object.fromEntries(PSDS.map((kind) => [`psd-${kind}.psd`, DECODED])),
   ...Object.fromEntries(OF_OTHERS.map((name) => [name, DECODED])),
+  'avifenc-sequence.avif': 'Sluice renders the first image of a sequence; sharp refuses it',
   'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',
 }
 

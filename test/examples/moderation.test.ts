@@ -70,6 +70,19 @@ onOneBackend('the example plugin for moderation', (start) => {
     })
   })
 
+  it('classifies an image in a private folder', async () => {
+    const { clients } = service.app
+    await clients.addUrlKey('first')
+    await clients.setRules('first', { privateFolders: ['a ü', 'quarantine'] })
+    const file = { name: 'a.png', bytes: await plain('#080') }
+    const { src, s3PathOriginal } = await uploadOne(service, file, { path: 'a ü' })
+    expect((await exchange(service, src.split('?', 1)[0] as string)).status).to.equal(403)
+    await eventually(async () => {
+      const { metadata } = await recordOf(s3PathOriginal.split('/').map(encodeURIComponent).join('/'))
+      expect(metadata).to.include({ moderation: 'safe' })
+    })
+  })
+
   it('tags an unsafe image, moves it, and notifies a receiver', async () => {
     const { sourceName, src, s3PathOriginal } = await uploadOne(service, {
       name: 'a.png',
@@ -80,7 +93,7 @@ onOneBackend('the example plugin for moderation', (start) => {
       expect(metadata).to.deep.equal({ moderation: 'unsafe', moderation_score: '1.000' })
       expect(tags).to.deep.equal(['unsafe'])
     })
-    expect((await exchange(service, src)).status).to.equal(404)
+    await eventually(async () => expect((await exchange(service, src)).status).to.equal(404))
     await eventually(() => expect(target.received).to.have.length(1))
     const [{ headers, body } = expect.fail('expected a webhook')] = target.received
     expect(JSON.parse(body.toString()))

@@ -55,8 +55,9 @@ function check({ secrets, classes, threshold, notify, notifySecret }) {
 async function moderate(event, context) {
   const { options, log } = context
   const secret = options.secrets[event.clientId]
-  // A copy has the metadata of its source, and a move is often our own.
-  if (!secret || !event.mediaType.startsWith('image/') || event.copiedFrom || event.movedFrom) return
+  if (!secret || !event.mediaType.startsWith('image/')) return
+  // A copy or moved file has the metadata of its source. The event of our own move may lack `movedFrom`, after a crash for example.
+  if (event.copiedFrom || event.movedFrom || isIn(options.quarantine, event.folder)) return
   const origin = options.url || new URL(event.src).origin
   const api = apiOf({ ...context, ...options, origin, secret })
   const picture = await api.picture(event, options.side)
@@ -76,6 +77,10 @@ async function moderate(event, context) {
   if (options.notify) await notify({ clientId: event.clientId, key: event.key, score, classes }, context)
   // The last step: an event that is delivered again finds no image at this key.
   if (options.quarantine) await api.move(event.key, options.quarantine)
+}
+
+function isIn(parent, folder) {
+  return parent !== '' && `${folder}/`.startsWith(`${parent}/`)
 }
 
 /** @see https://www.standardwebhooks.com */
