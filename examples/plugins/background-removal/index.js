@@ -29,6 +29,8 @@ export default {
     remove_background: { type: 'flag', aliases: ['rm_bg'], help: 'Makes all but people transparent.' },
   },
   holds: () => 'outcome',
+  // A smaller copy of a large source gives the same output.
+  needs: () => 'outcome',
   async transform(image, _params, { settle, signal, refuse }) {
     const model = await loadModel()
     const settled = await settle(image, async (frame) => {
