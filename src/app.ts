@@ -41,15 +41,13 @@ export { openOperator } from './assembly/operator.ts'
 export { loadEverything } from './assembly/plugins.ts'
 export type { Storage } from './assembly/services.ts'
 
-export interface AppOptions extends LoadOptions {
+export interface AppOptions extends LoadOptions, Pick<HttpOptions, 'messages'> {
   /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string
   log: Log
   /** See {@link ServicesOptions}. */
   wrapStorage?: ServicesOptions['wrapStorage']
   clientCacheTtlMs?: number
-  /** See {@link HttpOptions}. */
-  messages: HttpOptions['messages']
   /** Whether the process is shutting down: then it is not ready. */
   isStopping?: () => boolean
   /**
@@ -112,16 +110,7 @@ type OpenAppOptions = AppOptions & {
 
 async function openApp(
   services: Services,
-  {
-    config,
-    baseUrl,
-    log,
-    loaded,
-    prometheus,
-    shareMetrics,
-    messages,
-    isStopping = () => false,
-  }: OpenAppOptions,
+  { config, baseUrl, log, loaded, prometheus, messages, ...options }: OpenAppOptions,
 ): Promise<App> {
   const {
     backends,
@@ -147,7 +136,7 @@ async function openApp(
   const commands = operatorCommands(services, { config, baseUrl })
   const { chain, ffmpeg, plugins } = loaded
   const metrics = prometheus ?? noMetrics
-  const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
+  const readMetrics = prometheus && (options.shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const known = findClient(FIRST_CLIENT_ID)
   const credentials = await firstCredentials({ config, known, recovery: services.recovery, log })
   await clients.ensureFirst(credentials)
@@ -208,7 +197,7 @@ async function openApp(
     limits: backends.limits,
     checks: {
       version: version(),
-      isStopping,
+      isStopping: options.isStopping ?? (() => false),
       bucket: () => buckets.ping(),
       index: () => index.ping(),
       ffmpeg: () => ffmpeg.isMissing(),

@@ -1,18 +1,10 @@
-import { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Express } from 'express'
 
-/** The classes that a server creates its requests and responses with. */
+/** The classes that a server creates its requests and responses with, which no other server uses. */
 export interface MessageClasses {
   IncomingMessage: typeof IncomingMessage
   ServerResponse: typeof ServerResponse
-}
-
-/** New classes, for one server. */
-export function messageClasses(): MessageClasses {
-  return {
-    IncomingMessage: class extends IncomingMessage {},
-    ServerResponse: class<Request extends IncomingMessage> extends ServerResponse<Request> {},
-  }
 }
 
 /**

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import express from 'express'
-import { extendMessages, messageClasses } from '../../src/http/message-classes.ts'
+import { extendMessages } from '../../src/http/message-classes.ts'
+import { messageClasses } from '../../src/process/web/message-classes.ts'
 import { type Service, startService } from '../support/service.ts'
 
 describe('the classes of requests and responses', () => {

@@ -1,5 +1,6 @@
 import { pipeline, Readable, Transform } from 'node:stream'
 import { InMemoryStream } from './in-memory-stream.ts'
+import { pieceOf } from './piece.ts'
 
 /** A part of a file, in bytes from 0. Both bounds are inclusive. */
 export interface ByteRange {
@@ -127,8 +128,7 @@ function copiedPieces(
   function* pieces() {
     for (let at = range.start; at <= range.end; ) {
       const memory = newPiece()
-      const rest = range.end + 1 - at
-      const piece = rest < memory.length ? memory.subarray(0, rest) : memory
+      const piece = pieceOf(memory, Math.min(memory.length, range.end + 1 - at))
       piece.set(bytes.subarray(at, at + piece.length))
       at += piece.length
       yield piece

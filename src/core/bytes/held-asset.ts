@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { fileNotFound } from '../problem.ts'
 import { type Asset, type ByteRange, type OpenOptions, readWhole } from './asset.ts'
+import { pieceOf } from './piece.ts'
 
 /** An asset in memory that is being stored in a bucket. */
 export interface HeldAsset {
@@ -73,7 +74,7 @@ async function* pieces(
     const length = Math.min(memory.length, end + 1 - at)
     await copy(place, { start: at, end: at + length - 1 }, memory)
     at += length
-    yield length === memory.length ? memory : memory.subarray(0, length)
+    yield pieceOf(memory, length)
   }
   if (at <= end) yield* await openStored(place, { ...options, range: { start: at, end } })
 }

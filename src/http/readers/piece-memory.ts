@@ -1,12 +1,13 @@
 import { PIECE_BYTES } from '../../core/budgets/memory.ts'
+import { memoryOf } from '../../core/bytes/piece.ts'
 
 /** Reusable memory for pieces of responses. */
 export interface PieceMemory {
   /** @param bytes 64 KiB or 256 KiB; or fewer than 64 KiB, which are not reused */
   take(bytes: number): Buffer
   /**
-   * Takes back a piece that was sent. It is reused only if it is exactly a buffer that {@link PieceMemory.take} has
-   * returned, and only once: other parts of a buffer may still be waiting to be sent.
+   * Takes back a piece that was sent. Its memory is reused only if the piece is exactly a buffer that {@link PieceMemory.take} has
+   * returned, or its beginning by `pieceOf`, and only once: other parts of a buffer may still be waiting to be sent.
    */
   giveBack(piece: Buffer): void
   /** Frees memory that was not used since the last call. @returns whether there is more to free */
@@ -46,7 +47,8 @@ export function createPieceMemory(): PieceMemory {
       return piece
     },
     giveBack(piece) {
-      if (taken.delete(piece)) free[piece.length]?.push(piece)
+      const memory = memoryOf(piece)
+      if (taken.delete(memory)) free[memory.length]?.push(memory)
     },
     trim() {
       let isMore = false

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { PIECE_BYTES } from '../../../src/core/budgets/memory.ts'
+import { pieceOf } from '../../../src/core/bytes/piece.ts'
 import { createPieceMemory } from '../../../src/http/readers/piece-memory.ts'
 
 describe('memory for pieces', () => {
@@ -8,6 +9,13 @@ describe('memory for pieces', () => {
       const memory = createPieceMemory()
       const piece = memory.take(bytes)
       memory.giveBack(piece)
+      expect(memory.take(bytes)).to.equal(piece)
+    })
+
+    it(`is reused when its beginning is released, if nothing else of it is sent: ${bytes} bytes`, () => {
+      const memory = createPieceMemory()
+      const piece = memory.take(bytes)
+      memory.giveBack(pieceOf(piece, 1000))
       expect(memory.take(bytes)).to.equal(piece)
     })
 

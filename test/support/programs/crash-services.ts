@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { loadConfig } from '../../../config/load.ts'
 import { createApp } from '../../../src/app.ts'
-import { messageClasses } from '../../../src/http/message-classes.ts'
+import { messageClasses } from '../../../src/process/web/message-classes.ts'
 import { PROJECT, recordLog } from '../service.ts'
 import { endingAt } from '../stored/steps.ts'
 

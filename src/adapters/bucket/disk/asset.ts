@@ -34,6 +34,10 @@ export function diskAsset(path: string, found: Stats, mediaType: string, quick: 
             calls: length <= PIECE_BYTES ? quick.calls() : IN_THREADS,
           }),
         )
+      if (newPiece) {
+        const file = await openFile(path, { check, calls: quick.calls() })
+        return diskPieces(file, { start, length, isPart: !!range, newPiece, signal, quick })
+      }
       const file = await unlessMissing(open(path, 'r'))
       if (!file) throw fileNotFound()
       try {
@@ -42,7 +46,6 @@ export function diskAsset(path: string, found: Stats, mediaType: string, quick: 
         await file.close()
         throw error
       }
-      if (newPiece) return diskPieces(file, { start, length, isPart: !!range, newPiece, signal })
       return createReadStream('', {
         fd: file,
         highWaterMark: PIECE_BYTES,
@@ -68,29 +71,15 @@ function isSame(one: Stats, other: Stats): boolean {
  * Only the two calls that may wait for a disk are those of `calls`: the state of an open file is in memory, and to close a file that
  * was only read writes nothing.
  *
- * @param options.check throws if the open file cannot be used
  * @throws Problem 404 when the file has been deleted
  */
 async function readPiece(
   path: string,
-  {
-    start,
-    length,
-    isPart,
-    check,
-    calls,
-  }: {
-    start: number
-    length: number
-    isPart: boolean
-    check: (current: () => Stats) => void
-    calls: FileCalls
-  },
+  { start, length, isPart, ...opening }: { start: number; length: number; isPart: boolean } & Opening,
 ): Promise<Buffer> {
-  const file = await calls.open(path)
-  if (file === undefined) throw fileNotFound()
+  const { calls } = opening
+  const file = await openFile(path, opening)
   try {
-    check(() => fstatSync(file))
     // One byte more than the expected size of a whole file, so that a longer file is noticed.
     const bytes = Buffer.allocUnsafe(isPart ? length : length + 1)
     let read = 0
@@ -101,5 +90,24 @@ async function readPiece(
     return bytes.subarray(0, read)
   } finally {
     closeSync(file)
+  }
+}
+
+interface Opening {
+  /** Throws if the open file cannot be used. */
+  check: (current: () => Stats) => void
+  calls: FileCalls
+}
+
+/** @throws Problem 404 when the file has been deleted, and what `check` throws */
+async function openFile(path: string, { check, calls }: Opening): Promise<number> {
+  const file = await calls.open(path)
+  if (file === undefined) throw fileNotFound()
+  try {
+    check(() => fstatSync(file))
+    return file
+  } catch (error) {
+    closeSync(file)
+    throw error
   }
 }

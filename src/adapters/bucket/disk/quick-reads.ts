@@ -7,6 +7,7 @@ type Now<T> = T | Promise<T>
 
 /** The calls that may wait for a disk. They return their result at once, or its promise. */
 export interface FileCalls {
+  readonly inThreads: boolean
   /** Undefined when the file does not exist. */
   stat(path: string): Now<Stats | undefined>
   /** Opens a file for reading. Undefined when it does not exist. */
@@ -66,6 +67,7 @@ export function quickReads({
     return left > 0
   }
   const inLoop: FileCalls = {
+    inThreads: false,
     stat: (path) => timed(() => orMissing(() => statSync(path, { throwIfNoEntry: false }))),
     open: (path) => timed(() => orMissing(() => openSync(path, 'r'))),
     read: (file, into, position) => timed(() => readSync(file, into, 0, into.length, position)),
@@ -83,6 +85,7 @@ const readFile = promisify(readThen)
 
 /** The calls for larger reads, and for disks that are not quick. */
 export const IN_THREADS: FileCalls = {
+  inThreads: true,
   stat: (path) => unlessMissing(stat(path)),
   open: (path) => unlessMissing(openFile(path, 'r')),
   read: async (file, into, position) => (await readFile(file, into, 0, into.length, position)).bytesRead,

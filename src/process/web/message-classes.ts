@@ -1,0 +1,9 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+
+/** New classes for the requests and responses of one server. The service gives them the properties of Express. */
+export function messageClasses() {
+  return {
+    IncomingMessage: class extends IncomingMessage {},
+    ServerResponse: class<Request extends IncomingMessage> extends ServerResponse<Request> {},
+  }
+}
