@@ -10,7 +10,7 @@ import type { DetectorPlugin } from '../core/plugin-api/detector.ts'
 import type { ParameterSpecs } from '../core/plugin-api/parameter.ts'
 import type { Engine, EngineContext, EngineName, TransformPlugin } from '../core/plugin-api/plugin.ts'
 import { createAudioEngine } from '../engines/audio/audio.ts'
-import { sharpEngine } from '../engines/image/sharp.ts'
+import { createSharpEngine } from '../engines/image/sharp.ts'
 import { createFfmpeg } from '../engines/video/ffmpeg.ts'
 import { loadPlugins } from '../pipeline/load/load.ts'
 import { createPlanner } from '../pipeline/plan/plan.ts'
@@ -51,7 +51,11 @@ export async function render<const P extends ParameterSpecs, E extends EngineNam
   { options = {}, accept = '', assets = {} }: RenderOptions = {},
 ): Promise<Rendered> {
   const programs = { folder: join(tmpdir(), 'sluice-testing'), env: programEnvironment() }
-  const all: readonly Engine[] = [sharpEngine, createFfmpeg(programs), createAudioEngine(programs)]
+  const all: readonly Engine[] = [
+    createSharpEngine(programs),
+    createFfmpeg(programs),
+    createAudioEngine(programs),
+  ]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const { transforms, detector } = await loadPlugins({
     folders: [{ path: OWN_PLUGINS, extension: extname(import.meta.filename), shipped: true }],

@@ -6,7 +6,7 @@ const DECODED = 'Sluice has a decoder for it; sharp has none'
 const PREVIEW = 'Sluice takes the preview of the photo; sharp reads no RAW files, or a tiny first image'
 const PSDS = ['alpha', 'bitmap', 'cmyk', 'deep', 'grey', 'palette', 'raw', 'runs']
 const JP2S = ['420.jp2', 'bare.j2k', 'deep.jp2', 'gray.jp2', 'tiles.jp2']
-const JXLS = ['alpha', 'animated', 'deep', 'lossless', 'p3', 'turned']
+const JXLS = ['alpha', 'animated', 'deep', 'lossless', 'p3', 'sequence', 'turned']
 const AVIFS = ['alpha', 'grey', 'sequence', 'ten']
 const OF_OTHERS = [
   'cjxl-jpeg.jxl',
@@ -38,9 +38,12 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   'im.bmp': DECODED,
   'im.cur': DECODED,
   'im.ico': DECODED,
+  'avif-sequence.avif': DECODED,
   'im.heic': DECODED,
   'heic-alpha.heic': DECODED,
   'heic-p3.heic': DECODED,
+  'heic-photo.heic': DECODED,
+  'heic-sequence.heic': DECODED,
   'heic-ten.heic': DECODED,
   'heic-turned.heic': DECODED,
   ...Object.fromEntries(RAW_FORMATS.map((format) => [`camera.${format}`, PREVIEW])),
@@ -52,7 +55,7 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   ...Object.fromEntries(JXLS.map((kind) => [`jxl-${kind}.jxl`, DECODED])),
   ...Object.fromEntries(PSDS.map((kind) => [`psd-${kind}.psd`, DECODED])),
   ...Object.fromEntries(OF_OTHERS.map((name) => [name, DECODED])),
-  'avifenc-sequence.avif': 'Sluice renders the first image of a sequence; sharp refuses it',
+  'avifenc-sequence.avif': 'Sluice takes the first image of the sequence; sharp refuses it',
   'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',
 }
 
@@ -60,6 +63,8 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
 export const OTHER_THAN_FFPROBE: Readonly<Record<string, string>> = {
   'im.avif': PICTURE,
   ...Object.fromEntries(AVIFS.map((kind) => [`avifenc-${kind}.avif`, PICTURE])),
+  'avif-sequence.avif': PICTURE,
+  'heic-sequence.heic': PICTURE,
   'im.cur': PICTURE,
   'im.ico': PICTURE,
   'netpbm.ico': PICTURE,

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
+import type { MediaGroup } from '../../core/media/groups.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { Problem } from '../../core/problem.ts'
 import { takesTooLong, takesTooMuchMemory } from '../../core/transform-problems.ts'
@@ -12,7 +13,7 @@ export interface Watch {
   signal: AbortSignal
   timeoutMs: number
   /** The kind of file, for error messages: a video by default. */
-  group?: 'video' | 'audio'
+  group?: MediaGroup
 }
 
 /** Options of a run. */
@@ -104,6 +105,7 @@ export async function outputOf(...[program, args, options]: Parameters<typeof ra
  * Runs a program with these arguments, without a shell, to its end.
  *
  * @param options.onOutput takes its standard output
+ * @param options.stdin the descriptor of an open file; empty by default
  * @throws Problem 422 when it takes too long or too much memory, 501 when it is not installed, Error with its last
  *   messages when it fails
  */
@@ -114,14 +116,15 @@ export async function ran(
     maxBytes,
     env,
     onOutput,
+    stdin,
     maxMemoryBytes = MAX_MEMORY_BYTES,
     spent,
     ...watch
-  }: Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void },
+  }: Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void; stdin?: number },
 ): Promise<Said> {
   // ffmpeg refuses a single allocation above the limit at once. The process could fill it before the next read.
   const bounded = ['-max_alloc', String(maxMemoryBytes), ...args]
-  const stdio = await withHiddenFiles(['ignore', 'pipe', 'pipe'])
+  const stdio = await withHiddenFiles([stdin ?? 'ignore', 'pipe', 'pipe'])
   watch.signal.throwIfAborted()
   const child = spawn(program, bounded, { stdio, env })
   if (child.pid !== undefined) lowerPriority(child.pid)
@@ -184,7 +187,7 @@ export function notInstalled(programs: readonly string[], cause?: unknown): Prob
   return new Problem({
     status: 501,
     code: 'not_installed',
-    detail: `Video and audio transformations need ${programs.join(' and ')}, which this server does not have. Install with: ${INSTALL}`,
+    detail: `Transformations of video, audio, and animated AVIF or HEIC need ${programs.join(' and ')}, which this server does not have. Install with: ${INSTALL}`,
     cause,
   })
 }

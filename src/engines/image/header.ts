@@ -59,7 +59,7 @@ export type ImageInput = string | Buffer
  * @throws Problem 404 when the file has been deleted, 422 when it exceeds a limit
  */
 export async function inputOf(asset: Asset, signal: AbortSignal): Promise<ImageInput> {
-  return fileOf(asset) ?? readable(await readAll(asset, signal))
+  return fileOf(asset) ?? stripDecompressionBombs(await readAll(asset, signal))
 }
 
 /**
@@ -111,27 +111,12 @@ async function readNewHeader(asset: Asset, signal: AbortSignal): Promise<HeadedI
   // To count the frames of an animation, the whole file must be read.
   if (!isSmall && !isAnimated(formatOfMediaType(asset.mediaType).name)) {
     const bytes = await readWhole(asset, { range: { start: 0, end: HEADER_BYTES - 1 }, signal })
-    const header = await headerIn(readable(bytes), asset).catch(() => undefined)
+    const header = await headerIn(stripDecompressionBombs(bytes), asset).catch(() => undefined)
     if (header) return { header, asset }
   }
   const bytes = await readAll(asset, signal)
-  const header = await decoding(() => headerIn(readable(bytes), asset))
+  const header = await decoding(() => headerIn(stripDecompressionBombs(bytes), asset))
   return { header, asset: isSmall ? { ...asset, ...assetFromBytes(bytes, asset) } : asset }
-}
-
-// The box at the start of an AVIF sequence.
-const SEQUENCE = Buffer.from('ftypavis')
-
-/**
- * The bytes as libvips can read them: without decompression bombs, and a sequence of AVIF images as its first image. A sequence has that
- * image as a still too, but libvips knows no file of this type.
- */
-function readable(bytes: Buffer): Buffer {
-  const safe = stripDecompressionBombs(bytes)
-  if (!safe.subarray(4, 12).equals(SEQUENCE)) return safe
-  const still = Buffer.from(safe)
-  still.write('ftypavif', 4, 'latin1')
-  return still
 }
 
 function fileOf({ file, mediaType }: Asset): string | undefined {

@@ -74,7 +74,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
     }
   }
 
-  function begin(request: DeriveRequest, { atOnce }: { atOnce: boolean }): void {
+  async function begin(request: DeriveRequest, { atOnce }: { atOnce: boolean }): Promise<void> {
     const { client, record } = request
     const name = `${client.id} ${record.key} ${record.sha256}`
     if (stopping.signal.aborted || failed.has(name) || underWay.has(name)) return
@@ -85,6 +85,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
     }
     const ended = (atOnce ? work() : oneAtATime(work)).catch(() => {}).finally(() => underWay.delete(name))
     underWay.set(name, ended)
+    return ended
   }
 
   return {
