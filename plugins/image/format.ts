@@ -95,7 +95,12 @@ export default definePlugin({
     if (requested === 'svg') return uploadedSvg(request)
     const isStill = a === '0' || page !== undefined
     const moving = isAnimated(format.name) && !isStill
-    const f = requested === 'auto' ? bestAccepted(request, { moving, lossless }) : requested
+    // A background of the request makes the image opaque again.
+    const isTransparent = request.isTransparent() && !request.named.has('bg')
+    const f =
+      requested === 'auto'
+        ? bestAccepted(request, { moving, lossless, isTransparent })
+        : (requested ?? (isTransparent ? transparentFormat(format.name) : undefined))
     const outputs = outputsOf(f, format.name)
     const [output] = outputs
     if (lossless && output === 'jpeg') {
@@ -204,15 +209,25 @@ function uploadedSvg({ format, named }: PlanRequest): 'original' {
   throw badParameter({ param: other, expected, received: other })
 }
 
+/** The usual format of a source, or PNG when that has no transparency. */
+function transparentFormat(source: string): OutputFormat {
+  const usual = usualFormat(source)
+  return usual === 'jpeg' || usual === 'tiff' ? 'png' : usual
+}
+
 /**
  * Returns AVIF, WebP or the source's format, the first that can hold the image, otherwise PNG, which can hold any. A
  * possible animation stays one, which excludes AVIF. A lossless image is far smaller as WebP, and faster to encode.
  */
 function bestAccepted(
   { accept, format, tooSmall }: PlanRequest,
-  { moving, lossless }: { moving: boolean; lossless: boolean | undefined },
+  {
+    moving,
+    lossless,
+    isTransparent,
+  }: { moving: boolean; lossless: boolean | undefined; isTransparent: boolean },
 ): OutputFormat | 'auto' {
-  const [same] = outputsOf(undefined, format.name)
+  const [same] = outputsOf(isTransparent ? transparentFormat(format.name) : undefined, format.name)
   const can = (output: OutputFormat) => accepts(accept(), `image/${output}`) && !tooSmall.includes(output)
   if (!moving && !lossless && can('avif')) return can('webp') ? 'auto' : 'avif'
   if (can('webp')) return 'webp'

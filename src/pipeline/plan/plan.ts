@@ -140,6 +140,7 @@ export function createPlanner(
       accept: () => autoAccept ?? preferred('accept') ?? '',
       tooSmall,
       named: new Set(requested.keys()),
+      isTransparent: () => steps.some(({ plugin }) => plugin.transparent),
       detects() {
         detects = detector !== undefined
         return detects

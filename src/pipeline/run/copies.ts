@@ -1,6 +1,6 @@
 import type { Asset } from '../../core/bytes/asset.ts'
 import { type Reducible, scaleOfCopy, suffices } from '../../core/media/copies.ts'
-import type { Forecast } from '../../core/plugin-api/plugin.ts'
+import type { Forecast } from '../../core/plugin-api/forecast.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { WorkContext } from './run.ts'

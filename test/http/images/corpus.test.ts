@@ -25,8 +25,9 @@ describe('files of other programs in test/corpus', function () {
   })
 
   it('have the format and the result of ?w=64 in test/corpus/expected.json', async () => {
-    expect(Object.keys(outcomes).length).to.be.at.least(150)
+    expect(Object.keys(outcomes).length).to.be.at.least(200)
     expect(new Set(Object.values(outcomes).map(({ format }) => format)).size).to.be.at.least(60)
+    expect(Object.keys(expected).length).to.be.at.least(300)
     expect(outcomes).to.deep.equal(sized(only(expected, outcomes), expected))
   })
 

@@ -58,9 +58,7 @@ export const pdf: Decoder = {
       lib._FPDF_ClosePage(page)
       return { width: rounded(size.width), height: rounded(size.height) }
     })
-    const [first] = pageSizes
-    if (!first) throw new Error('the PDF has no pages')
-    return { ...drawn(first), hasAlpha: false, pages, pageSizes }
+    return { ...drawn(pageSizes[0] as Size), hasAlpha: false, pages, pageSizes }
   },
 }
 
@@ -80,10 +78,15 @@ async function opened(bytes: Buffer): Promise<{ lib: PDFium; document: number; p
   if (file === 0) throw new Error('pdfium: no memory for the file')
   lib.HEAPU8.set(bytes, file)
   const document = lib._FPDF_LoadMemDocument(file, bytes.length, 0)
-  if (document !== 0) return { lib, document, pages: lib._FPDF_GetPageCount(document) }
-  const error = lib._FPDF_GetLastError()
-  if (error === PASSWORD_ERROR) throw encryptedFile('PDF')
-  throw new Error(`pdfium: error ${error}`)
+  if (document === 0) {
+    const error = lib._FPDF_GetLastError()
+    if (error === PASSWORD_ERROR) throw encryptedFile('PDF')
+    throw new Error(`pdfium: error ${error}`)
+  }
+  const pages = lib._FPDF_GetPageCount(document)
+  // Without this, a request for the first page of a broken file would be the fault of the caller.
+  if (pages < 1) throw new Error('the PDF has no pages')
+  return { lib, document, pages }
 }
 
 function pageOf(lib: PDFium, document: number, number: number): number {
