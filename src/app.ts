@@ -116,7 +116,6 @@ async function openApp(
     backends,
     buckets,
     index,
-    events,
     clients,
     managedClients,
     members,
@@ -193,7 +192,7 @@ async function openApp(
     signedLinks,
     webhooks,
     findClient,
-    ...openArchives({ deliveries, events, ledger: backends.ledger, findClient, log }),
+    ...openArchives(services, { deliveries, log }),
     limits: backends.limits,
     checks: {
       version: version(),

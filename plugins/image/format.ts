@@ -1,5 +1,5 @@
 import { accepts } from '../../src/core/media/accept.ts'
-import { isAnimated, isOffice } from '../../src/core/media/formats.ts'
+import { isAnimated, isOffice, mayBeAnimated } from '../../src/core/media/formats.ts'
 import { searchQuality } from '../../src/core/media/quality-search.ts'
 import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
@@ -15,8 +15,8 @@ const SCALING = ['image-orient', 'image-resize']
 const DEFAULT_QUALITY = 75
 // Above this quality, an output shows the compression of the smaller copy from which it would be rendered.
 const COPIES_MAX_QUALITY = 90
-// These formats have pages: the pages of a TIFF or PDF, the frames of an animation. So have Office documents.
-const PAGED = ['tiff', 'pdf', 'gif', 'webp']
+// These formats have pages, as Office documents have. Animations have frames.
+const PAGED = ['tiff', 'pdf']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
 // A photo of 4 MP takes a core 2.7 s as AVIF, 0.4 s as WebP. Above this size, f=auto selects WebP if the client
@@ -68,7 +68,7 @@ export default definePlugin({
       type: 'integer',
       min: 1,
       max: 10_000,
-      help: 'Page of a PDF, Office document or TIFF, or frame of a GIF or WebP, to use. 1: the first.',
+      help: 'Page of a PDF, Office document or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL), to use. 1: the first.',
     },
     icc: {
       type: 'enum',
@@ -93,7 +93,8 @@ export default definePlugin({
   resolve({ f: requested, q, lossless, maxbytes, a, page, icc, hdr }, request) {
     const { format, options } = request
     if (requested === 'svg') return uploadedSvg(request)
-    const moving = isAnimated(format.name) && a === '1' && page === undefined
+    const isStill = a === '0' || page !== undefined
+    const moving = isAnimated(format.name) && !isStill
     const f = requested === 'auto' ? bestAccepted(request, { moving, lossless }) : requested
     const outputs = outputsOf(f, format.name)
     const [output] = outputs
@@ -101,7 +102,8 @@ export default definePlugin({
       const expected = `one of ${FORMATS.filter((each) => each !== 'jpeg').join(', ')}, auto with lossless`
       throw badParameter({ param: 'f', expected, received: requested ?? 'jpeg' })
     }
-    if (page !== undefined && page > 1 && !PAGED.includes(format.name) && !isOffice(format)) {
+    const isPaged = PAGED.includes(format.name) || isOffice(format) || mayBeAnimated(format.name)
+    if (page !== undefined && page > 1 && !isPaged) {
       throw badParameter({ param: 'page', expected: `1 (a ${format.name} has one page)`, received: page })
     }
     const withQuality = WITH_QUALITY.includes(output) && !lossless
@@ -112,7 +114,7 @@ export default definePlugin({
       lossless: lossless && WITH_QUALITY.includes(output) ? lossless : undefined,
       maxbytes: withQuality ? maxbytes : undefined,
       // The first page of an animation equals its first frame.
-      a: isAnimated(format.name) && isAnimated(output) && (page ?? 1) === 1 && !moving ? '0' : '1',
+      a: mayBeAnimated(format.name) && isAnimated(output) && (page ?? 1) === 1 && isStill ? '0' : '1',
       page: page === 1 ? undefined : page,
       icc: output === 'gif' || format.name === 'gif' || format.name === 'svg' ? 'srgb' : icc,
       hdr: output === 'jpeg' && format.name === 'jpeg' && maxbytes === undefined ? hdr : 'keep',

@@ -58,6 +58,8 @@ im im-svg.svg $PICTURE im-svg.svg
 heic() { out=$1; try "$out" heif-enc -q 60 "$2" -o "$out"; rm -f "$2"; } # heic <file> <png>
 convert -size 64x48 gradient:red-blue PNG24:plain.png && heic plain.heic plain.png
 [ -f plain.heic ] && python3 "$SCRIPTS/turned-heic.py" plain.heic heic-turned.heic; rm -f plain.heic
+ffmpeg -v error -y -f lavfi -i 'mandelbrot=size=512x512:maxiter=300:start_scale=0.003:start_x=-0.743643887037:start_y=0.131825904205,noise=alls=6' \
+  -frames:v 1 photo.png </dev/null && heic heic-photo.heic photo.png
 convert -size 64x48 gradient:red-blue PNG48:ten.png && heic heic-ten.heic ten.png
 convert -size 64x48 xc:'#c80032' \( -size 48x64 gradient:white-black -rotate 90 \) -alpha off -compose CopyOpacity -composite PNG32:alpha.png &&
   heic heic-alpha.heic alpha.png

@@ -6,7 +6,7 @@ import { programEnvironment } from '../../config/programs.ts'
 import type { Engine, EngineName } from '../core/plugin-api/plugin.ts'
 import { createAudioEngine } from '../engines/audio/audio.ts'
 import { createPrograms, type Programs } from '../engines/ffmpeg/installed.ts'
-import { sharpEngine } from '../engines/image/sharp.ts'
+import { createSharpEngine } from '../engines/image/sharp.ts'
 import { createOffice } from '../engines/office/office.ts'
 import { createScratch } from '../engines/temp/scratch.ts'
 import { createSpool } from '../engines/temp/spool.ts'
@@ -31,7 +31,13 @@ export async function loadEverything({ config, root, engines: given, programs }:
   }
   const ffmpeg = createFfmpeg({ ...media, mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000 })
   const office = createOffice(media)
-  const all: readonly Engine[] = [sharpEngine, ffmpeg, createAudioEngine(media), office, ...(given ?? [])]
+  const all: readonly Engine[] = [
+    createSharpEngine({ env }),
+    ffmpeg,
+    createAudioEngine(media),
+    office,
+    ...(given ?? []),
+  ]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const packages = (config.PLUGINS ?? []).map((name) => pluginPackage(name, process.cwd()))

@@ -10,7 +10,7 @@ import type { DetectorPlugin } from '../core/plugin-api/detector.ts'
 import type { ParameterSpecs } from '../core/plugin-api/parameter.ts'
 import type { Engine, EngineContext, EngineName, TransformPlugin } from '../core/plugin-api/plugin.ts'
 import { createAudioEngine } from '../engines/audio/audio.ts'
-import { sharpEngine } from '../engines/image/sharp.ts'
+import { createSharpEngine } from '../engines/image/sharp.ts'
 import { createOffice } from '../engines/office/office.ts'
 import { createFfmpeg } from '../engines/video/ffmpeg.ts'
 import { loadPlugins } from '../pipeline/load/load.ts'
@@ -53,7 +53,7 @@ export async function render<const P extends ParameterSpecs, E extends EngineNam
 ): Promise<Rendered> {
   const programs = { folder: join(tmpdir(), 'sluice-testing'), env: programEnvironment() }
   const all: readonly Engine[] = [
-    sharpEngine,
+    createSharpEngine(programs),
     createFfmpeg(programs),
     createAudioEngine(programs),
     createOffice(programs),

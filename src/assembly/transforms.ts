@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path'
 import type { Config } from '../../config/load.ts'
 import { coresOf } from '../../config/memory-profile.ts'
-import { transformerEnvironment } from '../../config/programs.ts'
+import { programEnvironment, transformerEnvironment } from '../../config/programs.ts'
 import { measuredJobs, watchJobs } from '../adapters/jobs/measured.ts'
 import { createAccounts } from '../core/budgets/accounts.ts'
 import { createCpuTime } from '../core/budgets/cpu-time.ts'
@@ -73,7 +73,7 @@ export function openTransformations(
   const look = createAdmission({ ...lines, ...memory, atOnce: LOOKS_AT_ONCE }, { accounts })
   metrics.watchTransforms(admit.load)
   const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
-  const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
+  const setup: TransformerSetup = { folders, chain, env: programEnvironment(), maxMemoryBytes }
   const cpuTime = createCpuTime(backends.limits.cpu)
   const env = transformerEnvironment()
   const plans = copyPlans(internalPlugin(reduce))

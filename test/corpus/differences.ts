@@ -6,7 +6,7 @@ const DECODED = 'Sluice has a decoder for it; sharp has none'
 const PREVIEW = 'Sluice takes the preview of the photo; sharp reads no RAW files, or a tiny first image'
 const PSDS = ['alpha', 'bitmap', 'cmyk', 'deep', 'grey', 'palette', 'raw', 'runs']
 const JP2S = ['420.jp2', 'bare.j2k', 'deep.jp2', 'gray.jp2', 'tiles.jp2']
-const JXLS = ['alpha', 'animated', 'deep', 'lossless', 'p3', 'turned']
+const JXLS = ['alpha', 'animated', 'deep', 'lossless', 'p3', 'sequence', 'turned']
 const PICTURE = 'ffprobe takes a picture for a video of one frame'
 const UNREAD = 'recognised and delivered; Sluice lets ffmpeg read no such container'
 const SOUND_ALONE = 'the first bytes of the container do not tell that it holds sound alone'
@@ -27,9 +27,12 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   'im.bmp': DECODED,
   'im.cur': DECODED,
   'im.ico': DECODED,
+  'avif-sequence.avif': DECODED,
   'im.heic': DECODED,
   'heic-alpha.heic': DECODED,
   'heic-p3.heic': DECODED,
+  'heic-photo.heic': DECODED,
+  'heic-sequence.heic': DECODED,
   'heic-ten.heic': DECODED,
   'heic-turned.heic': DECODED,
   ...Object.fromEntries(RAW_FORMATS.map((format) => [`camera.${format}`, PREVIEW])),
@@ -46,6 +49,8 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
 /** Files of which ffprobe finds another group or container, or which do not play: by name, the reason. */
 export const OTHER_THAN_FFPROBE: Readonly<Record<string, string>> = {
   'im.avif': PICTURE,
+  'avif-sequence.avif': PICTURE,
+  'heic-sequence.heic': PICTURE,
   'im.cur': PICTURE,
   'im.ico': PICTURE,
   'im.fits': PICTURE,

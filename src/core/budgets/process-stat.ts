@@ -2,7 +2,7 @@
 const TICK_MS = 10
 
 /**
- * The CPU time that a process has used: all its threads, without its children.
+ * The CPU time that a process has used: all its threads, and its children that have ended.
  *
  * @param stat the text of `/proc/<pid>/stat`
  * @returns milliseconds, in steps of ten
@@ -11,6 +11,6 @@ const TICK_MS = 10
 export function cpuMsOf(stat: string): number {
   // The second field is the process name in brackets, which may hold any character.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const [user, system] = [fields[11], fields[12]]
-  return (Number(user) + Number(system)) * TICK_MS
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+  return ticks * TICK_MS
 }

@@ -81,6 +81,8 @@ export interface FullImage {
   height: number
   /** By Sluice's name: `jpeg`. */
   format: string
+  /** The size is an upper bound, and copies have the size of the image itself: a page of a document. */
+  isBound?: true
 }
 
 /** Caches the probe result of a media file, so that its headers are read once. */

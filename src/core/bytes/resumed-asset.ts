@@ -13,6 +13,15 @@ export interface ResumeOptions {
   idleMs?: number
   /** Called before each retry. @param times number of the retry, from 1 */
   onBreak?: (error: unknown, times: number) => void
+  /** Creates the observer of a stream that has no {@link OpenOptions.range}. */
+  newObserver?: () => BytesObserver
+}
+
+/** Observes all bytes of a file while a reader takes them. */
+export interface BytesObserver {
+  add(chunk: Buffer): void
+  /** Called after the last byte was taken. The stream ends when it resolves. It must not reject. */
+  end(): Promise<void>
 }
 
 // A store that restarts, or a machine of it that is replaced, is back within seconds.
@@ -59,8 +68,17 @@ export async function piecesOf(
 async function* bytesOf(
   asset: Asset,
   first: Readable,
-  { range, signal, newPiece, pausesMs = PAUSES_MS, idleMs = IDLE_MS, onBreak }: ResumeOptions & OpenOptions,
+  {
+    range,
+    signal,
+    newPiece,
+    pausesMs = PAUSES_MS,
+    idleMs = IDLE_MS,
+    onBreak,
+    newObserver,
+  }: ResumeOptions & OpenOptions,
 ): AsyncGenerator<Buffer> {
+  const observer = range ? undefined : newObserver?.()
   const { start, end } = range ?? { start: 0, end: asset.size - 1 }
   const given = { ...(signal ? { signal } : {}), ...(newPiece ? { newPiece } : {}) }
   const tooMany = new Error(`expected ${end - start + 1} bytes of a file but received more`)
@@ -89,6 +107,7 @@ async function* bytesOf(
       }
       at += chunk.length
       if (at > end + 1) throw tooMany
+      observer?.add(chunk)
       const idle = setTimeout(closeSource, idleMs)
       try {
         yield chunk
@@ -98,6 +117,7 @@ async function* bytesOf(
     }
     // A connection can only be reused after its response has been read to the end.
     if (await source?.next().catch(() => undefined)) throw tooMany
+    await observer?.end()
   } finally {
     closeSource()
   }

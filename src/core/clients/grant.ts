@@ -10,6 +10,8 @@ export interface Grant {
   folder?: string | undefined
   /** Expiry of the secret, in milliseconds since 1970. Nothing that is signed with it may last longer. */
   until?: number | undefined
+  /** The digest of the secret; absent for a member of the console. */
+  secretDigest?: string | undefined
 }
 
 /**

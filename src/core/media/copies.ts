@@ -24,4 +24,6 @@ export interface Reducible {
   scale: number
   /** Whether a decoder reads a small picture from it at a small part of the cost: JPEG and WebP. */
   shrinksOnLoad: boolean
+  /** Whether decoding takes so long that all outputs are rendered from one copy, the first one too. */
+  isSlow?: true
 }

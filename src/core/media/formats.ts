@@ -106,10 +106,17 @@ export function isMediaGroup(text: string): text is MediaGroup {
 
 // All frames of these formats are used. The pages of a TIFF are separate images.
 const ANIMATED = new Set(['gif', 'webp'])
+// Of these, most files are still images, and animations are not written.
+const WITH_SEQUENCES = new Set(['avif', 'heic', 'jxl'])
 
-/** Whether images of the format called `name` can be animations. */
+/** Whether images of the format called `name` are read and written as animations. */
 export function isAnimated(name: string): boolean {
   return ANIMATED.has(name)
+}
+
+/** Whether a file of the format called `name` may be an animation. */
+export function mayBeAnimated(name: string): boolean {
+  return isAnimated(name) || WITH_SEQUENCES.has(name)
 }
 
 // Archives of files. Other formats are ZIPs too, but their entries are of no use to people.

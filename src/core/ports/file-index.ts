@@ -45,7 +45,7 @@ export interface DerivativeRecord {
   mediaType: string
   /** Bytes. */
   size: number
-  /** CRC-32, when the bytes were seen while they were stored. */
+  /** CRC-32; absent for derivatives that were found in the bucket, and those of older versions. */
   crc32?: number
   /** The bytes of all parts of a bundle; absent for a derivative that is one file. */
   partsBytes?: number
@@ -193,6 +193,8 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
    * @returns the entry after this step; undefined, and changes nothing, when the original is not `stored`
    */
   adoptDerivative(ref: FileRef, record: DerivativeRecord): Promise<DerivativeEntry | undefined>
+  /** Adds the checksum of a derivative. @returns false, and changes nothing, when `record` is not its current one */
+  noteChecksum(ref: FileRef, record: DerivativeRecord, crc32: number): Promise<boolean>
   /**
    * Removes a derivative that is `pending` until `deadline` at the latest: one with a later deadline was begun again by
    * another process. The last one of a `gone` original also removes the tombstone.

@@ -15,7 +15,7 @@ let devNull: number | undefined
  * files that are opened later are not hidden. Linux only: on other systems programs inherit the files.
  */
 export async function withHiddenFiles(
-  stdio: readonly ['ignore', 'pipe', 'pipe'],
+  stdio: readonly ['ignore' | number, 'pipe', 'pipe'],
 ): Promise<['ignore', 'pipe', 'pipe']> {
   devNull ??= openSync('/dev/null', 'r+')
   const all: unknown[] = [...stdio]

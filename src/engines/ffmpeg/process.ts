@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
+import type { MediaGroup } from '../../core/media/groups.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { Problem } from '../../core/problem.ts'
 import { takesTooLong, takesTooMuchMemory } from '../../core/transform-problems.ts'
@@ -12,7 +13,7 @@ export interface Watch {
   signal: AbortSignal
   timeoutMs: number
   /** The kind of file, for error messages: a video by default. */
-  group?: 'video' | 'audio' | 'document'
+  group?: MediaGroup | 'document'
 }
 
 /** Options of a run. */
@@ -100,7 +101,7 @@ export async function outputOf(...[program, args, options]: Parameters<typeof ra
   return (await ran(program, args, options)).output
 }
 
-type Printing = Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void }
+type Printing = Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void; stdin?: number }
 
 /** Runs ffmpeg or ffprobe like {@link ranProgram}. @throws Problem 501 when it is not installed, too */
 export async function ran(
@@ -120,14 +121,15 @@ export async function ran(
  * Runs a program with these arguments, without a shell, to its end.
  *
  * @param options.onOutput takes its standard output
+ * @param options.stdin the descriptor of an open file; empty by default
  * @throws Problem 422 when it takes too long or too much memory, Error with its last messages when it fails
  */
 export async function ranProgram(
   program: string,
   args: readonly string[],
-  { maxBytes, env, onOutput, maxMemoryBytes = MAX_MEMORY_BYTES, spent, ...watch }: Printing,
+  { maxBytes, env, onOutput, stdin, maxMemoryBytes = MAX_MEMORY_BYTES, spent, ...watch }: Printing,
 ): Promise<Said> {
-  const stdio = await withHiddenFiles(['ignore', 'pipe', 'pipe'])
+  const stdio = await withHiddenFiles([stdin ?? 'ignore', 'pipe', 'pipe'])
   watch.signal.throwIfAborted()
   const child = spawn(program, args, { stdio, env })
   if (child.pid !== undefined) lowerPriority(child.pid)
@@ -188,7 +190,7 @@ export function notInstalled(programs: readonly string[], cause?: unknown): Prob
   return new Problem({
     status: 501,
     code: 'not_installed',
-    detail: `Video and audio transformations need ${programs.join(' and ')}, which this server does not have. Install with: ${INSTALL}`,
+    detail: `Transformations of video, audio, and animated AVIF or HEIC need ${programs.join(' and ')}, which this server does not have. Install with: ${INSTALL}`,
     cause,
   })
 }

@@ -32,12 +32,16 @@ export function stripDecompressionBombs(bytes: Buffer): Buffer {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return inflated(bytes)
   if (bytes.toString('latin1', 1, 4) === 'PNG') return withoutTexts(bytes)
   const frames = bytes.toString('latin1', 0, 3) === 'GIF' ? gifFrames(bytes) : webpFrames(bytes)
-  if (frames > MAX_FRAMES) {
-    throw notTransformable(
-      `expected an animation of at most ${MAX_FRAMES} frames to transform but this one has more`,
-    )
-  }
+  checkFrames({ pages: frames })
   return bytes
+}
+
+/** @throws Problem 422 for an animation of too many frames */
+export function checkFrames({ pages }: { pages: number }): void {
+  if (pages <= MAX_FRAMES) return
+  throw notTransformable(
+    `expected an animation of at most ${MAX_FRAMES} frames to transform but this one has more`,
+  )
 }
 
 function inflated(bytes: Buffer): Buffer {

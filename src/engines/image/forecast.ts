@@ -5,7 +5,9 @@ import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Forecast, ForecastStep } from '../../core/plugin-api/plugin.ts'
 import { reducibleOf, reducibleOfDecoded } from './copies/reducible.ts'
+import type { PictureFacts } from './decoders/decoder.ts'
 import { decoderOf, factsOf } from './decoders/decoders.ts'
+import { checkFrames } from './decompression-bombs.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
 import { type ImageHeader, readHeader } from './header.ts'
 import { checkBytes, checkComplete, checkPixels } from './pixel-limits.ts'
@@ -46,7 +48,7 @@ const MAX_GIF_PIXELS_HERE = 1_000_000
  * Assumed size of an SVG, whose own size only the renderer knows, of a TIFF, whose header can cost as much as the
  * whole file, and of an image of another decoder without a header in its first bytes.
  */
-const UNREAD: Readonly<Record<string, Size>> = {
+const UNREAD: Readonly<Record<string, Size>> & { other: Size } = {
   svg: { width: 5000, height: 5000 },
   tiff: { width: 8000, height: 6000 },
   other: { width: 8000, height: 6000 },
@@ -73,25 +75,31 @@ export async function forecastImage(
   const defaultOutput = steps.length === 0 ? 'png' : (source.copyOf?.format ?? format)
   // `auto` resolves to AVIF unless the image is large, so it is treated as AVIF.
   const output = values.f === 'auto' ? 'avif' : (values.f ?? defaultOutput)
-  const decoder = decoderOf(format)
+  const decoder = await decoderOf(source, signal)
   const facts = decoder && (await factsOf(decoder, source, signal))
-  if (facts) checkPixels({ ...facts, pages: 1 }, limits)
   // A copy has at most the size of the image that it replaces, and is one of our own files.
   const unread = source.copyOf ?? facts ?? decoder?.assumed ?? UNREAD[decoder ? 'other' : format]
   const read = unread ? undefined : await readHeader(source, signal)
   const { width, height } = unread ?? read?.header ?? { width: 0, height: 0 }
   const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)
-  const pages = isStill ? 1 : (read?.header.pages ?? 1)
+  const frames = facts ? framesOf(facts) : (read?.header.pages ?? 1)
+  const pages = isStill ? 1 : frames
   const pixels = source.copyOf ? Math.min(width * height, COPY_SIDE ** 2) : width * height * pages
-  if (!unread) checkPixels({ width, height, pages }, limits)
+  // An unknown number of frames is checked when the file is opened.
+  const counted = facts?.pages === 'unknown' ? 1 : pages
+  if (facts) checkFrames({ pages: counted })
+  if (facts || !unread) checkPixels({ width, height, pages: counted }, limits)
   const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never))
   const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
   const passes = steps.filter(({ plugin }) => plugin.newPass).length + count('outcome')
   const bytesPerChannel = read?.header.depth === 'uchar' ? 1 : 2
   const isDeinterlaced = format === 'png' && source.truncated === true && read?.header.isProgressive === true
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
-  const reducible = facts
-    ? reducibleOfDecoded({ ...facts, format }, steps, limits)
+  const bound = facts ? undefined : decoder?.assumed
+  const reducible = decoder
+    ? frames === 1 && (facts || bound)
+      ? reducibleOfDecoded({ width, height, format, ...(bound ? { isBound: true } : {}) }, steps, limits)
+      : undefined
     : read && reducibleOf(read.header, steps, { source, output, limits })
   return {
     bytes:
@@ -114,6 +122,13 @@ export async function forecastImage(
   }
 }
 
+/** The frames of an image. When they are not counted: as many as an image without a header is assumed to have. */
+function framesOf({ pages = 1, width, height }: PictureFacts): number {
+  if (pages !== 'unknown') return pages
+  const { other } = UNREAD
+  return Math.max(2, Math.ceil((other.width * other.height) / (width * height)))
+}
+
 /**
  * The upright size of an image, from its header. Undefined for a format whose header does not have it, or costs too much.
  *
@@ -125,7 +140,7 @@ export async function sizeInHeader(
 ): Promise<Size | undefined> {
   checkBytes(source, limits)
   const { name } = formatOfMediaType(source.mediaType)
-  const decoder = decoderOf(name)
+  const decoder = await decoderOf(source, signal)
   if (decoder) return factsOf(decoder, source, signal)
   if (UNREAD[name]) return undefined
   const { header } = await readHeader(source, signal)

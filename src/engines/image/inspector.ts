@@ -3,9 +3,10 @@ import sharp, { type Metadata } from 'sharp'
 import { rgbaToThumbHash } from 'thumbhash'
 import { type Asset, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { readExif } from '../../core/media/exif.ts'
-import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
-import type { ImageInspector } from '../../core/plugin-api/inspectors.ts'
+import { isAnimated } from '../../core/media/formats.ts'
+import type { ImageFacts, ImageInspector, PageFacts } from '../../core/plugin-api/inspectors.ts'
 import { NOT_TRANSFORMABLE, Problem } from '../../core/problem.ts'
+import type { PictureFacts } from './decoders/decoder.ts'
 import { decoderOf } from './decoders/decoders.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
@@ -22,10 +23,10 @@ export const imageInspector: ImageInspector = {
     const bytes = isWhole
       ? await readAll(source, signal)
       : await readWhole(source, { range: { start: 0, end: maxBytes - 1 }, signal })
-    const decoder = decoderOf(formatOfMediaType(source.mediaType).name)
+    const decoder = await decoderOf(source, signal)
     if (decoder) {
       const facts = (decodes && (await decoder.inspect?.(bytes))) || decoder.facts(bytes)
-      return facts && { pages: 1, ...facts, colorSpace: 'srgb' }
+      return facts && withPages(facts)
     }
     const metadata = await metadataOf(bytes, source)
     if (!metadata) return undefined
@@ -59,6 +60,10 @@ export const imageInspector: ImageInspector = {
       lqip: await placeholder(bytes),
     }
   },
+}
+
+function withPages({ pages = 1, ...facts }: PictureFacts & Partial<Omit<PageFacts, 'pages'>>): ImageFacts {
+  return { ...facts, ...(pages === 'unknown' ? {} : { pages }), colorSpace: 'srgb' }
 }
 
 /** The excerpt of a file that is more than its image; `none` when the file has no image. */

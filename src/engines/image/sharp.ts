@@ -1,10 +1,11 @@
 import sharp, { type Sharp } from 'sharp'
-import { type Asset, assetFromBytes } from '../../core/bytes/asset.ts'
+import { type Asset, assetFromBytes, type FullImage } from '../../core/bytes/asset.ts'
 import { knownFormat } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
+import type { Running } from '../ffmpeg/process.ts'
 import { completedPng, isPng } from './completed-png.ts'
-import { decoded } from './decoders/decoders.ts'
+import { type DecodedImage, decoded } from './decoders/decoders.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
 import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
@@ -20,6 +21,7 @@ import {
   checkSvg,
   hasExtraChannels,
 } from './pixel-limits.ts'
+import { openFrames } from './sequences/frames.ts'
 import { describe, formatName, type ImageOpening, type ImageSource } from './source.ts'
 import { checkSvgSize, densityWithin } from './svg-size.ts'
 
@@ -28,97 +30,112 @@ import { checkSvgSize, densityWithin } from './svg-size.ts'
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** The image engine, based on libvips. */
-export const sharpEngine: Engine<'sharp'> = {
-  name: 'sharp',
-  media: ['image'],
+/** The image engine, based on libvips. @param options.env the environment of programs that decode */
+export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'> {
+  const engine: Engine<'sharp'> = {
+    name: 'sharp',
+    media: ['image'],
 
-  forecast: forecastImage,
+    forecast: forecastImage,
 
-  async open(asset, opening, context) {
-    const { signal, limits } = context
-    const { frames = 'all', page = 1, profile = 'srgb', upright = false, gainMap = 'ignore' } = opening
-    const excerpt = await excerptOf(asset, signal)
-    if (excerpt) return sharpEngine.open(excerpt, opening, context)
-    checkBytes(asset, limits)
-    checkComplete(asset, limits)
-    const other = await decoded(asset, page, context)
-    if (other) return openDecoded(other, opening, context)
-    const input = await inputOf(asset, signal)
-    const svg = /^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string' ? input : undefined
-    if (svg) await checkSvg(svg, limits)
-    let header = await headerOf(asset, input)
-    if (svg) await checkSvgSize(svg, header)
-    // It is drawn again in the requested size.
-    const isFitted = svg && opening.fitted && !opening.inOwnPixels
-    const density = isFitted ? densityWithin(header, limits) : undefined
-    if (density !== undefined) header = await decoding(() => headerIn(input, { density }))
-    if (page > 1) {
-      checkPage(page, header)
-      // The pages of a TIFF may differ in size.
-      header = await decoding(() => headerIn(input, { page }))
-    }
-    // A smaller copy is described as the image that it replaces.
-    const map =
-      gainMap === 'keep' && header.hasGainMap && !asset.copyOf ? await readGainMap(input) : undefined
-    const facts = describe(header, { frames, upright, profile })
-    const source = { ...facts, ...asset.copyOf, ...(map ? { gainMap: map } : {}) }
-    // Judged by the header alone: nothing has been decoded yet.
-    checkPixels(source, limits)
-    checkHeld(header, source, limits)
-    const isCompleted = asset.truncated && typeof input !== 'string' && isPng(input)
-    const draft = sharp(isCompleted ? await completedPng(input, signal) : input, {
-      ...(page > 1 ? { page: page - 1 } : { animated: source.pages > 1 }),
-      ...(density !== undefined ? { density } : {}),
-      autoOrient: upright,
-      failOn: isCompleted ? 'error' : failOn(asset),
-      limitInputPixels: limits.sourceMaxPixels,
-    })
-    // A proxy is small: when its decoder shrinks it to less than twice the size of the output, detail is lost (SSIM 0.978
-    // compared with the original, 0.994 without), for 10 % of the time.
-    if (asset.copyOf) draft.resize({ fastShrinkOnLoad: false })
-    // sharp converts 16 bits per channel to P3, and would omit the profile: colours would be pale, of sRGB sources
-    // too.
-    if (header.hasProfile && header.space === 'rgb16' && !source.keepsProfile) {
-      draft.withIccProfile('srgb', { attach: false })
-    }
-    if (!hasExtraChannels(header)) return { draft: withProfile(draft, source), source }
-    return coloursOf(withProfile(draft, source), source, limits)
-  },
+    async open(asset, opening, context) {
+      const { signal, limits } = context
+      const { frames = 'all', page = 1, profile = 'srgb', upright = false, gainMap = 'ignore' } = opening
+      const excerpt = await excerptOf(asset, signal)
+      if (excerpt) return engine.open(excerpt, opening, context)
+      checkBytes(asset, limits)
+      checkComplete(asset, limits)
+      const other = await decoded(asset, { page, frames }, { ...context, env })
+      if (other?.timing) return openFrames(other, opening, context)
+      if (other) return openDecoded(engine, other, opening, context)
+      const input = await inputOf(asset, signal)
+      const svg = /^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string' ? input : undefined
+      if (svg) await checkSvg(svg, limits)
+      let header = await headerOf(asset, input)
+      if (svg) await checkSvgSize(svg, header)
+      // It is drawn again in the requested size.
+      const isFitted = svg && opening.fitted && !opening.inOwnPixels
+      const density = isFitted ? densityWithin(header, limits) : undefined
+      if (density !== undefined) header = await decoding(() => headerIn(input, { density }))
+      if (page > 1) {
+        checkPage(page, header)
+        // The pages of a TIFF may differ in size.
+        header = await decoding(() => headerIn(input, { page }))
+      }
+      // A smaller copy is described as the image that it replaces.
+      const map =
+        gainMap === 'keep' && header.hasGainMap && !asset.copyOf ? await readGainMap(input) : undefined
+      const facts = describe(header, { frames, upright, profile })
+      const source = { ...facts, ...replacedBy(asset), ...(map ? { gainMap: map } : {}) }
+      // Judged by the header alone: nothing has been decoded yet.
+      checkPixels(source, limits)
+      checkHeld(header, source, limits)
+      const isCompleted = asset.truncated && typeof input !== 'string' && isPng(input)
+      const draft = sharp(isCompleted ? await completedPng(input, signal) : input, {
+        ...(page > 1 ? { page: page - 1 } : { animated: source.pages > 1 }),
+        ...(density !== undefined ? { density } : {}),
+        autoOrient: upright,
+        failOn: isCompleted ? 'error' : failOn(asset),
+        limitInputPixels: limits.sourceMaxPixels,
+      })
+      // A proxy is small: when its decoder shrinks it to less than twice the size of the output, detail is lost (SSIM 0.978
+      // compared with the original, 0.994 without), for 10 % of the time.
+      if (asset.copyOf) draft.resize({ fastShrinkOnLoad: false })
+      // sharp converts 16 bits per channel to P3, and would omit the profile: colours would be pale, of sRGB sources
+      // too.
+      if (header.hasProfile && header.space === 'rgb16' && !source.keepsProfile) {
+        draft.withIccProfile('srgb', { attach: false })
+      }
+      if (!hasExtraChannels(header)) return { draft: withProfile(draft, source), source }
+      return coloursOf(withProfile(draft, source), source, limits)
+    },
 
-  async render(draft, { limits }, source) {
-    const { data, info } = await rendering(() => timed(draft, limits).toBuffer({ resolveWithObject: true }))
-    const format = knownFormat(formatName(info.format))
-    const bytes =
-      source?.gainMap && format.name === 'jpeg'
-        ? await withGainMap(data, source.gainMap, { ...info, limits })
-        : data
-    return assetFromBytes(bytes, { mediaType: format.mediaType, lastModified: new Date() })
-  },
+    async render(draft, { limits }, source) {
+      const { data, info } = await rendering(() => timed(draft, limits).toBuffer({ resolveWithObject: true }))
+      const format = knownFormat(formatName(info.format))
+      const bytes =
+        source?.gainMap && format.name === 'jpeg'
+          ? await withGainMap(data, source.gainMap, { ...info, limits })
+          : data
+      return assetFromBytes(bytes, { mediaType: format.mediaType, lastModified: new Date() })
+    },
 
-  settle: newPass,
+    settle: newPass,
 
-  frames: eachFrame,
+    frames: eachFrame,
 
-  async verify(asset, opening, context) {
-    // Verifies the bytes: a file that has been deleted would look broken.
-    const { file: _, ...inBytes } = asset
-    const { draft } = await sharpEngine.open(inBytes, opening, context)
-    // An output of one pixel: each source pixel is decoded, and none is held in memory.
-    const all = timed(draft, context.limits).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
-    await decoding(() => rendering(() => all.toBuffer()))
-  },
+    async verify(asset, opening, context) {
+      // Verifies the bytes: a file that has been deleted would look broken.
+      const { file: _, ...inBytes } = asset
+      const { draft } = await engine.open(inBytes, opening, context)
+      // An output of one pixel: each source pixel is decoded, and none is held in memory.
+      const all = timed(draft, context.limits).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
+      await decoding(() => rendering(() => all.toBuffer()))
+    },
+  }
+  return engine
 }
+
+/** The image engine, with programs in the usual folders. */
+export const sharpEngine = createSharpEngine({ env: {} })
 
 /** Opens an image, or one page of a document, that another decoder has decoded. Its bytes are pixels, so only their number is limited. */
 async function openDecoded(
-  { picture, format }: { picture: Asset; format: string },
+  engine: Engine<'sharp'>,
+  { picture, format }: DecodedImage,
   { page: _, ...opening }: Partial<ImageOpening>,
   context: EngineContext,
 ): Promise<Opened<'sharp'>> {
   const limits = { ...context.limits, sourceMaxBytes: picture.size }
-  const { draft, source } = await sharpEngine.open(picture, opening, { ...context, limits })
+  const { draft, source } = await engine.open(picture, opening, { ...context, limits })
   return { draft, source: { ...source, format } }
+}
+
+/** The facts about the image that a smaller copy replaces, where they differ from its own. */
+function replacedBy({ copyOf }: Asset): Partial<FullImage> {
+  if (!copyOf) return {}
+  const { isBound, ...full } = copyOf
+  return isBound ? { format: full.format } : full
 }
 
 /** Removes all other channels than the colours: sharp cannot flatten an image of more than four channels. */

@@ -31,8 +31,14 @@ export interface ImageSource {
   framed?: true
   /** Set when the opening requests it and the source has one: the gain map, which the rendered JPEG gets too. */
   gainMap?: GainMap | undefined
-  /** For an animation: the duration of each frame in milliseconds, and the number of repetitions; 0 is forever. */
-  timing?: { delay: number[]; loop: number }
+  /** Set for an animation. */
+  timing?: Timing
+}
+
+/** The durations of the frames of an animation in milliseconds, and how often it is shown; 0 is forever. */
+export interface Timing {
+  delay: number[]
+  loop: number
 }
 
 /** The gain map of a photo: a small image that states how much brighter HDR screens show each part. */

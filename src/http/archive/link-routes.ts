@@ -39,14 +39,25 @@ const BODY_MAX_BYTES = 64 * 1024
  * are stored, they are not compressed, and the download can be resumed.
  */
 export function zipLinkRoutes(options: Dependencies): Router {
-  const { clients, archiveLinks, limits, minBytesPerSecond, baseUrl } = options
+  const { clients, archiveLinks, layOutArchive, limits, minBytesPerSecond, baseUrl } = options
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/zip/links', async (req, res) => {
-    const { client, folder, until } = callerBySecret(req, clients, 'read')
+    const grant = callerBySecret(req, clients, 'read')
+    const { client, folder } = grant
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
     const { items, archiveName } = readZipRequest(body)
     await consumeRateLimit(req, res, { limits, limited: 'zip', client })
-    const { id, expiresAt } = await archiveLinks.create({ client, archiveName, items, folder }, { until })
+    // Now, so that the download begins at once.
+    const files = {
+      client,
+      caller: trustedCallerOf(req),
+      archiveName,
+      items,
+      folder,
+      signal: clientGone(res),
+    }
+    const etag = (await layOutArchive(files, { addsChecksums: true }))?.etag
+    const { id, expiresAt } = await archiveLinks.create({ archiveName, items, etag }, grant)
     const url = `${baseUrl}/v1/zip/${id}/${encodeURIComponent(archiveName)}`
     res.setHeader('Cache-Control', 'no-store')
     res.status(201).json({ url, expiresAt: new Date(expiresAt).toISOString() })
@@ -63,19 +74,22 @@ async function download(
   { archiveLinks, layOutArchive, send, limits, readers }: Dependencies,
 ): Promise<void> {
   const { id = '', archiveName = '' } = req.params as Record<string, string>
-  const { etag: first, note, ...files } = await archiveLinks.open(id, archiveName)
+  const { delivers, ...files } = await archiveLinks.open(id, archiveName)
   const { client } = files
   stateOf(req).clientId = client.id
   // Ranges count, too: each one finds all files of the archive.
   await consumeRateLimit(req, res, { limits, limited: 'zip', client })
   const signal = clientGone(res)
   const request = { ...files, caller: trustedCallerOf(req), signal }
-  const stored = await layOutArchive(request)
+  const stored = await layOutArchive(request, { addsChecksums: true })
+  // Not the answer to a HEAD: it delivers no bytes.
+  const isSame = req.method !== 'GET' || (await delivers(stored?.etag))
   if (!stored) return send(req, res, request)
   const { asset, etag } = stored
-  if (first === undefined) await note(etag)
   // Many programs resume without If-Range. A part of another archive would spoil what they have.
-  else if (first !== etag && req.headers['if-range'] === undefined) delete req.headers.range
+  if (!isSame && !req.get('If-Range')?.startsWith('"')) delete req.headers.range
+  // The date is that of the newest file: it remains when another file is deleted.
+  for (const condition of ['if-modified-since', 'if-unmodified-since']) delete req.headers[condition]
   await sendAsset(req, res, {
     asset,
     etag,

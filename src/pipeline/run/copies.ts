@@ -52,7 +52,7 @@ export function createCopies({
   return {
     async render({ reducible, source }, { context, decode, render }) {
       if (!reducible || !isExpensive(reducible)) return render(undefined)
-      const { full, scale } = reducible
+      const { full, scale, isSlow = false } = reducible
       const { signal, clientId, log } = context
       const copyScale = scaleOfCopy(full)
       const asCopy = (asset: Asset): Asset => ({ ...asset, copyOf: full })
@@ -69,20 +69,19 @@ export function createCopies({
       const stored = suffices(copyScale, scale * LEAST_REDUCTION) ? await proxy?.find() : undefined
       const fromStored = stored && (await tried(stored))
       if (fromStored) return fromStored
-      let atOnce = false
       const fromShared = async (copy: Asset | undefined) => {
-        const outcome = copy && (await tried(copy))
-        atOnce = outcome !== undefined
-        return outcome ?? (await render(undefined))
+        const fromCopy = copy && (await tried(copy))
+        const outcome = fromCopy ?? (await render(undefined))
+        const made = stored ? undefined : proxy?.make({ atOnce: fromCopy !== undefined })
+        // The pixels stay in memory until the proxy has been rendered from them.
+        if (fromCopy && made) void shared.use(pixelsOfSource, () => made).catch(() => {})
+        return outcome
       }
       const bytes = full.width * full.height * copyScale ** 2 * BYTES_PER_PIXEL
-      const isShared = source.sha256 !== undefined && suffices(copyScale, scale)
       const name = `${clientId} ${source.sha256}`
-      const outcome = isShared
-        ? await shared.use({ name, bytes, decode: () => decode(pixels), signal }, fromShared)
-        : await render(undefined)
-      if (!stored) proxy?.make({ atOnce })
-      return outcome
+      const pixelsOfSource = { name, bytes, isSlow, decode: () => decode(pixels), signal }
+      const isShared = source.sha256 !== undefined && suffices(copyScale, scale)
+      return isShared ? shared.use(pixelsOfSource, fromShared) : fromShared(undefined)
     },
   }
 }

@@ -1,6 +1,7 @@
 import { anySignal } from '../../core/async/any-signal.ts'
 import type { CpuTime } from '../../core/budgets/cpu-time.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
+import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { Engine, EngineContext, EngineName, Forecast } from '../../core/plugin-api/plugin.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
@@ -131,7 +132,9 @@ export function createDispatcher({
           return admit(work, { signal, bytes: forecast.bytes, clientId, caller })
         }
         const forecast = await forecastFor(part, original)
-        asset = await copies.render(forecast, {
+        // Facts about a copy are not those about its original.
+        const { render } = plan.variant === INFORMATION_VARIANT ? NO_COPIES : copies
+        asset = await render(forecast, {
           context,
           decode: async (pixels) => inTurn(pixels, await forecastFor(pixels, original)),
           render: async (copy) => inTurn(part, copy ? await forecastFor(part, copy) : forecast),

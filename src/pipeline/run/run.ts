@@ -23,10 +23,11 @@ export interface StoredProxy {
   /** Never throws: without a copy the source is used. */
   find(): Promise<Asset | undefined>
   /**
-   * Renders and stores the copy in the background, unless it exists. Returns at once.
+   * Renders and stores the copy in the background, unless it exists. Never throws.
    * @param how.atOnce without waiting for idle time: the pixels are in memory at this moment
+   * @returns a promise that resolves when this has ended
    */
-  make(how: { atOnce: boolean }): void
+  make(how: { atOnce: boolean }): Promise<void>
 }
 
 /**

@@ -7,13 +7,19 @@ export interface SharedPixels {
    * Runs `work` with the shared pixels, or without them when nobody else renders from this source, or when they cannot be
    * decoded: then `work` uses the source itself. The last one that leaves frees the pixels.
    *
+   * @param source.isSlow the pixels are decoded for one alone too
    * @param source.bytes the memory that the pixels will need
    * @param source.decode renders the pixels; called at most once for all that share them
    */
-  use<T>(
-    source: { name: string; bytes: number; decode: () => Promise<Asset>; signal: AbortSignal },
-    work: (pixels: Asset | undefined) => Promise<T>,
-  ): Promise<T>
+  use<T>(source: SharedSource, work: (pixels: Asset | undefined) => Promise<T>): Promise<T>
+}
+
+export interface SharedSource {
+  name: string
+  bytes: number
+  isSlow: boolean
+  decode: () => Promise<Asset>
+  signal: AbortSignal
 }
 
 interface Group {
@@ -50,13 +56,13 @@ export function createSharedPixels({ gatherMs = GATHER_MS, maxBytes = MAX_BYTES 
 
   return {
     async use(source, work) {
-      const { name, signal } = source
+      const { name, isSlow, signal } = source
       const group = groups.get(name) ?? { users: 0, bytes: 0 }
       groups.set(name, group)
       group.users += 1
       try {
-        if (group.users === 1) await pause(gatherMs, undefined, { signal })
-        if (group.users > 1) group.pixels ??= begin(source, group)
+        if (group.users === 1 && !isSlow) await pause(gatherMs, undefined, { signal })
+        if (group.users > 1 || isSlow) group.pixels ??= begin(source, group)
         return await work(await group.pixels)
       } finally {
         leave(name, group)

@@ -1,87 +1,118 @@
-import type { Client } from '../../core/clients/client.ts'
-import { newFileId } from '../../core/files/object-key.ts'
+import { isValid } from '../../core/clients/client.ts'
+import type { Grant } from '../../core/clients/grant.ts'
+import { isFileId, newFileId } from '../../core/files/object-key.ts'
 import type { Ledger } from '../../core/ports/ledger.ts'
-import { fileNotFound } from '../../core/problem.ts'
-import type { ArchiveFiles, ArchiveItem } from './sources.ts'
+import { fileNotFound, unavailable, unlessStatus } from '../../core/problem.ts'
+import type { ClientAccess } from '../clients/access.ts'
+import { createLinkSpace } from './link-space.ts'
+import type { ArchiveFiles } from './sources.ts'
 
 /** The files of an archive, as its link retains them. */
 export type LinkedFiles = Pick<ArchiveFiles, 'client' | 'archiveName' | 'items' | 'folder'>
 
 /** A link that was followed. */
 export interface OpenedArchiveLink extends LinkedFiles {
-  /** The ETag of the archive when it was first delivered with one. */
-  etag?: string
-  /** Retains the ETag of the first delivery. */
-  note(etag: string): Promise<void>
+  /**
+   * Notes that bytes of an archive are delivered.
+   * @param etag undefined for an archive whose bytes are not known before it is sent
+   * @returns whether this link has never delivered bytes of another archive
+   * @throws Problem 503
+   */
+  delivers(etag: string | undefined): Promise<boolean>
 }
 
 /** Links by which an archive is downloaded without a secret, and resumed. */
 export interface ArchiveLinks {
   /**
-   * @param until latest expiry in milliseconds since 1970: that of the secret that requests the link
+   * @param files `etag`: of the archive now, if it is known
+   * @param grant that of the secret that requests the link: the link expires with it, or is revoked with it
    * @returns the id, of 128 random bits, and the expiry in milliseconds since 1970
-   * @throws Problem 503
+   * @throws Problem 429 when the links of this client need too much space, 503
    */
   create(
-    files: LinkedFiles,
-    options: { until?: number | undefined },
+    files: Pick<LinkedFiles, 'archiveName' | 'items'> & { etag?: string | undefined },
+    grant: Grant,
   ): Promise<{ id: string; expiresAt: number }>
-  /** @throws Problem 404 for an unknown or expired link, or another name of the archive, 503 */
+  /** @throws Problem 404 for an unknown, expired or revoked link, or another name of the archive, 503 */
   open(id: string, archiveName: string): Promise<OpenedArchiveLink>
 }
 
 const LIFETIME_MS = 24 * 3600 * 1000
+// Requests of one link at the same time: a download manager sends up to 16.
+const ATTEMPTS = 20
 
 /** What the ledger has of a link. */
-interface Stored {
+interface Stored extends Pick<LinkedFiles, 'archiveName' | 'items' | 'folder'>, Pick<Grant, 'secretDigest'> {
   client: string
-  archiveName: string
-  items: ArchiveItem[]
-  folder?: string
   expiresAt: number
-  etag?: string
+  /** Of the archive, first as it was when the link was created. Null when other or unknown bytes were delivered. */
+  etag?: string | null | undefined
 }
 
 export function createArchiveLinks({
   ledger,
-  findClient,
+  clients,
   now = Date.now,
 }: {
   ledger: Ledger
-  findClient: (id: string) => Client | undefined
+  clients: Pick<ClientAccess, 'withId'>
   now?: () => number
 }): ArchiveLinks {
   const nameOf = (id: string) => `archive ${id}`
+  const space = createLinkSpace({ ledger, windowMs: LIFETIME_MS, now })
+
+  async function read(id: string): Promise<{ text: string; stored: Stored } | undefined> {
+    const text = await ledger.find(nameOf(id))
+    return text === undefined ? undefined : { text, stored: JSON.parse(text) as Stored }
+  }
+
+  /** The client of a link, while the secret that has requested it is valid. @throws Problem 503 */
+  async function clientOf({ client: id, secretDigest }: Stored) {
+    const client = await unlessStatus(404, (async () => clients.withId(id))())
+    const isRevoked =
+      secretDigest !== undefined &&
+      !client?.secrets.some((secret) => secret.digest === secretDigest && isValid(secret, now()))
+    return isRevoked ? undefined : client
+  }
 
   return {
-    async create({ client, archiveName, items, folder }, { until = Number.POSITIVE_INFINITY }) {
+    async create(
+      { archiveName, items, etag },
+      { client, folder, until = Number.POSITIVE_INFINITY, secretDigest },
+    ) {
       const id = newFileId()
       const expiresAt = Math.min(now() + LIFETIME_MS, until)
-      const stored: Stored = {
-        client: client.id,
-        archiveName,
-        items: [...items],
-        ...(folder === undefined ? {} : { folder }),
-        expiresAt,
-      }
-      await ledger.replace(nameOf(id), undefined, JSON.stringify(stored), { forgetAt: expiresAt })
+      const stored: Stored = { client: client.id, archiveName, items, folder, secretDigest, expiresAt, etag }
+      const text = JSON.stringify(stored)
+      await space.take(client.id, Buffer.byteLength(text))
+      await ledger.replace(nameOf(id), undefined, text, { forgetAt: expiresAt })
       return { id, expiresAt }
     },
 
     async open(id, archiveName) {
-      const text = await ledger.find(nameOf(id))
-      if (text === undefined) throw fileNotFound()
-      const { client: clientId, expiresAt, ...stored } = JSON.parse(text) as Stored
-      const client = findClient(clientId)
-      if (!client || client.removing || stored.archiveName !== archiveName || now() >= expiresAt)
-        throw fileNotFound()
+      let current = isFileId(id) ? await read(id) : undefined
+      if (current?.stored.archiveName !== archiveName) throw fileNotFound()
+      const { items, folder, expiresAt } = current.stored
+      const client = now() < expiresAt ? await clientOf(current.stored) : undefined
+      if (!client) throw fileNotFound()
       return {
-        ...stored,
         client,
-        async note(etag) {
-          const noted = JSON.stringify({ ...(JSON.parse(text) as Stored), etag })
-          // Another request may have been faster: then its ETag stays.
-          await ledger.replace(nameOf(id), text, noted, { forgetAt: expiresAt })
+        archiveName,
+        items,
+        folder,
+        async delivers(etag) {
+          for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+            if (!current) throw fileNotFound()
+            const { text, stored } = current
+            const { etag: known = etag ?? null } = stored
+            const after = known === etag ? etag : null
+            if (after === stored.etag) return after !== null
+            const changed = JSON.stringify({ ...stored, etag: after })
+            if (await ledger.replace(nameOf(id), text, changed, { forgetAt: expiresAt }))
+              return after !== null
+            current = await read(id)
+          }
+          throw unavailable('Other requests use this link at the same time. Retry.')
         },
       }
     },

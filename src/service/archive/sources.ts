@@ -7,6 +7,7 @@ import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Deliveries, Delivery } from '../delivery/deliveries.ts'
+import type { Checksums } from './checksums.ts'
 
 /** One requested file, already validated. */
 export interface ArchiveItem {
@@ -84,9 +85,11 @@ const DEFLATED = new Set([
 
 export function createArchiveSources({
   deliveries,
+  checksums,
   log,
 }: {
   deliveries: Pick<Deliveries, 'deliver'>
+  checksums: Pick<Checksums, 'observerOf'>
   log: Log
 }): ArchiveSources {
   return {
@@ -97,7 +100,11 @@ export function createArchiveSources({
       const { key } = delivery
       const onBreak = (err: unknown, times: number) =>
         log.warn({ client: client.id, key, err, times }, 'a file of an archive could not be read to its end')
-      return { ...delivery, asset: resumed(delivery.asset, { onBreak }) }
+      const newObserver = checksums.observerOf(delivery, client)
+      return {
+        ...delivery,
+        asset: resumed(delivery.asset, { onBreak, ...(newObserver ? { newObserver } : {}) }),
+      }
     },
 
     failure(item, { client, signal }, error) {

@@ -5,8 +5,7 @@ import { type Asset, type ByteRange, lengthOf, type OpenOptions, readWhole } fro
 import { distinctName, TakenNames } from '../../core/files/entry-name.ts'
 import { portableName } from '../../core/files/portable-name.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import { Problem, unavailable } from '../../core/problem.ts'
-import type { Delivery } from '../delivery/deliveries.ts'
+import { unavailable } from '../../core/problem.ts'
 import { READ_AHEAD_MAX_BYTES, type ReadAhead } from './read-ahead.ts'
 import {
   type ArchiveFiles,
@@ -17,6 +16,7 @@ import {
   type ManifestEntry,
   manifestOf,
 } from './sources.ts'
+import type { FindStored, FindStoredOptions } from './stored-files.ts'
 import { type LaidOutEntry, layOut, type Segment } from './zip-layout.ts'
 
 /** An archive whose bytes are known before it is sent. */
@@ -31,12 +31,17 @@ export interface StoredArchive {
 
 /**
  * Lays out an archive whose files are all stored: uncompressed, so that its size is known and a download can be resumed. A file
- * that does not exist is an error in the manifest. Undefined when a derivative has to be rendered, when a file has no checksum,
- * as those of earlier versions, and during an outage.
+ * that does not exist is an error in the manifest. Undefined when a derivative has to be rendered, when a checksum is missing, and
+ * during an outage.
+ *
+ * @param options as in {@link FindStored}
  */
-export type LayOutArchive = (request: ArchiveFiles) => Promise<StoredArchive | undefined>
+export type LayOutArchive = (
+  request: ArchiveFiles,
+  options?: FindStoredOptions,
+) => Promise<StoredArchive | undefined>
 
-// Files that are found concurrently, and how many small ones are read ahead.
+// Files that are found again concurrently, and how many small ones are read ahead.
 const CONCURRENCY = 4
 
 interface StoredItem {
@@ -44,8 +49,6 @@ interface StoredItem {
   size: number
   crc32: number
 }
-
-type Found = { item: ArchiveItem; delivery: Delivery } | { item: ArchiveItem; error: Problem }
 
 /** A part of an archive that is read. */
 interface Part {
@@ -56,34 +59,15 @@ interface Part {
 
 export function createLayOutArchive({
   sources,
+  findStored,
   events,
   newReadAhead,
 }: {
   sources: ArchiveSources
+  findStored: FindStored
   events: EventBus
   newReadAhead: () => ReadAhead
 }): LayOutArchive {
-  async function findAll(request: ArchiveFiles): Promise<Found[] | undefined> {
-    const all: Found[] = []
-    const work = (item: ArchiveItem) => lookUp(item, request)
-    for await (const found of mapConcurrent(request.items, { concurrency: CONCURRENCY, work })) {
-      if (!found) return undefined
-      all.push(found)
-    }
-    return all
-  }
-
-  async function lookUp(item: ArchiveItem, request: ArchiveFiles): Promise<Found | undefined> {
-    try {
-      const delivery = await sources.find(item, request, { isStored: true })
-      return delivery.stored && delivery.asset.crc32 !== undefined ? { item, delivery } : undefined
-    } catch (error) {
-      request.signal.throwIfAborted()
-      // Another request could have another result: this one would have another size.
-      return error instanceof Problem && isLasting(error.status) ? { item, error } : undefined
-    }
-  }
-
   /** Finds a file again: it may have been deleted since the archive was laid out. @throws Problem 404, 503 */
   async function findAgain({ item, size, crc32 }: StoredItem, request: ArchiveFiles): Promise<Asset> {
     const { asset } = await sources.find(item, request, { isStored: true })
@@ -92,8 +76,8 @@ export function createLayOutArchive({
     return asset
   }
 
-  return async (request) => {
-    const found = await findAll(request)
+  return async (request, options) => {
+    const found = await findStored(request, options)
     if (!found) return undefined
     const taken = new TakenNames([MANIFEST])
     const manifest: ManifestEntry[] = []
@@ -173,11 +157,6 @@ export function createLayOutArchive({
     }
     return { asset, etag: hash.digest('base64url'), isCompressible }
   }
-}
-
-/** Whether the same request would fail in the same way later. */
-function isLasting(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 423 && status !== 429
 }
 
 function* partsIn(segments: readonly Segment[], { start, end }: ByteRange): Generator<Part> {

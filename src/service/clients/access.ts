@@ -59,9 +59,9 @@ export function createClientAccess({
       if (!found) throw unauthorized(describeReceived(secret, store))
       const { client, stored } = found
       admitted(client)
-      const { scope = {}, validUntil: until } = stored
+      const { scope = {}, validUntil: until, digest: secretDigest } = stored
       checkAction(scope, action)
-      return { client, folder: scope.folder, until }
+      return { client, folder: scope.folder, until, secretDigest }
     },
     isSecret(text) {
       // This runs for every word of every logged path, and a digest costs time. So short texts are skipped.

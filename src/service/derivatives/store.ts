@@ -1,7 +1,6 @@
-import { crc32 } from 'node:zlib'
 import { type Asset, assetFromBytes, readAll, withLastModified } from '../../core/bytes/asset.ts'
+import { checksummed } from '../../core/bytes/checksummed.ts'
 import { heldAsset } from '../../core/bytes/held-asset.ts'
-import { InMemoryStream } from '../../core/bytes/in-memory-stream.ts'
 import { type ObjectKey, partKey } from '../../core/files/object-key.ts'
 import { PROXY_VARIANT } from '../../core/files/variant.ts'
 import { outputTooLarge, tooManyVariants } from '../../core/limit-problems.ts'
@@ -101,11 +100,10 @@ export function createStoring(
   /** @returns whether it is stored: false when the original was deleted in the meantime */
   async function put(rendered: Asset): Promise<boolean> {
     const { mediaType, size } = rendered
-    const bytes = await rendered.open()
-    const checksum = bytes instanceof InMemoryStream ? { crc32: crc32(bytes.bytes) } : {}
+    const { bytes, checksum } = checksummed(await rendered.open())
     putBegun = true
     await bucket.put(key, bytes, { mediaType, durable: false, signal })
-    const stores = { key, mediaType, size, ...checksum, ...parts.members() }
+    const stores = { key, mediaType, size, crc32: checksum(), ...parts.members() }
     if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
       // Clients do not know of proxies.
       if (plan.variant !== PROXY_VARIANT)

@@ -61,10 +61,10 @@ export function createProxies(options: ProxiesOptions): Proxies {
   }
 
   async function make(request: DeriveRequest, name: string): Promise<void> {
-    const { client, record, name: original, caller } = request
+    const { client, record, name: original, caller, from } = request
     try {
       const { signal } = new AbortController()
-      const made = await derive({ client, record, name: original, caller, plan, signal })
+      const made = await derive({ client, record, name: original, caller, plan, from, signal })
       if (made.isUnstored) failed.set(name, true)
     } catch (err) {
       // Overload, used-up CPU time, outages and deletes are not about the image: the next derivative asks again.
@@ -74,7 +74,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
     }
   }
 
-  function begin(request: DeriveRequest, { atOnce }: { atOnce: boolean }): void {
+  async function begin(request: DeriveRequest, { atOnce }: { atOnce: boolean }): Promise<void> {
     const { client, record } = request
     const name = `${client.id} ${record.key} ${record.sha256}`
     if (stopping.signal.aborted || failed.has(name) || underWay.has(name)) return
@@ -85,6 +85,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
     }
     const ended = (atOnce ? work() : oneAtATime(work)).catch(() => {}).finally(() => underWay.delete(name))
     underWay.set(name, ended)
+    return ended
   }
 
   return {

@@ -98,6 +98,11 @@ export function randomSteps(
         in: (model) => model.adoptDerivative(ref, derived),
       },
       {
+        name: `noteChecksum ${key}`,
+        on: (index) => index.noteChecksum(ref, derived, 9),
+        in: (model) => model.noteChecksum(ref, derived, 9),
+      },
+      {
         name: `dropDerivative ${key} ${until}`,
         on: (index) => index.dropDerivative(ref, key, until),
         in: (model) => model.dropDerivative(ref, key, until),

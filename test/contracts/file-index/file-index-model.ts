@@ -174,6 +174,14 @@ export function createIndexModel() {
       row.derivatives.set(record.key, entry)
       return entry
     },
+    noteChecksum(ref: FileRef, record: DerivativeRecord, crc32: number): boolean {
+      const row = rowOf(ref)
+      const entry = row.derivatives.get(record.key)
+      if (row.original?.state !== 'stored' || !isDeepStrictEqual(entry, { state: 'stored', record }))
+        return false
+      row.derivatives.set(record.key, { state: 'stored', record: { ...record, crc32 } })
+      return true
+    },
     dropDerivative(ref: FileRef, key: ObjectKey, deadline: number): void {
       const row = rowOf(ref)
       const entry = row.derivatives.get(key)
@@ -330,7 +338,14 @@ export async function compareWithModel({
         await index.finishDerivative(ref, derived, use),
         model.finishDerivative(ref, derived, use),
       ],
-      noteUse: async () => [await index.noteUse(ref, key, use), model.noteUse(ref, key, use)],
+      noteUseAndChecksum: async () => {
+        const { derivative: noted } = await index.find(ref, key)
+        const before = noted?.state === 'stored' && number % 2 === 0 ? noted.record : derived
+        return [
+          [await index.noteUse(ref, key, use), await index.noteChecksum(ref, before, number)],
+          [model.noteUse(ref, key, use), model.noteChecksum(ref, before, number)],
+        ]
+      },
       beginEviction: async () => [
         await index.beginEviction(ref, key, until),
         model.beginEviction(ref, key, until),

@@ -494,6 +494,24 @@ export function fileIndexContract(
         expect((await elsewhere.find(ref, d(ref))).derivative).to.deep.equal(pending)
       })
 
+      it('get a checksum while their record is the expected one, and their original is stored', async () => {
+        const note = (record: DerivativeRecord) => elsewhere.noteChecksum(ref, record, 0xffffffff)
+        const found = { ...derived(d(ref)), partsBytes: 5 }
+        const noted = { state: 'stored', record: { ...found, crc32: 0xffffffff } }
+        await adopted(index, ref)
+        expect(await note(found), 'not stored').to.equal(false)
+        await index.adoptDerivative(ref, found)
+        expect(await note({ ...found, size: 8 }), 'another record').to.equal(false)
+        expect(await note(found)).to.equal(true)
+        expect((await index.find(ref, d(ref))).derivative).to.deep.equal(noted)
+        expect(await note(found), 'no longer its record').to.equal(false)
+        await index.beginDerivative(ref, d(ref), AHEAD)
+        expect(await note(found), 'pending').to.equal(false)
+        await index.finishDerivative(ref, found)
+        await index.trash(ref, { at: NOW, until: AHEAD })
+        expect(await note(found), 'in the trash').to.equal(false)
+      })
+
       it('restore nothing during 25 deletes', async () => {
         await adopted(index, ref)
         const keys = Array.from({ length: 25 }, (_, i) => derivativeKey(ref.key, `w=${i}`))

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { downloader } from '../../support/peers/downloader.ts'
@@ -32,8 +33,8 @@ onTwoBackends('links to archives', (start) => {
     await settled(service)
   })
 
-  const secret = () => ({
-    Authorization: service.tokens.secretClientToken,
+  const secret = (token = service.tokens.secretClientToken) => ({
+    Authorization: token,
     'Content-Type': 'application/json',
   })
   const files = () => [
@@ -43,9 +44,13 @@ onTwoBackends('links to archives', (start) => {
     { path: large.sourceName, type: 'application', name: 'a.bin' },
     { path: 'missing.png' },
   ]
-  async function link(list: readonly object[] = files(), archiveName = 'my photos.zip'): Promise<string> {
+  async function link(
+    list: readonly object[] = files(),
+    archiveName = 'my photos.zip',
+    token?: string,
+  ): Promise<string> {
     const body = JSON.stringify({ files: list, archiveName })
-    const answer = await exchange(service, '/v1/zip/links', { method: 'POST', headers: secret(), body })
+    const answer = await exchange(service, '/v1/zip/links', { method: 'POST', headers: secret(token), body })
     expect(answer.status, answer.body.toString()).to.equal(201)
     const { url, expiresAt } = jsonOf(answer) as { url: string; expiresAt: string }
     expect(Date.parse(expiresAt) - Date.now()).to.be.within(86_300_000, 86_400_000)
@@ -151,6 +156,18 @@ onTwoBackends('links to archives', (start) => {
     )
   })
 
+  it('never join two archives: not by the date, which is that of the newest file', async () => {
+    const other = await uploadOne(service, { name: 'c.bin', bytes: randomBytes(5000) })
+    const newest = await uploadOne(service, { name: 'd.bin', bytes: randomBytes(5000) })
+    const path = await link([other, newest].map((file) => ({ path: file.sourceName, type: file.mimeType })))
+    const { headers } = await exchange(service, path)
+    await deleteFile(service, other.s3PathOriginal)
+    const date = headers['last-modified']
+    const rest = await exchange(service, path, { headers: { Range: 'bytes=100-', 'If-Range': date } })
+    const since = await exchange(service, path, { headers: { 'If-Modified-Since': date } })
+    expect([rest.status, since.status]).to.deep.equal([200, 200])
+  })
+
   it('render what is not stored yet, without a length; then they have one', async () => {
     const path = await link([{ path: photo.sourceName, params: { w: 33 } }])
     const first = await exchange(service, path)
@@ -158,6 +175,24 @@ onTwoBackends('links to archives', (start) => {
     await settled(service)
     const second = await exchange(service, path)
     expect(second.headers['content-length']).to.equal(String(second.body.length))
+    // The bytes of the first one are others, so its rest is not in the second one.
+    const rest = (condition = {}) =>
+      exchange(service, path, { headers: { Range: 'bytes=100-', ...condition } })
+    expect((await rest()).status).to.equal(200)
+    expect((await rest({ 'If-Range': second.headers.etag })).status).to.equal(206)
+  })
+
+  it('end when the secret that has requested them is revoked', async () => {
+    const { app } = service
+    const { stored, secret: scoped } = await app.clients.addSecret(FIRST_CLIENT_ID, {
+      scope: { only: 'read' },
+    })
+    const path = await link(files(), 'a.zip', scoped)
+    const own = await link(files(), 'a.zip')
+    expect((await exchange(service, path, { method: 'HEAD' })).status).to.equal(200)
+    await app.clients.removeSecret(FIRST_CLIENT_ID, String(stored.id))
+    expect((await exchange(service, path)).status).to.equal(404)
+    expect((await exchange(service, own, { method: 'HEAD' })).status).to.equal(200)
   })
 
   it('count each request, also for a range', async () => {

@@ -113,7 +113,7 @@ describe('decoders', () => {
       jp2: ['im.jp2', 'jp2-deep.jp2', 'jp2-tiles.jp2', 'jp2-bare.j2k', 'jp2-420.jp2', 'jp2-gray.jp2'],
       bmp: ['im.bmp', 'bmp-2.bmp'],
       ico: ['im.ico'],
-      jxl: ['jxl-lossless.jxl', 'jxl-alpha.jxl', 'jxl-turned.jxl', 'jxl-deep.jxl', 'jxl-animated.jxl'],
+      jxl: ['jxl-lossless.jxl', 'jxl-alpha.jxl', 'jxl-turned.jxl', 'jxl-deep.jxl', 'jxl-sequence.jxl'],
       psd: ['psd-alpha.psd', 'psd-raw.psd', 'psd-cmyk.psd', 'psd-palette.psd', 'psb.psb'],
     }
     const check = ({ width, height }: { width: number; height: number }) => {

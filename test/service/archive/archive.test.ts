@@ -56,7 +56,11 @@ describe('an archive', () => {
   const sent: object[] = []
   const open = (deliveries: Deliveries, sizes: readonly number[]) =>
     createArchive({
-      sources: createArchiveSources({ deliveries, log: recordLog() }),
+      sources: createArchiveSources({
+        deliveries,
+        checksums: { observerOf: () => undefined },
+        log: recordLog(),
+      }),
       events: { emit: (_name: string, event: object) => sent.push(event) } as never,
       newReadAhead: createReadAhead({ maxBytes: 32 * 1024 * 1024 }),
     })({
@@ -110,7 +114,11 @@ describe('an archive', () => {
   it('reads no more ahead than the limit of all archives together', async () => {
     const { told, deliveries } = madeNow()
     const archive = createArchive({
-      sources: createArchiveSources({ deliveries, log: recordLog() }),
+      sources: createArchiveSources({
+        deliveries,
+        checksums: { observerOf: () => undefined },
+        log: recordLog(),
+      }),
       events: { emit() {} } as never,
       newReadAhead: createReadAhead({ maxBytes: 32 * 1024 * 1024 }),
     })

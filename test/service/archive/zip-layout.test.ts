@@ -43,12 +43,18 @@ async function read(entries: readonly LaidOutEntry[]): Promise<{ files: unknown[
   expect(end).to.equal(size)
   await file.close()
   try {
-    return JSON.parse((await run('python3', ['-c', PYTHON, path], { maxBuffer: 1e8 })).stdout)
+    // Each of them stops at a field that it does not understand.
+    const count = entries.length + 1
+    expect((await run('unzip', ['-Zh', path])).stdout).to.match(new RegExp(`entries: ${count}\n$`))
+    expect((await run('7z', ['l', path], LARGE)).stdout).to.match(new RegExp(` ${count} files\n$`))
+    return JSON.parse((await run('python3', ['-c', PYTHON, path], LARGE)).stdout)
   } finally {
     await rm(folder, { recursive: true })
   }
 }
 
+// Their output.
+const LARGE = { maxBuffer: 1e8 }
 const PYTHON = `
 import json, sys, zipfile
 archive = zipfile.ZipFile(sys.argv[1])

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
 import type { openIndexTable } from './table.ts'
@@ -18,6 +19,7 @@ type DerivativeSteps = Pick<
   | 'beginDerivative'
   | 'finishDerivative'
   | 'adoptDerivative'
+  | 'noteChecksum'
   | 'dropDerivative'
   | 'derivedBytes'
   | 'leastUsed'
@@ -59,6 +61,16 @@ export function derivativeSteps(
         const count = await table.uses.change(ref, [{ key: record.key, record, use: NEVER_USED }])
         await table.write([table.setDerivative(ref, record.key, { state: 'stored', record }), count], REMADE)
         return { state: 'stored', record }
+      }),
+
+    noteChecksum: (ref, record, crc32) =>
+      alone(ref, async () => {
+        const [original, known] = await table.find(ref, record.key)
+        if (original?.state !== 'stored' || known?.state !== 'stored') return false
+        if (!isDeepStrictEqual(known.record, record)) return false
+        const entry = { state: 'stored', record: { ...record, crc32 } } as const
+        await table.write([table.setDerivative(ref, record.key, entry)], REMADE)
+        return true
       }),
 
     dropDerivative: (ref, derivative, deadline) =>

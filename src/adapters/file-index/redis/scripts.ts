@@ -121,6 +121,13 @@ set_derivative(ARGV[2], entry, 0)
 return entry
 `)
 
+/** ARGV: ref, derivative, current JSON, new JSON. @returns 1, or 0 when the current JSON differs, or the original is not stored */
+export const amendDerivative = step(`
+if state_of(original()) ~= 'stored' or redis.call('HGET', file, ARGV[2]) ~= 'stored ' .. ARGV[3] then return 0 end
+redis.call('HSET', file, ARGV[2], 'stored ' .. ARGV[4])
+return 1
+`)
+
 /** ARGV: ref, derivative, the latest deadline to drop: an entry with a later one stays. */
 export const dropDerivative = step(`
 local entry = redis.call('HGET', file, ARGV[2])

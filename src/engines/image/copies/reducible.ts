@@ -44,7 +44,7 @@ export function reducibleOfDecoded(
   limits: TransformLimits,
 ): Reducible | undefined {
   const scale = leastScale(steps, { source: full, limits })
-  return scale === undefined ? undefined : { full, scale, shrinksOnLoad: false }
+  return scale === undefined ? undefined : { full, scale, shrinksOnLoad: false, isSlow: true }
 }
 
 /** Whether one of the steps opens the source in this way. */

@@ -1,5 +1,7 @@
 import type { Size } from '../../../core/geometry/box.ts'
 import type { PageFacts } from '../../../core/plugin-api/inspectors.ts'
+import type { Running } from '../../ffmpeg/process.ts'
+import type { Timing } from '../source.ts'
 
 /**
  * Reads image formats that libvips does not read. Its module is small, and loads what it decodes with at the first
@@ -21,7 +23,8 @@ export interface Decoder {
    * Decodes the image, upright, into a file that libvips reads quickly, with the colour profile.
    *
    * @param options.check is called with the size before the pixels are decoded, and throws when it exceeds a limit
-   * @param options.page the page of a document, from 1; by default the first
+   * @param options.page the page of a document or frame of an animation, from 1; by default the first
+   * @param options.frames `all`: all frames of an animation, as pages of a TIFF. By default, only one
    * @throws any error for a file that cannot be decoded
    */
   decode(bytes: Buffer, options: DecodeOptions): Promise<DecodedFile>
@@ -29,22 +32,29 @@ export interface Decoder {
    * Reads the facts of a document from its whole file. Runs only in a process that can be killed.
    * @throws any error for a file that cannot be read
    */
-  inspect?(bytes: Buffer): Promise<PictureFacts & Partial<PageFacts>>
+  inspect?(bytes: Buffer): Promise<PictureFacts & Partial<Omit<PageFacts, 'pages'>>>
 }
 
 export interface DecodeOptions {
   maxPixels: number
   page?: number
-  check(size: Size): void
+  frames?: 'all' | 'first'
+  check(size: Size & { pages?: number }): void
+  /** How a decoder runs a program. */
+  programs?: Running
 }
 
 /** Facts about an image: the size of the upright image in pixels, and whether it has transparency. */
 export interface PictureFacts extends Size {
   hasAlpha: boolean
+  /** The frames of an animation; `unknown` when these bytes do not have their number. */
+  pages?: number | 'unknown'
 }
 
 /** An image file that libvips reads. */
 export interface DecodedFile {
   bytes: Buffer
   mediaType: string
+  /** For an animation, whose frames are the pages of the file. */
+  timing?: Timing
 }

@@ -1,11 +1,17 @@
+import { LRUCache } from 'lru-cache'
 import { type Asset, assetFromBytes, readAll, readWhole } from '../../../core/bytes/asset.ts'
 import { FORMATS, formatOfMediaType, isText } from '../../../core/media/formats.ts'
 import type { EngineContext } from '../../../core/plugin-api/plugin.ts'
+import { type Running, runningOf } from '../../ffmpeg/process.ts'
+import { checkFrames } from '../decompression-bombs.ts'
 import { epub } from '../documents/epub.ts'
 import { pdf } from '../documents/pdf.ts'
 import { text } from '../documents/text.ts'
 import { decoding } from '../failures.ts'
 import { checkPixels } from '../pixel-limits.ts'
+import { sequence } from '../sequences/sequence.ts'
+import { isSequence } from '../sequences/tracks.ts'
+import type { ImageOpening, Timing } from '../source.ts'
 import { bmp } from './bmp.ts'
 import type { Decoder, PictureFacts } from './decoder.ts'
 import { heif } from './heif.ts'
@@ -31,10 +37,40 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 
 // A photo of an iPhone has its structure in the first 10 KB.
 const HEAD_BYTES = 128 * 1024
+// The first box of an image sequence.
+const BRANDS_BYTES = 256
+
+/** The formats of which some files are image sequences. */
+export const SEQUENCE_FORMATS: ReadonlySet<string> = new Set(['avif', 'heic'])
 
 /** Returns the decoder of a format that libvips does not read, by the name of the format. */
-export function decoderOf(format: string): Decoder | undefined {
+export function usualDecoderOf(format: string): Decoder | undefined {
   return DECODERS[format]
+}
+
+/** Returns the decoder of a file that libvips does not read. @throws Problem 404 when the file has been deleted */
+export async function decoderOf(source: Asset, signal: AbortSignal): Promise<Decoder | undefined> {
+  const { name } = formatOfMediaType(source.mediaType)
+  return SEQUENCE_FORMATS.has(name) && (await isOfSequence(source, signal)) ? sequence : DECODERS[name]
+}
+
+// By SHA-256. Each transformation asks twice.
+const knownSequences = new LRUCache<string, boolean>({ max: 1000 })
+
+async function isOfSequence(source: Asset, signal: AbortSignal): Promise<boolean> {
+  const { sha256 } = source
+  const before = sha256 === undefined ? undefined : knownSequences.get(sha256)
+  if (before !== undefined) return before
+  const found = isSequence(await headOf(source, BRANDS_BYTES, signal))
+  if (sha256 !== undefined) knownSequences.set(sha256, found)
+  return found
+}
+
+function headOf(source: Asset, bytes: number, signal: AbortSignal): Promise<Buffer> {
+  const isSmall = source.size <= bytes
+  return isSmall
+    ? readAll(source, signal)
+    : readWhole(source, { range: { start: 0, end: bytes - 1 }, signal })
 }
 
 /** Reads the facts of an image from the start of its file, if its decoder finds them there. */
@@ -43,34 +79,45 @@ export async function factsOf(
   source: Asset,
   signal: AbortSignal,
 ): Promise<PictureFacts | undefined> {
-  const isSmall = source.size <= HEAD_BYTES
-  const head = isSmall
-    ? await readAll(source, signal)
-    : await readWhole(source, { range: { start: 0, end: HEAD_BYTES - 1 }, signal })
-  return decoder.facts(head)
+  return decoder.facts(await headOf(source, HEAD_BYTES, signal))
+}
+
+/** The file to which a decoder has decoded an image. */
+export interface DecodedImage {
+  /** The name of the format before. */
+  format: string
+  picture: Asset
+  /** For an animation, whose frames are the pages of the file. */
+  timing?: Timing
 }
 
 /**
  * Decodes an image of a format that libvips does not read, into a file that it reads. Undefined for other formats.
  *
- * @param page of a document, from 1
+ * @param context.env of a program that decodes
  * @throws Problem 400 for a page after the last one, 404 when the file has been deleted, 422 when it cannot be decoded or exceeds a limit
  */
 export async function decoded(
   asset: Asset,
-  page: number,
-  { signal, limits }: Pick<EngineContext, 'signal' | 'limits'>,
-): Promise<{ format: string; picture: Asset } | undefined> {
+  { page, frames }: Pick<ImageOpening, 'page' | 'frames'>,
+  { signal, limits, env }: Pick<EngineContext, 'signal' | 'limits'> & Pick<Running, 'env'>,
+): Promise<DecodedImage | undefined> {
   const { name: format } = formatOfMediaType(asset.mediaType)
-  const decoder = decoderOf(format)
+  const decoder = await decoderOf(asset, signal)
   if (!decoder) return undefined
   const file = await readAll(asset, signal)
-  const { bytes, mediaType } = await decoding(() =>
+  const { bytes, mediaType, timing } = await decoding(() =>
     decoder.decode(file, {
       maxPixels: limits.sourceMaxPixels,
       page,
-      check: (size) => checkPixels({ ...size, pages: 1 }, limits),
+      frames: page > 1 ? 'first' : frames,
+      check({ width, height, pages = 1 }) {
+        checkFrames({ pages })
+        checkPixels({ width, height, pages }, limits)
+      },
+      programs: runningOf(limits, { signal, env }),
     }),
   )
-  return { format, picture: assetFromBytes(bytes, { mediaType, lastModified: asset.lastModified }) }
+  const picture = assetFromBytes(bytes, { mediaType, lastModified: asset.lastModified })
+  return { format, picture, ...(timing ? { timing } : {}) }
 }

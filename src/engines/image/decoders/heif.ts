@@ -123,7 +123,11 @@ async function profileOf(lib: LibHeif, { handle, err, out, number }: Reading): P
   }
   lib._heif_image_handle_get_nclx_color_profile(err, handle, out)
   // The primaries follow the version, a byte that is padded to four.
-  if (number(err) !== 0 || number(number(out) + 4) !== P3_PRIMARIES) return undefined
+  return number(err) === 0 && number(number(out) + 4) === P3_PRIMARIES ? displayP3() : undefined
+}
+
+/** The ICC profile of Display P3. */
+export async function displayP3(): Promise<Buffer | undefined> {
   const pixel = sharp({ create: { width: 1, height: 1, channels: 3, background: '#000' } })
   return (await sharp(await pixel.withIccProfile('p3').png().toBuffer()).metadata()).icc
 }

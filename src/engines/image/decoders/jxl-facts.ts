@@ -18,7 +18,9 @@ export function jxlFacts(head: Buffer): PictureFacts | undefined {
   const size = sizeIn(bits)
   // All further fields have their defaults.
   if (bits.flag()) return bits.isOver() ? undefined : { ...size, hasAlpha: false }
-  const isTurned = bits.flag() && skipExtraFields(bits) > 4
+  const { orientation, isAnimation } = bits.flag()
+    ? extraFields(bits)
+    : { orientation: 1, isAnimation: false }
   skipDepth(bits)
   // 16 bits suffice for buffers.
   bits.flag()
@@ -26,7 +28,8 @@ export function jxlFacts(head: Buffer): PictureFacts | undefined {
   const hasAlpha = channels > 0 && (bits.flag() || bits.number([0, 0], [1, 0], [2, 4], [18, 6]) === ALPHA)
   if (bits.isOver()) return undefined
   const { width, height } = size
-  return isTurned ? { width: height, height: width, hasAlpha } : { width, height, hasAlpha }
+  const upright = orientation > 4 ? { width: height, height: width } : { width, height }
+  return { ...upright, hasAlpha, ...(isAnimation ? { pages: 'unknown' } : {}) }
 }
 
 /** The pixels of a file are all of it, or in one box, or in several of which the first has the header. */
@@ -70,19 +73,20 @@ function sizeIn(bits: Bits): { width: number; height: number } {
   return { width: ratio === 0 ? side() : Math.floor(height * ratio), height }
 }
 
-/** Skips the preview and the animation. Returns the orientation, as that of EXIF. */
-function skipExtraFields(bits: Bits): number {
+/** Returns the orientation, as that of EXIF, and whether the image is an animation. */
+function extraFields(bits: Bits): { orientation: number; isAnimation: boolean } {
   const orientation = bits.take(3) + 1
   if (bits.flag()) sizeIn(bits)
   if (bits.flag()) skipPreview(bits)
-  if (bits.flag()) {
+  const isAnimation = bits.flag()
+  if (isAnimation) {
     // Ticks per second, as a fraction; loops; time codes.
     bits.number([100, 0], [1000, 0], [1, 10], [1, 30])
     bits.number([1, 0], [1001, 0], [1, 8], [1, 10])
     bits.number([0, 0], [0, 3], [0, 16], [0, 32])
     bits.flag()
   }
-  return orientation
+  return { orientation, isAnimation }
 }
 
 function skipPreview(bits: Bits): void {

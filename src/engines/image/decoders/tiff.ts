@@ -11,13 +11,15 @@ export type PixelModel = keyof typeof MODELS
 
 /** Decoded pixels: rows of 8 bits per channel, the colours and perhaps alpha, not premultiplied. */
 export interface Pixels extends Size {
+  /** The number of pages of this size; 1 by default. */
+  pages?: number
   /** The number of colours, and one more for alpha. */
   channels: number
   /** `rgb` by default. */
   model?: PixelModel
   /** The ICC profile of the colours; sRGB, or the usual one of the model, without it. */
   profile?: Buffer
-  /** Returns the row at this height, from 0, of `width * channels` bytes. */
+  /** Returns the row at this height, from 0, of `width * channels` bytes. The pages follow each other. */
   row(y: number): Uint8Array
 }
 
@@ -35,7 +37,7 @@ type Entry = [tag: number, type: keyof typeof BYTES_OF, values: readonly number[
  *
  * @see TIFF 6.0, sections 2 and 6
  */
-export function tiffOf({ width, height, channels, model = 'rgb', profile, row }: Pixels): Buffer {
+export function tiffOf({ width, height, channels, pages = 1, model = 'rgb', profile, row }: Pixels): Buffer {
   const { colours, photometric } = MODELS[model]
   const strips = Array.from({ length: Math.ceil(height / ROWS_PER_STRIP) }, (_, i) => i * ROWS_PER_STRIP)
   const rowBytes = width * channels
@@ -55,24 +57,33 @@ export function tiffOf({ width, height, channels, model = 'rgb', profile, row }:
     ...(channels > colours ? [[338, SHORT, [2]] satisfies Entry] : []),
     ...(profile ? [[34675, UNDEFINED, profile] satisfies Entry] : []),
   ]
-  const { length: pixelsAt } = directory(entries(0))
-  const head = directory(entries(pixelsAt))
-  const file = Buffer.allocUnsafe(pixelsAt + height * rowBytes)
-  head.copy(file)
-  for (let y = 0; y < height; y += 1) file.set(row(y), pixelsAt + y * rowBytes)
+  const headBytes = directory(entries(0), { at: 0, next: 0 }).length
+  // Directories start at even positions.
+  const pageBytes = headBytes + height * rowBytes + ((height * rowBytes) % 2)
+  const file = Buffer.alloc(SIGNATURE.length + pages * pageBytes)
+  file.set(SIGNATURE)
+  for (let page = 0; page < pages; page += 1) {
+    const at = SIGNATURE.length + page * pageBytes
+    const pixelsAt = at + headBytes
+    const next = page === pages - 1 ? 0 : at + pageBytes
+    file.set(directory(entries(pixelsAt), { at, next }), at)
+    for (let y = 0; y < height; y += 1) file.set(row(page * height + y), pixelsAt + y * rowBytes)
+  }
   return file
 }
 
-/** The start of a TIFF: its signature, one directory, and the values that do not fit into it. */
-function directory(entries: readonly Entry[]): Buffer {
-  const start = Buffer.alloc(8 + 2 + entries.length * 12 + 4)
-  start.write('II*\0', 'latin1')
-  start.writeUInt32LE(8, 4)
-  start.writeUInt16LE(entries.length, 8)
+// Little endian, and the first directory follows.
+const SIGNATURE = Buffer.from('II*\0\x08\0\0\0', 'latin1')
+
+/** A directory at this position, with the values that do not fit into it, and the position of the next one. */
+function directory(entries: readonly Entry[], { at: position, next }: { at: number; next: number }): Buffer {
+  const start = Buffer.alloc(2 + entries.length * 12 + 4)
+  start.writeUInt16LE(entries.length, 0)
+  start.writeUInt32LE(next, start.length - 4)
   const further: Buffer[] = []
-  let furtherAt = start.length
+  let furtherAt = position + start.length
   for (const [i, [tag, type, values]] of entries.entries()) {
-    const at = 10 + i * 12
+    const at = 2 + i * 12
     start.writeUInt16LE(tag, at)
     start.writeUInt16LE(type, at + 2)
     start.writeUInt32LE(values.length, at + 4)

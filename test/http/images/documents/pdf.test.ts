@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import sharp from 'sharp'
 // @ts-expect-error: the scripts have no types
 import { planesOf, ssim } from '../../../../scripts/bench/encoders/ssim.js'
+import { storedKey } from '../../../../src/core/files/object-key.ts'
 import { onOneBackend } from '../../../support/backends.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { mutated } from '../../../support/media/mutated.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
@@ -36,6 +39,27 @@ onOneBackend('a PDF', (start) => {
 
   const upload = async (name: string, bytes?: Buffer) =>
     uploadOne(service, { name, bytes: bytes ?? (await fileOf(name)) })
+
+  it('has its first page drawn once: later widths come from the proxy', async () => {
+    const large = await start({ env: { PROXY_FROM_MEGAPIXELS: '1' } })
+    const record = await uploadOne(large, { name: 'a.pdf', bytes: await fileOf('pdf-ghostscript.pdf') })
+    const first = await exchange(large, `${record.src}?w=300&f=png`)
+    await eventually(async () => expect((await large.objects()).join()).to.include('_proxy'))
+    const { width = 0, height = 0 } = await sharp(first.body).metadata()
+    // From now on, nothing can be rendered from the original.
+    const bytes = Buffer.alloc(record.size, 'no document ')
+    const bucket = large.storage.buckets.of({ id: 'first', token: '' })
+    await bucket.put(storedKey(record.s3PathOriginal), Readable.from([bytes]), {
+      mediaType: 'application/pdf',
+    })
+    const { status, body } = await exchange(large, `${record.src}?w=600&f=png`)
+    expect(status, body.toString('utf8', 0, 100)).to.equal(200)
+    const later = await sharp(body).metadata()
+    expect(later.width).to.equal(600)
+    expect(later.height).to.be.closeTo((600 * height) / width, 2)
+    // Other pages have no proxy.
+    expect((await exchange(large, `${record.src}?w=600&page=2`)).status).to.equal(422)
+  })
 
   it('is rendered as poppler renders it, each page in its size', async () => {
     for (const [name, page] of PAGES) {

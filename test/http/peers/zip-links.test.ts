@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { onOneBackend } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { uploadOne } from '../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import { type CuttingProxy, cuttingProxy } from '../../support/servers/cutting-proxy.ts'
+import type { Service } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+onOneBackend('Chromium downloads an archive', (start) => {
+  let service: Service
+  let proxy: CuttingProxy
+  let chromium: Chromium
+  let folder: string
+  let path: string
+  let archive: Buffer
+  let etag: string | undefined
+  before(async function () {
+    this.timeout(60_000)
+    service = await start()
+    proxy = await cuttingProxy(service.url)
+    chromium = await startChromium()
+  })
+  after(async () => {
+    await chromium.stop()
+    await proxy.close()
+  })
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    const file = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(3_000_000) })
+    const headers = { Authorization: service.tokens.secretClientToken, 'Content-Type': 'application/json' }
+    const body = JSON.stringify({ files: [{ path: file.sourceName, type: file.mimeType }] })
+    const link = await exchange(service, '/v1/zip/links', { method: 'POST', headers, body })
+    path = new URL((jsonOf(link) as { url: string }).url).pathname
+    const known = await exchange(service, path)
+    archive = known.body
+    etag = known.headers.etag
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  /** Expects all bytes, by two requests: one for the archive, and one for the rest. */
+  async function expectResumed(): Promise<void> {
+    const requests = proxy.sent().split(/(?=^GET )/m)
+    expect(requests.map((text) => /^range: bytes=\d+-\r$/im.test(text))).to.deep.equal([false, true])
+    expect(requests[1]).to.include(`If-Range: ${etag}`)
+    await eventually(() => {
+      const last = service.log.lines.filter(({ message }) => message === 'request').at(-1)
+      expect(last?.fields.status).to.equal(206)
+    })
+    expect(await readdir(folder)).to.deep.equal(['archive.zip'])
+    const file = join(folder, 'archive.zip')
+    expect((await readFile(file)).equals(archive), 'all bytes').to.equal(true)
+    await promisify(execFile)('unzip', ['-tq', file])
+  }
+
+  it('and continues by itself when the connection ends too early', async () => {
+    proxy.cutNext(1_000_000, 'end')
+    await chromium.download(`${proxy.url}${path}`, folder)
+    await expectResumed()
+  })
+
+  it('and continues when the user resumes it after a network error', async () => {
+    proxy.cutNext(1_000_000, 'reset')
+    // After a network error, Chromium does not report the end of a download.
+    chromium.download(`${proxy.url}${path}`, folder).catch(() => {})
+    await chromium.open('chrome://downloads/')
+    await eventually(async () => expect(await chromium.evaluate(RESUME)).to.equal(true))
+    await eventually(async () => expect(await readdir(folder)).to.deep.equal(['archive.zip']))
+    await expectResumed()
+  })
+})
+
+/** Clicks "Resume" in the menu of the interrupted download. @returns whether there was one */
+const RESUME = `(() => {
+  const all = (root) =>
+    [...root.querySelectorAll('*')].flatMap((one) => [one, ...(one.shadowRoot ? all(one.shadowRoot) : [])])
+  const button = all(document).find(({ id, hidden, textContent }) =>
+    /^pause-?or-?resume$/i.test(id) && !hidden && textContent.trim() === 'Resume')
+  button?.click()
+  return button !== undefined
+})()`

@@ -1,0 +1,73 @@
+import { expect } from 'chai'
+import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
+import type { Reducible } from '../../../src/core/media/copies.ts'
+import type { Plan } from '../../../src/pipeline/plan/plan.ts'
+import { createCopies } from '../../../src/pipeline/run/copies.ts'
+import { context } from '../image/transform.ts'
+
+const assetOf = (text: string) =>
+  assetFromBytes(Buffer.from(text), { mediaType: 'image/heic', lastModified: new Date(0) })
+const source = { ...assetOf('source'), sha256: 'a' }
+const full = { width: 4000, height: 3000, format: 'heic' }
+const slow: Reducible = { full, scale: 0.1, shrinksOnLoad: false, isSlow: true }
+
+describe('copies of an image', () => {
+  it('are decoded once for its first output and its proxy, if decoding is slow', async () => {
+    const copies = createCopies({ proxyFromPixels: 12_000_000, pixels: {} as Plan })
+    let decodes = 0
+    const decode = async () => {
+      decodes += 1
+      return assetOf('pixels')
+    }
+    const rendered: string[] = []
+    const from = (what: string) => async (copy: { size: number } | undefined) => {
+      rendered.push(`${what} from ${copy ? 'pixels' : 'source'}`)
+      return assetOf(what)
+    }
+    let made: Promise<unknown> | undefined
+    const proxy = {
+      find: async () => undefined,
+      async make() {
+        // As the index and the locks are read first.
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        made = copies.render(
+          { bytes: 1, mayHang: true, source, reducible: { ...slow, scale: 0.64 } },
+          { context: context(), decode, render: from('proxy') },
+        )
+        await made
+      },
+    }
+    const forecast = { bytes: 1, mayHang: true, source, reducible: slow }
+    const tools = { context: context({ proxy }), decode, render: from('output') }
+    const outputs = await Promise.all([copies.render(forecast, tools), copies.render(forecast, tools)])
+    expect(outputs).to.have.length(2)
+    while (!made) await new Promise((resolve) => setTimeout(resolve, 5))
+    await made
+    expect(rendered).to.include.members(['output from pixels', 'proxy from pixels'])
+    expect(rendered.join()).to.not.include('source')
+    expect(decodes).to.equal(1)
+  })
+
+  it('are used for one output alone only if decoding is slow', async () => {
+    const copies = createCopies({ proxyFromPixels: 0, pixels: {} as Plan })
+    const { isSlow: _, ...fast } = slow
+    for (const [reducible, used] of [
+      [slow, true],
+      [fast, false],
+    ] as const) {
+      let isUsed: boolean | undefined
+      await copies.render(
+        { bytes: 1, mayHang: true, source, reducible },
+        {
+          context: context(),
+          decode: async () => assetOf('pixels'),
+          async render(copy) {
+            isUsed = copy !== undefined
+            return assetOf('output')
+          },
+        },
+      )
+      expect(isUsed).to.equal(used)
+    }
+  })
+})
