@@ -15,7 +15,7 @@ const SCALING = ['image-orient', 'image-resize']
 const DEFAULT_QUALITY = 75
 // Above this quality, an output shows the compression of the smaller copy from which it would be rendered.
 const COPIES_MAX_QUALITY = 90
-// These formats have pages, as Office documents have. Animations have frames.
+// These formats have pages, and so have Office documents. Animations have frames.
 const PAGED = ['tiff', 'pdf']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
