@@ -10,6 +10,7 @@ import sharp from 'sharp'
 // @ts-expect-error: the scripts have no types
 import { planesOf, ssim } from '../../../../scripts/bench/encoders/ssim.js'
 import { onOneBackend } from '../../../support/backends.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { picture } from '../../../support/media/images.ts'
 import { mutated } from '../../../support/media/mutated.ts'
 import { zipped } from '../../../support/media/zipped.ts'
@@ -45,6 +46,8 @@ onOneBackend('an Office document', (start) => {
     // From the same PDF, without another job.
     const other = await exchange(service, `${src}?w=100`)
     expect(other.headers['content-type']).to.equal('image/png')
+    // The smaller copy of the first page comes from it, too.
+    await eventually(async () => expect((await service.objects()).join()).to.include('_proxy'))
     const past = await exchange(service, `${src}?page=3`)
     expect(jsonOf(past)).to.include({ status: 400, code: 'bad_parameter', param: 'page' })
     const { status, body } = await exchange(service, src)
