@@ -12,11 +12,11 @@ import { ensurePrograms } from './ready/system-packages.js'
 const HELP = `npm test [-- [--coverage] <options of mocha>]        for example: npm test -- --grep zip
 
 Runs all tests. Installs missing npm packages and, if it may, the Debian packages of missing programs (unzip, bsdtar, 7z,
-python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Poppler, Chromium, nginx, Varnish). Then it builds, and prints the totals
+python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Poppler, Chromium, nginx, Varnish, LibreOffice). Then it builds, and prints the totals
 as its last line. A skipped test counts as failed. --long runs the slow tests instead: the attacks in test/long, and the
 full size of tests that are smaller by default. --coverage prints the code coverage and takes a third longer.`
 
-/** The programs that tests call, each with the Debian package that brings it. */
+/** The programs that tests call, each with the Debian packages that bring it. */
 const PROGRAMS = {
   unzip: 'unzip',
   bsdtar: 'libarchive-tools',
@@ -36,6 +36,7 @@ const PROGRAMS = {
   chromium: 'chromium',
   nginx: 'nginx',
   varnishd: 'varnish',
+  soffice: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
 }
 
 const SLOWEST = 20

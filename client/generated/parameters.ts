@@ -419,7 +419,7 @@ export interface BuiltInParameters {
    */
   animated?: '0' | 0 | '1' | 1 | undefined
   /**
-   * image: Page of a PDF or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL), to use. 1: the first. Takes an integer from 1 to 10000.
+   * image: Page of a PDF, Office document or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL), to use. 1: the first. Takes an integer from 1 to 10000.
    */
   page?: number | undefined
   /**
@@ -433,7 +433,7 @@ export interface BuiltInParameters {
   /**
    * video: One frame as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
    * audio: The cover in the file as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
-   * application: The page of a PDF or the cover of an EPUB as an image, by default a PNG. Accepts all image parameters too. Takes no value, 1 or 0.
+   * application: The page of a PDF, the cover of an EPUB or the first lines of a text as an image, by default a PNG. Accepts all image parameters too. Takes no value, 1 or 0.
    */
   thumbnail?: boolean | undefined
   /**
@@ -506,4 +506,8 @@ export interface BuiltInParameters {
    * audio: Bit rate, rounded to the nearest one of the format. Default: 128, or 96 for opus. Takes an integer from 16 to 320 kbit/s. The same as `br`.
    */
   bitrate?: number | undefined
+  /**
+   * application: The PDF of an Office document. Needs LibreOffice on the server. Takes no value, 1 or 0.
+   */
+  pdf?: boolean | undefined
 }

@@ -1,5 +1,5 @@
 import { accepts } from '../../src/core/media/accept.ts'
-import { isAnimated, mayBeAnimated } from '../../src/core/media/formats.ts'
+import { isAnimated, isOffice, mayBeAnimated } from '../../src/core/media/formats.ts'
 import { searchQuality } from '../../src/core/media/quality-search.ts'
 import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
@@ -15,7 +15,7 @@ const SCALING = ['image-orient', 'image-resize']
 const DEFAULT_QUALITY = 75
 // Above this quality, an output shows the compression of the smaller copy from which it would be rendered.
 const COPIES_MAX_QUALITY = 90
-// These formats have pages. Animations have frames.
+// These formats have pages, and so have Office documents. Animations have frames.
 const PAGED = ['tiff', 'pdf']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
@@ -68,7 +68,7 @@ export default definePlugin({
       type: 'integer',
       min: 1,
       max: 10_000,
-      help: 'Page of a PDF or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL), to use. 1: the first.',
+      help: 'Page of a PDF, Office document or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL), to use. 1: the first.',
     },
     icc: {
       type: 'enum',
@@ -95,14 +95,20 @@ export default definePlugin({
     if (requested === 'svg') return uploadedSvg(request)
     const isStill = a === '0' || page !== undefined
     const moving = isAnimated(format.name) && !isStill
-    const f = requested === 'auto' ? bestAccepted(request, { moving, lossless }) : requested
+    // A background of the request makes the image opaque again.
+    const isTransparent = request.isTransparent() && !request.named.has('bg')
+    const f =
+      requested === 'auto'
+        ? bestAccepted(request, { moving, lossless, isTransparent })
+        : (requested ?? (isTransparent ? transparentFormat(format.name) : undefined))
     const outputs = outputsOf(f, format.name)
     const [output] = outputs
     if (lossless && output === 'jpeg') {
       const expected = `one of ${FORMATS.filter((each) => each !== 'jpeg').join(', ')}, auto with lossless`
       throw badParameter({ param: 'f', expected, received: requested ?? 'jpeg' })
     }
-    if (page !== undefined && page > 1 && !PAGED.includes(format.name) && !mayBeAnimated(format.name)) {
+    const isPaged = PAGED.includes(format.name) || isOffice(format) || mayBeAnimated(format.name)
+    if (page !== undefined && page > 1 && !isPaged) {
       throw badParameter({ param: 'page', expected: `1 (a ${format.name} has one page)`, received: page })
     }
     const withQuality = WITH_QUALITY.includes(output) && !lossless
@@ -203,15 +209,25 @@ function uploadedSvg({ format, named }: PlanRequest): 'original' {
   throw badParameter({ param: other, expected, received: other })
 }
 
+/** The usual format of a source, or PNG when that has no transparency. */
+function transparentFormat(source: string): OutputFormat {
+  const usual = usualFormat(source)
+  return usual === 'jpeg' || usual === 'tiff' ? 'png' : usual
+}
+
 /**
  * Returns AVIF, WebP or the source's format, the first that can hold the image, otherwise PNG, which can hold any. A
  * possible animation stays one, which excludes AVIF. A lossless image is far smaller as WebP, and faster to encode.
  */
 function bestAccepted(
   { accept, format, tooSmall }: PlanRequest,
-  { moving, lossless }: { moving: boolean; lossless: boolean | undefined },
+  {
+    moving,
+    lossless,
+    isTransparent,
+  }: { moving: boolean; lossless: boolean | undefined; isTransparent: boolean },
 ): OutputFormat | 'auto' {
-  const [same] = outputsOf(undefined, format.name)
+  const [same] = outputsOf(isTransparent ? transparentFormat(format.name) : undefined, format.name)
   const can = (output: OutputFormat) => accepts(accept(), `image/${output}`) && !tooSmall.includes(output)
   if (!moving && !lossless && can('avif')) return can('webp') ? 'auto' : 'avif'
   if (can('webp')) return 'webp'

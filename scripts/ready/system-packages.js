@@ -21,13 +21,13 @@ apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "$@" >
 /**
  * Installs missing programs from Debian's packages, if this user has the rights.
  *
- * @param {Record<string, string>} packages the package of each program
+ * @param {Record<string, string | string[]>} packages the package of each program, or several
  * @throws {Error} that names the missing programs and the command that installs them
  */
 export async function ensurePrograms(packages) {
   const missing = Object.keys(packages).filter((program) => !has(program))
   if (missing.length === 0) return
-  const names = missing.map((program) => packages[program])
+  const names = missing.flatMap((program) => packages[program])
   const asRoot = rootCommand()
   if (asRoot) {
     say(`Installing Debian packages: ${names.join(', ')} ...`)

@@ -39,6 +39,7 @@ export async function openMediaWorker(
     wrapStorage: (storage) => (prometheus ? measuredStorage(storage, prometheus) : storage),
   })
   await loaded.ffmpeg.start(log)
+  await loaded.office.start(log)
   const { derivations, media, pool } = openTransformations(services, {
     ...options,
     loaded,

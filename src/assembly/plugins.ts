@@ -7,6 +7,7 @@ import type { Engine, EngineName } from '../core/plugin-api/plugin.ts'
 import { createAudioEngine } from '../engines/audio/audio.ts'
 import { createPrograms, type Programs } from '../engines/ffmpeg/installed.ts'
 import { createSharpEngine } from '../engines/image/sharp.ts'
+import { createOffice } from '../engines/office/office.ts'
 import { createScratch } from '../engines/temp/scratch.ts'
 import { createSpool } from '../engines/temp/spool.ts'
 import { createFfmpeg } from '../engines/video/ffmpeg.ts'
@@ -29,10 +30,12 @@ export async function loadEverything({ config, root, engines: given, programs }:
     programs: programs ?? createPrograms(env),
   }
   const ffmpeg = createFfmpeg({ ...media, mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000 })
+  const office = createOffice(media)
   const all: readonly Engine[] = [
     createSharpEngine({ env }),
     ffmpeg,
     createAudioEngine(media),
+    office,
     ...(given ?? []),
   ]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
@@ -42,7 +45,7 @@ export async function loadEverything({ config, root, engines: given, programs }:
   const plugins = await loadPlugins({ folders, engines, chain })
   const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
   const spool = createSpool(createScratch(media.folder))
-  return { chain, engines, ffmpeg, ownEngines: given === undefined, folders, plugins, presets, spool }
+  return { chain, engines, ffmpeg, office, ownEngines: given === undefined, folders, plugins, presets, spool }
 }
 
 /** The result of {@link loadEverything}. */

@@ -11,6 +11,7 @@ import type { ParameterSpecs } from '../core/plugin-api/parameter.ts'
 import type { Engine, EngineContext, EngineName, TransformPlugin } from '../core/plugin-api/plugin.ts'
 import { createAudioEngine } from '../engines/audio/audio.ts'
 import { createSharpEngine } from '../engines/image/sharp.ts'
+import { createOffice } from '../engines/office/office.ts'
 import { createFfmpeg } from '../engines/video/ffmpeg.ts'
 import { loadPlugins } from '../pipeline/load/load.ts'
 import { createPlanner } from '../pipeline/plan/plan.ts'
@@ -55,6 +56,7 @@ export async function render<const P extends ParameterSpecs, E extends EngineNam
     createSharpEngine(programs),
     createFfmpeg(programs),
     createAudioEngine(programs),
+    createOffice(programs),
   ]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const { transforms, detector } = await loadPlugins({

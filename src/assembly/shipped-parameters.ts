@@ -4,13 +4,14 @@ import { loadChain } from '../../config/chain.ts'
 import { type DescribedParameters, describeParameters } from '../core/plugin-api/describe-parameters.ts'
 import { createAudioEngine } from '../engines/audio/audio.ts'
 import { sharpEngine } from '../engines/image/sharp.ts'
+import { createOffice } from '../engines/office/office.ts'
 import { createFfmpeg } from '../engines/video/ffmpeg.ts'
 import { loadPlugins } from '../pipeline/load/load.ts'
 
 /** The parameters of delivery URLs of a service without drop-in plugins. @param root the project's folder */
 export async function shippedParameters(root: string): Promise<DescribedParameters> {
   const programs = { folder: tmpdir(), env: {} }
-  const engines = [sharpEngine, createFfmpeg(programs), createAudioEngine(programs)]
+  const engines = [sharpEngine, createFfmpeg(programs), createAudioEngine(programs), createOffice(programs)]
   const plugins = await loadPlugins({
     folders: [
       {

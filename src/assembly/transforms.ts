@@ -14,6 +14,7 @@ import { imageInspector } from '../engines/image/inspector.ts'
 import { jobUrl } from '../http/wire/urls.ts'
 import { cachedPlans } from '../pipeline/plan/cached-plans.ts'
 import { createPlanner } from '../pipeline/plan/plan.ts'
+import { usesOffice } from '../pipeline/plan/runs-as-job.ts'
 import { createAdmission } from '../pipeline/run/admission.ts'
 import { createCopies } from '../pipeline/run/copies.ts'
 import { copyPlans, internalPlugin } from '../pipeline/run/copy-plans.ts'
@@ -58,7 +59,7 @@ export function openTransformations(
 ) {
   const { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records } =
     services
-  const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
+  const { chain, engines, ffmpeg, office, ownEngines, folders, plugins, presets } = loaded
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
   const accounts = createAccounts()
@@ -132,8 +133,10 @@ export function openTransformations(
     jobs,
     presentClient,
     urlOf: ({ token }, key) => jobUrl(key, { baseUrl, token }),
-    // Web processes may run without ffmpeg when workers run the jobs.
-    ensureInstalled: isLeftToWorkers(config) ? async () => {} : () => loaded.ffmpeg.ensureInstalled(),
+    // Web processes may run without the programs when workers run the jobs.
+    ensureInstalled: async (wanted) => {
+      if (!isLeftToWorkers(config)) await (usesOffice(wanted) ? office : ffmpeg).ensureInstalled()
+    },
     timeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     atMost: config.MEDIA_JOBS_LIMIT,
     allowed: config.MEDIA_JOBS_FOR,

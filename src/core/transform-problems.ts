@@ -7,13 +7,13 @@ export function notTransformable(detail: string, cause?: unknown): Problem {
 }
 
 /** Problem 422: the source needs more time than the limit. */
-export function takesTooLong(what: MediaGroup, cause?: unknown): Problem {
+export function takesTooLong(what: MediaGroup | 'document', cause?: unknown): Problem {
   const detail = `This ${what} takes too long to transform.`
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: TOO_SLOW }, cause })
 }
 
 /** Problem 422: the source needs more memory than the limit. */
-export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
+export function takesTooMuchMemory(what: MediaGroup | 'document', cause?: unknown): Problem {
   return new Problem({
     status: 422,
     code: 'too_much_memory',

@@ -47,10 +47,21 @@ describe('the checks of sluice doctor', function () {
     it('are all ok, and leave no object, upload or file behind', async () => {
       const all = await results(env)
       expect([...all.keys()]).to.deep.equal([
-        ...['Node', 'configuration', 'data folder', 'bucket', 'clock', 'Redis', 'ffmpeg', 'sharp', 'memory'],
+        ...[
+          'Node',
+          'configuration',
+          'data folder',
+          'bucket',
+          'clock',
+          'Redis',
+          'ffmpeg',
+          'LibreOffice',
+          'sharp',
+          'memory',
+        ],
         'public URL',
       ])
-      for (const name of ['configuration', 'bucket', 'clock', 'Redis', 'ffmpeg', 'sharp'])
+      for (const name of ['configuration', 'bucket', 'clock', 'Redis', 'ffmpeg', 'LibreOffice', 'sharp'])
         expect(all.get(name)).to.include({ name, state: 'ok' }).and.not.have.property('advice')
       expect(all.get('bucket')?.found).to.match(/put, read, list, delete and multipart upload work/)
       expect(all.get('Redis')?.found).to.match(/^version \d+\.\d+\.\d+; responds in \d+\.\d ms$/)

@@ -7,6 +7,17 @@ const PREVIEW = 'Sluice takes the preview of the photo; sharp reads no RAW files
 const PSDS = ['alpha', 'bitmap', 'cmyk', 'deep', 'grey', 'palette', 'raw', 'runs']
 const JP2S = ['420.jp2', 'bare.j2k', 'deep.jp2', 'gray.jp2', 'tiles.jp2']
 const JXLS = ['alpha', 'animated', 'deep', 'lossless', 'p3', 'sequence', 'turned']
+const AVIFS = ['alpha', 'grey', 'sequence', 'ten']
+const OF_OTHERS = [
+  'cjxl-jpeg.jxl',
+  'cjxl-progressive.jxl',
+  'gs-bmp16m.bmp',
+  'gs-psdrgb.psd',
+  'netpbm-os2.bmp',
+  'netpbm.bmp',
+  'netpbm.ico',
+  'openjpeg-lossy.jp2',
+]
 const PICTURE = 'ffprobe takes a picture for a video of one frame'
 const UNREAD = 'recognised and delivered; Sluice lets ffmpeg read no such container'
 const SOUND_ALONE = 'the first bytes of the container do not tell that it holds sound alone'
@@ -43,16 +54,20 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   ...Object.fromEntries(JP2S.map((kind) => [`jp2-${kind}`, DECODED])),
   ...Object.fromEntries(JXLS.map((kind) => [`jxl-${kind}.jxl`, DECODED])),
   ...Object.fromEntries(PSDS.map((kind) => [`psd-${kind}.psd`, DECODED])),
+  ...Object.fromEntries(OF_OTHERS.map((name) => [name, DECODED])),
+  'avifenc-sequence.avif': 'Sluice takes the first image of the sequence; sharp refuses it',
   'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',
 }
 
 /** Files of which ffprobe finds another group or container, or which do not play: by name, the reason. */
 export const OTHER_THAN_FFPROBE: Readonly<Record<string, string>> = {
   'im.avif': PICTURE,
+  ...Object.fromEntries(AVIFS.map((kind) => [`avifenc-${kind}.avif`, PICTURE])),
   'avif-sequence.avif': PICTURE,
   'heic-sequence.heic': PICTURE,
   'im.cur': PICTURE,
   'im.ico': PICTURE,
+  'netpbm.ico': PICTURE,
   'im.fits': PICTURE,
   'camera.cr3': PICTURE,
   'camera.raf': PICTURE,
@@ -68,5 +83,6 @@ export const OTHER_THAN_FFPROBE: Readonly<Record<string, string>> = {
   'movie.swf': 'a program: it is delivered as a file, not played',
   'mp4-sound.mp4': SOUND_ALONE,
   'sound.mka': SOUND_ALONE,
+  'sox.8svx': 'sound of an old computer, in a container that Sluice does not distinguish: it is delivered as a file',
   'sound.eac3': 'E-AC-3 has the signature of AC-3, whose demuxer reads it as well',
 }

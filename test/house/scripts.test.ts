@@ -64,6 +64,7 @@ const PROGRAMS = {
   chromium: 'chromium',
   nginx: 'nginx',
   varnishd: 'varnish',
+  soffice: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
 }
 /** One test that passes, one that fails, one that would pass at a second try. */
 const TESTS = `
@@ -233,7 +234,7 @@ describe('scripts', () => {
     // Servers, which Debian has in /usr/sbin, are found there whatever PATH says.
     const missing = Object.entries(PROGRAMS).filter(([program]) => !existsSync(`/usr/sbin/${program}`))
     const programs = missing.map(([program]) => program)
-    const packages = missing.map(([, name]) => name)
+    const packages = missing.flatMap(([, names]) => names)
     expect(stderr).to.equal(
       `These programs are missing: ${programs.join(', ')}. Install with: ` +
         `sudo apt-get update && sudo apt-get install --no-install-recommends ${packages.join(' ')}\n`,

@@ -6,7 +6,7 @@ import { checkAddress } from './address.ts'
 import { checkBucket, checkClock } from './bucket.ts'
 import { checkConfiguration, checkNode } from './configuration.ts'
 import { checkDataDir } from './data-dir.ts'
-import { checkImages, checkMedia } from './media.ts'
+import { checkImages, checkMedia, checkOffice } from './media.ts'
 import { checkMemory } from './memory.ts'
 import { checkRedis } from './redis.ts'
 
@@ -47,6 +47,7 @@ export async function* examine({
     bucket !== undefined && ['clock', checkClock(config, { bucket, now })],
     redis !== undefined && ['Redis', checkRedis(config, redis)],
     ['ffmpeg', checkMedia(config)],
+    ['LibreOffice', checkOffice()],
     ['sharp', checkImages()],
     ['memory', checkMemory(config)],
     ['public URL', checkAddress(config)],

@@ -3,6 +3,7 @@ import type { Config } from '../../../config/load.ts'
 import { programEnvironment } from '../../../config/programs.ts'
 import type { Finding } from '../../core/checkup.ts'
 import { createPrograms } from '../../engines/ffmpeg/installed.ts'
+import { findSoffice, INSTALL as INSTALL_OFFICE } from '../../engines/office/soffice.ts'
 import { isLeftToWorkers } from '../transforms.ts'
 
 // The encoders of the outputs of Sluice: MP4 and HLS, WebM, AVI, images of videos, and audio files.
@@ -38,6 +39,13 @@ export async function checkMedia(config: Config, env = programEnvironment()): Pr
       advice: `${INSTALL} of Debian or Ubuntu. Formats with these encoders fail without them.`,
     },
   ]
+}
+
+/** Looks for LibreOffice. Few installations need it, so its absence is no warning. */
+export async function checkOffice(env = programEnvironment()): Promise<Finding[]> {
+  const program = await findSoffice(env)
+  const found = program ?? `not installed. For pages of Office documents: ${INSTALL_OFFICE}`
+  return [{ state: 'ok', found }]
 }
 
 // By the names of sharp.

@@ -129,10 +129,25 @@ export function isZip({ name }: Format): boolean {
 
 // Documents of which a page or the cover is an image.
 const DRAWN = new Set(['pdf', 'epub'])
+// Of the group `application`.
+const TEXTS = new Set(['json', 'xml', 'm3u8'])
+
+/** Whether files of the format are text that people read, source code included. */
+export function isText({ name, group }: Format): boolean {
+  return group === 'text' || TEXTS.has(name)
+}
+
+// Read by LibreOffice.
+const OFFICE = new Set(['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp', 'doc', 'xls', 'ppt', 'rtf'])
+
+/** Whether files of the format are Office documents, which have to be converted to PDF before a page can be drawn. */
+export function isOffice({ name }: Format): boolean {
+  return OFFICE.has(name)
+}
 
 /** The group whose parameters transform files of a format: that of the format, or `image` for documents that are shown as images. */
-export function transformedAs({ name, group }: Format): MediaGroup {
-  return DRAWN.has(name) ? 'image' : group
+export function transformedAs(format: Format): MediaGroup {
+  return DRAWN.has(format.name) || isText(format) || isOffice(format) ? 'image' : format.group
 }
 
 /** Finds the format called `name` (`jpeg`, not `jpg`). */

@@ -11,6 +11,8 @@ export interface PlanRequest {
   tooSmall: readonly string[]
   /** Canonical names of all parameters that the query sets, also those of other plugins. */
   named: ReadonlySet<string>
+  /** Whether an earlier step makes parts of any image transparent. */
+  isTransparent(): boolean
   /** The plugin's settings: its defaults, overridden by `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
   /** Whether a detector plugin is loaded. A step that calls this includes detection in its plan. */

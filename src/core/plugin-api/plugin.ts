@@ -1,8 +1,8 @@
 import type { Asset } from '../bytes/asset.ts'
 import type { Box, Size } from '../geometry/box.ts'
 import type { Log } from '../log.ts'
-import type { Reducible } from '../media/copies.ts'
 import type { MediaGroup } from '../media/groups.ts'
+import type { Forecast } from './forecast.ts'
 import type { TransformLimits } from './limits.ts'
 import type { ParameterSpecs, ParameterValues } from './parameter.ts'
 import type { PlanRequest } from './plan-request.ts'
@@ -60,6 +60,13 @@ export interface TransformPlugin<
    * itself. In `transform`, `source` has the size of the source itself in any case.
    */
   needs?(params: ParameterValues<P>, context: NeedsContext): Size | 'any' | 'outcome' | undefined
+  /**
+   * Memory that the step needs in addition to the pixels, in bytes: that of a model, for example. A transformation with such a step
+   * runs in a process that can be killed, never in the web process.
+   */
+  memoryBytes?: number
+  /** Set for a step that makes parts of any image transparent. Without `f`, a JPEG then becomes a PNG. */
+  transparent?: boolean
   /**
    * The format of the output when that is not in the source's group: `jpeg` for a frame of a video. The step is then
    * the first of its plan, and the other parameters of the query belong to plugins for the new group.
@@ -158,6 +165,8 @@ export interface TransformContext<E extends EngineName = EngineName> {
    * Undefined when the plan has not called {@link PlanRequest.detects}, or no detector is loaded.
    */
   detect: ((opened: Opened<E>) => Promise<readonly Box[]>) | undefined
+  /** Ends the transformation with Problem 422, because of what the file contains. @param detail a sentence for the client */
+  refuse(detail: string): never
   /** Aborts when the time limit is reached or no caller waits any more. */
   signal: AbortSignal
   limits: TransformLimits
@@ -199,20 +208,6 @@ export interface Engine<E extends EngineName = EngineName> {
 export interface ForecastStep {
   plugin: TransformPlugin
   params: Readonly<Record<string, unknown>>
-}
-
-/** The estimated cost of a transformation. */
-export interface Forecast {
-  /** Memory at its peak, rounded up rather than down. */
-  bytes: number
-  /** Whether only the end of its process may be able to stop it. */
-  mayHang: boolean
-  /** Whether the engine runs a process of its own, which it ends itself. */
-  ownProcess?: boolean
-  /** The source, in memory when it has been read already. */
-  source: Asset
-  /** Set when a smaller copy of the source is enough. */
-  reducible?: Reducible
 }
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>

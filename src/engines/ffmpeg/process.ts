@@ -13,7 +13,7 @@ export interface Watch {
   signal: AbortSignal
   timeoutMs: number
   /** The kind of file, for error messages: a video by default. */
-  group?: MediaGroup
+  group?: MediaGroup | 'document'
 }
 
 /** Options of a run. */
@@ -101,32 +101,37 @@ export async function outputOf(...[program, args, options]: Parameters<typeof ra
   return (await ran(program, args, options)).output
 }
 
+type Printing = Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void; stdin?: number }
+
+/** Runs ffmpeg or ffprobe like {@link ranProgram}. @throws Problem 501 when it is not installed, too */
+export async function ran(
+  program: 'ffmpeg' | 'ffprobe',
+  args: readonly string[],
+  options: Printing,
+): Promise<Said> {
+  // ffmpeg refuses a single allocation above the limit at once. The process could fill it before the next read.
+  const { maxMemoryBytes = MAX_MEMORY_BYTES } = options
+  const bounded = ['-max_alloc', String(maxMemoryBytes), ...args]
+  return ranProgram(program, bounded, options).catch((error) => {
+    throw error.code === 'ENOENT' ? notInstalled([program], error) : error
+  })
+}
+
 /**
  * Runs a program with these arguments, without a shell, to its end.
  *
  * @param options.onOutput takes its standard output
  * @param options.stdin the descriptor of an open file; empty by default
- * @throws Problem 422 when it takes too long or too much memory, 501 when it is not installed, Error with its last
- *   messages when it fails
+ * @throws Problem 422 when it takes too long or too much memory, Error with its last messages when it fails
  */
-export async function ran(
-  program: 'ffmpeg' | 'ffprobe',
+export async function ranProgram(
+  program: string,
   args: readonly string[],
-  {
-    maxBytes,
-    env,
-    onOutput,
-    stdin,
-    maxMemoryBytes = MAX_MEMORY_BYTES,
-    spent,
-    ...watch
-  }: Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void; stdin?: number },
+  { maxBytes, env, onOutput, stdin, maxMemoryBytes = MAX_MEMORY_BYTES, spent, ...watch }: Printing,
 ): Promise<Said> {
-  // ffmpeg refuses a single allocation above the limit at once. The process could fill it before the next read.
-  const bounded = ['-max_alloc', String(maxMemoryBytes), ...args]
   const stdio = await withHiddenFiles([stdin ?? 'ignore', 'pipe', 'pipe'])
   watch.signal.throwIfAborted()
-  const child = spawn(program, bounded, { stdio, env })
+  const child = spawn(program, args, { stdio, env })
   if (child.pid !== undefined) lowerPriority(child.pid)
   const measured = child.pid === undefined ? () => 0 : measureCpu(child.pid)
   const chunks: Buffer[] = []
@@ -142,9 +147,7 @@ export async function ran(
     lastWords = `${lastWords}${text}`.slice(-LAST_WORDS)
   })
   const ended = new Promise<void>((resolve, reject) => {
-    child.on('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'ENOENT' ? notInstalled([program], error) : error),
-    )
+    child.on('error', reject)
     child.on('close', (code, signal) => {
       if (code === 0) resolve()
       else reject(new Error(`${program} ended with ${code ?? signal}: ${lastWords}`))

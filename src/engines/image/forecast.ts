@@ -2,8 +2,9 @@ import type { Asset } from '../../core/bytes/asset.ts'
 import type { Size } from '../../core/geometry/box.ts'
 import { COPY_SIDE } from '../../core/media/copies.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
+import type { Forecast } from '../../core/plugin-api/forecast.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
-import type { Forecast, ForecastStep } from '../../core/plugin-api/plugin.ts'
+import type { ForecastStep } from '../../core/plugin-api/plugin.ts'
 import { reducibleOf, reducibleOfDecoded } from './copies/reducible.ts'
 import type { PictureFacts } from './decoders/decoder.ts'
 import { decoderOf, factsOf } from './decoders/decoders.ts'
@@ -92,6 +93,7 @@ export async function forecastImage(
   const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never))
   const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
   const passes = steps.filter(({ plugin }) => plugin.newPass).length + count('outcome')
+  const memoryBytes = steps.reduce((sum, { plugin }) => sum + (plugin.memoryBytes ?? 0), 0)
   const bytesPerChannel = read?.header.depth === 'uchar' ? 1 : 2
   const isDeinterlaced = format === 'png' && source.truncated === true && read?.header.isProgressive === true
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
@@ -108,9 +110,11 @@ export async function forecastImage(
         ((decoder?.bytesPerPixel ?? ofSource(format, read?.header)) +
           bytesPerChannel * OF_HELD_SOURCE * count('source')) +
       (isDeinterlaced ? pixels * bytesPerChannel * OF_TRUNCATED_PASSES : 0) +
-      drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
+      drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)) +
+      memoryBytes,
     mayHang:
       decoder !== undefined ||
+      memoryBytes > 0 ||
       (!source.copyOf && HANGING_SOURCES.has(format)) ||
       HANGING_OUTPUTS.has(output) ||
       (output === 'gif' && drawn > MAX_GIF_PIXELS_HERE) ||

@@ -1,11 +1,13 @@
 import sharp from 'sharp'
-import type { Format } from '../../core/media/formats.ts'
+import { type Format, isOffice } from '../../core/media/formats.ts'
 import { isRaw } from '../../core/media/photos.ts'
 import { SEQUENCE_FORMATS, usualDecoderOf } from './decoders/decoders.ts'
 import { sequence } from './sequences/sequence.ts'
 
 /** The name of what reads images of a format; undefined when they are not transformed. */
-export function imageReaderOf({ name, extension, group }: Format): string | undefined {
+export function imageReaderOf(format: Format): string | undefined {
+  const { name, extension, group } = format
+  if (isOffice(format)) return 'LibreOffice, pdfium'
   // A page or a cover of a document.
   if (group !== 'image') return usualDecoderOf(name)?.library
   if (isRaw(name)) return 'libvips (the preview)'

@@ -65,6 +65,8 @@ const TRANSFORM_PLUGIN = z.strictObject({
   newPass: MEMBER.flag,
   holds: MEMBER.optionalFunction,
   needs: MEMBER.optionalFunction,
+  memoryBytes: z.int().positive().optional().describe('a number of bytes'),
+  transparent: MEMBER.flag,
   makes: z.string().refine(formatNamed).optional().describe('the name of a format'),
   entry: z.string().refine(isBundleEntry).optional().describe('the name of the first of several files'),
   keepsSize: MEMBER.flag,

@@ -9,6 +9,7 @@ import { PHASES, type TransformPlugin } from '../../core/plugin-api/plugin.ts'
 export const SHIPPED_ORDER: readonly string[] = [
   'video-thumbnail',
   'audio-cover',
+  'application-pdf',
   'application-thumbnail',
   'audio-trim',
   'image-orient',

@@ -95,12 +95,14 @@ export function createPlanner(
    */
   const chainFor = (plugins: readonly LoadedPlugin[], requested: ReadonlyMap<string, unknown>) => {
     const maker = plugins.find(
-      ({ plugin }) =>
-        plugin.makes !== undefined && Object.keys(plugin.params).some((name) => requested.has(name)),
+      ({ plugin }) => plugin.makes !== undefined && startedBy(plugin.params, requested),
     )
     if (maker?.plugin.makes === undefined) return plugins
     const { group } = knownFormat(maker.plugin.makes)
-    return [maker, ...transforms.filter((other) => other !== maker && other.media.includes(group))]
+    return [
+      maker,
+      ...transforms.filter(({ plugin, media }) => plugin !== maker.plugin && media.includes(group)),
+    ]
   }
   const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(group)]))
   /**
@@ -118,7 +120,9 @@ export function createPlanner(
     return merged
   }
   return ({ query, format, preferences, tooSmall = [], focalPoint, size, rules = {} }) => {
-    const group = transformedAs(format)
+    // An installation whose plugins transform texts has those instead of the picture of a text.
+    const isTheirs = format.group === 'text' && groups.get('text')?.plugins.length !== 0
+    const group = isTheirs ? format.group : transformedAs(format)
     const { plugins, known } = group === format.group ? (groups.get(group) ?? forGroup(group)) : forDocuments
     const presets = presetsFor(group, rules)
     const variesBy: Preference[] = []
@@ -136,6 +140,7 @@ export function createPlanner(
       accept: () => autoAccept ?? preferred('accept') ?? '',
       tooSmall,
       named: new Set(requested.keys()),
+      isTransparent: () => steps.some(({ plugin }) => plugin.transparent),
       detects() {
         detects = detector !== undefined
         return detects
@@ -160,7 +165,7 @@ export function createPlanner(
       if (!plugin.always && !startedBy(plugin.params, requested)) continue
       const given = withDefaults(plugin.params, values)
       const resolved = plugin.resolve
-        ? plugin.resolve(given as never, { ...request, options, format: formatBefore(loaded, chain, format) })
+        ? plugin.resolve(given as never, { ...request, options, format: formatBefore(steps, format) })
         : given
       if (resolved === 'original') return { steps: [], variant: '', variesBy, notes }
       if (resolved === undefined) continue
@@ -198,10 +203,10 @@ function withOwn(common: PresetsOfGroup, own: PresetsOfGroup = new Map()): Prese
   return new Map([...common, ...own])
 }
 
-/** The format that the plugin receives: that of the source, or the output of the first plugin in the chain. */
-function formatBefore(loaded: LoadedPlugin, [first]: readonly LoadedPlugin[], format: Format): Format {
+/** The format that the plugin receives: that of the source, or the output of the first step. */
+function formatBefore([first]: readonly Step[], format: Format): Format {
   const made = first?.plugin.makes
-  return made === undefined || loaded === first ? format : knownFormat(made)
+  return made === undefined ? format : knownFormat(made)
 }
 
 /**

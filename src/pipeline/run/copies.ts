@@ -8,7 +8,7 @@ import {
   scaleOfCopy,
   suffices,
 } from '../../core/media/copies.ts'
-import type { Forecast } from '../../core/plugin-api/plugin.ts'
+import type { Forecast } from '../../core/plugin-api/forecast.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { WorkContext } from './run.ts'

@@ -1,6 +1,6 @@
 import { assetFromBytes } from '../../core/bytes/asset.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
-import { type Format, formatOfMediaType, transformedAs } from '../../core/media/formats.ts'
+import { type Format, formatOfMediaType, isOffice, isText, transformedAs } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import {
   type ImageInformation,
@@ -13,6 +13,8 @@ import type { Runner } from './run.ts'
 
 /** Whether files of this format have more information than what is stored with them. */
 export function isInspected(format: Format): boolean {
+  // The page of a text always has the same size. An Office document would need a job.
+  if (isText(format) || isOffice(format)) return false
   return transformedAs(format) === 'image' || isProbed(format.group)
 }
 

@@ -5,6 +5,7 @@ import type { ProxySide } from '../../core/media/copies.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
+import { notTransformable } from '../../core/transform-problems.ts'
 import type { LoadedDetector } from '../load/load.ts'
 import type { Plan, Step } from '../plan/plan.ts'
 
@@ -90,7 +91,7 @@ async function runEngine(
       }
       doing = `the plugin ${plugin.name}`
       rendered.clear()
-      const tools = { source: facts, options, pass, settle, frames, detect, render, open }
+      const tools = { source: facts, options, pass, settle, frames, detect, render, open, refuse }
       const outcome = await plugin.transform(draft, params, { ...context, ...tools })
       if (isOpened(outcome)) ({ draft, source: facts } = outcome)
       else draft = outcome ?? draft
@@ -106,6 +107,10 @@ async function runEngine(
   } finally {
     await engine.close?.(opened)
   }
+}
+
+function refuse(detail: string): never {
+  throw notTransformable(detail)
 }
 
 function isOpened(outcome: unknown): outcome is Opened {

@@ -14,5 +14,6 @@ export function toDeferral(error: unknown, mayWait: boolean): unknown {
 }
 
 function passes({ status, code }: Problem): boolean {
-  return status === 501 || status === 503 || code === 'rate_limited'
+  // 423: the PDF of a document is in progress.
+  return status === 423 || status === 501 || status === 503 || code === 'rate_limited'
 }

@@ -1,10 +1,9 @@
-import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
+import { withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { RESERVED_VARIANTS } from '../../core/files/variant.ts'
 import { isLimitProblem } from '../../core/limit-problems.ts'
-import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import { fileNotFound } from '../../core/problem.ts'
@@ -21,15 +20,14 @@ import { sourceNotes } from '../derivatives/source-facts.ts'
 import type { Usage } from '../files/usage.ts'
 import type { FoundOriginal, Originals, OriginalToRead } from '../originals/originals.ts'
 import type { DerivativeFile } from '../originals/stored-derivatives.ts'
-import type { Deliveries, Delivery, DeliveryRequest, StoredSource } from './deliveries.ts'
+import type { Deliveries, Delivery, DeliveryRequest, Found, StoredSource } from './deliveries.ts'
+import { derived } from './deliveries.ts'
 import { severalFiles, transformOfDerivative } from './delivery-problems.ts'
 import { type FilePlans, inputOf, namedFile, type PlannedFile, withFocalPointOf } from './find-planned.ts'
 import { isHeldFor } from './held.ts'
 import type { MediaJobs } from './media-job.ts'
 import { checkNamed, checkNamedPublic } from './named-files.ts'
-
-/** A delivery without what depends on the query of the request. */
-type Found = Omit<Delivery, 'variesBy' | 'notes'>
+import { createPdfOf } from './pdf-source.ts'
 
 type RenderRequest = Pick<
   DeliveryRequest,
@@ -67,6 +65,8 @@ export function createDeliveries({
   /** The response when a transformation exceeds a limit: an error, or the original. */
   onLimit: 'refuse' | 'original'
 }): Deliveries {
+  const pdfOf = createPdfOf({ originals, media, plan, uses })
+
   async function original(client: Client, { name, record }: FoundOriginal): Promise<Found> {
     const bytes = await originalBytes(buckets.of(client), record)
     if (!bytes) throw fileNotFound()
@@ -121,12 +121,15 @@ export function createDeliveries({
     const { client, caller, beforeRender, signal } = request
     const { name, record } = found
     const isHeld = isHeldFor(request, input)
+    const wish = { name, record, client, caller, isHeld, signal }
     return withFallback(plan, wanted, async (current, { isFallback }) => {
       const key = isFallback ? derivativeKey(name.key, current.variant) : wanted.key
       // The answer of the index is outdated after a render.
       const known = await load(client, isFallback ? { name, record } : found, { key, isHeld })
-      const render = (how?: Pick<DeliveryRequest, 'beforeRender'>) =>
-        derivations.derive({ name, record, client, caller, plan: current, isHeld, ...how, signal })
+      const render = async (how?: Pick<DeliveryRequest, 'beforeRender'>) => {
+        const from = await pdfOf({ name, record }, { ...request, query: [...input.query] })
+        return derivations.derive({ ...wish, plan: current, from, ...how })
+      }
       if (known) return { ...known, asset: reopened(known.asset, render) }
       const asset = await render(beforeRender && !isFallback ? { beforeRender } : {})
       const delivery = derived(found, key, reopened(asset, render))
@@ -238,9 +241,3 @@ export function createDeliveries({
 }
 
 const UNTRANSFORMED = { variesBy: [], notes: [] }
-
-function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset): Found {
-  const format = formatOfMediaType(asset.mediaType)
-  const same = format.mediaType === name.format.mediaType
-  return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }
-}

@@ -2,7 +2,7 @@ import type { Asset } from '../../core/bytes/asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey, OriginalName } from '../../core/files/object-key.ts'
-import type { Format } from '../../core/media/formats.ts'
+import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Preference, Preferences } from '../../core/media/preferences.ts'
 import type { JobStatus } from '../../core/ports/jobs.ts'
@@ -70,6 +70,16 @@ export interface Delivery {
   isUnstored?: true
   /** Set when the file was stored before this request, and does not change. */
   stored?: StoredSource
+}
+
+/** A delivery without what depends on the query of the request. */
+export type Found = Omit<Delivery, 'variesBy' | 'notes'>
+
+/** The delivery of a file of a derivative. */
+export function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset): Found {
+  const format = formatOfMediaType(asset.mediaType)
+  const same = format.mediaType === name.format.mediaType
+  return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }
 }
 
 /** Delivers the files that URLs name: originals and derivatives. */

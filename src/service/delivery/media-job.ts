@@ -19,6 +19,8 @@ export interface WantedMedia extends MediaRequest {
   beforeJob?: (() => Promise<void>) | undefined
   /** Whether the derivative is evicted after all others. */
   isHeld?: boolean
+  /** Set when another derivative is rendered from this one: the rules of the client are about that one. */
+  isSource?: boolean
   /** Whether a job that has failed permanently begins again. */
   again?: boolean
 }
@@ -36,6 +38,7 @@ export interface QueuedMedia extends Reserved {
   query: WantedMedia['query']
   preferences: Preferences
   isHeld?: boolean
+  isSource?: boolean
   /** Until then the job is deferred while resources are missing. Milliseconds since 1970. */
   until: number
 }

@@ -8,7 +8,7 @@ import { parsePath } from '../../core/files/request-path.ts'
 import { onlyPreferences } from '../../core/media/preferences.ts'
 import { isRetryable, JobRemoved, type JobStatus, type Jobs, NotYet } from '../../core/ports/jobs.ts'
 import { fileNotFound, Problem, retryAfter, unlessStatus } from '../../core/problem.ts'
-import type { Planner } from '../../pipeline/plan/plan.ts'
+import type { Plan, Planner } from '../../pipeline/plan/plan.ts'
 import type { Derivations, DeriveRequest } from '../derivatives/derivations.ts'
 import type { Originals } from '../originals/originals.ts'
 import { DEFERRED_FOR_MS, toDeferral } from './defer.ts'
@@ -45,8 +45,8 @@ export function createMediaJobs({
   presentClient: (id: string) => Promise<Client | undefined>
   /** The URL of a job. */
   urlOf: (client: Client, key: ObjectKey) => string
-  /** Checks that the programs that jobs need are installed. @throws Problem 501 */
-  ensureInstalled: () => Promise<void>
+  /** Checks that the programs that the job of a plan needs are installed. @throws Problem 501 */
+  ensureInstalled: (plan: Plan) => Promise<void>
   /** The time limit of one render. */
   timeoutMs: number
   /** The maximum of jobs of one client that wait or run. */
@@ -65,14 +65,14 @@ export function createMediaJobs({
   const keyOf = ({ original, plan }: WantedMedia) => derivativeKey(original.name.key, plan.variant)
 
   async function begin(wanted: WantedMedia): Promise<JobStatus> {
-    const { client, original, query, preferences, isHeld = false, again = false } = wanted
+    const { client, original, query, preferences, isHeld = false, isSource = false, again = false } = wanted
     const derivative = keyOf(wanted)
     const ref = mediaJobRef(client, derivative)
     const mayBegin = ({ state }: JobStatus) => state === 'done' || (again && state === 'failed')
     const known = await jobs.status(ref)
     if (known && !mayBegin(known)) return known
     checkMayBegin(wanted, allowed)
-    await ensureInstalled()
+    await ensureInstalled(wanted.plan)
     return oneAtATime(async () => {
       const meanwhile = await jobs.status(ref)
       if (meanwhile && !mayBegin(meanwhile)) return meanwhile
@@ -92,6 +92,7 @@ export function createMediaJobs({
         derivative,
         deadline,
         isHeld,
+        isSource,
         query,
         preferences: onlyPreferences(preferences, wanted.plan.variesBy),
         until: now() + DEFERRED_FOR_MS,
@@ -103,7 +104,7 @@ export function createMediaJobs({
 
   /** Resolves when the derivative is stored; with false when its client, its original or its plan is outdated. */
   async function make(
-    { clientId, original, derivative, query, preferences, isHeld = false }: QueuedMedia,
+    { clientId, original, derivative, query, preferences, isHeld = false, isSource }: QueuedMedia,
     how: Pick<DeriveRequest, 'signal' | 'progress' | 'isTriedAgain'>,
   ): Promise<boolean> {
     const client = await presentClient(clientId)
@@ -111,7 +112,8 @@ export function createMediaJobs({
     const found = client && name && (await originals.resolve(client, { full: name }))
     if (!client || !name || !found) return false
     const { focalPoint } = found.record
-    const planned = plan({ query, format: name.format, preferences, rules: client.rules, focalPoint })
+    const rules = isSource ? {} : client.rules
+    const planned = plan({ query, format: name.format, preferences, rules, focalPoint })
     // Plugins or rules have changed since the job was queued: requests now name another derivative.
     if (derivativeKey(original, planned.variant) !== derivative) return false
     const caller = QUEUE_CALLER

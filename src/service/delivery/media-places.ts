@@ -26,7 +26,7 @@ export function checkMayBegin(request: MediaRequest, allowed: MediaJobsFor): voi
   throw new Problem({
     status: 403,
     code: 'media_jobs_not_allowed',
-    detail: `New video and audio transformations are restricted on this server (MEDIA_JOBS_FOR=${allowed}). ${how}`,
+    detail: `New transformations by jobs are restricted on this server (MEDIA_JOBS_FOR=${allowed}). ${how}`,
     members: { allowed },
   })
 }
@@ -52,7 +52,10 @@ export function jobOwner(client: string, { address, isTrusted }: Caller): JobOwn
 }
 
 /** Strangers cannot invent such requests: there are only as many as the client has presets, or has signed. */
-function isChosenByClient({ query, isSigned = false }: MediaRequest): boolean {
+export function isChosenByClient({
+  query,
+  isSigned = false,
+}: Pick<MediaRequest, 'query' | 'isSigned'>): boolean {
   return isSigned || (query.length > 0 && query.every(([name]) => name === PRESET_WORD))
 }
 
@@ -63,7 +66,7 @@ function tooManyJobs(limit: number, whose: string): Problem {
   return new Problem({
     status: 429,
     code: 'too_many_jobs',
-    detail: `Too many video and audio jobs ${whose} (limit ${limit}). Retry after ${seconds} s.`,
+    detail: `Too many media jobs ${whose} (limit ${limit}). Retry after ${seconds} s.`,
     members: { limit, ...members },
     headers: {
       ...headers,

@@ -11,6 +11,8 @@ export interface DeriveRequest extends FoundOriginal {
   caller: Caller
   /** A plan with at least one step. */
   plan: Plan
+  /** The derivative that is the source, instead of the original. It is stored. */
+  from?: ObjectKey | undefined
   /** Whether the derivative is evicted after all others: requested by a preset, in advance, or by a trusted caller. */
   isHeld?: boolean
   /** The time limit of the render; default: that of images. */

@@ -9,7 +9,7 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { DerivativeIndex, OriginalIndex } from '../../core/ports/file-index.ts'
-import { fileNotFound, Problem, unlessStatus } from '../../core/problem.ts'
+import { fileNotFound, Problem, unavailable, unlessStatus } from '../../core/problem.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
 import type { Assets } from '../delivery/referenced-files.ts'
@@ -109,6 +109,21 @@ export function createMaker(options: MakerOptions): Maker {
     return stored?.size === entry?.size ? stored : undefined
   }
 
+  /** @throws Problem 404, 503 for a source that has been evicted */
+  async function sourceOf(request: DeriveRequest): Promise<Asset> {
+    const { client, record, from } = request
+    if (from !== undefined) {
+      const derivative = await storedBefore(request, from)
+      if (!derivative)
+        throw unavailable('The PDF of this document is being replaced. Retry in a few seconds.')
+      return derivative
+    }
+    const source = await bytesToTransform(buckets.of(client), record)
+    if (!source) throw fileNotFound()
+    const probe = cachedProbe(record, { clientId: client.id, index, log })
+    return { ...source, ...sourceFacts(record), probe }
+  }
+
   function tellFailed({ client, name, plan }: DeriveRequest, key: ObjectKey, error: unknown): void {
     // Clients do not know of proxies.
     if (isProxyVariant(plan.variant)) return
@@ -134,29 +149,20 @@ export function createMaker(options: MakerOptions): Maker {
       { request, key, claim: claimOf(request, key), deadline, maxBytes: outputMaxBytes, signal },
     )
     try {
-      const source = await bytesToTransform(bucket, record)
-      if (!source) throw fileNotFound()
+      const source = await sourceOf(request)
       // Parts that a killed process has left.
       await deleteParts(bucket, key)
-      const rendered = await run(
-        plan,
-        {
-          ...source,
-          ...sourceFacts(record),
-          probe: cachedProbe(record, { clientId: client.id, index, log }),
-        },
-        {
-          ...payerOf(request),
-          asset,
-          signal,
-          log,
-          storePart: storing.storePart,
-          limits: { ...limits, timeoutMs, outputMaxBytes },
-          ...(progress ? { progress } : {}),
-          ...(proxies ? { proxies } : {}),
-          afterwards: leftovers.add,
-        },
-      )
+      const rendered = await run(plan, source, {
+        ...payerOf(request),
+        asset,
+        signal,
+        log,
+        storePart: storing.storePart,
+        limits: { ...limits, timeoutMs, outputMaxBytes },
+        ...(progress ? { progress } : {}),
+        ...(proxies ? { proxies } : {}),
+        afterwards: leftovers.add,
+      })
       await storing.finish(rendered, respond)
     } catch (error) {
       await storing

@@ -67,10 +67,10 @@ export function createProxies(options: ProxiesOptions): Proxies {
   }
 
   async function make(request: DeriveRequest, plan: Plan, name: string): Promise<void> {
-    const { client, record, name: original, caller } = request
+    const { client, record, name: original, caller, from } = request
     try {
       const { signal } = new AbortController()
-      const made = await derive({ client, record, name: original, caller, plan, signal })
+      const made = await derive({ client, record, name: original, caller, plan, from, signal })
       if (made.isUnstored) failed.set(name, true)
     } catch (err) {
       // Overload, used-up CPU time, outages and deletes are not about the image: the next derivative asks again.

@@ -336,10 +336,10 @@ onTwoBackends('transforms of an upload', (start, backend) => {
 
     it('of a file that does not support it', async () => {
       const before = await service.objects()
-      const parts = [file('a.png', await picture()), file('b.txt', 'some text'), asking(['w=1'])]
+      const parts = [file('a.png', await picture()), file('b.woff2', 'wOF2\0\x01\0\0'), asking(['w=1'])]
       const answer = await postForm(service, parts)
       expect(answer.status).to.equal(400)
-      expect(jsonOf(answer).detail).to.match(/there is no parameter "w" for text files/)
+      expect(jsonOf(answer).detail).to.match(/there is no parameter "w" for application files/)
       expect(await service.objects()).to.deep.equal(before)
     })
 

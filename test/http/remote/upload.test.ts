@@ -183,7 +183,7 @@ onOneBackend('upload by URL', (start) => {
   }
 
   it('refuses a transformation that the file does not support, and stores nothing', async () => {
-    const answer = await refused({ url: server.url('/named'), transforms: ['w=20'] })
+    const answer = await refused({ url: server.url('/named'), transforms: ['hls'] })
     expect(answer).to.include({ status: 400 })
   })
 

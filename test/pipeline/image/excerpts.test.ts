@@ -41,7 +41,8 @@ describe('the preview of a RAW photo', () => {
     }
   })
 
-  it('is found or refused, whatever the bytes are', async () => {
+  it('is found or refused, whatever the bytes are', async function () {
+    this.timeout(sized(60_000, 600_000))
     for (const format of RAW_FORMATS) {
       const file = await photoOf(format)
       for (const bytes of mutated([file], { count: sized(100, 2000), spared: 4 })) {

@@ -144,7 +144,7 @@ describe('a detector plugin', () => {
     [
       'has no engine',
       { 'a.js': "export default { name: 'a', detect() {} }" },
-      /one of sharp, ffmpeg, ffmpeg-audio for engine$/,
+      /one of sharp, ffmpeg, ffmpeg-audio, office for engine$/,
     ],
     ['has an invalid version', { 'a.js': detector('[]', 'version: 0,') }, /an integer from 1 for version$/],
     ['has invalid options', { 'a.js': detector('[]', 'options: 3,') }, /an object for options$/],

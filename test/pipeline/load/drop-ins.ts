@@ -5,6 +5,7 @@ import { programEnvironment } from '../../../config/programs.ts'
 import type { Engine, EngineName } from '../../../src/core/plugin-api/plugin.ts'
 import { createAudioEngine } from '../../../src/engines/audio/audio.ts'
 import { sharpEngine } from '../../../src/engines/image/sharp.ts'
+import { createOffice } from '../../../src/engines/office/office.ts'
 import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
 import { type ChainSettings, loadPlugins, type PluginSet } from '../../../src/pipeline/load/load.ts'
 import type { PluginFolder } from '../../../src/pipeline/load/plugin-files.ts'
@@ -15,6 +16,7 @@ export const ENGINES: ReadonlyMap<EngineName, Engine> = new Map<EngineName, Engi
   ['sharp', sharpEngine],
   ['ffmpeg', createFfmpeg(PROGRAMS)],
   ['ffmpeg-audio', createAudioEngine(PROGRAMS)],
+  ['office', createOffice(PROGRAMS)],
 ])
 
 export const CHAIN: ChainSettings = { order: [], disabled: [], options: {}, ignoredParams: [] }

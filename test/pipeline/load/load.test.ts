@@ -264,12 +264,12 @@ describe('loading plugins', () => {
       [
         'has no engine',
         dropIn('x', { engine: undefined }),
-        /expected one of sharp, ffmpeg, ffmpeg-audio for engine but received undefined/,
+        /expected one of sharp, ffmpeg, ffmpeg-audio, office for engine but received undefined/,
       ],
       [
         'has an unknown engine',
         dropIn('x', { engine: "'magick'" }),
-        /expected one of sharp, ffmpeg, ffmpeg-audio for engine but received "magick"/,
+        /expected one of sharp, ffmpeg, ffmpeg-audio, office for engine but received "magick"/,
       ],
       [
         'has no phase',

@@ -382,6 +382,21 @@ describe('planning', () => {
       expect(steps(planOf(transforms, 'rm_bg=soft'))).to.include('cut-out')
       expect(() => planOf(transforms, 'rm_bg')).to.throw(Problem, 'expected one of soft, hard for rm_bg')
     })
+
+    it('give a format with transparency, when the plugin makes parts transparent', async () => {
+      const params = `{ remove_background: { type: 'flag', aliases: ['rm_bg'], help: 'Removes it' } }`
+      const { transforms } = await loadWith({
+        'cut-out.js': dropIn('cut-out', { params, transparent: 'true' }),
+      })
+      const formatOf = (query: string, format: string) =>
+        planOf(transforms, query, { format }).steps.at(-1)?.params.f ?? 'that of the source'
+      expect(formatOf('rm_bg', 'jpeg')).to.equal('png')
+      expect(formatOf('rm_bg', 'webp')).to.equal('that of the source')
+      expect(formatOf('rm_bg&f=jpeg', 'png')).to.equal('jpeg')
+      expect(formatOf('rm_bg&bg=fff', 'jpeg')).to.equal('that of the source')
+      expect(formatOf('rm_bg&f=auto', 'jpeg')).to.equal('png')
+      expect(formatOf('w=5&f=auto', 'jpeg')).to.equal('that of the source')
+    })
   })
 
   describe('an SVG', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { type Asset, assetFromBytes } from '../../../src/core/bytes/asset.ts'
-import type { Engine, EngineContext, EngineName, Forecast } from '../../../src/core/plugin-api/plugin.ts'
+import type { Forecast } from '../../../src/core/plugin-api/forecast.ts'
+import type { Engine, EngineContext, EngineName } from '../../../src/core/plugin-api/plugin.ts'
 import { fileNotFound, unavailable } from '../../../src/core/problem.ts'
 import { notTransformable } from '../../../src/core/transform-problems.ts'
 import type { Plan } from '../../../src/pipeline/plan/plan.ts'

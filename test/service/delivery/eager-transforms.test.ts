@@ -112,6 +112,8 @@ describe('eager transforms', () => {
       [unavailable('too many wait'), 5000],
       [unavailable('the bucket is away', { retryAfterSeconds: 2 }), 2000],
       [storageFull(new Error()), 60_000],
+      // The PDF of a document is in progress.
+      [new Problem({ status: 423, code: 'not_ready', detail: '', members: { retryAfterSeconds: 3 } }), 3000],
     ] as const) {
       const { state, transforms, work } = eagerWith(failing(error))
       await transforms.begin(client, found, ['w=1'])

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp, { type Sharp } from 'sharp'
+import { isOffice, knownFormat } from '../../../src/core/media/formats.ts'
 import { type Caller, uploadOne } from '../requests/client.ts'
 import { exchange, jsonOf } from '../requests/exchange.ts'
 
@@ -56,7 +57,8 @@ export async function ofEach<T>(
 async function outcome(service: Caller, name: string, bytes: Buffer): Promise<CorpusOutcome> {
   const record = await uploadOne(service, { name, bytes })
   const known = { group: record.mimeType, format: record.format }
-  const path = `${record.src}?w=64${known.group === 'video' ? '&wait=30' : ''}`
+  const needsJob = known.group === 'video' || isOffice(knownFormat(known.format))
+  const path = `${record.src}?w=64${needsJob ? '&wait=30' : ''}`
   let answer = await exchange(service, path)
   for (let waits = 1; answer.status === 423 && waits < MAX_WAITS; waits += 1)
     answer = await exchange(service, path)

@@ -96,9 +96,15 @@ async function formatBySignature(head: Uint8Array, fileName: string): Promise<Fo
   if (signature.ext === 'gz') return compressedFormat(head, (start) => markupFormat(start))
   // The first four bytes of a TGA may equal those of a cursor.
   if (signature.ext === 'cur' && extensionOf(fileName) === 'tga') return knownFormat('tga')
+  // Other files than sound have the same container: file-type calls all of them AIFF.
+  if (signature.ext === 'aif' && !isAiff(head)) return formatBySign(head)
   if (signature.ext === 'zip') return namedFormat(fileName, ZIP_NAMES) ?? knownFormat('zip')
   if (signature.mime.startsWith('audio/') && signature.ext === 'asf') return knownFormat('wma')
   return formatNamed(RENAMED[signature.ext] ?? signature.ext) ?? formatOfExtension(signature.ext)
+}
+
+function isAiff(head: Uint8Array): boolean {
+  return /^AIF[FC]$/.test(Buffer.from(head.subarray(8, 12)).toString('latin1'))
 }
 
 /** @param content the bytes after an ID3 tag; empty when the tag is larger than the head */

@@ -1,9 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { type Asset, assetFromBytes, readAll, readWhole } from '../../../core/bytes/asset.ts'
-import { formatOfMediaType } from '../../../core/media/formats.ts'
+import { FORMATS, formatOfMediaType, isText } from '../../../core/media/formats.ts'
 import type { EngineContext } from '../../../core/plugin-api/plugin.ts'
 import { type Running, runningOf } from '../../ffmpeg/process.ts'
 import { checkFrames } from '../decompression-bombs.ts'
+import { epub } from '../documents/epub.ts'
+import { pdf } from '../documents/pdf.ts'
+import { text } from '../documents/text.ts'
 import { decoding } from '../failures.ts'
 import { checkPixels } from '../pixel-limits.ts'
 import { sequence } from '../sequences/sequence.ts'
@@ -11,12 +14,10 @@ import { isSequence } from '../sequences/tracks.ts'
 import type { ImageOpening, Timing } from '../source.ts'
 import { bmp } from './bmp.ts'
 import type { Decoder, PictureFacts } from './decoder.ts'
-import { epub } from './epub.ts'
 import { heif } from './heif.ts'
 import { ico } from './ico.ts'
 import { jp2 } from './jp2.ts'
 import { jxl } from './jxl.ts'
-import { pdf } from './pdf.ts'
 import { psd } from './psd.ts'
 
 // By the names of the formats.
@@ -31,6 +32,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   jpx: jp2,
   pdf,
   epub,
+  ...Object.fromEntries(FORMATS.filter(isText).map(({ name }) => [name, text])),
 }
 
 // A photo of an iPhone has its structure in the first 10 KB.

@@ -17,15 +17,20 @@ export const DOWNLOAD = query('download', 'Browsers save the file, under this na
 export const COMMON = [
   DOWNLOAD,
   query('preset', 'A preset: a name for a set of parameters.'),
-  query('wait', 'Waits for a video or audio job, in seconds.', { type: 'integer', minimum: 1, maximum: 30 }),
+  query('wait', 'Waits for a job of a video, an audio file or an Office document, in seconds.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: 30,
+  }),
 ]
 
 /** Delivery of stored files and of files of other servers. Each type of file has its own parameters. */
 export function deliveryEndpoints(parameters: DescribedParameters): Endpoint[] {
   const of = (group: MediaGroup): Parameter[] => [
     ...parameters[group].map(pluginParameter),
+    ...(group === 'text' ? parameters.application.map(pluginParameter) : []),
     // For documents, whose pages are drawn.
-    ...(group === 'application' ? parameters.image.map(pluginParameter) : []),
+    ...(group === 'text' || group === 'application' ? parameters.image.map(pluginParameter) : []),
     ...COMMON,
     ...SIGNATURE,
     ...CONDITIONS,

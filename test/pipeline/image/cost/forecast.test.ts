@@ -3,8 +3,8 @@ import sharp from 'sharp'
 import type { OpenOptions } from '../../../../src/core/bytes/asset.ts'
 import { readAll } from '../../../../src/core/bytes/asset.ts'
 import { formatOfMediaType } from '../../../../src/core/media/formats.ts'
+import type { Forecast } from '../../../../src/core/plugin-api/forecast.ts'
 import type { TransformLimits } from '../../../../src/core/plugin-api/limits.ts'
-import type { Forecast } from '../../../../src/core/plugin-api/plugin.ts'
 import { Problem } from '../../../../src/core/problem.ts'
 import { stripDecompressionBombs } from '../../../../src/engines/image/decompression-bombs.ts'
 import { sharpEngine } from '../../../../src/engines/image/sharp.ts'
@@ -12,7 +12,7 @@ import { createPlanner } from '../../../../src/pipeline/plan/plan.ts'
 import { animation, picture } from '../../../support/media/images.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { boastingPng, manyFrames, textBomb } from '../../../support/requests/attacks.ts'
-import { loadWith } from '../../load/drop-ins.ts'
+import { dropIn, loadWith } from '../../load/drop-ins.ts'
 import { assetOf, context, LIMITS } from '../transform.ts'
 
 /** What is foreseen of a query, and how the source was read. */
@@ -20,7 +20,10 @@ async function forecast(
   bytes: Uint8Array,
   format: string,
   query: string,
-  limits: Partial<TransformLimits> = {},
+  {
+    limits = {},
+    files = {},
+  }: { limits?: Partial<TransformLimits>; files?: Readonly<Record<string, string>> } = {},
 ) {
   const reads: Array<OpenOptions['range']> = []
   const plain = assetOf(bytes, format)
@@ -31,7 +34,7 @@ async function forecast(
       return plain.open(options)
     },
   }
-  const { transforms } = await loadWith({})
+  const { transforms } = await loadWith(files)
   const plan = createPlanner(
     transforms,
     [],
@@ -97,6 +100,15 @@ describe('the cost forecast of an image', () => {
     expect((await forecast(webp, 'webp', 'w=10')).reads).to.deep.equal([undefined])
   })
 
+  it('adds the memory of a plugin, which never runs in the web process', async () => {
+    const files = { 'model.js': dropIn('model', { memoryBytes: '50_000_000' }) }
+    const bytes = await picture()
+    const without = await forecast(bytes, 'png', 'w=10', { files })
+    const withModel = await forecast(bytes, 'png', 'w=10&model', { files })
+    expect(withModel.bytes - without.bytes).to.equal(50_000_000)
+    expect([without.mayHang, withModel.mayHang]).to.deep.equal([false, true])
+  })
+
   it('reads nothing of an SVG or a TIFF, whose header can cost as much as all of it', async () => {
     for (const format of ['svg', 'tiff'] as const)
       expect(await forecast(Buffer.from('no picture'), format, 'w=10')).to.deep.include({
@@ -149,7 +161,7 @@ describe('the cost forecast of an image', () => {
       return (error as Problem).message
     }
     expect(await refusal(boastingPng(30_000, 30_000), 'png', 'w=10')).to.match(/50000000 pixels.*900000000/)
-    expect(await refusal(Buffer.alloc(100), 'png', 'w=10', { sourceMaxBytes: 99 })).to.match(
+    expect(await refusal(Buffer.alloc(100), 'png', 'w=10', { limits: { sourceMaxBytes: 99 } })).to.match(
       /99 bytes.*has 100/,
     )
     expect(await refusal(Buffer.alloc(200_000), 'png', 'w=10')).to.match(/can be decoded/)

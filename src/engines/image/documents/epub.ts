@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 import { sniff } from '../../../core/media/sniff/sniff.ts'
 import { noCover } from '../../../core/transform-problems.ts'
-import type { DecodedFile, Decoder } from './decoder.ts'
+import type { DecodedFile, Decoder } from '../decoders/decoder.ts'
 
 // The list of files of a long book has 100 kB.
 const MAX_XML_BYTES = 4_000_000

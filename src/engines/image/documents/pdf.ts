@@ -2,9 +2,9 @@ import type { PDFiumModule } from '@hyzyla/pdfium'
 import type { Size } from '../../../core/geometry/box.ts'
 import { COPY_SIDE } from '../../../core/media/copies.ts'
 import { encryptedFile } from '../../../core/transform-problems.ts'
+import type { Decoder } from '../decoders/decoder.ts'
+import { tiffOf } from '../decoders/tiff.ts'
 import { checkPage } from '../pixel-limits.ts'
-import type { Decoder } from './decoder.ts'
-import { tiffOf } from './tiff.ts'
 
 type PDFium = Awaited<ReturnType<typeof PDFiumModule>>
 
@@ -58,9 +58,7 @@ export const pdf: Decoder = {
       lib._FPDF_ClosePage(page)
       return { width: rounded(size.width), height: rounded(size.height) }
     })
-    const [first] = pageSizes
-    if (!first) throw new Error('the PDF has no pages')
-    return { ...drawn(first), hasAlpha: false, pages, pageSizes }
+    return { ...drawn(pageSizes[0] as Size), hasAlpha: false, pages, pageSizes }
   },
 }
 
@@ -80,10 +78,15 @@ async function opened(bytes: Buffer): Promise<{ lib: PDFium; document: number; p
   if (file === 0) throw new Error('pdfium: no memory for the file')
   lib.HEAPU8.set(bytes, file)
   const document = lib._FPDF_LoadMemDocument(file, bytes.length, 0)
-  if (document !== 0) return { lib, document, pages: lib._FPDF_GetPageCount(document) }
-  const error = lib._FPDF_GetLastError()
-  if (error === PASSWORD_ERROR) throw encryptedFile('PDF')
-  throw new Error(`pdfium: error ${error}`)
+  if (document === 0) {
+    const error = lib._FPDF_GetLastError()
+    if (error === PASSWORD_ERROR) throw encryptedFile('PDF')
+    throw new Error(`pdfium: error ${error}`)
+  }
+  const pages = lib._FPDF_GetPageCount(document)
+  // Without this, a request for the first page of a broken file would be the fault of the caller.
+  if (pages < 1) throw new Error('the PDF has no pages')
+  return { lib, document, pages }
 }
 
 function pageOf(lib: PDFium, document: number, number: number): number {

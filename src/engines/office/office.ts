@@ -1,0 +1,136 @@
+import { rename } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { outputTooLarge } from '../../core/limit-problems.ts'
+import type { Log } from '../../core/log.ts'
+import { formatOfMediaType, knownFormat } from '../../core/media/formats.ts'
+import type { Engine } from '../../core/plugin-api/plugin.ts'
+import { Problem } from '../../core/problem.ts'
+import { notDecodable } from '../../core/transform-problems.ts'
+import { type Running, runningOf } from '../ffmpeg/process.ts'
+import { checkBytes } from '../image/pixel-limits.ts'
+import { assetOfFile } from '../temp/file-asset.ts'
+import { createScratch } from '../temp/scratch.ts'
+import { convertToPdf, findSoffice, INSTALL, notInstalled } from './soffice.ts'
+
+declare module '../../core/plugin-api/plugin.ts' {
+  interface Engines {
+    office: { draft: OfficeDraft; source: OfficeSource; opening: Record<string, never> }
+  }
+}
+
+/** A copy of a document, in a folder of its own. There is nothing to edit: the output is its PDF. */
+export interface OfficeDraft {
+  folder: string
+  file: string
+}
+
+export interface OfficeSource {
+  /** By Sluice's name: `docx`. */
+  format: string
+}
+
+/** The engine of Office documents. It runs LibreOffice as a child process. */
+export interface OfficeEngine extends Engine<'office'> {
+  /** Logs a line when LibreOffice is missing. */
+  start(log: Log): Promise<void>
+  /** @throws Problem 501 when LibreOffice is missing */
+  ensureInstalled(): Promise<void>
+}
+
+// A small document takes 1 s and 200 MB.
+const DOCUMENT_BYTES = 250_000_000
+const TIMEOUT_MS = 120_000
+
+/**
+ * Creates the engine. It starts no process yet.
+ *
+ * @param options.folder of temporary files, created on demand
+ * @param options.env the complete environment of LibreOffice
+ * @param options.timeoutMs limit of one conversion; a media job may have a lower one
+ */
+export function createOffice({
+  folder,
+  env,
+  timeoutMs = TIMEOUT_MS,
+}: {
+  folder: string
+  env: Running['env']
+  timeoutMs?: number
+}): OfficeEngine {
+  const scratch = createScratch(folder)
+
+  async function installed(): Promise<string> {
+    const program = await findSoffice(env)
+    if (program === undefined) throw notInstalled()
+    return program
+  }
+
+  return {
+    name: 'office',
+    media: ['application'],
+
+    async start(log) {
+      if ((await findSoffice(env)) === undefined)
+        log.info(
+          {},
+          `Office documents are stored and delivered, but not transformed. Install LibreOffice: ${INSTALL}`,
+        )
+    },
+
+    async ensureInstalled() {
+      await installed()
+    },
+
+    async forecast(source, _steps, { limits }) {
+      await installed()
+      checkBytes(source, limits)
+      return { bytes: DOCUMENT_BYTES, mayHang: false, ownProcess: true, source }
+    },
+
+    async open(asset, _opening, { signal, limits, afterwards }) {
+      checkBytes(asset, limits)
+      const { extension, name: format } = formatOfMediaType(asset.mediaType)
+      // Always a copy: LibreOffice writes a lock next to a document.
+      const { file: _, ...bytes } = asset
+      const { path, folder: own, remove } = await scratch.take(bytes, signal)
+      afterwards(remove)
+      // It detects the type by the extension, too.
+      const file = `document.${extension}`
+      await rename(path, join(own, file))
+      return { draft: { folder: own, file }, source: { format } }
+    },
+
+    async render({ folder: own, file }, { signal, limits, spent }) {
+      const program = await installed()
+      const within = { ...limits, timeoutMs: Math.min(timeoutMs, limits.timeoutMs) }
+      const running = runningOf(within, { signal, env, group: 'document', spent })
+      await convertToPdf(program, { folder: own, file, running }).catch((error) => {
+        signal.throwIfAborted()
+        // Killed, most likely for lack of memory: a retry may succeed.
+        if (error instanceof Problem || /ended with SIG(KILL|TERM)/.test(String(error))) throw error
+        throw unreadable(error)
+      })
+      const pdf = join(own, `${basename(file, extname(file))}.pdf`)
+      const made = await assetOfFile(pdf, knownFormat('pdf')).catch((error) => {
+        throw unreadable(error)
+      })
+      if (made.size > limits.outputMaxBytes) throw outputTooLarge(limits.outputMaxBytes)
+      return made
+    },
+
+    settle: () => Promise.reject(new Error('a document has no passes')),
+
+    frames: () => Promise.reject(new Error('a document has no frames')),
+
+    async verify() {
+      // Errors in a document become problems when it is rendered.
+    },
+  }
+}
+
+function unreadable(cause: unknown): Problem {
+  return notDecodable(
+    'expected an Office document that LibreOffice can read but this one is broken or encrypted',
+    cause,
+  )
+}

@@ -1,0 +1,80 @@
+import { access, constants, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Problem } from '../../core/problem.ts'
+import { type Running, ranProgram } from '../ffmpeg/process.ts'
+import { SETTINGS } from './settings.ts'
+
+// It prints a line for each file.
+const MAX_PRINTED_BYTES = 100_000
+// With a new profile it sets this up, and asks for another start.
+const RESTART = 81
+// Of glibc, for an environment without PATH.
+const DEFAULT_PATH = '/bin:/usr/bin'
+
+/** The command that installs what is needed of LibreOffice, for the operator: 100 MB to download, 310 MB on the disk. */
+export const INSTALL =
+  'sudo apt-get install --no-install-recommends libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui'
+
+/** Problem 501: the installation lacks LibreOffice. */
+export function notInstalled(): Problem {
+  return new Problem({
+    status: 501,
+    code: 'not_installed',
+    detail: `Transformations of Office documents need LibreOffice, which this server does not have. Install with: ${INSTALL}`,
+  })
+}
+
+/**
+ * Finds LibreOffice: the program itself, which `soffice` only starts. As a single process it can be watched and killed.
+ * @returns undefined when it is not installed
+ */
+export async function findSoffice({ PATH = DEFAULT_PATH }: Running['env']): Promise<string | undefined> {
+  for (const folder of PATH.split(delimiter)) {
+    const script = await realpath(join(folder, 'soffice')).catch(() => undefined)
+    if (script === undefined) continue
+    // On macOS, `soffice` is the program.
+    for (const program of [join(dirname(script), 'soffice.bin'), script])
+      if (await isExecutable(program)) return program
+  }
+  return undefined
+}
+
+function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+/**
+ * Converts a document into `<name>.pdf` in the same folder, with a profile in that folder. It opens no display and no network
+ * connection, runs no macros, and reads no other file that the document names.
+ *
+ * @param folder only for this document
+ * @throws Problem 422 when it takes too long or too much memory, Error when LibreOffice fails. It may succeed without an output
+ */
+export async function convertToPdf(
+  program: string,
+  { folder, file, running }: { folder: string; file: string; running: Running },
+): Promise<void> {
+  const profile = join(folder, 'profile')
+  await mkdir(join(profile, 'user'), { recursive: true })
+  await writeFile(join(profile, 'user', 'registrymodifications.xcu'), SETTINGS)
+  const args = [
+    `-env:UserInstallation=${pathToFileURL(profile)}`,
+    ...['--headless', '--norestore', '--nologo', '--nodefault', '--nolockcheck'],
+    ...['--convert-to', 'pdf', '--outdir', folder, join(folder, file)],
+  ]
+  const options = {
+    ...running,
+    // Its own temporary files are removed with the folder, too.
+    env: { ...running.env, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8', SAL_USE_VCLPLUGIN: 'svp' },
+    maxBytes: MAX_PRINTED_BYTES,
+  }
+  const attempt = () => ranProgram(program, args, options)
+  await attempt().catch((error) => {
+    if (!(error instanceof Error && error.message.includes(` ended with ${RESTART}:`))) throw error
+    return attempt()
+  })
+}

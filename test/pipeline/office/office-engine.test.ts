@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { programEnvironment } from '../../../config/programs.ts'
+import { readAll } from '../../../src/core/bytes/asset.ts'
+import { createOffice } from '../../../src/engines/office/office.ts'
+import { convertToPdf, findSoffice } from '../../../src/engines/office/soffice.ts'
+import { createScratch } from '../../../src/engines/temp/scratch.ts'
+import { eventually } from '../../support/eventually.ts'
+import { rejection } from '../../support/rejection.ts'
+import { PROJECT } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { assetOf, context, LIMITS } from '../image/transform.ts'
+
+describe('the engine of Office documents', function () {
+  this.timeout(60_000)
+  let folder: string
+  let document: Buffer
+  before(async () => {
+    folder = await temporaryFolder()
+    document = await readFile(join(PROJECT, 'test/corpus/files/libreoffice.docx'))
+  })
+  afterEach('leaves no file and no process', async () => {
+    expect(await readdir(folder)).to.deep.equal([])
+    expect(await processesOf(folder)).to.deep.equal([])
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  /** The PDF of the document, or what it is refused with. */
+  async function converted(how: Parameters<typeof context>[0] = {}, timeoutMs = 60_000): Promise<Buffer> {
+    const engine = createOffice({ folder, env: programEnvironment(), timeoutMs })
+    const leftovers: Array<() => Promise<void>> = []
+    const all = context({ ...how, afterwards: (work) => void leftovers.push(work) })
+    try {
+      const { draft } = await engine.open(assetOf(document, 'docx'), {}, all)
+      return await readAll(await engine.render(draft, all))
+    } finally {
+      for (const remove of leftovers) await remove()
+    }
+  }
+
+  it('renders a PDF', async () => {
+    let cpuMs = 0
+    const spent = (more: number) => {
+      cpuMs += more
+    }
+    const pdf = await converted({ limits: { ...LIMITS, timeoutMs: 60_000 }, spent })
+    expect(pdf.toString('latin1', 0, 5)).to.equal('%PDF-')
+    expect(cpuMs).to.be.above(50)
+  })
+
+  for (const [what, timeoutMs, limits, expected] of [
+    ['time', 50, {}, { status: 422, reason: 'too_slow' }],
+    ['memory', 60_000, { mediaMaxMemoryBytes: 10_000_000 }, { status: 422, code: 'too_much_memory' }],
+    ['output', 60_000, { outputMaxBytes: 1000 }, { status: 422, code: 'output_too_large' }],
+    ['input', 60_000, { sourceMaxBytes: 1000 }, { status: 422, code: 'not_transformable' }],
+  ] as const) {
+    it(`is ended at its limit of ${what}`, async () => {
+      const allowed = { ...LIMITS, timeoutMs: 60_000, ...limits }
+      const error = await rejection(converted({ limits: allowed }, timeoutMs))
+      const { status, code, members } = error as unknown as Record<string, unknown>
+      expect({ status, code, ...(members as object) }).to.include(expected)
+    })
+  }
+
+  it('is killed with the files of a service that has died', async () => {
+    const dead = join(folder, `${hostname()}-999999999-${randomUUID()}`)
+    await mkdir(dead)
+    await writeFile(join(dead, 'document.docx'), document)
+    const env = programEnvironment()
+    const running = { signal: new AbortController().signal, timeoutMs: 60_000, env }
+    const program = (await findSoffice(env)) ?? 'none'
+    const work = rejection(convertToPdf(program, { folder: dead, file: 'document.docx', running }))
+    await eventually(async () => expect(await processesOf(dead)).to.have.length(1))
+    await createScratch(folder).removeStale({ afterMs: 60_000 })
+    expect(String(await work)).to.include('SIGKILL')
+  })
+
+  it('ends when no caller waits any more', async () => {
+    const leaving = new AbortController()
+    setTimeout(() => leaving.abort(new Error('left')), 100)
+    const error = await rejection(converted({ signal: leaving.signal }))
+    expect(String(error)).to.include('left')
+  })
+})
+
+/** The processes that have the folder among their arguments. */
+async function processesOf(folder: string): Promise<string[]> {
+  const all = await Promise.all(
+    (await readdir('/proc'))
+      .filter((name) => /^\d+$/.test(name))
+      .map(async (pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  )
+  return all.filter((args) => args.includes(folder))
+}
