@@ -70,7 +70,8 @@ onOneBackend('a text', (start) => {
     expect(jsonOf(known)).to.include({ format: 'csv', size: TABLE.length }).and.not.include.keys('width')
   })
 
-  it('never stops the service, whatever its bytes are', async () => {
+  it('never stops the service, whatever its bytes are', async function () {
+    this.timeout(sized(60_000, 1_200_000))
     const files = ['# Title\n\ntext text\n', '<a>\u05d0\u202e\u{1f600}</a>\n'].map((text) =>
       Buffer.from(text.repeat(40)),
     )
