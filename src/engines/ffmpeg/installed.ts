@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { outputOf, type Running } from './process.ts'
+import type { Running } from '../programs/run.ts'
+import { outputOf } from './process.ts'
 
 /** The installed ffmpeg programs. */
 export interface Programs {

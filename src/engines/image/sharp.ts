@@ -3,7 +3,7 @@ import { type Asset, assetFromBytes, type FullImage } from '../../core/bytes/ass
 import { knownFormat } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
-import type { Running } from '../ffmpeg/process.ts'
+import type { Running } from '../programs/run.ts'
 import { completedPng, isPng } from './completed-png.ts'
 import { type DecodedImage, decoded } from './decoders/decoders.ts'
 import { excerptOf } from './excerpts/excerpt.ts'

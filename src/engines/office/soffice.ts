@@ -2,7 +2,7 @@ import { access, constants, mkdir, realpath, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Problem } from '../../core/problem.ts'
-import { type Running, ranProgram } from '../ffmpeg/process.ts'
+import { ProgramError, type Running, runProgram } from '../programs/run.ts'
 import { SETTINGS } from './settings.ts'
 
 // It prints a line for each file.
@@ -72,9 +72,9 @@ export async function convertToPdf(
     env: { ...running.env, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8', SAL_USE_VCLPLUGIN: 'svp' },
     maxBytes: MAX_PRINTED_BYTES,
   }
-  const attempt = () => ranProgram(program, args, options)
+  const attempt = () => runProgram(program, args, options)
   await attempt().catch((error) => {
-    if (!(error instanceof Error && error.message.includes(` ended with ${RESTART}:`))) throw error
+    if (!(error instanceof ProgramError && error.exitCode === RESTART)) throw error
     return attempt()
   })
 }
