@@ -15,7 +15,7 @@ import { workForParent } from './process/child-pool/child.ts'
 export interface TransformerSetup {
   folders: readonly PluginFolder[]
   chain: ChainSettings
-  /** The environment of programs that decode images. */
+  /** The complete environment of programs that decode images. */
   env: Readonly<Record<string, string>>
   maxMemoryBytes: number
 }

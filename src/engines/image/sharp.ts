@@ -30,7 +30,7 @@ import { checkSvgSize, densityWithin } from './svg-size.ts'
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** The image engine, based on libvips. @param options.env the environment of programs that decode */
+/** Creates the image engine, based on libvips. @param options.env the complete environment of programs that decode images */
 export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'> {
   const engine: Engine<'sharp'> = {
     name: 'sharp',
@@ -116,7 +116,7 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
   return engine
 }
 
-/** The image engine, with programs in the usual folders. */
+/** The image engine, with programs in `/bin` and `/usr/bin`. */
 export const sharpEngine = createSharpEngine({ env: {} })
 
 /** Opens an image, or one page of a document, that another decoder has decoded. Its bytes are pixels, so only their number is limited. */

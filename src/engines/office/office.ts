@@ -21,6 +21,7 @@ declare module '../../core/plugin-api/plugin.ts' {
 /** A copy of a document, in a folder of its own. There is nothing to edit: the output is its PDF. */
 export interface OfficeDraft {
   folder: string
+  /** The name of the file in the folder. */
   file: string
 }
 
@@ -31,7 +32,7 @@ export interface OfficeSource {
 
 /** The engine of Office documents. It runs LibreOffice as a child process. */
 export interface OfficeEngine extends Engine<'office'> {
-  /** Logs a line when LibreOffice is missing. */
+  /** Logs once that LibreOffice is missing. */
   start(log: Log): Promise<void>
   /** @throws Problem 501 when LibreOffice is missing */
   ensureInstalled(): Promise<void>

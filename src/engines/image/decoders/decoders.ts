@@ -43,7 +43,7 @@ const BRANDS_BYTES = 256
 /** The formats of which some files are image sequences. */
 export const SEQUENCE_FORMATS: ReadonlySet<string> = new Set(['avif', 'heic'])
 
-/** Returns the decoder of a format that libvips does not read, by the name of the format. */
+/** Returns the decoder of still images of a format that libvips does not read, by the name of the format. */
 export function usualDecoderOf(format: string): Decoder | undefined {
   return DECODERS[format]
 }
@@ -54,7 +54,7 @@ export async function decoderOf(source: Asset, signal: AbortSignal): Promise<Dec
   return SEQUENCE_FORMATS.has(name) && (await isOfSequence(source, signal)) ? sequence : DECODERS[name]
 }
 
-// By SHA-256. Each transformation asks twice.
+// By SHA-256. Each transformation asks twice: for its forecast, and to open the file.
 const knownSequences = new LRUCache<string, boolean>({ max: 1000 })
 
 async function isOfSequence(source: Asset, signal: AbortSignal): Promise<boolean> {
@@ -82,10 +82,11 @@ export async function factsOf(
   return decoder.facts(await headOf(source, HEAD_BYTES, signal))
 }
 
-/** The file to which a decoder has decoded an image. */
+/** An image that a decoder has decoded. */
 export interface DecodedImage {
-  /** The name of the format before. */
+  /** The name of the format of its source: `heic`. */
   format: string
+  /** A file that libvips reads. */
   picture: Asset
   /** For an animation, whose frames are the pages of the file. */
   timing?: Timing
@@ -94,7 +95,7 @@ export interface DecodedImage {
 /**
  * Decodes an image of a format that libvips does not read, into a file that it reads. Undefined for other formats.
  *
- * @param context.env of a program that decodes
+ * @param context.env the complete environment of a program that decodes
  * @throws Problem 400 for a page after the last one, 404 when the file has been deleted, 422 when it cannot be decoded or exceeds a limit
  */
 export async function decoded(

@@ -1,7 +1,7 @@
 import { type Box, boxesIn, contentOf } from '../decoders/boxes.ts'
 import type { PictureFacts } from '../decoders/decoder.ts'
 
-/** Image sequences of HEIF by the first box of their files. */
+// Of image sequences, in the first box of their files.
 const BRANDS = new Set(['avis', 'msf1', 'hevc', 'hevx'])
 const CODECS = new Set(['av01', 'hvc1', 'hev1'])
 const ALPHA = /^urn:mpeg:(?:mpegB:cicp:systems:auxiliary:alpha|hevc:2015:auxid:1)\0/
@@ -9,6 +9,7 @@ const ALPHA = /^urn:mpeg:(?:mpegB:cicp:systems:auxiliary:alpha|hevc:2015:auxid:1
 const FULL = 4
 // The fields of a sample entry before its boxes.
 const ENTRY_BYTES = 78
+// A duration of all ones, by the bytes of the field.
 const FOREVER = { 4: 0xffff_ffff, 8: Number(0xffff_ffff_ffff_ffffn) } as const
 
 /** The animation of an image sequence: a track of frames, perhaps with a second track that is its transparency. */
