@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Asset, assetFromBytes, readAll, readWhole } from '../../../core/bytes/asset.ts'
+import { type Asset, assetFromBytes, readAll, readStart } from '../../../core/bytes/asset.ts'
 import { FORMATS, formatOfMediaType, isText } from '../../../core/media/formats.ts'
 import type { EngineContext } from '../../../core/plugin-api/plugin.ts'
 import { type Running, runningOf } from '../../programs/run.ts'
@@ -61,16 +61,9 @@ async function isOfSequence(source: Asset, signal: AbortSignal): Promise<boolean
   const { sha256 } = source
   const before = sha256 === undefined ? undefined : knownSequences.get(sha256)
   if (before !== undefined) return before
-  const found = isSequence(await headOf(source, BRANDS_BYTES, signal))
+  const found = isSequence(await readStart(source, { maxBytes: BRANDS_BYTES, signal }))
   if (sha256 !== undefined) knownSequences.set(sha256, found)
   return found
-}
-
-function headOf(source: Asset, bytes: number, signal: AbortSignal): Promise<Buffer> {
-  const isSmall = source.size <= bytes
-  return isSmall
-    ? readAll(source, signal)
-    : readWhole(source, { range: { start: 0, end: bytes - 1 }, signal })
 }
 
 /** Reads the facts of an image from the start of its file, if its decoder finds them there. */
@@ -79,7 +72,7 @@ export async function factsOf(
   source: Asset,
   signal: AbortSignal,
 ): Promise<PictureFacts | undefined> {
-  return decoder.facts(await headOf(source, HEAD_BYTES, signal))
+  return decoder.facts(await readStart(source, { maxBytes: HEAD_BYTES, signal }))
 }
 
 /** An image that a decoder has decoded. */
