@@ -87,7 +87,7 @@ export const VARIABLES = {
     max: 1024,
     unit: 'threads',
     default: 4,
-    help: 'Threads for files and image transformations, read by Node itself. Transformations in the web process leave two threads for files. npm start sets it to the number of cores plus three.',
+    help: 'Threads for files and image transformations, read by Node itself. Transformations in the web process leave two threads for files. npm start sets it to the number of cores plus five.',
   }),
   HEADERS_TIMEOUT_SECONDS: integer({
     min: 1,

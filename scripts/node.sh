@@ -41,14 +41,14 @@ quota_of() {
 groups=/proc/self/cgroup
 [ -r "$groups" ] || groups=/dev/null
 
-# The number of threads that libuv starts with the first asynchronous file operation. Images are transformed on one more than
-# there are cores, and two are left to files.
+# The number of threads that libuv starts with the first asynchronous file operation. Images are transformed on three more
+# than there are cores, and two are left to files.
 if [ "${MEMORY_PROFILE:-}" = small ]; then
   # As on one core: see config/memory-profile.ts.
   : "${UV_THREADPOOL_SIZE:=4}"
   semi_space=1
 else
-  : "${UV_THREADPOOL_SIZE:=$(($(cores) + 3))}"
+  : "${UV_THREADPOOL_SIZE:=$(($(cores) + 5))}"
   semi_space=4
 fi
 

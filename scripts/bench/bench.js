@@ -4,7 +4,7 @@ import { say } from '../ready/run.js'
 import { measure } from './measure.js'
 import { photosIn } from './photo.js'
 import { machine, missedTargets, ratiosOf, table } from './table.js'
-import { coldJpeg, coldWebp } from './works/cold.js'
+import { coldDirect, coldJpeg, coldWebp } from './works/cold.js'
 import { laterJpeg, laterPng, together } from './works/large-sources.js'
 import { crowded, hot, largeRange, original, range, refused, stored } from './works/stored.js'
 import { upload } from './works/upload.js'
@@ -20,6 +20,7 @@ const WORKS = [
   largeRange,
   coldJpeg,
   coldWebp,
+  coldDirect,
   laterJpeg,
   laterPng,
   together,

@@ -113,7 +113,7 @@ export function openTransformations(
     evict,
     proxies:
       config.PROXY_FROM_MEGAPIXELS > 0
-        ? { uses, plan: plans.proxy, isBusy: () => admit.load().waiting > 0 }
+        ? { uses, plans: plans.proxies, isBusy: () => admit.load().waiting > 0 }
         : undefined,
     log,
   })
@@ -197,14 +197,15 @@ export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_RUN_IN }: Config): boole
 }
 
 /**
- * The maximum of concurrent transformations: the number of cores per web process, plus one where a thread is left for it.
- * Between the end of one and the begin of the next, a core would be idle for 6 % of the time. In a child process, the
- * additional one would cost more than it gains.
+ * The maximum of concurrent transformations: the number of cores per web process, plus three where threads are left for
+ * them: one is reserved for trusted callers, one for a new caller, and one keeps a core busy between the end of one
+ * transformation and the begin of the next, for 7 % of the time. In a child process, the additional ones would cost more
+ * than they gain.
  */
 function transformsAtOnce(config: Config): number {
   if (config.MEMORY_PROFILE === 'small') return 1
   const cores = Math.max(1, Math.floor(coresOf(config) / config.WEB_CONCURRENCY))
-  return threadsForTransforms(config) > cores ? cores + 1 : cores
+  return Math.min(cores + 3, Math.max(cores, threadsForTransforms(config)))
 }
 
 /**

@@ -121,7 +121,7 @@ describe('scripts', () => {
       const options = { env: { PATH, ...env }, encoding: 'utf8' } as const
       return execFileSync('sh', ['scripts/node.sh', '-e', print, 'argument'], options)
     }
-    expect(printed({})).to.equal(`2 ${availableParallelism() + 3} 8 argument\n`)
+    expect(printed({})).to.equal(`2 ${availableParallelism() + 5} 8 argument\n`)
     expect(printed({ MEMORY_PROFILE: 'small' })).to.equal('2 4 2 argument\n')
     const own = { MALLOC_ARENA_MAX: '5', UV_THREADPOOL_SIZE: '7', NODE_OPTIONS: '--max-semi-space-size=2' }
     expect(printed(own)).to.equal('5 7 4 argument\n')
@@ -145,9 +145,9 @@ describe('scripts', () => {
 
     it('with cgroup v2', () => {
       const of = (quota: string) => threads('0::/', { 'cpu.max': quota })
-      expect(of('100000 100000')).to.equal(4)
-      expect(of('10000 100000')).to.equal(4)
-      for (const more of ['max 100000', '9900000000 100000']) expect(of(more)).to.equal(nproc() + 3)
+      expect(of('100000 100000')).to.equal(6)
+      expect(of('10000 100000')).to.equal(6)
+      for (const more of ['max 100000', '9900000000 100000']) expect(of(more)).to.equal(nproc() + 5)
     })
 
     it('with cgroup v1', () => {
@@ -156,17 +156,17 @@ describe('scripts', () => {
         'cpu,cpuacct/docker/1f/cpu.cfs_period_us': '100000',
       })
       const own = '5:memory:/docker/2e\n3:cpu,cpuacct:/docker/1f\n0::/'
-      expect(threads(own, of('100000'))).to.equal(4)
-      expect(threads(own, of('-1'))).to.equal(nproc() + 3)
+      expect(threads(own, of('100000'))).to.equal(6)
+      expect(threads(own, of('-1'))).to.equal(nproc() + 5)
     })
 
     it('with the quota of a parent, or when the path of its group is that of the host', () => {
-      expect(threads('0::/a/b', { 'a/b/cpu.max': 'max 100000', 'a/cpu.max': '100000 100000' })).to.equal(4)
-      expect(threads('0::/host/1f', { 'cpu.max': '100000 100000' })).to.equal(4)
+      expect(threads('0::/a/b', { 'a/b/cpu.max': 'max 100000', 'a/cpu.max': '100000 100000' })).to.equal(6)
+      expect(threads('0::/host/1f', { 'cpu.max': '100000 100000' })).to.equal(6)
     })
 
     it('without control groups', () => {
-      expect(threads('', {})).to.equal(nproc() + 3)
+      expect(threads('', {})).to.equal(nproc() + 5)
     })
   })
 

@@ -10,8 +10,16 @@ const IPX = join(root, 'scripts/bench/ipx')
 /** Derivatives that are requested for the first time. */
 export const coldJpeg = ofFormat('jpeg')
 export const coldWebp = ofFormat('webp')
+/** The same without stored smaller copies: each is rendered from the photo, as the first ones always are. */
+export const coldDirect = {
+  ...ofFormat('jpeg', { PROXY_FROM_MEGAPIXELS: '0' }),
+  name: 'cold-direct',
+  title: 'The same as JPEG, PROXY_FROM_MEGAPIXELS=0',
+}
 
-function ofFormat(format) {
+function ofFormat(format, env = {}) {
+  // Of a work that switches something off, only the cost is of interest.
+  const withTargets = (targets) => (Object.keys(env).length > 0 ? {} : { targets })
   return {
     name: `cold-${format}`,
     title: `New derivatives of a photo, as ${format === 'jpeg' ? 'JPEG' : 'WebP'}`,
@@ -22,13 +30,13 @@ function ofFormat(format) {
       {
         name: 'Sluice',
         async start({ folder, photos: [photo], nodeOptions }) {
-          const { server, records } = await startSluice({ folder, uploads: [photo], nodeOptions })
+          const { server, records } = await startSluice({ folder, uploads: [photo], nodeOptions, env })
           return { server, request: (i) => derivativeOf(records[0], `w=${widthOf(i)}&f=${format}`) }
         },
       },
       {
         name: 'ipx',
-        targets: { rate: 1.1 },
+        ...withTargets({ rate: 1.1 }),
         isInstalled: () => existsSync(join(IPX, 'node_modules/.package-lock.json')),
         start: async ({ folder, photos: [photo] }) => ({
           server: await startPeer({ script: 'ipx/server.js', args: [dirname(photo)], folder }),
@@ -37,7 +45,7 @@ function ofFormat(format) {
       },
       {
         name: 'node:http + sharp',
-        targets: { cpuMs: 1.08 },
+        ...withTargets({ cpuMs: 1.08 }),
         start: async ({ folder, photos: [photo] }) => ({
           server: await startPeer({ script: 'peers/sharp.js', args: [photo, format], folder }),
           request: (i) => get(`/${widthOf(i)}`),

@@ -29,16 +29,17 @@ export interface SlotShares {
 const RESERVED_FROM = 4
 
 /**
- * One IP address without a secret never gets the last free slot, neither of all slots nor of those for heavy work,
- * where there are two or more. A new caller then starts at once, even when all running work takes long. From four
- * slots on, one is reserved for trusted callers.
+ * From four slots on, one is reserved for trusted callers. Of the others, one IP address without a secret never gets the last
+ * free one, neither of all nor of those for heavy work, where there are two or more. A new caller then starts at once, even
+ * when all running work takes long.
  */
 export function slotShares(atOnce: number): SlotShares {
-  const heavy = allButOne(atOnce)
+  const anonymous = atOnce >= RESERVED_FROM ? atOnce - 1 : atOnce
+  const heavy = allButOne(anonymous)
   return {
     heavy,
-    anonymous: atOnce >= RESERVED_FROM ? atOnce - 1 : atOnce,
-    perAddress: allButOne(atOnce),
+    anonymous,
+    perAddress: allButOne(anonymous),
     heavyPerAddress: allButOne(heavy),
   }
 }

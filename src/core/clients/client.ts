@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { ClientStorage } from './client-storage.ts'
 import type { ClientRules } from './rules/table.ts'
@@ -92,5 +92,5 @@ export function newSecretToken(): string {
 
 /** SHA-256 in hexadecimal. A fast hash is enough: 256 random bits cannot be guessed. */
 export function digestSecret(secret: string): string {
-  return createHash('sha256').update(`sluice-secret:${secret}`).digest('hex')
+  return hash('sha256', `sluice-secret:${secret}`)
 }

@@ -1,4 +1,5 @@
 import { sha256 } from '../bytes/digest.ts'
+import { COPY_SIDE, PROXY_SIDES, type ProxySide } from '../media/copies.ts'
 
 const MAX_BYTES = 180
 
@@ -8,11 +9,19 @@ const MAX_BYTES = 180
  */
 export const INFORMATION_VARIANT = 'info'
 
-/** The variant of the proxy of an original: a smaller copy, from which small derivatives are rendered. */
-export const PROXY_VARIANT = 'proxy'
+/** The variant of a proxy of an original: a smaller copy, from which small derivatives are rendered. */
+export function proxyVariant(side: ProxySide): string {
+  return side === COPY_SIDE ? 'proxy' : `proxy-${side}`
+}
+
+const PROXY_VARIANTS: readonly string[] = PROXY_SIDES.map(proxyVariant)
 
 /** Variants that no query leads to. Such derivatives are not listed, not counted, and not delivered by their name. */
-export const RESERVED_VARIANTS: readonly string[] = [INFORMATION_VARIANT, PROXY_VARIANT]
+export const RESERVED_VARIANTS: readonly string[] = [INFORMATION_VARIANT, ...PROXY_VARIANTS]
+
+export function isProxyVariant(variant: string): boolean {
+  return PROXY_VARIANTS.includes(variant)
+}
 
 /**
  * The end of the variant of a derivative that shows a file of a private folder. No fingerprint is equal to it: those have

@@ -3,6 +3,13 @@ import type { FullImage } from '../bytes/asset.ts'
 /** Maximum of the longer side of a smaller copy, in pixels. */
 export const COPY_SIDE = 2560
 
+/** Images of fewer pixels have no smaller copies, unless the operator sets another limit. */
+export const COPIES_FROM_PIXELS = 4_000_000
+
+/** The longer sides of the smaller copies that are stored, in pixels, in ascending order. */
+export const PROXY_SIDES = [720, 1440, COPY_SIDE] as const
+export type ProxySide = (typeof PROXY_SIDES)[number]
+
 // The sides of outputs are rounded to whole pixels.
 const TOLERANCE = 1.005
 
@@ -12,8 +19,11 @@ export function suffices(copyScale: number, scale: number): boolean {
 }
 
 /** The scale of the smaller copy of an image: 1 for one that is not larger than copies are. */
-export function scaleOfCopy({ width, height }: Pick<FullImage, 'width' | 'height'>): number {
-  return Math.min(1, COPY_SIDE / Math.max(width, height))
+export function scaleOfCopy(
+  { width, height }: Pick<FullImage, 'width' | 'height'>,
+  side: number = COPY_SIDE,
+): number {
+  return Math.min(1, side / Math.max(width, height))
 }
 
 /** A source that smaller copies can replace. */

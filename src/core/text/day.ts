@@ -10,9 +10,13 @@ export function daysBetween(from: Day, to: Day): Day[] {
   return days
 }
 
-/** The day of an instant in milliseconds since 1970. */
+let last = { number: Number.NaN, day: '' }
+
+/** The day of an instant in milliseconds since 1970. Each request asks for the same one, and to format a date takes half a µs. */
 export function dayOf(instant: number): Day {
-  return new Date(instant).toISOString().slice(0, 10)
+  const number = Math.floor(instant / DAY_MS)
+  if (number !== last.number) last = { number, day: new Date(instant).toISOString().slice(0, 10) }
+  return last.day
 }
 
 /** The day that is `count` days before another one. */

@@ -23,8 +23,7 @@ export type ImageHeader = Omit<Metadata, 'exif' | 'iptc' | 'xmp' | 'icc' | 'comm
   hasGainMap: boolean
 }
 
-// By SHA-256. The header of an image is needed before its turn and again when the turn has come, and most images have
-// several sizes.
+// The header of an image is needed before its turn and again when the turn has come, and most images have several sizes.
 const known = new LRUCache<string, ImageHeader>({ max: 1000 })
 
 /**
@@ -36,17 +35,30 @@ export async function readHeader(asset: Asset, signal: AbortSignal): Promise<Hea
   const before = knownHeader(asset)
   if (before) return { header: before, asset }
   const read = await readNewHeader(asset, signal)
-  if (asset.sha256 !== undefined) known.set(asset.sha256, read.header)
+  const name = nameOf(asset)
+  if (name !== undefined) known.set(name, read.header)
   return read
 }
 
 /** Returns the header of an image with this input. @throws Problem 422 for a file without a header */
 export async function headerOf(asset: Asset, input: ImageInput): Promise<ImageHeader> {
-  return knownHeader(asset) ?? decoding(() => headerIn(input, asset))
+  const before = knownHeader(asset)
+  if (before) return before
+  const header = await decoding(() => headerIn(input, asset))
+  const name = nameOf(asset)
+  if (asset.copyOf && name !== undefined) known.set(name, header)
+  return header
 }
 
-function knownHeader({ sha256 }: Asset): ImageHeader | undefined {
-  return sha256 === undefined ? undefined : known.get(sha256)
+function knownHeader(asset: Asset): ImageHeader | undefined {
+  const name = nameOf(asset)
+  return name === undefined ? undefined : known.get(name)
+}
+
+/** The name under which the header of an image is cached: its SHA-256, or the state of the file of a smaller copy. */
+function nameOf({ sha256, copyOf, file, size, lastModified }: Asset): string | undefined {
+  if (sha256 !== undefined || !copyOf || file === undefined) return sha256
+  return `${file} ${size} ${lastModified.getTime()}`
 }
 
 /** An input of sharp: the path of a file, or bytes. */

@@ -1,6 +1,7 @@
 import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
 import { type Box, clippedBox } from '../../core/geometry/box.ts'
+import type { ProxySide } from '../../core/media/copies.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
@@ -15,20 +16,23 @@ export type Runner = (plan: Plan, source: Asset, context: EngineContext) => Prom
 export type WorkRunner = (plan: Plan, source: Asset, context: WorkContext) => Promise<Asset>
 
 export interface WorkContext extends EngineContext, CpuPayer {
-  /** The stored smaller copy of the source; absent for a source that may have none. */
-  proxy?: StoredProxy
+  /** The stored smaller copies of the source; absent for a source that may have none. */
+  proxies?: StoredProxies
 }
 
-/** A smaller copy of an original, stored next to it. */
-export interface StoredProxy {
+/** Smaller copies of an original, stored next to it. */
+export interface StoredProxies {
+  /** Whether a smaller copy is rendered now, and not a derivative for a client. */
+  isForCopy: boolean
   /** Never throws: without a copy the source is used. */
-  find(): Promise<Asset | undefined>
+  find(side: ProxySide): Promise<Asset | undefined>
   /**
-   * Renders and stores the copy in the background, unless it exists. Never throws.
+   * Notes that a copy would have been useful. Renders and stores it in the background when it is worth its cost, unless it
+   * exists. Never throws.
    * @param how.atOnce without waiting for idle time: the pixels are in memory at this moment
    * @returns a promise that resolves when this has ended
    */
-  make(how: { atOnce: boolean }): Promise<void>
+  make(side: ProxySide, how: { atOnce: boolean }): Promise<void>
 }
 
 /**

@@ -18,18 +18,18 @@ export function createDerivations({
   proxies: proxyOptions,
   now = Date.now,
   ...options
-}: Omit<MakerOptions, 'now' | 'proxyOf'> & {
+}: Omit<MakerOptions, 'now' | 'proxiesOf'> & {
   locks: Locks
   cpuTime: Pick<CpuTime, 'check'>
   /** Without it, no proxies are made or used. */
-  proxies?: Pick<ProxiesOptions, 'uses' | 'plan' | 'isBusy'> | undefined
+  proxies?: Pick<ProxiesOptions, 'uses' | 'plans' | 'isBusy'> | undefined
   now?: () => number
 }): Derivations {
   const { index, buckets, log } = options
   const proxies =
     proxyOptions &&
     createProxies({ index, buckets, log, ...proxyOptions, derive: (request) => derive(request) })
-  const { make, reserve, limitMsOf } = createMaker({ ...options, proxyOf: proxies?.of, now })
+  const { make, reserve, limitMsOf } = createMaker({ ...options, proxiesOf: proxies?.of, now })
   // Locks share a run across processes, and return only at its end. The flight returns to callers of this process as soon as
   // the bytes are rendered.
   const flights = createSingleFlights<MadeAsset>()

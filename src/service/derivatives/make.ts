@@ -2,7 +2,7 @@ import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
 import { bytesOfDerivatives, type DerivativeLimits } from '../../core/budgets/storage.ts'
 import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import { PROXY_VARIANT, RESERVED_VARIANTS } from '../../core/files/variant.ts'
+import { isProxyVariant, RESERVED_VARIANTS } from '../../core/files/variant.ts'
 import { tooManyVariants } from '../../core/limit-problems.ts'
 import type { Log } from '../../core/log.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
@@ -59,8 +59,8 @@ export interface MakerOptions {
   derivativeLimits: DerivativeLimits
   evict: Evict
   pendingStores: PendingStores
-  /** The proxy of the original of a derivative. Without it, every derivative is rendered from its original. */
-  proxyOf?: Proxies['of'] | undefined
+  /** The proxies of the original of a derivative. Without it, every derivative is rendered from its original. */
+  proxiesOf?: Proxies['of'] | undefined
   log: Log
   /** The current time, in milliseconds since 1970. */
   now: () => number
@@ -69,7 +69,7 @@ export interface MakerOptions {
 export function createMaker(options: MakerOptions): Maker {
   const { index, buckets, assets, originals, events, run, limits, derivativeLimits, evict, log, now } =
     options
-  const proxyOf = options.proxyOf ?? (() => undefined)
+  const proxiesOf = options.proxiesOf ?? (() => undefined)
   const space = createDerivativeSpace({ index, evict, limits: derivativeLimits, log })
   // Waiting for a turn, rendering, and storing: each may take as long as a render.
   const limitMsOf: Maker['limitMsOf'] = ({ timeoutMs = limits.timeoutMs }) => 3 * timeoutMs
@@ -126,7 +126,7 @@ export function createMaker(options: MakerOptions): Maker {
 
   function tellFailed({ client, name, plan }: DeriveRequest, key: ObjectKey, error: unknown): void {
     // Clients do not know of proxies.
-    if (plan.variant === PROXY_VARIANT) return
+    if (isProxyVariant(plan.variant)) return
     const { code, message: detail } =
       error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
     events.emit('derivative.failed', { clientId: client.id, key, original: name.key, code, detail })
@@ -143,7 +143,7 @@ export function createMaker(options: MakerOptions): Maker {
     const mostOfAll = bytesOfDerivatives(record.size, derivativeLimits.derivativesMaxTimes)
     const outputMaxBytes = Math.min(limits.outputMaxBytes, mostOfAll)
     const leftovers = createLeftovers(log, { key })
-    const proxy = proxyOf(request)
+    const proxies = proxiesOf(request)
     const storing = createStoring(
       { ...options, bucket, space },
       { request, key, claim: claimOf(request, key), deadline, maxBytes: outputMaxBytes, signal },
@@ -160,7 +160,7 @@ export function createMaker(options: MakerOptions): Maker {
         storePart: storing.storePart,
         limits: { ...limits, timeoutMs, outputMaxBytes },
         ...(progress ? { progress } : {}),
-        ...(proxy ? { proxy } : {}),
+        ...(proxies ? { proxies } : {}),
         afterwards: leftovers.add,
       })
       await storing.finish(rendered, respond)

@@ -2,13 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { derivativeKey } from '../../core/files/object-key.ts'
-import { PROXY_VARIANT, RESERVED_VARIANTS } from '../../core/files/variant.ts'
+import { INFORMATION_VARIANT, isProxyVariant, proxyVariant } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
+import { COPY_SIDE, type ProxySide } from '../../core/media/copies.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileLookup } from '../../core/ports/file-index.ts'
 import { Problem, unlessStatus } from '../../core/problem.ts'
 import type { Plan } from '../../pipeline/plan/plan.ts'
-import type { StoredProxy } from '../../pipeline/run/run.ts'
+import type { StoredProxies } from '../../pipeline/run/run.ts'
 import type { DeriveRequest, MadeAsset } from '../derivatives/derivations.ts'
 import type { NotedUses } from '../derivatives/noted-uses.ts'
 
@@ -17,8 +18,8 @@ import type { NotedUses } from '../derivatives/noted-uses.ts'
  * limited, shared by all processes, stored, evicted, swept and deleted as any other one.
  */
 export interface Proxies {
-  /** The proxy of the original of a derivative; undefined for a derivative that is not rendered from a proxy. */
-  of(request: DeriveRequest): StoredProxy | undefined
+  /** The proxies of the original of a derivative; undefined for a derivative that is not rendered from a proxy. */
+  of(request: DeriveRequest): StoredProxies | undefined
   /** Drops the proxies that wait for their turn, and resolves when none is in progress; for a graceful shutdown. */
   stop(): Promise<void>
 }
@@ -29,7 +30,7 @@ export interface ProxiesOptions {
   /** Renders and stores the proxy. */
   derive: (request: DeriveRequest) => Promise<MadeAsset>
   uses: Pick<NotedUses, 'note'>
-  plan: Plan
+  plans: ReadonlyMap<ProxySide, Plan>
   /** Whether requests wait for a turn to render. */
   isBusy: () => boolean
   log: Log
@@ -43,13 +44,18 @@ const PATIENCE_MS = 30_000
 const LOOK_EVERY_MS = 100
 // A proxy that could not be rendered or stored is not tried again for this time.
 const FAILED = { max: 10_000, ttl: 3_600_000 }
+// A small proxy takes about 30 ms, and spares each later derivative 5 to 12 ms. So it is rendered when it would have been
+// useful for the third time. The large one spares more than it takes.
+const WORTH_FROM = 3
 
 /** Creates the proxies of this process. */
 export function createProxies(options: ProxiesOptions): Proxies {
-  const { index, buckets, derive, uses, plan, isBusy, log, patienceMs = PATIENCE_MS } = options
-  const oneAtATime = pLimit(1)
+  const { index, buckets, derive, uses, plans, isBusy, log, patienceMs = PATIENCE_MS } = options
+  // Small ones do not wait for idle time, nor for large ones that do.
+  const [oneLarge, oneSmall] = [pLimit(1), pLimit(1)]
   const failed = new LRUCache<string, true>(FAILED)
   const underWay = new Map<string, Promise<void>>()
+  const wanted = new LRUCache<string, number>({ max: 10_000 })
   const stopping = new AbortController()
 
   async function idle(): Promise<boolean> {
@@ -60,7 +66,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
     return false
   }
 
-  async function make(request: DeriveRequest, name: string): Promise<void> {
+  async function make(request: DeriveRequest, plan: Plan, name: string): Promise<void> {
     const { client, record, name: original, caller, from } = request
     try {
       const { signal } = new AbortController()
@@ -74,28 +80,51 @@ export function createProxies(options: ProxiesOptions): Proxies {
     }
   }
 
-  async function begin(request: DeriveRequest, { atOnce }: { atOnce: boolean }): Promise<void> {
+  function isWorth(name: string, side: ProxySide): boolean {
+    if (side === COPY_SIDE) return true
+    const times = (wanted.get(name) ?? 0) + 1
+    wanted.set(name, times)
+    return times >= WORTH_FROM
+  }
+
+  async function begin(
+    request: DeriveRequest,
+    side: ProxySide,
+    { atOnce }: { atOnce: boolean },
+  ): Promise<void> {
     const { client, record } = request
-    const name = `${client.id} ${record.key} ${record.sha256}`
+    const plan = plans.get(side)
+    const nameOf = (of: ProxySide) => `${client.id} ${record.key} ${record.sha256} ${of}`
+    const name = nameOf(side)
+    if (!plan || !isWorth(name, side)) return
     if (stopping.signal.aborted || failed.has(name) || underWay.has(name)) return
     if (underWay.size >= MAX_WAITING) return
+    const isSmall = side !== COPY_SIDE
     const work = async () => {
       stopping.signal.throwIfAborted()
-      if (atOnce || (await idle())) await make(request, name)
+      if (isSmall || atOnce || (await idle())) await make(request, plan, name)
     }
-    const ended = (atOnce ? work() : oneAtATime(work)).catch(() => {}).finally(() => underWay.delete(name))
+    // It is rendered from the large one, if that is about to be stored.
+    const afterLarge = async () => {
+      await underWay.get(nameOf(COPY_SIDE))
+      await oneSmall(work)
+    }
+    const made = isSmall ? afterLarge() : atOnce ? work() : oneLarge(work)
+    const ended = made.catch(() => {}).finally(() => underWay.delete(name))
     underWay.set(name, ended)
     return ended
   }
 
   return {
     of(request) {
-      if (RESERVED_VARIANTS.includes(request.plan.variant)) return undefined
-      const { client, record } = request
+      const { client, record, plan } = request
+      if (plan.variant === INFORMATION_VARIANT) return undefined
       const ref = { clientId: client.id, key: record.key }
-      const key = derivativeKey(record.key, PROXY_VARIANT)
+      const isForCopy = isProxyVariant(plan.variant)
       return {
-        async find() {
+        isForCopy,
+        async find(side) {
+          const key = derivativeKey(record.key, proxyVariant(side))
           const known = (await unlessStatus(503, index.find(ref, key)))?.derivative
           if (known?.state !== 'stored') return undefined
           const asset = await unlessStatus(503, buckets.of(client).find(key, known.record))
@@ -103,7 +132,9 @@ export function createProxies(options: ProxiesOptions): Proxies {
           uses.note(ref, key, { isHeld: false })
           return asset
         },
-        make: (how) => begin(request, how),
+        async make(side, how) {
+          if (!isForCopy) await begin(request, side, how)
+        },
       }
     },
     async stop() {

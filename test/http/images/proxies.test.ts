@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 // @ts-expect-error: the scripts have no types
 import { planesOf, ssim } from '../../../scripts/bench/encoders/ssim.js'
+import { readAll } from '../../../src/core/bytes/asset.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -94,6 +95,30 @@ onTwoBackends('proxies of large images', (start) => {
     }
   })
 
+  it('are stored in smaller sizes too, when these have been useful for the third time', async () => {
+    const small = `${record.s3PathOriginal}_proxy-720`
+    const sizes = async () => (await derivatives()).filter((name) => name.includes('_proxy-'))
+    await exchange(service, `${path}?w=201`)
+    await settled(service)
+    expect(await sizes()).to.deep.equal([])
+    await exchange(service, `${path}?w=202`)
+    await eventually(async () => expect(await sizes()).to.deep.equal([`${small} stored`]))
+    const bucket = service.storage.buckets.of(CLIENT)
+    const proxy = await bucket.find(storedKey(small))
+    if (!proxy) throw new Error('expected the bytes of the proxy')
+    const { width, height, format } = await sharp(await readAll(proxy)).metadata()
+    expect({ width, height, format }).to.deep.equal({ width: 720, height: 480, format: 'jpeg' })
+    // The smallest one that is large enough is used: the others are broken.
+    await breakOriginal()
+    const large = storedKey(`${record.s3PathOriginal}_proxy`)
+    const { size = 0 } = (await bucket.find(large)) ?? {}
+    await bucket.put(large, Readable.from([Buffer.alloc(size, 'no image ')]), { mediaType: 'image/jpeg' })
+    const answer = await exchange(service, `${path}?w=350&f=png`)
+    const expected = await sharp(source).resize(350).png().toBuffer()
+    expect(await similarity(answer.body, expected)).to.be.above(0.985)
+    expect((await exchange(service, `${path}?w=362&f=png`)).status).to.equal(422)
+  })
+
   it('are not used where something would be lost', async () => {
     await breakOriginal()
     for (const query of [
@@ -119,6 +144,8 @@ onTwoBackends('proxies of large images', (start) => {
   })
 
   it('are deleted with their original', async () => {
+    for (const width of [201, 202]) await exchange(service, `${path}?w=${width}`)
+    await eventually(async () => expect((await derivatives()).join()).to.include('_proxy-720 stored'))
     await deleteFile(service, record.s3PathOriginal)
     await settled(service)
     const left = (await service.objects()).filter((name) => name.includes(record.sourceName))
@@ -127,6 +154,30 @@ onTwoBackends('proxies of large images', (start) => {
 })
 
 describe('PROXY_FROM_MEGAPIXELS=0', () => {
+  it('renders as with proxies: the decoder shrinks to at least twice the size of the output', async () => {
+    const service = await startService({ env: { PROXY_FROM_MEGAPIXELS: '0' } })
+    try {
+      const bytes = await sharp(await photo())
+        .resize(2560, 1600, { fit: 'fill' })
+        .jpeg()
+        .toBuffer()
+      const { src } = await uploadOne(service, { name: 'a.jpg', bytes })
+      const { body } = await exchange(service, `${new URL(src).pathname}?w=216&f=png`)
+      const [exact, fast] = await Promise.all(
+        [false, true].map((fastShrinkOnLoad) =>
+          sharp(bytes).resize(216, null, { fastShrinkOnLoad }).raw().toBuffer(),
+        ),
+      )
+      const pixels = await sharp(body).raw().toBuffer()
+      expect({ exact: exact?.equals(pixels), fast: fast?.equals(pixels) }).to.deep.equal({
+        exact: true,
+        fast: false,
+      })
+    } finally {
+      await service.stop()
+    }
+  })
+
   it('stores no proxies', async () => {
     const service = await startService({ env: { PROXY_FROM_MEGAPIXELS: '0' } })
     try {

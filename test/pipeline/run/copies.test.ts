@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
-import type { Reducible } from '../../../src/core/media/copies.ts'
+import { COPY_SIDE, type Reducible } from '../../../src/core/media/copies.ts'
 import type { Plan } from '../../../src/pipeline/plan/plan.ts'
 import { createCopies } from '../../../src/pipeline/run/copies.ts'
 import { context } from '../image/transform.ts'
@@ -25,9 +25,11 @@ describe('copies of an image', () => {
       return assetOf(what)
     }
     let made: Promise<unknown> | undefined
-    const proxy = {
+    const proxies = {
+      isForCopy: false,
       find: async () => undefined,
-      async make() {
+      async make(side: number) {
+        if (side !== COPY_SIDE) return
         // As the index and the locks are read first.
         await new Promise((resolve) => setTimeout(resolve, 5))
         made = copies.render(
@@ -38,7 +40,7 @@ describe('copies of an image', () => {
       },
     }
     const forecast = { bytes: 1, mayHang: true, source, reducible: slow }
-    const tools = { context: context({ proxy }), decode, render: from('output') }
+    const tools = { context: context({ proxies }), decode, render: from('output') }
     const outputs = await Promise.all([copies.render(forecast, tools), copies.render(forecast, tools)])
     expect(outputs).to.have.length(2)
     while (!made) await new Promise((resolve) => setTimeout(resolve, 5))

@@ -65,7 +65,8 @@ describe('slots', () => {
     [1, 1, 1],
     [2, 1, 1],
     [3, 2, 1],
-    [4, 3, 2],
+    [4, 2, 1],
+    [5, 3, 2],
   ] as const)
     it(`are limited to ${ofAddress} of ${atOnce} for one untrusted address, ${ofHeavy} of them heavy`, async () => {
       const light = slots(atOnce)
@@ -80,7 +81,7 @@ describe('slots', () => {
     })
 
   it('are free for a new caller, which starts while all other work takes long', async () => {
-    for (const atOnce of [2, 3]) {
+    for (const atOnce of [2, 3, 4, 5]) {
       const { ask, begun, endAll } = slots(atOnce)
       await ask(['1', '2', '3', '4'], stranger(1), HEAVY)
       await ask(['5', '6', '7', '8'], stranger(1))

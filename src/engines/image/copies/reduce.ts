@@ -1,10 +1,12 @@
 import type { Sharp } from 'sharp'
-import { COPY_SIDE } from '../../../core/media/copies.ts'
+import { COPY_SIDE, PROXY_SIDES } from '../../../core/media/copies.ts'
 import { definePlugin, type TransformPlugin } from '../../../core/plugin-api/plugin.ts'
 
 // Of 48 megapixels of photos. Half of the proxy's size, as PNG: SSIM 0.996 compared with the original; with quality 85
 // 0.995, with 93 0.9965, for 22 % more bytes and 10 % more time in each later decode.
 const QUALITY = 90
+// A small proxy is made of a larger one, and its few pixels show more of their compression: see docs/explanation/derivatives.md.
+const QUALITY_OF_SMALL = 95
 // Formats whose own compression is visible before that of the proxy is.
 const LOSSY = new Set(['jpeg', 'webp', 'avif'])
 // A drawing or a screenshot is smaller as PNG, and loses nothing. A photo has ten times the bytes, and decodes three times
@@ -26,8 +28,8 @@ const plugin = definePlugin({
   // The names by which the forecast estimates the memory.
   params: {
     as: { type: 'enum', values: ['pixels', 'proxy'], default: 'proxy', help: '' },
-    w: { type: 'integer', min: COPY_SIDE, max: COPY_SIDE, default: COPY_SIDE, help: '' },
-    h: { type: 'integer', min: COPY_SIDE, max: COPY_SIDE, default: COPY_SIDE, help: '' },
+    w: { type: 'integer', min: PROXY_SIDES[0], max: COPY_SIDE, default: COPY_SIDE, help: '' },
+    h: { type: 'integer', min: PROXY_SIDES[0], max: COPY_SIDE, default: COPY_SIDE, help: '' },
     f: { type: 'enum', values: ['tiff', 'jpeg'], default: 'jpeg', help: '' },
   },
   opening: () => ({ frames: 'first', upright: true }),
@@ -47,7 +49,7 @@ const plugin = definePlugin({
     if (as === 'pixels') return asPixels(colours)
     const isLossy = LOSSY.has(source.format)
     const jpeg = colours.jpeg({
-      quality: QUALITY,
+      quality: Math.max(w, h) < COPY_SIDE ? QUALITY_OF_SMALL : QUALITY,
       chromaSubsampling: isLossy ? '4:2:0' : '4:4:4',
       // Better Huffman tables save 3 % of the bytes, and take 50 ms.
       optimiseCoding: false,

@@ -58,8 +58,8 @@ describe('turns of new derivatives', () => {
   let service: Service
   before(async () => {
     service = await startService({
-      // As scripts/node.sh has it: one slot more than there are cores.
-      env: { TRUST_PROXY: '1', UV_THREADPOOL_SIZE: String(availableParallelism() + 3), ...ROOM },
+      // As scripts/node.sh has it: three slots more than there are cores.
+      env: { TRUST_PROXY: '1', UV_THREADPOOL_SIZE: String(availableParallelism() + 5), ...ROOM },
       engines: [slow.engine],
     })
   })
@@ -70,7 +70,7 @@ describe('turns of new derivatives', () => {
     exchange(service, url, { headers: { 'X-Forwarded-For': address } })
 
   for (const [in_, atOnce] of [
-    ['open', availableParallelism()],
+    ['open', availableParallelism() + 1],
     ['forecast', 2],
   ] as const)
     it(`leave a slot for a new address while another one waits for long work (${in_})`, async () => {
