@@ -85,7 +85,7 @@ export const RATE_VARIABLES = {
     countedPerIp: 'Files fetched from other servers by requests without a secret',
   }),
   ...rate('MEDIA', {
-    counted: 'New video and audio jobs requested without a secret',
+    counted: 'New media jobs requested without a secret',
     unit: 'jobs',
     points: 600,
     addressPoints: 60,

@@ -1,12 +1,8 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Engine, EngineName } from './core/plugin-api/plugin.ts'
-import { createAudioEngine } from './engines/audio/audio.ts'
+import { createEngines } from './engines/engines.ts'
 import { reduce } from './engines/image/copies/reduce.ts'
 import { imageInspector } from './engines/image/inspector.ts'
-import { createSharpEngine } from './engines/image/sharp.ts'
-import { createOffice } from './engines/office/office.ts'
-import { createFfmpeg } from './engines/video/ffmpeg.ts'
 import { type ChainSettings, loadPlugins } from './pipeline/load/load.ts'
 import type { PluginFolder } from './pipeline/load/plugin-files.ts'
 import { internalPlugin } from './pipeline/run/copy-plans.ts'
@@ -19,7 +15,7 @@ import { workForParent } from './process/child-pool/child.ts'
 export interface TransformerSetup {
   folders: readonly PluginFolder[]
   chain: ChainSettings
-  /** The environment of programs that decode images. */
+  /** The complete environment of programs that decode images. */
   env: Readonly<Record<string, string>>
   maxMemoryBytes: number
 }
@@ -27,16 +23,8 @@ export interface TransformerSetup {
 // Transforms images in a process that can be killed. `assembly/transforms.ts` starts it.
 workForParent(async (setup) => {
   const { folders, chain, env, maxMemoryBytes } = setup as TransformerSetup
-  // Video, audio and Office steps run in the parent, since ffmpeg is already a separate process. Their plugins are loaded all the same.
-  const none = { folder: join(tmpdir(), 'sluice-media'), env: {} }
-  const ffmpeg = createFfmpeg(none)
-  const all: readonly Engine[] = [
-    createSharpEngine({ env }),
-    ffmpeg,
-    createAudioEngine(none),
-    createOffice(none),
-  ]
-  const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
+  // Steps of ffmpeg and LibreOffice run in the parent, which can kill these programs. Their plugins are loaded all the same.
+  const { engines, ffmpeg } = createEngines({ folder: join(tmpdir(), 'sluice-media'), env })
   const plugins = await loadPlugins({ folders, engines, chain })
   const run = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   const transforms = [...plugins.transforms, internalPlugin(reduce)]

@@ -17,7 +17,7 @@ export interface JobListOptions extends CallOptions {
   limit?: number
 }
 
-/** Video and audio jobs. */
+/** Media jobs. */
 export interface Jobs {
   /** All jobs of the client, the newest first, page by page as they are needed. */
   list(options?: JobListOptions): AsyncIterableIterator<ListedJob>

@@ -9,6 +9,6 @@ export interface TransformParameters extends BuiltInParameters {
   preset?: string
   /** Browsers save the file. A text is the name of the saved file. */
   download?: boolean | string
-  /** Waits for a video or audio job, in seconds from 1 to 30. */
+  /** Waits for a media job, in seconds from 1 to 30. */
   wait?: number
 }

@@ -857,7 +857,7 @@ export interface ListedAlias {
   missing: boolean
 }
 
-/** A video or audio job. */
+/** A media job. It renders a video, an audio file, or the PDF of an Office document. */
 export interface ListedJob {
   /** ID of the job. */
   id: string
@@ -888,7 +888,7 @@ export interface ListedJob {
   endedAt?: string
 }
 
-/** The state of a video or audio job. */
+/** The state of a media job. */
 export interface MediaJob {
   /** State of the job. */
   state: "waiting" | "running" | "done" | "failed"

@@ -27,7 +27,7 @@ export function limits() {
     ],
     [
       'Image to transform',
-      `${set('IMAGE_MAX_BYTES', bytes)}, ${pixels} over all frames, ${constantOf('engines/image/decompression-bombs.ts', 'MAX_FRAMES')} frames, ${set('TRANSFORM_TIMEOUT_SECONDS', duration)}; ${set('TRANSFORM_KILL_SECONDS', duration)} from or to AVIF, for SVG and TIFF`,
+      `${set('IMAGE_MAX_BYTES', bytes)}, ${pixels} over all frames, ${constantOf('engines/image/decompression-bombs.ts', 'MAX_FRAMES')} frames, ${set('TRANSFORM_TIMEOUT_SECONDS', duration)}; ${set('TRANSFORM_KILL_SECONDS', duration)} from or to AVIF, for SVG, TIFF and formats that libvips does not read`,
     ],
     [
       'Remote file',
@@ -42,8 +42,16 @@ export function limits() {
       `${set('VIDEO_MAX_BYTES', bytes)} and ${pixels} per frame, ${set('MEDIA_TIMEOUT_SECONDS', duration)}, and ${stall} without progress`,
     ],
     [
-      'Waiting and running video and audio jobs of a client',
+      'Waiting and running media jobs of a client',
       `${set('MEDIA_JOBS_LIMIT')}, then 429 \`too_many_jobs\`. Callers without a secret get half of them, or three quarters by presets and signed URLs. One IP address gets a quarter: see [media jobs](../explanation/media-jobs.md)`,
+    ],
+    [
+      'Office document to transform',
+      `${set('IMAGE_MAX_BYTES', bytes)}, ${duration(constantOf('engines/office/office.ts', 'TIMEOUT_MS') / 1000)} or \`MEDIA_TIMEOUT_SECONDS\` if that is shorter, \`MEDIA_MAX_MEMORY_BYTES\``,
+    ],
+    [
+      'Text to transform',
+      `the first ${bytes(constantOf('engines/image/excerpts/excerpt.ts', 'TEXT_BYTES'))}, of which ${constantOf('engines/image/documents/text-lines.ts', 'LINES')} lines of ${constantOf('engines/image/documents/text-lines.ts', 'COLUMNS')} columns are drawn`,
     ],
     ['Output', `${WIDTH} px per side where a parameter enlarges it, ${pixels} over all frames`],
     [
@@ -75,6 +83,10 @@ export function limits() {
     [
       'Archive',
       `${constantOf('http/archive/request.ts', 'MAX_ITEMS')} files, ${constantOf('http/archive/request.ts', 'MAX_PARAMS')} parameters each, names of ${constantOf('core/files/entry-name.ts', 'MAX_BYTES')} bytes with ${NAME_MAX_BYTES} between slashes, ${set('ZIP_RATE_LIMIT')} in ${set('ZIP_RATE_WINDOW_SECONDS', duration)}, ${bytes(constantOf('http/archive/routes.ts', 'BODY_MAX_BYTES'))} of JSON`,
+    ],
+    [
+      'Links to archives of a client',
+      `${bytes(constantOf('service/archive/link-space.ts', 'MAX_BYTES'))} in a day, then 429 \`rate_limited\``,
     ],
     ['Query', `${constantOf('http/request.ts', 'MAX_PAIRS')} parameters`],
     [

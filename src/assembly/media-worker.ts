@@ -28,7 +28,7 @@ export async function openMediaWorker(
   const { config, log } = options
   if (!config.REDIS_URL)
     throw new Error(
-      'REDIS_URL: expected the Redis of the web processes. Without Redis, the web process runs video and audio jobs itself',
+      'REDIS_URL: expected the Redis of the web processes. Without Redis, the web process runs media jobs itself',
     )
   const loaded = await loadEverything(options)
   await loaded.ffmpeg.ensureInstalled()

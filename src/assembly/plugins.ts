@@ -3,14 +3,11 @@ import { loadChain, withEnvironment } from '../../config/chain.ts'
 import type { Config } from '../../config/load.ts'
 import { loadPresets } from '../../config/presets.ts'
 import { programEnvironment } from '../../config/programs.ts'
-import type { Engine, EngineName } from '../core/plugin-api/plugin.ts'
-import { createAudioEngine } from '../engines/audio/audio.ts'
+import type { Engine } from '../core/plugin-api/plugin.ts'
+import { createEngines } from '../engines/engines.ts'
 import { createPrograms, type Programs } from '../engines/ffmpeg/installed.ts'
-import { createSharpEngine } from '../engines/image/sharp.ts'
-import { createOffice } from '../engines/office/office.ts'
 import { createScratch } from '../engines/temp/scratch.ts'
 import { createSpool } from '../engines/temp/spool.ts'
-import { createFfmpeg } from '../engines/video/ffmpeg.ts'
 import { loadPlugins } from '../pipeline/load/load.ts'
 import type { PluginFolder } from '../pipeline/load/plugin-files.ts'
 import { pluginPackage } from '../pipeline/load/plugin-package.ts'
@@ -28,17 +25,9 @@ export async function loadEverything({ config, root, engines: given, programs }:
     folder: join(config.DATA_DIR, 'media'),
     env,
     programs: programs ?? createPrograms(env),
+    mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
   }
-  const ffmpeg = createFfmpeg({ ...media, mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000 })
-  const office = createOffice(media)
-  const all: readonly Engine[] = [
-    createSharpEngine({ env }),
-    ffmpeg,
-    createAudioEngine(media),
-    office,
-    ...(given ?? []),
-  ]
-  const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
+  const { engines, ffmpeg, office } = createEngines(media, given)
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const packages = (config.PLUGINS ?? []).map((name) => pluginPackage(name, process.cwd()))
   const folders = [...pluginFolders(root, config.PLUGINS_DIR), ...(await Promise.all(packages))]

@@ -8,11 +8,8 @@ import { formatOfMediaType } from '../core/media/formats.ts'
 import { sniff } from '../core/media/sniff/sniff.ts'
 import type { DetectorPlugin } from '../core/plugin-api/detector.ts'
 import type { ParameterSpecs } from '../core/plugin-api/parameter.ts'
-import type { Engine, EngineContext, EngineName, TransformPlugin } from '../core/plugin-api/plugin.ts'
-import { createAudioEngine } from '../engines/audio/audio.ts'
-import { createSharpEngine } from '../engines/image/sharp.ts'
-import { createOffice } from '../engines/office/office.ts'
-import { createFfmpeg } from '../engines/video/ffmpeg.ts'
+import type { EngineContext, EngineName, TransformPlugin } from '../core/plugin-api/plugin.ts'
+import { createEngines } from '../engines/engines.ts'
 import { loadPlugins } from '../pipeline/load/load.ts'
 import { createPlanner } from '../pipeline/plan/plan.ts'
 import { createRunner } from '../pipeline/run/run.ts'
@@ -51,14 +48,7 @@ export async function render<const P extends ParameterSpecs, E extends EngineNam
   query: string,
   { options = {}, accept = '', assets = {} }: RenderOptions = {},
 ): Promise<Rendered> {
-  const programs = { folder: join(tmpdir(), 'sluice-testing'), env: programEnvironment() }
-  const all: readonly Engine[] = [
-    createSharpEngine(programs),
-    createFfmpeg(programs),
-    createAudioEngine(programs),
-    createOffice(programs),
-  ]
-  const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
+  const { engines } = createEngines({ folder: join(tmpdir(), 'sluice-testing'), env: programEnvironment() })
   const { transforms, detector } = await loadPlugins({
     folders: [{ path: OWN_PLUGINS, extension: extname(import.meta.filename), shipped: true }],
     given: new Map([[plugin.name, plugin]]),

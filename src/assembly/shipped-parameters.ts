@@ -2,16 +2,11 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { loadChain } from '../../config/chain.ts'
 import { type DescribedParameters, describeParameters } from '../core/plugin-api/describe-parameters.ts'
-import { createAudioEngine } from '../engines/audio/audio.ts'
-import { sharpEngine } from '../engines/image/sharp.ts'
-import { createOffice } from '../engines/office/office.ts'
-import { createFfmpeg } from '../engines/video/ffmpeg.ts'
+import { createEngines } from '../engines/engines.ts'
 import { loadPlugins } from '../pipeline/load/load.ts'
 
 /** The parameters of delivery URLs of a service without drop-in plugins. @param root the project's folder */
 export async function shippedParameters(root: string): Promise<DescribedParameters> {
-  const programs = { folder: tmpdir(), env: {} }
-  const engines = [sharpEngine, createFfmpeg(programs), createAudioEngine(programs), createOffice(programs)]
   const plugins = await loadPlugins({
     folders: [
       {
@@ -20,7 +15,7 @@ export async function shippedParameters(root: string): Promise<DescribedParamete
         shipped: true,
       },
     ],
-    engines: new Map(engines.map((engine) => [engine.name, engine])),
+    engines: createEngines({ folder: tmpdir(), env: {} }).engines,
     chain: await loadChain(join(root, 'config', 'chain.json')),
   })
   return describeParameters(plugins.transforms)

@@ -1,19 +1,22 @@
 import type { MediaGroup } from './media/groups.ts'
 import { NOT_TRANSFORMABLE, Problem } from './problem.ts'
 
+/** A kind of files, as errors name it. */
+export type SourceKind = MediaGroup | 'document'
+
 /** Problem 422: the source exceeds a limit of transformations. */
 export function notTransformable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, cause })
 }
 
 /** Problem 422: the source needs more time than the limit. */
-export function takesTooLong(what: MediaGroup | 'document', cause?: unknown): Problem {
+export function takesTooLong(what: SourceKind, cause?: unknown): Problem {
   const detail = `This ${what} takes too long to transform.`
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: TOO_SLOW }, cause })
 }
 
 /** Problem 422: the source needs more memory than the limit. */
-export function takesTooMuchMemory(what: MediaGroup | 'document', cause?: unknown): Problem {
+export function takesTooMuchMemory(what: SourceKind, cause?: unknown): Problem {
   return new Problem({
     status: 422,
     code: 'too_much_memory',

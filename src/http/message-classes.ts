@@ -9,8 +9,8 @@ export interface MessageClasses {
 
 /**
  * Gives the requests and responses of a server the properties of Express from their creation on. Otherwise Express changes the
- * prototype of each one, which gives each a hidden class of its own: V8 then looks up each of their properties anew, which took a
- * sixth of the time of a request.
+ * prototype of each one. V8 then gives each a hidden class of its own, and no lookup of a property is cached: a sixth of the time
+ * of a request.
  */
 export function extendMessages(app: Express, { IncomingMessage, ServerResponse }: MessageClasses): void {
   app.request = extended(IncomingMessage.prototype, app.request)

@@ -12,7 +12,7 @@ export function apiOf({ fetch, signal, origin, secret, allowAddresses }) {
    * @throws Error for an error of the service, after which the event is delivered again
    */
   async function request(path, { method = 'GET', headers = {}, json, maxBytes = 1_000_000 } = {}) {
-    const answer = await fetch({
+    const response = await fetch({
       url: origin + path,
       method,
       headers: {
@@ -26,11 +26,11 @@ export function apiOf({ fetch, signal, origin, secret, allowAddresses }) {
       maxBytes,
       access,
     })
-    const { status } = answer
-    const bytes = Buffer.concat(await answer.body.toArray())
+    const { status } = response
+    const bytes = Buffer.concat(await response.body.toArray())
     if (status === 401 || status === 403 || status === 429 || status >= 500)
       throw new Error(`${method} ${path.split('?', 1)[0]}: Sluice responded with ${status}`)
-    return { status, headers: answer.headers, bytes }
+    return { status, headers: response.headers, bytes }
   }
 
   const recordPath = (key) => `/v1/files/${key.split('/').map(encodeURIComponent).join('/')}`

@@ -13,6 +13,7 @@ process.on('message', async ({ bytes, side }) => {
   } catch (error) {
     process.send({ error: error.message })
   }
+  // The next image starts another process.
   if (process.memoryUsage.rss() > Number(maxMemoryBytes)) process.exit(1)
 })
 process.send({ ready: true })

@@ -31,7 +31,7 @@ async function inTime(bytes, { model, side, timeoutMs, maxMemoryBytes }) {
   try {
     if (!child) await start(model, maxMemoryBytes)
     child.send({ bytes, side })
-    const { classes, error } = await answer(child, timeoutMs)
+    const { classes, error } = await nextMessage(child, timeoutMs)
     if (!classes) throw new Error(`the model cannot classify this image: ${error}`)
     return classes
   } finally {
@@ -58,11 +58,11 @@ async function start(model, maxMemoryBytes) {
   started.once('exit', () => {
     if (child === started) child = undefined
   })
-  await answer(started, LOAD_MS)
+  await nextMessage(started, LOAD_MS)
 }
 
 /** The next message of the child process. @throws Error when it ends first, or is killed because the message takes longer */
-async function answer(of, withinMs) {
+async function nextMessage(of, withinMs) {
   const timer = setTimeout(() => of.kill('SIGKILL'), withinMs)
   const ended = new AbortController()
   try {

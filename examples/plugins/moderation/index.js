@@ -90,7 +90,7 @@ async function notify(data, { id, occurredAt, options, fetch, signal }) {
   const key = Buffer.from(options.notifySecret.slice('whsec_'.length), 'base64')
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
   const { port } = new URL(options.notify)
-  const answer = await fetch({
+  const response = await fetch({
     url: options.notify,
     method: 'POST',
     headers: {
@@ -105,7 +105,7 @@ async function notify(data, { id, occurredAt, options, fetch, signal }) {
     maxBytes: Number.MAX_SAFE_INTEGER,
     access: { addresses: options.allowAddresses, ports: port === '' ? [] : [Number(port)] },
   })
-  answer.body.destroy()
-  if (answer.status < 200 || answer.status > 299)
-    throw new Error(`the receiver responded with ${answer.status}`)
+  response.body.destroy()
+  if (response.status < 200 || response.status > 299)
+    throw new Error(`the receiver responded with ${response.status}`)
 }

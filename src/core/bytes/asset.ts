@@ -195,6 +195,15 @@ export async function readAll(asset: Asset, signal?: AbortSignal): Promise<Buffe
   return readWhole(asset, signal ? { signal } : {})
 }
 
+/** Reads the first bytes of an asset: all of them when it has at most `maxBytes`. Throws like {@link readWhole}. */
+export async function readStart(
+  asset: Asset,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+): Promise<Buffer> {
+  if (asset.size <= maxBytes) return readAll(asset, signal)
+  return readWhole(asset, { range: { start: 0, end: maxBytes - 1 }, signal })
+}
+
 function notWhole(expected: number, received: number): Error {
   return new Error(`expected ${expected} bytes of a file but received ${received}`)
 }

@@ -2,7 +2,10 @@ import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { InMemoryStream } from './in-memory-stream.ts'
 
-/** Computes the CRC-32 of bytes while a consumer reads or destroys them. `checksum`: valid after the last byte was read. */
+/**
+ * Computes the CRC-32 of bytes while they are read. Destroying `bytes` destroys `source`.
+ * @returns `checksum`: valid after the last byte was read
+ */
 export function checksummed(source: Readable): { bytes: Readable; checksum: () => number } {
   if (source instanceof InMemoryStream) return { bytes: source, checksum: () => crc32(source.bytes) }
   let sum = 0

@@ -7,9 +7,10 @@ import { notDecodable, notTransformable } from '../../core/transform-problems.ts
 import { audioStreamOf, probe } from '../ffmpeg/ffprobe.ts'
 import { createPrograms, type Programs } from '../ffmpeg/installed.ts'
 import { checkMediaSize, type MediaFile, openMedia, unlessGone } from '../ffmpeg/media-file.ts'
-import { notInstalled, type Running, ran, runningOf, type Said } from '../ffmpeg/process.ts'
+import { notInstalled, ran } from '../ffmpeg/process.ts'
 import { withStallTimeout } from '../ffmpeg/watchdog.ts'
 import { readProgress, writeMedia } from '../ffmpeg/write-media.ts'
+import { type Running, runningOf, type Said } from '../programs/run.ts'
 import { createScratch } from '../temp/scratch.ts'
 import {
   audioArguments,

@@ -3,9 +3,10 @@ import { MAX_PROBE_LENGTH } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import { Problem } from '../../core/problem.ts'
 import { noCover, notDecodable, notTransformable } from '../../core/transform-problems.ts'
+import type { Running } from '../programs/run.ts'
 import { guardedInput, inputPath } from './input.ts'
 import type { MediaFile } from './media-file.ts'
-import { outputOf, type Running } from './process.ts'
+import { outputOf } from './process.ts'
 import type { VideoSource } from './video-source.ts'
 
 const number = z.coerce.number().positive().finite().optional().catch(undefined)

@@ -1,6 +1,6 @@
-import { access, constants } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
-import { outputOf, type Running } from './process.ts'
+import { isExecutable, pathsOf } from '../programs/path.ts'
+import type { Running } from '../programs/run.ts'
+import { outputOf } from './process.ts'
 
 /** The installed ffmpeg programs. */
 export interface Programs {
@@ -16,8 +16,6 @@ export interface Programs {
 
 const LOOK_MS = 10_000
 const LOOK_AGAIN_MS = 10_000
-// Of glibc, for an environment without PATH.
-const DEFAULT_PATH = '/bin:/usr/bin'
 // Each of 450 filters is a line of 90 bytes.
 const MAX_PRINTED_BYTES = 500_000
 
@@ -75,17 +73,8 @@ export function createPrograms(env: Running['env']): Programs {
  * Looks for a program where execvp(3) does. The program is not started: `ffmpeg -version` loads a hundred libraries, 60 ms of CPU
  * time at each start of a process. Other errors show when it is called.
  */
-async function isOnPath(program: string, { PATH = DEFAULT_PATH }: Running['env']): Promise<boolean> {
-  for (const folder of PATH.split(delimiter)) {
-    const isHere = access(join(folder, program), constants.X_OK)
-    if (
-      await isHere.then(
-        () => true,
-        () => false,
-      )
-    )
-      return true
-  }
+async function isOnPath(program: string, env: Running['env']): Promise<boolean> {
+  for (const path of pathsOf(program, env)) if (await isExecutable(path)) return true
   return false
 }
 

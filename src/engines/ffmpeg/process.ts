@@ -1,185 +1,23 @@
-import { spawn } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
-import type { MediaGroup } from '../../core/media/groups.ts'
-import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { Problem } from '../../core/problem.ts'
-import { takesTooLong, takesTooMuchMemory } from '../../core/transform-problems.ts'
-import { withHiddenFiles } from './hidden-files.ts'
-import { measureCpu } from './process-cpu.ts'
-import { watchMemory } from './process-memory.ts'
-
-/** Conditions that end a process early. */
-export interface Watch {
-  signal: AbortSignal
-  timeoutMs: number
-  /** The kind of file, for error messages: a video by default. */
-  group?: MediaGroup | 'document'
-}
-
-/** Options of a run. */
-export interface Running extends Watch {
-  /** The complete environment: a program that reads untrusted files receives no secrets of the service. */
-  env: Readonly<Record<string, string>>
-  /** Resident memory at which it is killed, in bytes; 1 GiB by default. */
-  maxMemoryBytes?: number | undefined
-  /** Called with the CPU time in milliseconds, whatever the result. */
-  spent?: ((cpuMs: number) => void) | undefined
-}
-
-/** Applies the limits of a transformation to a run. */
-export function runningOf(
-  { timeoutMs, mediaMaxMemoryBytes }: Pick<TransformLimits, 'timeoutMs' | 'mediaMaxMemoryBytes'>,
-  running: Omit<Running, 'timeoutMs' | 'maxMemoryBytes'>,
-): Running {
-  return { ...running, timeoutMs, maxMemoryBytes: mediaMaxMemoryBytes }
-}
-
-/** A running process. */
-export interface Watched<T> {
-  /** Resolves when the process has ended. */
-  ended: Promise<T>
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void
-}
-
-// ffmpeg closes its files within milliseconds of SIGTERM, unless a decoder hangs.
-const GRACE_MS = 1_000
-// Enough of a program's messages to see why it failed.
-const LAST_WORDS = 2_000
-
-// From a file of 1096 bytes, libavformat builds tables of 3.7 GB. Frames of 49 megapixels take 5.9 GB to transcode.
-const MAX_MEMORY_BYTES = 1024 ** 3
-
-// Programs get the lowest priority: the service's own threads come first.
-const LOWEST_PRIORITY = constants.priority.PRIORITY_LOW
-
-/**
- * Waits for a process. At its time limit or an abort it gets SIGTERM, then SIGKILL. The process has ended in any case
- * when this settles.
- *
- * @throws Problem 422 when it takes too long, `signal.reason`
- */
-export async function watched<T>(
-  { ended, kill }: Watched<T>,
-  { signal, timeoutMs, group = 'video' }: Watch,
-): Promise<T> {
-  let isLate = false
-  let killTimer: NodeJS.Timeout | undefined
-  const stop = () => {
-    kill('SIGTERM')
-    killTimer ??= setTimeout(() => kill('SIGKILL'), GRACE_MS)
-  }
-  const timer = setTimeout(() => {
-    isLate = true
-    stop()
-  }, timeoutMs)
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
-  try {
-    const outcome = await ended
-    signal.throwIfAborted()
-    return outcome
-  } catch (cause) {
-    signal.throwIfAborted()
-    throw isLate ? takesTooLong(group, cause) : cause
-  } finally {
-    clearTimeout(timer)
-    clearTimeout(killTimer)
-    signal.removeEventListener('abort', stop)
-  }
-}
-
-/** The output of a program. */
-export interface Said {
-  /** Its standard output, unless `onOutput` has taken it. */
-  output: string
-  /** The end of its standard error: 2000 characters. */
-  words: string
-}
+import { MAX_MEMORY_BYTES, type RunOptions, runProgram, type Said } from '../programs/run.ts'
 
 /** Runs a program like {@link ran}, and returns its standard output. */
 export async function outputOf(...[program, args, options]: Parameters<typeof ran>): Promise<string> {
   return (await ran(program, args, options)).output
 }
 
-type Printing = Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void; stdin?: number }
-
-/** Runs ffmpeg or ffprobe like {@link ranProgram}. @throws Problem 501 when it is not installed, too */
+/** Runs ffmpeg or ffprobe like {@link runProgram}. @throws Problem 501 when it is not installed, too */
 export async function ran(
   program: 'ffmpeg' | 'ffprobe',
   args: readonly string[],
-  options: Printing,
+  options: RunOptions,
 ): Promise<Said> {
   // ffmpeg refuses a single allocation above the limit at once. The process could fill it before the next read.
   const { maxMemoryBytes = MAX_MEMORY_BYTES } = options
   const bounded = ['-max_alloc', String(maxMemoryBytes), ...args]
-  return ranProgram(program, bounded, options).catch((error) => {
+  return runProgram(program, bounded, options).catch((error) => {
     throw error.code === 'ENOENT' ? notInstalled([program], error) : error
   })
-}
-
-/**
- * Runs a program with these arguments, without a shell, to its end.
- *
- * @param options.onOutput takes its standard output
- * @param options.stdin the descriptor of an open file; empty by default
- * @throws Problem 422 when it takes too long or too much memory, Error with its last messages when it fails
- */
-export async function ranProgram(
-  program: string,
-  args: readonly string[],
-  { maxBytes, env, onOutput, stdin, maxMemoryBytes = MAX_MEMORY_BYTES, spent, ...watch }: Printing,
-): Promise<Said> {
-  const stdio = await withHiddenFiles([stdin ?? 'ignore', 'pipe', 'pipe'])
-  watch.signal.throwIfAborted()
-  const child = spawn(program, args, { stdio, env })
-  if (child.pid !== undefined) lowerPriority(child.pid)
-  const measured = child.pid === undefined ? () => 0 : measureCpu(child.pid)
-  const chunks: Buffer[] = []
-  let length = 0
-  child.stdout.on('data', (chunk: Buffer) => {
-    length += chunk.length
-    if (length > maxBytes) child.kill('SIGKILL')
-    else if (onOutput) onOutput(chunk)
-    else chunks.push(chunk)
-  })
-  let lastWords = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    lastWords = `${lastWords}${text}`.slice(-LAST_WORDS)
-  })
-  const ended = new Promise<void>((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code, signal) => {
-      if (code === 0) resolve()
-      else reject(new Error(`${program} ended with ${code ?? signal}: ${lastWords}`))
-    })
-  })
-  let isTooLarge = false
-  const tooMuch = () => {
-    isTooLarge = true
-    child.kill('SIGKILL')
-  }
-  const unwatch =
-    child.pid === undefined ? () => {} : watchMemory(child.pid, { maxBytes: maxMemoryBytes, tooMuch })
-  try {
-    await watched({ ended, kill: (signal) => child.kill(signal) }, watch)
-  } catch (cause) {
-    watch.signal.throwIfAborted()
-    const isRefused = /Cannot allocate memory/.test(lastWords)
-    throw isTooLarge || isRefused ? takesTooMuchMemory(watch.group ?? 'video', cause) : cause
-  } finally {
-    unwatch()
-    const cpuMs = measured()
-    spent?.(cpuMs)
-  }
-  return { output: Buffer.concat(chunks).toString(), words: lastWords }
-}
-
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, LOWEST_PRIORITY)
-  } catch {
-    // The process has ended already.
-  }
 }
 
 /** The command that installs ffmpeg, for the operator. */

@@ -1,6 +1,6 @@
 import type { EngineContext } from '../../core/plugin-api/plugin.ts'
+import type { Running } from '../programs/run.ts'
 import type { MediaFile } from './media-file.ts'
-import type { Running } from './process.ts'
 
 declare module '../../core/plugin-api/plugin.ts' {
   interface Engines {

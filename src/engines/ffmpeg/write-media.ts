@@ -7,9 +7,10 @@ import { outputTooLarge } from '../../core/limit-problems.ts'
 import type { Format } from '../../core/media/formats.ts'
 import type { EngineContext } from '../../core/plugin-api/plugin.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
+import { ProgramError, type Running, runningOf } from '../programs/run.ts'
 import { assetOfFile } from '../temp/file-asset.ts'
 import type { Scratch } from '../temp/scratch.ts'
-import { outputOf, type Running, runningOf } from './process.ts'
+import { outputOf } from './process.ts'
 import { withStallTimeout } from './watchdog.ts'
 
 /** A run of ffmpeg that writes one file, and may write others next to it. */
@@ -149,6 +150,6 @@ function explained(error: unknown, { group, undecodable }: Pick<Writing, 'undeco
   if (/No space left on device|Disk quota exceeded/.test(words))
     return unavailable(`The disk has no space to transform this ${group}.`, { cause: error })
   // The process was killed, most likely for lack of memory: a retry may succeed.
-  if (/ended with SIG/.test(words)) return error
+  if (error instanceof ProgramError && error.signal !== null) return error
   return undecodable(error)
 }

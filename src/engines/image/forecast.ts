@@ -1,4 +1,4 @@
-import type { Asset } from '../../core/bytes/asset.ts'
+import type { Asset, FullImage } from '../../core/bytes/asset.ts'
 import type { Size } from '../../core/geometry/box.ts'
 import { COPY_SIDE } from '../../core/media/copies.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
@@ -6,7 +6,7 @@ import type { Forecast } from '../../core/plugin-api/forecast.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { ForecastStep } from '../../core/plugin-api/plugin.ts'
 import { reducibleOf, reducibleOfDecoded } from './copies/reducible.ts'
-import type { PictureFacts } from './decoders/decoder.ts'
+import type { Decoder, PictureFacts } from './decoders/decoder.ts'
 import { decoderOf, factsOf } from './decoders/decoders.ts'
 import { checkFrames } from './decompression-bombs.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
@@ -97,11 +97,9 @@ export async function forecastImage(
   const bytesPerChannel = read?.header.depth === 'uchar' ? 1 : 2
   const isDeinterlaced = format === 'png' && source.truncated === true && read?.header.isProgressive === true
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
-  const bound = facts ? undefined : decoder?.assumed
-  const reducible = decoder
-    ? frames === 1 && (facts || bound)
-      ? reducibleOfDecoded({ width, height, format, ...(bound ? { isBound: true } : {}) }, steps, limits)
-      : undefined
+  const stillImage = decoder && frames === 1 ? fullImageOf(facts, decoder, format) : undefined
+  const reducible = stillImage
+    ? reducibleOfDecoded(stillImage, steps, limits)
     : read && reducibleOf(read.header, steps, { source, output, limits })
   return {
     bytes:
@@ -124,6 +122,16 @@ export async function forecastImage(
     source: read?.asset ?? source,
     ...(reducible ? { reducible } : {}),
   }
+}
+
+/** The full size of an image that a decoder reads. Without facts it is at most the size that the decoder assumes, if any. */
+function fullImageOf(
+  facts: PictureFacts | undefined,
+  { assumed }: Decoder,
+  format: string,
+): FullImage | undefined {
+  const size = facts ?? assumed
+  return size && { width: size.width, height: size.height, format, ...(facts ? {} : { isBound: true }) }
 }
 
 /** The frames of an image. When they are not counted: as many as an image without a header is assumed to have. */

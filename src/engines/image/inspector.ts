@@ -1,7 +1,7 @@
 import { encode as blurHash } from 'blurhash'
 import sharp, { type Metadata } from 'sharp'
 import { rgbaToThumbHash } from 'thumbhash'
-import { type Asset, readAll, readWhole } from '../../core/bytes/asset.ts'
+import { type Asset, readAll, readStart } from '../../core/bytes/asset.ts'
 import { readExif } from '../../core/media/exif.ts'
 import { isAnimated } from '../../core/media/formats.ts'
 import type { ImageFacts, ImageInspector, PageFacts } from '../../core/plugin-api/inspectors.ts'
@@ -20,9 +20,7 @@ export const imageInspector: ImageInspector = {
     if (excerpt === 'none') return undefined
     if (excerpt) return imageInspector.facts(excerpt, options)
     const isWhole = source.size <= maxBytes
-    const bytes = isWhole
-      ? await readAll(source, signal)
-      : await readWhole(source, { range: { start: 0, end: maxBytes - 1 }, signal })
+    const bytes = await readStart(source, { maxBytes, signal })
     const decoder = await decoderOf(source, signal)
     if (decoder) {
       const facts = (decodes && (await decoder.inspect?.(bytes))) || decoder.facts(bytes)

@@ -4,7 +4,7 @@ import { COPIES_FROM_PIXELS } from '../../core/media/copies.ts'
 import { knownFormat } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
-import type { Running } from '../ffmpeg/process.ts'
+import type { Running } from '../programs/run.ts'
 import { completedPng, isPng } from './completed-png.ts'
 import { type DecodedImage, decoded } from './decoders/decoders.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
@@ -31,7 +31,7 @@ import { checkSvgSize, densityWithin } from './svg-size.ts'
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** The image engine, based on libvips. @param options.env the environment of programs that decode */
+/** Creates the image engine, based on libvips. @param options.env the complete environment of programs that decode images */
 export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'> {
   const engine: Engine<'sharp'> = {
     name: 'sharp',
@@ -119,7 +119,7 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
   return engine
 }
 
-/** The image engine, with programs in the usual folders. */
+/** The image engine, with programs in `/bin` and `/usr/bin`. */
 export const sharpEngine = createSharpEngine({ env: {} })
 
 /** Opens an image, or one page of a document, that another decoder has decoded. Its bytes are pixels, so only their number is limited. */

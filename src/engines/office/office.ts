@@ -6,8 +6,8 @@ import { formatOfMediaType, knownFormat } from '../../core/media/formats.ts'
 import type { Engine } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
 import { notDecodable } from '../../core/transform-problems.ts'
-import { type Running, runningOf } from '../ffmpeg/process.ts'
 import { checkBytes } from '../image/pixel-limits.ts'
+import { ProgramError, type Running, runningOf } from '../programs/run.ts'
 import { assetOfFile } from '../temp/file-asset.ts'
 import { createScratch } from '../temp/scratch.ts'
 import { convertToPdf, findSoffice, INSTALL, notInstalled } from './soffice.ts'
@@ -21,6 +21,7 @@ declare module '../../core/plugin-api/plugin.ts' {
 /** A copy of a document, in a folder of its own. There is nothing to edit: the output is its PDF. */
 export interface OfficeDraft {
   folder: string
+  /** The name of the file in the folder. */
   file: string
 }
 
@@ -31,7 +32,7 @@ export interface OfficeSource {
 
 /** The engine of Office documents. It runs LibreOffice as a child process. */
 export interface OfficeEngine extends Engine<'office'> {
-  /** Logs a line when LibreOffice is missing. */
+  /** Logs once that LibreOffice is missing. */
   start(log: Log): Promise<void>
   /** @throws Problem 501 when LibreOffice is missing */
   ensureInstalled(): Promise<void>
@@ -106,8 +107,7 @@ export function createOffice({
       const running = runningOf(within, { signal, env, group: 'document', spent })
       await convertToPdf(program, { folder: own, file, running }).catch((error) => {
         signal.throwIfAborted()
-        // Killed, most likely for lack of memory: a retry may succeed.
-        if (error instanceof Problem || /ended with SIG(KILL|TERM)/.test(String(error))) throw error
+        if (error instanceof Problem || isKilled(error)) throw error
         throw unreadable(error)
       })
       const pdf = join(own, `${basename(file, extname(file))}.pdf`)
@@ -126,6 +126,11 @@ export function createOffice({
       // Errors in a document become problems when it is rendered.
     },
   }
+}
+
+/** Whether LibreOffice was killed, most likely for lack of memory: a retry may succeed. With another signal, the document made it crash. */
+function isKilled(error: unknown): boolean {
+  return error instanceof ProgramError && (error.signal === 'SIGKILL' || error.signal === 'SIGTERM')
 }
 
 function unreadable(cause: unknown): Problem {

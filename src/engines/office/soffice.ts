@@ -1,16 +1,15 @@
-import { access, constants, mkdir, realpath, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Problem } from '../../core/problem.ts'
-import { type Running, ranProgram } from '../ffmpeg/process.ts'
+import { isExecutable, pathsOf } from '../programs/path.ts'
+import { ProgramError, type Running, runProgram } from '../programs/run.ts'
 import { SETTINGS } from './settings.ts'
 
 // It prints a line for each file.
 const MAX_PRINTED_BYTES = 100_000
 // With a new profile it sets this up, and asks for another start.
 const RESTART = 81
-// Of glibc, for an environment without PATH.
-const DEFAULT_PATH = '/bin:/usr/bin'
 
 /** The command that installs what is needed of LibreOffice, for the operator: 100 MB to download, 310 MB on the disk. */
 export const INSTALL =
@@ -29,22 +28,15 @@ export function notInstalled(): Problem {
  * Finds LibreOffice: the program itself, which `soffice` only starts. As a single process it can be watched and killed.
  * @returns undefined when it is not installed
  */
-export async function findSoffice({ PATH = DEFAULT_PATH }: Running['env']): Promise<string | undefined> {
-  for (const folder of PATH.split(delimiter)) {
-    const script = await realpath(join(folder, 'soffice')).catch(() => undefined)
+export async function findSoffice(env: Running['env']): Promise<string | undefined> {
+  for (const path of pathsOf('soffice', env)) {
+    const script = await realpath(path).catch(() => undefined)
     if (script === undefined) continue
     // On macOS, `soffice` is the program.
     for (const program of [join(dirname(script), 'soffice.bin'), script])
       if (await isExecutable(program)) return program
   }
   return undefined
-}
-
-function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
 }
 
 /**
@@ -72,9 +64,9 @@ export async function convertToPdf(
     env: { ...running.env, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8', SAL_USE_VCLPLUGIN: 'svp' },
     maxBytes: MAX_PRINTED_BYTES,
   }
-  const attempt = () => ranProgram(program, args, options)
+  const attempt = () => runProgram(program, args, options)
   await attempt().catch((error) => {
-    if (!(error instanceof Error && error.message.includes(` ended with ${RESTART}:`))) throw error
+    if (!(error instanceof ProgramError && error.exitCode === RESTART)) throw error
     return attempt()
   })
 }

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 /**
- * Kills processes of ffmpeg and LibreOffice that write into a folder whose owner has died: their output is not needed. They are found by
- * their arguments, on Linux only. On other systems their own time limit ends them.
+ * Kills processes of ffmpeg and LibreOffice that write into a folder whose owner has died: their output is not needed. They
+ * are found by their arguments, on Linux only. On other systems their own time limit ends them.
  */
 export async function killWritersInto(folder: string): Promise<void> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))

@@ -1,8 +1,9 @@
 import { Problem } from '../../core/problem.ts'
 import { undecodable } from '../ffmpeg/ffprobe.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
-import { outputOf, type Running } from '../ffmpeg/process.ts'
+import { outputOf } from '../ffmpeg/process.ts'
 import type { VideoInput } from '../ffmpeg/video-source.ts'
+import type { Running } from '../programs/run.ts'
 
 /** Times of the frames of a video, from the frames that exist, whatever the header states. */
 export interface PictureTimes {

@@ -77,7 +77,7 @@ export const mediaJob = z
     url: z.string().describe('URL of the derivative, as soon as it can be played or downloaded.').optional(),
     error: failure.optional(),
   })
-  .describe('The state of a video or audio job.')
+  .describe('The state of a media job.')
 
 export type UploadLink = z.input<typeof uploadLink>
 export type SignedUrl = z.input<typeof signedUrl>

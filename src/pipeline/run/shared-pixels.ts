@@ -4,16 +4,17 @@ import type { Asset } from '../../core/bytes/asset.ts'
 /** Pixels of one source, shared by all that render from it at the same moment. */
 export interface SharedPixels {
   /**
-   * Runs `work` with the shared pixels, or without them when nobody else renders from this source, or when they cannot be
+   * Runs `work` with the shared pixels, or without them when no other call renders from this source, or when they cannot be
    * decoded: then `work` uses the source itself. The last one that leaves frees the pixels.
    *
-   * @param source.isSlow the pixels are decoded for one alone too
+   * @param source.isSlow decodes the pixels for a single call, too
    * @param source.bytes the memory that the pixels will need
    * @param source.decode renders the pixels; called at most once for all that share them
    */
   use<T>(source: SharedSource, work: (pixels: Asset | undefined) => Promise<T>): Promise<T>
 }
 
+/** A source whose pixels are shared. */
 export interface SharedSource {
   name: string
   bytes: number

@@ -28,7 +28,7 @@ export function addProgramCommands(
       .argument('[options...]', 'options of the program: --help, --check')
       .action((_, __, { args }: Command) => become(which, args))
   program('start', 'Start the server. Files and credentials are in ./data, unless DATA_DIR is set.', 'main')
-  program('worker', 'Start a worker for video and audio jobs. It needs REDIS_URL.', 'worker')
+  program('worker', 'Start a worker for media jobs. It needs REDIS_URL.', 'worker')
   subcommand(
     sluice,
     'doctor',

@@ -89,7 +89,7 @@ ${environmentOf(variables)}`
 
 /** The text of the worker's `--help`. */
 export function workerUsage(variables: readonly DescribedVariable[]): string {
-  return `Sluice worker: runs the video and audio jobs of web processes on the same Redis
+  return `Sluice worker: runs the media jobs of web processes on the same Redis
 
 Usage: npm run worker       start the existing build
        sh scripts/node.sh dist/src/worker.js

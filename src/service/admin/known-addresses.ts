@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '../../core/log.ts'
-import type { Ledger } from '../../core/ports/ledger.ts'
-import { changeInLedger } from '../upload/compare-and-set.ts'
+import { changeInLedger, type Ledger } from '../../core/ports/ledger.ts'
 
 /** IP addresses from which the operator has signed in. Their tries do not compete with those of other addresses. */
 export interface KnownAddresses {

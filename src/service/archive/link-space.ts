@@ -1,5 +1,5 @@
-import type { Ledger } from '../../core/ports/ledger.ts'
-import { Problem, unavailable } from '../../core/problem.ts'
+import { changeInLedger, type Ledger } from '../../core/ports/ledger.ts'
+import { Problem } from '../../core/problem.ts'
 
 /** Limits the space that the links of each client take. */
 export interface LinkSpace {
@@ -11,7 +11,14 @@ export interface LinkSpace {
 const MAX_BYTES = 64 * 1024 * 1024
 // What Redis needs for each entry, in addition to its text.
 const ENTRY_BYTES = 200
-const ATTEMPTS = 20
+
+/** What the ledger has of a client. */
+interface Taken {
+  /** Bytes. */
+  taken: number
+  /** When they are free again, in milliseconds since 1970. */
+  until: number
+}
 
 /** @param options.windowMs the lifetime of a link: the bytes are counted for this time after the first one */
 export function createLinkSpace({
@@ -26,22 +33,19 @@ export function createLinkSpace({
   maxBytes?: number
 }): LinkSpace {
   return {
-    async take(clientId, bytes) {
-      const name = `archive-links ${clientId}`
-      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-        const text = await ledger.find(name)
-        const { taken, until } = text
-          ? (JSON.parse(text) as { taken: number; until: number })
-          : { taken: 0, until: now() + windowMs }
-        const sum = taken + bytes + ENTRY_BYTES
-        if (sum > maxBytes) throw tooManyLinks({ maxBytes, seconds: Math.ceil((until - now()) / 1000) })
-        const isTaken = await ledger.replace(name, text, JSON.stringify({ taken: sum, until }), {
-          forgetAt: until,
-        })
-        if (isTaken) return
-      }
-      throw unavailable('Other requests create links at the same time. Retry.')
-    },
+    take: (clientId, bytes) =>
+      changeInLedger(ledger, `archive-links ${clientId}`, {
+        async make(before) {
+          const known = before === undefined ? undefined : (JSON.parse(before) as Taken)
+          const { taken, until } =
+            known && now() < known.until ? known : { taken: 0, until: now() + windowMs }
+          const sum = taken + bytes + ENTRY_BYTES
+          if (sum > maxBytes) throw tooManyLinks({ maxBytes, seconds: Math.ceil((until - now()) / 1000) })
+          return { after: JSON.stringify({ taken: sum, until } satisfies Taken), result: undefined }
+        },
+        // At the latest: `until` is earlier.
+        forgetAt: now() + windowMs,
+      }),
   }
 }
 

@@ -1,8 +1,8 @@
 import { isValid } from '../../core/clients/client.ts'
 import type { Grant } from '../../core/clients/grant.ts'
 import { isFileId, newFileId } from '../../core/files/object-key.ts'
-import type { Ledger } from '../../core/ports/ledger.ts'
-import { fileNotFound, unavailable, unlessStatus } from '../../core/problem.ts'
+import { changeInLedger, type Ledger } from '../../core/ports/ledger.ts'
+import { fileNotFound, unlessStatus } from '../../core/problem.ts'
 import type { ClientAccess } from '../clients/access.ts'
 import { createLinkSpace } from './link-space.ts'
 import type { ArchiveFiles } from './sources.ts'
@@ -38,8 +38,6 @@ export interface ArchiveLinks {
 }
 
 const LIFETIME_MS = 24 * 3600 * 1000
-// Requests of one link at the same time: a download manager sends up to 16.
-const ATTEMPTS = 20
 
 /** What the ledger has of a link. */
 interface Stored extends Pick<LinkedFiles, 'archiveName' | 'items' | 'folder'>, Pick<Grant, 'secretDigest'> {
@@ -61,9 +59,9 @@ export function createArchiveLinks({
   const nameOf = (id: string) => `archive ${id}`
   const space = createLinkSpace({ ledger, windowMs: LIFETIME_MS, now })
 
-  async function read(id: string): Promise<{ text: string; stored: Stored } | undefined> {
+  async function read(id: string): Promise<Stored | undefined> {
     const text = await ledger.find(nameOf(id))
-    return text === undefined ? undefined : { text, stored: JSON.parse(text) as Stored }
+    return text === undefined ? undefined : (JSON.parse(text) as Stored)
   }
 
   /** The client of a link, while the secret that has requested it is valid. @throws Problem 503 */
@@ -90,30 +88,28 @@ export function createArchiveLinks({
     },
 
     async open(id, archiveName) {
-      let current = isFileId(id) ? await read(id) : undefined
-      if (current?.stored.archiveName !== archiveName) throw fileNotFound()
-      const { items, folder, expiresAt } = current.stored
-      const client = now() < expiresAt ? await clientOf(current.stored) : undefined
+      const stored = isFileId(id) ? await read(id) : undefined
+      if (stored?.archiveName !== archiveName) throw fileNotFound()
+      const { items, folder, expiresAt } = stored
+      const client = now() < expiresAt ? await clientOf(stored) : undefined
       if (!client) throw fileNotFound()
       return {
         client,
         archiveName,
         items,
         folder,
-        async delivers(etag) {
-          for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-            if (!current) throw fileNotFound()
-            const { text, stored } = current
-            const { etag: known = etag ?? null } = stored
-            const after = known === etag ? etag : null
-            if (after === stored.etag) return after !== null
-            const changed = JSON.stringify({ ...stored, etag: after })
-            if (await ledger.replace(nameOf(id), text, changed, { forgetAt: expiresAt }))
-              return after !== null
-            current = await read(id)
-          }
-          throw unavailable('Other requests use this link at the same time. Retry.')
-        },
+        delivers: (etag) =>
+          changeInLedger(ledger, nameOf(id), {
+            async make(before) {
+              if (before === undefined) throw fileNotFound()
+              const current = JSON.parse(before) as Stored
+              const { etag: known = etag ?? null } = current
+              const noted = known === etag ? etag : null
+              const after = noted === current.etag ? before : JSON.stringify({ ...current, etag: noted })
+              return { after, result: noted !== null }
+            },
+            forgetAt: expiresAt,
+          }),
       }
     },
   }

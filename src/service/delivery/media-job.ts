@@ -43,7 +43,7 @@ export interface QueuedMedia extends Reserved {
   until: number
 }
 
-/** Renders videos and audio by jobs: one job per derivative, however many requests there are. */
+/** Renders videos, audio files and PDFs of Office documents by jobs: one job per derivative, however many requests there are. */
 export interface MediaJobs {
   /**
    * Queues a job, unless one is in progress or has failed permanently. Does not wait for it. With `again`, a failed job begins

@@ -23,8 +23,8 @@ export interface Storing {
    * Responds with the rendered file and stores it. A small file is sent before it is stored; a large one afterwards, from the
    * bucket. If the original was deleted in the meantime, nothing remains.
    *
-   * @throws `signal.reason`, Problem 404 when the original was deleted, 422 when the file is too large, 429 when there is no room to store it and it
-   *   is too large to stay in memory for slow readers
+   * @throws `signal.reason`, Problem 404 when the original was deleted, 422 when the file is too large, 429 when there is no room
+   *   to store it and it is too large to stay in memory for slow readers
    */
   finish(rendered: Asset, respond: (asset: MadeAsset) => void): Promise<void>
   /** Deletes what was stored of a derivative that has failed. @throws Problem 503 when some of it may remain */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Asset, readWhole } from '../../core/bytes/asset.ts'
+import { type Asset, readStart } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
@@ -38,8 +38,7 @@ export function createFindForeign({
 
   async function typeOf(asset: Asset, name: string, signal: AbortSignal): Promise<SniffedType> {
     if (asset.size === 0) return sniff(new Uint8Array(), name)
-    const head = async (length: number) =>
-      readWhole(asset, { range: { start: 0, end: Math.min(length, asset.size) - 1 }, signal })
+    const head = (maxBytes: number) => readStart(asset, { maxBytes, signal })
     const first = await head(SNIFF_BYTES)
     const depth = sniffDepth(first)
     return sniff(depth > first.length && first.length < asset.size ? await head(depth) : first, name)

@@ -1,6 +1,5 @@
 import type { Log } from '../../core/log.ts'
-import type { Ledger } from '../../core/ports/ledger.ts'
-import { changeInLedger } from '../upload/compare-and-set.ts'
+import { changeInLedger, type Ledger } from '../../core/ports/ledger.ts'
 
 /** When members last used the console. It is a hint, which may be lost with the ledger. */
 export interface LastSeen {

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
-import type { Ledger } from '../../core/ports/ledger.ts'
+import { changeInLedger, type Ledger } from '../../core/ports/ledger.ts'
 import { linkEnd, type SignedLink } from '../../core/signing/upload-link.ts'
-import { changeInLedger } from './compare-and-set.ts'
 import { type LinkUses, linkBusy } from './link-uses.ts'
 
 /** A resumable upload that was begun by a signed link. */

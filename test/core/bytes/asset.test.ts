@@ -3,7 +3,14 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Asset, assetFromBytes, openWhole, readAll, readWhole } from '../../../src/core/bytes/asset.ts'
+import {
+  type Asset,
+  assetFromBytes,
+  openWhole,
+  readAll,
+  readStart,
+  readWhole,
+} from '../../../src/core/bytes/asset.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 
@@ -36,6 +43,16 @@ describe('assets over bytes', () => {
     const chunks: unknown[] = []
     for await (const chunk of await asset.open()) chunks.push(chunk)
     expect(chunks).to.have.length(1)
+  })
+
+  it('are read from their start, up to a number of bytes', async () => {
+    const { signal } = new AbortController()
+    for (const [maxBytes, text] of [
+      [4, '0123'],
+      [10, '0123456789'],
+      [11, '0123456789'],
+    ] as const)
+      expect(String(await readStart(asset, { maxBytes, signal }))).to.equal(text)
   })
 
   it('are not opened with an aborted signal', async () => {

@@ -3,21 +3,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { programEnvironment } from '../../../config/programs.ts'
 import type { Engine, EngineName } from '../../../src/core/plugin-api/plugin.ts'
-import { createAudioEngine } from '../../../src/engines/audio/audio.ts'
-import { sharpEngine } from '../../../src/engines/image/sharp.ts'
-import { createOffice } from '../../../src/engines/office/office.ts'
-import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
+import { createEngines } from '../../../src/engines/engines.ts'
 import { type ChainSettings, loadPlugins, type PluginSet } from '../../../src/pipeline/load/load.ts'
 import type { PluginFolder } from '../../../src/pipeline/load/plugin-files.ts'
 
 const PROGRAMS = { folder: join(tmpdir(), 'sluice-test-media'), env: programEnvironment() }
 
-export const ENGINES: ReadonlyMap<EngineName, Engine> = new Map<EngineName, Engine>([
-  ['sharp', sharpEngine],
-  ['ffmpeg', createFfmpeg(PROGRAMS)],
-  ['ffmpeg-audio', createAudioEngine(PROGRAMS)],
-  ['office', createOffice(PROGRAMS)],
-])
+export const ENGINES: ReadonlyMap<EngineName, Engine> = createEngines(PROGRAMS).engines
 
 export const CHAIN: ChainSettings = { order: [], disabled: [], options: {}, ignoredParams: [] }
 

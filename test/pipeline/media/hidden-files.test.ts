@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
-import { withHiddenFiles } from '../../../src/engines/ffmpeg/hidden-files.ts'
+import { withHiddenFiles } from '../../../src/engines/programs/hidden-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('files of this process that a program must not inherit', () => {

@@ -29,8 +29,12 @@ describe('the engine of Office documents', function () {
   after(() => rm(folder, { recursive: true, force: true }))
 
   /** The PDF of the document, or what it is refused with. */
-  async function converted(how: Parameters<typeof context>[0] = {}, timeoutMs = 60_000): Promise<Buffer> {
-    const engine = createOffice({ folder, env: programEnvironment(), timeoutMs })
+  async function converted(
+    how: Parameters<typeof context>[0] = {},
+    timeoutMs = 60_000,
+    env = programEnvironment(),
+  ): Promise<Buffer> {
+    const engine = createOffice({ folder, env, timeoutMs })
     const leftovers: Array<() => Promise<void>> = []
     const all = context({ ...how, afterwards: (work) => void leftovers.push(work) })
     try {
@@ -76,6 +80,46 @@ describe('the engine of Office documents', function () {
     await eventually(async () => expect(await processesOf(dead)).to.have.length(1))
     await createScratch(folder).removeStale({ afterMs: 60_000 })
     expect(String(await work)).to.include('SIGKILL')
+  })
+
+  describe('with a program that behaves like it', () => {
+    let programs: string
+    before(async () => {
+      programs = await temporaryFolder()
+    })
+    after(() => rm(programs, { recursive: true, force: true }))
+
+    /** Runs these lines of a shell, in the folder of the document, instead of LibreOffice. */
+    async function convertedBy(...lines: string[]): Promise<Buffer> {
+      const script = ['#!/bin/sh', 'for last; do :; done', 'cd "$(dirname "$last")"', ...lines].join('\n')
+      await writeFile(join(programs, 'soffice'), script, { mode: 0o755 })
+      const { PATH, ...env } = programEnvironment()
+      return converted({}, 60_000, { ...env, PATH: `${programs}:${PATH}` })
+    }
+
+    it('starts it again when it has set up its profile', async () => {
+      const pdf = await convertedBy(
+        'if mkdir begun 2>&-; then exit 81; fi',
+        'printf %%PDF-1.7 > document.pdf',
+      )
+      expect(pdf.toString()).to.equal('%PDF-1.7')
+    })
+
+    it('may succeed later when it was killed', async () => {
+      const error = await rejection(convertedBy('kill -KILL $$'))
+      expect(error).to.include({ exitCode: null, signal: 'SIGKILL' })
+    })
+
+    for (const [what, line] of [
+      ['crashes', 'kill -SEGV $$'],
+      ['fails', 'exit 1'],
+      ['writes nothing', 'exit 0'],
+    ] as const) {
+      it(`refuses a document with which it ${what}`, async () => {
+        const error = await rejection(convertedBy(line))
+        expect(error).to.include({ status: 422, code: 'not_transformable' })
+      })
+    }
   })
 
   it('ends when no caller waits any more', async () => {

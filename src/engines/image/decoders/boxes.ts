@@ -29,3 +29,16 @@ export function boxesIn(part: Buffer): Box[] {
 export function contentOf(boxes: readonly Box[], type: string): Buffer {
   return boxes.find((box) => box.type === type)?.content ?? Buffer.alloc(0)
 }
+
+/** A full box has a version and flags before its content: this many bytes. */
+export const FULL = 4
+
+/** Returns undefined when a field that is read is beyond the end of its box. */
+export function unlessCut<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (err) {
+    if (err instanceof RangeError) return undefined
+    throw err
+  }
+}

@@ -1,6 +1,6 @@
 import type { Size } from '../../../core/geometry/box.ts'
 import type { PageFacts } from '../../../core/plugin-api/inspectors.ts'
-import type { Running } from '../../ffmpeg/process.ts'
+import type { Running } from '../../programs/run.ts'
 import type { Timing } from '../source.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { type Asset, assetFromBytes, readAll, readWhole } from '../../../core/bytes/asset.ts'
+import { type Asset, assetFromBytes, readAll, readStart } from '../../../core/bytes/asset.ts'
 import { FORMATS, formatOfMediaType, isText } from '../../../core/media/formats.ts'
 import type { EngineContext } from '../../../core/plugin-api/plugin.ts'
-import { type Running, runningOf } from '../../ffmpeg/process.ts'
+import { type Running, runningOf } from '../../programs/run.ts'
 import { checkFrames } from '../decompression-bombs.ts'
 import { epub } from '../documents/epub.ts'
 import { pdf } from '../documents/pdf.ts'
@@ -43,7 +43,7 @@ const BRANDS_BYTES = 256
 /** The formats of which some files are image sequences. */
 export const SEQUENCE_FORMATS: ReadonlySet<string> = new Set(['avif', 'heic'])
 
-/** Returns the decoder of a format that libvips does not read, by the name of the format. */
+/** Returns the decoder of still images of a format that libvips does not read, by the name of the format. */
 export function usualDecoderOf(format: string): Decoder | undefined {
   return DECODERS[format]
 }
@@ -54,23 +54,16 @@ export async function decoderOf(source: Asset, signal: AbortSignal): Promise<Dec
   return SEQUENCE_FORMATS.has(name) && (await isOfSequence(source, signal)) ? sequence : DECODERS[name]
 }
 
-// By SHA-256. Each transformation asks twice.
+// By SHA-256. Each transformation asks twice: for its forecast, and to open the file.
 const knownSequences = new LRUCache<string, boolean>({ max: 1000 })
 
 async function isOfSequence(source: Asset, signal: AbortSignal): Promise<boolean> {
   const { sha256 } = source
   const before = sha256 === undefined ? undefined : knownSequences.get(sha256)
   if (before !== undefined) return before
-  const found = isSequence(await headOf(source, BRANDS_BYTES, signal))
+  const found = isSequence(await readStart(source, { maxBytes: BRANDS_BYTES, signal }))
   if (sha256 !== undefined) knownSequences.set(sha256, found)
   return found
-}
-
-function headOf(source: Asset, bytes: number, signal: AbortSignal): Promise<Buffer> {
-  const isSmall = source.size <= bytes
-  return isSmall
-    ? readAll(source, signal)
-    : readWhole(source, { range: { start: 0, end: bytes - 1 }, signal })
 }
 
 /** Reads the facts of an image from the start of its file, if its decoder finds them there. */
@@ -79,13 +72,14 @@ export async function factsOf(
   source: Asset,
   signal: AbortSignal,
 ): Promise<PictureFacts | undefined> {
-  return decoder.facts(await headOf(source, HEAD_BYTES, signal))
+  return decoder.facts(await readStart(source, { maxBytes: HEAD_BYTES, signal }))
 }
 
-/** The file to which a decoder has decoded an image. */
+/** An image that a decoder has decoded. */
 export interface DecodedImage {
-  /** The name of the format before. */
+  /** The name of the format of its source: `heic`. */
   format: string
+  /** A file that libvips reads. */
   picture: Asset
   /** For an animation, whose frames are the pages of the file. */
   timing?: Timing
@@ -94,7 +88,7 @@ export interface DecodedImage {
 /**
  * Decodes an image of a format that libvips does not read, into a file that it reads. Undefined for other formats.
  *
- * @param context.env of a program that decodes
+ * @param context.env the complete environment of a program that decodes
  * @throws Problem 400 for a page after the last one, 404 when the file has been deleted, 422 when it cannot be decoded or exceeds a limit
  */
 export async function decoded(

@@ -1,9 +1,6 @@
-import { boxesIn, contentOf } from './boxes.ts'
+import { boxesIn, contentOf, FULL, unlessCut } from './boxes.ts'
 import type { PictureFacts } from './decoder.ts'
-
-// A full box has a version and flags before its content.
-const FULL = 4
-const ALPHA = /^urn:mpeg:(?:mpegB:cicp:systems:auxiliary:alpha|hevc:2015:auxid:1)\0/
+import { statesAlpha } from './heif-values.ts'
 
 /**
  * Reads the upright size of the primary image of a HEIF file, and whether it has transparency, from the properties in
@@ -12,13 +9,7 @@ const ALPHA = /^urn:mpeg:(?:mpegB:cicp:systems:auxiliary:alpha|hevc:2015:auxid:1
  * @see ISO/IEC 23008-12, section 6
  */
 export function heifFacts(head: Buffer): PictureFacts | undefined {
-  try {
-    return factsIn(head)
-  } catch (err) {
-    // A field beyond the end of its box.
-    if (err instanceof RangeError) return undefined
-    throw err
-  }
+  return unlessCut(() => factsIn(head))
 }
 
 function factsIn(head: Buffer): PictureFacts | undefined {
@@ -34,9 +25,7 @@ function factsIn(head: Buffer): PictureFacts | undefined {
       size = { width: size.height, height: size.width }
   }
   if (!size || !(size.width >= 1 && size.height >= 1)) return undefined
-  const hasAlpha = all.some(
-    ({ type, content }) => type === 'auxC' && ALPHA.test(content.toString('latin1', FULL)),
-  )
+  const hasAlpha = all.some(({ type, content }) => type === 'auxC' && statesAlpha(content))
   return { ...size, hasAlpha }
 }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
-import sharp from 'sharp'
 import type { Decoder } from './decoder.ts'
 import { heifFacts } from './heif-facts.ts'
+import { profileOfPrimaries } from './heif-values.ts'
 import { tiffOf } from './tiff.ts'
 
 /** The functions of libheif that are used here. Addresses are numbers. The first argument of most is for the error. */
@@ -42,7 +42,6 @@ interface LibHeif {
 const RGB = 1
 const INTERLEAVED = 10
 const CHROMA = { 3: 10, 4: 11 } as const
-const P3_PRIMARIES = 12
 
 // Three numbers: code, subcode and message.
 const ERROR_BYTES = 12
@@ -123,13 +122,7 @@ async function profileOf(lib: LibHeif, { handle, err, out, number }: Reading): P
   }
   lib._heif_image_handle_get_nclx_color_profile(err, handle, out)
   // The primaries follow the version, a byte that is padded to four.
-  return number(err) === 0 && number(number(out) + 4) === P3_PRIMARIES ? displayP3() : undefined
-}
-
-/** The ICC profile of Display P3. */
-export async function displayP3(): Promise<Buffer | undefined> {
-  const pixel = sharp({ create: { width: 1, height: 1, channels: 3, background: '#000' } })
-  return (await sharp(await pixel.withIccProfile('p3').png().toBuffer()).metadata()).icc
+  return number(err) === 0 ? profileOfPrimaries(number(number(out) + 4)) : undefined
 }
 
 function textAt(lib: LibHeif, at: number): string {

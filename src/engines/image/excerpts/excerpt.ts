@@ -1,4 +1,4 @@
-import { type Asset, assetFromBytes, readWhole } from '../../../core/bytes/asset.ts'
+import { type Asset, assetFromBytes, readStart } from '../../../core/bytes/asset.ts'
 import { formatOfMediaType, isText } from '../../../core/media/formats.ts'
 import { isRaw } from '../../../core/media/photos.ts'
 import { psdWithoutLayers } from './psd.ts'
@@ -23,5 +23,5 @@ export async function excerptOf(asset: Asset, signal: AbortSignal): Promise<Asse
 
 async function startOf(asset: Asset, signal: AbortSignal): Promise<Asset | undefined> {
   if (asset.size <= TEXT_BYTES) return undefined
-  return assetFromBytes(await readWhole(asset, { range: { start: 0, end: TEXT_BYTES - 1 }, signal }), asset)
+  return assetFromBytes(await readStart(asset, { maxBytes: TEXT_BYTES, signal }), asset)
 }

@@ -6,7 +6,7 @@ import { guardedInput } from '../../ffmpeg/input.ts'
 import { ran } from '../../ffmpeg/process.ts'
 import { scratchProblem } from '../../temp/scratch.ts'
 import type { DecodeOptions, Decoder } from '../decoders/decoder.ts'
-import { displayP3 } from '../decoders/heif.ts'
+import { profileOfPrimaries } from '../decoders/heif-values.ts'
 import { tiffOf } from '../decoders/tiff.ts'
 import { checkPage } from '../pixel-limits.ts'
 import { type Sequence, sequenceIn } from './tracks.ts'
@@ -46,7 +46,6 @@ export const sequence: Decoder = {
 
 // Decoders hold frames with borders.
 const PADDING = 128
-const P3_PRIMARIES = 12
 
 type Reading = Pick<Sequence, 'tracks' | 'width' | 'height'> &
   Required<Pick<DecodeOptions, 'programs' | 'page'>> & { channels: number; pages: number }
@@ -114,5 +113,5 @@ async function unnamedFile(bytes: Buffer) {
 async function profileIn(colours: Buffer): Promise<Buffer | undefined> {
   const type = colours.toString('latin1', 0, 4)
   if (type === 'prof' || type === 'rICC') return colours.subarray(4)
-  return type === 'nclx' && colours.readUInt16BE(4) === P3_PRIMARIES ? displayP3() : undefined
+  return type === 'nclx' ? profileOfPrimaries(colours.readUInt16BE(4)) : undefined
 }

@@ -1,14 +1,13 @@
-import { type Box, boxesIn, contentOf } from '../decoders/boxes.ts'
+import { type Box, boxesIn, contentOf, FULL, unlessCut } from '../decoders/boxes.ts'
 import type { PictureFacts } from '../decoders/decoder.ts'
+import { statesAlpha } from '../decoders/heif-values.ts'
 
-/** Image sequences of HEIF by the first box of their files. */
+// Of image sequences, in the first box of their files.
 const BRANDS = new Set(['avis', 'msf1', 'hevc', 'hevx'])
 const CODECS = new Set(['av01', 'hvc1', 'hev1'])
-const ALPHA = /^urn:mpeg:(?:mpegB:cicp:systems:auxiliary:alpha|hevc:2015:auxid:1)\0/
-// A full box has a version and flags before its content.
-const FULL = 4
 // The fields of a sample entry before its boxes.
 const ENTRY_BYTES = 78
+// A duration of all ones, by the bytes of the field.
 const FOREVER = { 4: 0xffff_ffff, 8: Number(0xffff_ffff_ffff_ffffn) } as const
 
 /** The animation of an image sequence: a track of frames, perhaps with a second track that is its transparency. */
@@ -35,21 +34,16 @@ export function isSequence(head: Buffer): boolean {
 
 /** Reads the tracks of an image sequence, without decoding. Undefined when these bytes do not have them. */
 export function sequenceIn(bytes: Buffer): Sequence | undefined {
-  try {
-    const all = tracksIn(bytes)
-    const main = all.find(({ handler }) => handler === 'pict' || handler === 'vide')
-    if (!main || main.pages === 0) return undefined
-    const { pages, width, height } = main
-    if (width === 0 || height === 0) return undefined
-    const alpha = all.find((track) => track.handler === 'auxv' && track.isAlpha && track.pages === pages)
-    const tracks = { colours: main.place, ...(alpha ? { alpha: alpha.place } : {}) }
-    const { colours, loop, delays } = main
-    return { width, height, hasAlpha: alpha !== undefined, pages, tracks, colours, loop, delays }
-  } catch (err) {
-    // A field beyond the end of its box.
-    if (err instanceof RangeError) return undefined
-    throw err
-  }
+  return unlessCut(() => sequenceOf(tracksIn(bytes)))
+}
+
+function sequenceOf(all: ReturnType<typeof tracksIn>): Sequence | undefined {
+  const main = all.find(({ handler }) => handler === 'pict' || handler === 'vide')
+  if (!main || main.pages === 0 || main.width === 0 || main.height === 0) return undefined
+  const { pages, width, height, colours, loop, delays } = main
+  const alpha = all.find((track) => track.handler === 'auxv' && track.isAlpha && track.pages === pages)
+  const tracks = { colours: main.place, ...(alpha ? { alpha: alpha.place } : {}) }
+  return { width, height, hasAlpha: alpha !== undefined, pages, tracks, colours, loop, delays }
 }
 
 function tracksIn(bytes: Buffer) {
@@ -72,7 +66,7 @@ function trackOf(boxes: readonly Box[]) {
     width: entry.content.readUInt16BE(24),
     height: entry.content.readUInt16BE(26),
     pages: contentOf(table, 'stsz').readUInt32BE(FULL + 4),
-    isAlpha: ALPHA.test(contentOf(further, 'auxi').toString('latin1', FULL)),
+    isAlpha: statesAlpha(contentOf(further, 'auxi')),
     colours: contentOf(further, 'colr'),
     loop: loopOf(boxes),
     delays: () => delaysOf(table, contentOf(media, 'mdhd')),

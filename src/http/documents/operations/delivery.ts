@@ -17,11 +17,7 @@ export const DOWNLOAD = query('download', 'Browsers save the file, under this na
 export const COMMON = [
   DOWNLOAD,
   query('preset', 'A preset: a name for a set of parameters.'),
-  query('wait', 'Waits for a job of a video, an audio file or an Office document, in seconds.', {
-    type: 'integer',
-    minimum: 1,
-    maximum: 30,
-  }),
+  query('wait', 'Waits for a media job, in seconds.', { type: 'integer', minimum: 1, maximum: 30 }),
 ]
 
 /** Delivery of stored files and of files of other servers. Each type of file has its own parameters. */
@@ -171,7 +167,7 @@ const OTHERS: readonly Endpoint[] = [
     route: 'GET /v1/jobs/:token/*path',
     id: 'getJob',
     tag: 'Delivery',
-    summary: 'Get the state of a video or audio job',
+    summary: 'Get the state of a media job',
     description: 'Clients that accept `text/event-stream` get an event for each change.',
     access: 'signature',
     parameters: SIGNATURE,

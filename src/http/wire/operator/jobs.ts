@@ -15,7 +15,7 @@ export const listedJob = z
     createdAt: instant('When the job was requested.'),
     endedAt: instant('When it was done or failed. Absent for a job that waits or is active.').optional(),
   })
-  .describe('A video or audio job.')
+  .describe('A media job. It renders a video, an audio file, or the PDF of an Office document.')
 
 /** A page of a client's media jobs. */
 export const jobList = z

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { programEnvironment } from '../../../../config/programs.ts'
 import { sequenceIn } from '../../../../src/engines/image/sequences/tracks.ts'
 import { createSharpEngine } from '../../../../src/engines/image/sharp.ts'
 import { assetOf, context } from '../../../pipeline/image/transform.ts'
@@ -142,6 +143,25 @@ describe('image sequences', () => {
     const refused = (await rejection(engine.open(asset, {}, context()))) as Error
     expect(refused).to.include({ status: 501, code: 'not_installed' })
     expect(refused.message).to.contain('animated AVIF')
+  })
+
+  it('have the colours that their file names', async () => {
+    const engine = createSharpEngine({ env: programEnvironment() })
+    const bytes = await fileOf('avif-sequence.avif')
+    const profileOf = async (primaries: number) => {
+      const named = Buffer.from(bytes)
+      for (let at = named.indexOf('colrnclx'); at >= 0; at = named.indexOf('colrnclx', at + 1))
+        named.writeUInt16BE(primaries, at + 8)
+      const { draft } = await engine.open(
+        assetOf(named, 'avif'),
+        { frames: 'first', profile: 'keep' },
+        context(),
+      )
+      return (await draft.metadata()).icc
+    }
+    // Display P3 and BT.709, by their numbers in H.273.
+    expect(await profileOf(12)).to.be.instanceOf(Buffer)
+    expect(await profileOf(1)).to.equal(undefined)
   })
 
   it('have durations that can be written, whatever their file states', async () => {

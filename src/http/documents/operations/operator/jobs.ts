@@ -5,13 +5,13 @@ import { pageParameters, query } from '../../parameters.ts'
 
 const JOB = { id: EXAMPLE.jobId }
 
-/** The video and audio jobs of a client. */
+/** The media jobs of a client. */
 export const JOBS: readonly Endpoint[] = [
   {
     route: 'GET /v1/jobs',
     id: 'listJobs',
     tag: 'Delivery',
-    summary: 'List the video and audio jobs of the client, the newest first',
+    summary: 'List the media jobs of the client, the newest first',
     description: 'Jobs that are done are listed for ten minutes, failed ones for seven days.',
     access: 'secret',
     parameters: [
