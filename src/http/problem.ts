@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express'
 import type { Log } from '../core/log.ts'
 import { isRemoteFailure, logReason } from '../core/log-reason.ts'
-import { BUSY, Problem } from '../core/problem.ts'
+import { BUSY, Problem, unavailable } from '../core/problem.ts'
 import { truncate } from '../core/text/truncate.ts'
 import { nearestRoute } from './nearest-route.ts'
 import { withPlaceholderHint } from './placeholder.ts'
@@ -114,10 +114,12 @@ export function problemDocument(problem: Problem, instance: string): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
-/** Problems stay as they are. Errors of Express keep their status. All other errors are our own: 500. */
+/** Problems stay as they are. Errors of Express keep their status. All other errors are our own: 500, or 503 when a retry may help. */
 function asProblem(cause: unknown): Problem {
   if (cause instanceof Problem) return cause
-  const { status } = (cause ?? {}) as { status?: unknown }
+  const { status, code } = (cause ?? {}) as { status?: unknown; code?: unknown }
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return unavailable('Too many files are open. Retry later.', { cause })
   if (typeof status === 'number' && status >= 400 && status < 500) {
     const detail =
       cause instanceof URIError

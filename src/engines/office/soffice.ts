@@ -64,7 +64,10 @@ export async function convertToPdf(
     env: { ...running.env, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8', SAL_USE_VCLPLUGIN: 'svp' },
     maxBytes: MAX_PRINTED_BYTES,
   }
-  const attempt = () => runProgram(program, args, options)
+  // The kernel ends it at this CPU time, also when this process has been killed. Two of its threads may be busy at the same time.
+  const cpuSeconds = 2 * Math.ceil(running.timeoutMs / 1000)
+  const limited = ['-c', 'ulimit -t "$1"; shift; exec "$0" "$@"', program, String(cpuSeconds), ...args]
+  const attempt = () => runProgram('/bin/sh', limited, options)
   await attempt().catch((error) => {
     if (!(error instanceof ProgramError && error.exitCode === RESTART)) throw error
     return attempt()

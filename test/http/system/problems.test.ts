@@ -10,7 +10,7 @@ import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 onOneBackend('problem documents', (start) => {
-  let failing: string | undefined
+  let failing: Error | undefined
   let service: Service
   let record: WireRecord
   before(async () => {
@@ -18,7 +18,7 @@ onOneBackend('problem documents', (start) => {
       env: { ZIP_RATE_LIMIT: '1', UPLOAD_MAX_BYTES: '100000' },
       wrapStorage: wrapBuckets((bucket) => ({
         async find(key, known) {
-          if (failing) throw new Error(failing)
+          if (failing) throw failing
           return bucket.find(key, known)
         },
       })),
@@ -124,7 +124,7 @@ onOneBackend('problem documents', (start) => {
   })
 
   it('hide internal errors, which the log has under the same ID', async () => {
-    failing = 'EACCES: permission denied, open /srv/sluice/private/place'
+    failing = new Error('EACCES: permission denied, open /srv/sluice/private/place')
     const { headers, text } = await api().get(path()).buffer(true).expect(500)
     const problem = JSON.parse(text)
     expect(problem).to.include({ status: 500, code: 'internal', instance: headers['x-request-id'] })
@@ -134,8 +134,19 @@ onOneBackend('problem documents', (start) => {
     const line = service.log.lines.find(
       ({ level, fields }) => level === 'error' && fields.requestId === headers['x-request-id'],
     )
-    expect(line?.fields.err).to.have.property('message', failing)
+    expect(line?.fields.err).to.have.property('message', failing.message)
   })
+
+  for (const code of ['EMFILE', 'ENFILE'])
+    it(`ask for a retry when no more files can be opened: ${code}`, async () => {
+      failing = Object.assign(new Error(`${code}: too many open files, open /srv/place`), { code })
+      const { body, headers, text } = await api().get(path()).expect(503)
+      expect(body).to.include({ code: 'unavailable', retryAfterSeconds: 5 })
+      expect(headers).to.have.property('retry-after', '5')
+      expect(text).not.to.include('/srv')
+      const line = service.log.lines.find(({ fields }) => fields.requestId === headers['x-request-id'])
+      expect(line).to.have.property('level', 'error')
+    })
 
   it('are not logged as errors when the caller caused them', async () => {
     const before = service.log.lines.length

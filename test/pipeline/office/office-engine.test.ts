@@ -24,7 +24,7 @@ describe('the engine of Office documents', function () {
   })
   afterEach('leaves no file and no process', async () => {
     expect(await readdir(folder)).to.deep.equal([])
-    expect(await processesOf(folder)).to.deep.equal([])
+    expect(await pidsOf(folder)).to.deep.equal([])
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
@@ -77,9 +77,21 @@ describe('the engine of Office documents', function () {
     const running = { signal: new AbortController().signal, timeoutMs: 60_000, env }
     const program = (await findSoffice(env)) ?? 'none'
     const work = rejection(convertToPdf(program, { folder: dead, file: 'document.docx', running }))
-    await eventually(async () => expect(await processesOf(dead)).to.have.length(1))
+    await eventually(async () => expect(await pidsOf(dead)).to.have.length(1))
     await createScratch(folder).removeStale({ afterMs: 60_000 })
     expect(String(await work)).to.include('SIGKILL')
+  })
+
+  it('is ended by the kernel when its service has died and is not started again', async () => {
+    const leaving = new AbortController()
+    const work = rejection(converted({ signal: leaving.signal, limits: { ...LIMITS, timeoutMs: 30_000 } }))
+    await eventually(async () => {
+      const [limits] = await Promise.all((await pidsOf(folder)).map(limitsOf))
+      // CPU time of two cores.
+      expect(limits).to.match(/^Max cpu time +60 /m)
+    })
+    leaving.abort(new Error('left'))
+    await work
   })
 
   describe('with a program that behaves like it', () => {
@@ -131,11 +143,14 @@ describe('the engine of Office documents', function () {
 })
 
 /** The processes that have the folder among their arguments. */
-async function processesOf(folder: string): Promise<string[]> {
+async function pidsOf(folder: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const all = await Promise.all(
-    (await readdir('/proc'))
-      .filter((name) => /^\d+$/.test(name))
-      .map(async (pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+    pids.map(async (pid) => ({ pid, args: await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '') })),
   )
-  return all.filter((args) => args.includes(folder))
+  return all.filter(({ args }) => args.includes(folder)).map(({ pid }) => pid)
+}
+
+function limitsOf(pid: string): Promise<string> {
+  return readFile(`/proc/${pid}/limits`, 'utf8')
 }

@@ -5,7 +5,7 @@ import { InMemoryStream } from '../../../core/bytes/in-memory-stream.ts'
 import { fileNotFound, fileReplaced } from '../../../core/problem.ts'
 import { unlessMissing } from './folders.ts'
 import { diskPieces, SMALL_PIECE_BYTES } from './pieces.ts'
-import { type FileCalls, IN_THREADS, type QuickReads } from './quick-reads.ts'
+import { type FileCalls, IN_THREADS, type QuickReads, READING } from './quick-reads.ts'
 
 // Bytes per read or write: large enough that a gigabyte does not take a million turns of the event loop.
 export const PIECE_BYTES = 256 * 1024
@@ -38,7 +38,7 @@ export function diskAsset(path: string, found: Stats, mediaType: string, quick: 
         const file = await openFile(path, { check, calls: quick.calls() })
         return diskPieces(file, { start, length, isPart: !!range, newPiece, signal, quick })
       }
-      const file = await unlessMissing(open(path, 'r'))
+      const file = await unlessMissing(open(path, READING))
       if (!file) throw fileNotFound()
       try {
         check(() => fstatSync(file.fd))

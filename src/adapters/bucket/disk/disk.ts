@@ -14,7 +14,7 @@ import { diskAsset } from './asset.ts'
 import { linkCopy } from './copy.ts'
 import { flushFolder, flushUpTo, removeEmptyFolders, renameInto, unlessMissing, walk } from './folders.ts'
 import { writeNewFile } from './new-file.ts'
-import { isOnLocalDisk, type QuickReads, quickReads } from './quick-reads.ts'
+import { isOnLocalDisk, type QuickReads, quickReads, READING } from './quick-reads.ts'
 
 // Space for the record that a delete writes, and for its folder.
 const RECORD_BYTES = 128 * 1024
@@ -201,7 +201,7 @@ async function mediaTypeOf(key: ObjectKey, path: string): Promise<string> {
   if (name && name.variant === undefined) return name.format.mediaType
   const fileName = key.slice(key.lastIndexOf('/') + 1)
   if (name && bundleFile(fileName)) return bundleMediaType(fileName)
-  const file = await unlessMissing(open(path, 'r'))
+  const file = await unlessMissing(open(path, READING))
   if (!file) return 'application/octet-stream'
   try {
     return (await sniff(await headOf(file), key)).mediaType

@@ -1,9 +1,23 @@
-import { openSync, open as openThen, readSync, read as readThen, type Stats, statSync } from 'node:fs'
+import {
+  constants,
+  openSync,
+  open as openThen,
+  readSync,
+  read as readThen,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { meansMissing, unlessMissing } from './folders.ts'
 
 type Now<T> = T | Promise<T>
+
+/**
+ * How files are opened for reading. The path of a file that was found may be a pipe by now: without `O_NONBLOCK` this waits for its
+ * writer, and in the event loop it stops the whole service. For files, the flag has no effect.
+ */
+export const READING = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** The calls that may wait for a disk. They return their result at once, or its promise. */
 export interface FileCalls {
@@ -69,7 +83,7 @@ export function quickReads({
   const inLoop: FileCalls = {
     inThreads: false,
     stat: (path) => timed(() => orMissing(() => statSync(path, { throwIfNoEntry: false }))),
-    open: (path) => timed(() => orMissing(() => openSync(path, 'r'))),
+    open: (path) => timed(() => orMissing(() => openSync(path, READING))),
     read: (file, into, position) => timed(() => readSync(file, into, 0, into.length, position)),
   }
   return { calls: () => (isLocal && mayBlock() ? inLoop : IN_THREADS) }
@@ -87,7 +101,7 @@ const readFile = promisify(readThen)
 export const IN_THREADS: FileCalls = {
   inThreads: true,
   stat: (path) => unlessMissing(stat(path)),
-  open: (path) => unlessMissing(openFile(path, 'r')),
+  open: (path) => unlessMissing(openFile(path, READING)),
   read: async (file, into, position) => (await readFile(file, into, 0, into.length, position)).bytesRead,
 }
 

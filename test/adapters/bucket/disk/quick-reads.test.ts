@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -90,6 +92,21 @@ describe('quick reads of a disk', () => {
           expect(await calls.stat(missing), missing).to.equal(undefined)
           expect(await calls.open(missing), missing).to.equal(undefined)
         }
+      })
+
+      it('do not wait for a writer when a file was replaced by a pipe after it was found', async () => {
+        await rm(path)
+        execFileSync('mkfifo', [path])
+        const file = (await calls.open(path)) as number
+        let error: unknown
+        try {
+          await calls.read(file, Buffer.alloc(4), 0)
+        } catch (thrown) {
+          error = thrown
+        } finally {
+          closeSync(file)
+        }
+        expect(error).to.have.property('code', 'ESPIPE')
       })
 
       it('fail when the disk fails', async () => {
