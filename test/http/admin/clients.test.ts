@@ -121,7 +121,9 @@ onOneBackend('/v1/clients', (start) => {
     expect((await ask('POST', '', { rules: { signedUrls: true } })).status).to.equal(409)
     const noKey = await ask('POST', '', { rules: { privateFolders: ['a'] } })
     expect(noKey.status).to.equal(409)
-    expect(noKey.json.detail).to.match(/^Signed URLs and private folders need a key, .* sluice client key add/)
+    expect(noKey.json.detail).to.match(
+      /^Signed URLs and private folders need a key, .* sluice client key add/,
+    )
     const added = await ask('POST', `/${id}/keys`)
     expect(added.json.urlKeys).to.deep.equal([1])
     expect(added.json.urlKey).to.have.keys('version', 'key')
