@@ -16,7 +16,9 @@ export async function shippedParameters(root: string): Promise<DescribedParamete
       },
     ],
     engines: createEngines({ folder: tmpdir(), env: {} }).engines,
+    // The operator's chain also has settings of plugins in PLUGINS_DIR, which a build does not know.
     chain: await loadChain(join(root, 'config', 'chain.json')),
+    partial: true,
   })
   return describeParameters(plugins.transforms)
 }

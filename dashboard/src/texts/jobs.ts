@@ -2,7 +2,7 @@
 export const JOBS = {
   title: 'Jobs',
   description:
-    'Video and audio transformations of this client. Finished jobs are listed for 10 minutes, failed ones for 7 days.',
+    'Video and audio transformations of this client, and conversions of Office documents. Finished jobs are listed for 10 minutes, failed ones for 7 days.',
   list: 'Jobs',
   filter: 'Filter by state',
   all: 'All',

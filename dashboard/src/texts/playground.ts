@@ -12,7 +12,8 @@ export const PLAYGROUND = {
   upload: 'Upload files',
   changeFile: 'Change file',
   chooseFile: 'Choose a file',
-  notTransformable: 'No plugin transforms files of this type. Choose an image, a video or an audio file.',
+  notTransformable:
+    'No plugin transforms files of this type. Choose an image, a video, an audio file, a document or a text.',
 
   parameters: 'Parameters',
   searchParameters: 'Search parameters',

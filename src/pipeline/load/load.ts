@@ -62,6 +62,7 @@ export interface PluginSet {
  * Loads and checks all plugins of `folders`. A broken plugin stops the start; it is never skipped without an error.
  *
  * @param given plugins as objects, by their names. Each replaces a file with a plugin of the same name
+ * @param partial set when the chain may name plugins of further folders
  * @throws PluginError, ChainError
  */
 export async function loadPlugins({
@@ -69,11 +70,13 @@ export async function loadPlugins({
   engines,
   chain,
   given = new Map(),
+  partial,
 }: {
   folders: readonly PluginFolder[]
   given?: ReadonlyMap<string, object>
   engines: ReadonlyMap<EngineName, Engine>
   chain: ChainSettings
+  partial?: true
 }): Promise<PluginSet> {
   const checkTransform = transformCheck(engines)
   const transforms: Array<LoadedPlugin & { file: string }> = []
@@ -130,7 +133,7 @@ export async function loadPlugins({
     }
   }
   checkParameters(transforms, chain.ignoredParams)
-  checkChain(chain, fileOf)
+  if (!partial) checkChain(chain, fileOf)
   return {
     transforms: inOrder(transforms, chain.order).map((one) => without(missing, one)),
     events,

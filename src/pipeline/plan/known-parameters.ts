@@ -12,5 +12,9 @@ export interface Known {
    * name.
    */
   makers: ReadonlyMap<string, Known>
+  /** Set with `made`: the parameter that changes the output, and the parameters of the file without it. */
+  without?: { maker: string; words: Words }
+  /** Parameters of images, for documents and other files of which only some are shown as images. */
+  ofImages?: Words
 }
 export type Words = ReadonlyMap<string, { name: string; spec: ParameterSpec }>

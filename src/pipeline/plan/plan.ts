@@ -130,7 +130,7 @@ export function createPlanner(
       if (!variesBy.includes(name)) variesBy.push(name)
       return preferences[name]
     }
-    const requested = readQuery(query, { known, presets, ignored, rules, preferred })
+    const requested = readQuery(query, { known, format, presets, ignored, rules, preferred })
     let detects = false
     let dependsOnFocalPoint = false
     let dependsOnSizeBelow: Sides | undefined

@@ -1,5 +1,5 @@
 import type { ClientRules } from '../../core/clients/rules/table.ts'
-import { knownFormat } from '../../core/media/formats.ts'
+import { type Format, knownFormat } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import {
   canonicalValue,
@@ -12,6 +12,7 @@ import { RESERVED_PARAMETERS } from '../../core/plugin-api/reserved-parameters.t
 import { badParameter, Problem } from '../../core/problem.ts'
 import { nearest } from '../../core/text/did-you-mean.ts'
 import { truncate } from '../../core/text/truncate.ts'
+import { notTransformable } from '../../core/transform-problems.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { withAllowedWidth } from './allowed-widths.ts'
 import { type Preferred, withoutAuto } from './automatic.ts'
@@ -32,12 +33,14 @@ export function readQuery(
   query: Iterable<readonly [name: string, value: string]>,
   {
     known: ofGroup,
+    format,
     presets,
     ignored,
     rules,
     preferred,
   }: {
     known: Known
+    format: Format
     presets: PresetsOfGroup
     ignored: readonly string[]
     rules: ClientRules
@@ -54,6 +57,7 @@ export function readQuery(
     if (isIgnoredParam(word, ignored)) continue
     const isPreset = word === PRESET_WORD
     if (presetsOnly && !isPreset) throw notAPreset(word)
+    if (!known.words.has(word) && known.ofImages?.has(word)) throw notAnImage(word, format)
     const { name, value } = isPreset ? { name: word } : readValue([word, received], known)
     const earlier = seen.get(name)
     if (earlier !== undefined) {
@@ -134,15 +138,20 @@ function pairsOfPreset(
 
 /** The parameters of all plugins for one media group. */
 export function knownTo(transforms: readonly LoadedPlugin[], group: MediaGroup): Known {
-  const own = transforms.filter(({ media }) => media.includes(group))
+  const of = (wanted: MediaGroup) => transforms.filter(({ media }) => media.includes(wanted))
+  const own = of(group)
   const makers = new Map<string, Known>()
   for (const maker of own) {
     if (maker.plugin.makes === undefined) continue
     const { group: made } = knownFormat(maker.plugin.makes)
-    const words = wordsOf([maker, ...transforms.filter(({ media }) => media.includes(made))])
-    for (const word of wordsOf([maker]).keys()) makers.set(word, { group, made, words, makers: new Map() })
+    const words = wordsOf([maker, ...of(made)])
+    for (const word of wordsOf([maker]).keys()) {
+      const without = { maker: word, words: wordsOf(own) }
+      makers.set(word, { group, made, words, makers: new Map(), without })
+    }
   }
-  return { group, words: wordsOf(own), makers }
+  const ofImages = group === 'application' ? { ofImages: wordsOf(of('image')) } : {}
+  return { group, words: wordsOf(own), makers, ...ofImages }
 }
 
 function wordsOf(transforms: readonly LoadedPlugin[]): Words {
@@ -184,8 +193,23 @@ function notAPreset(word: string): Problem {
   })
 }
 
+/** Problem 422: the parameter is for images, and this file cannot be shown as one. */
+function notAnImage(word: string, { name }: Format): Problem {
+  return notTransformable(
+    `expected an image, or a file that can be shown as one, for ${word} but this file is ${name}`,
+  )
+}
+
 function unknownParameter(word: string, all: Known): Problem {
-  const { words: known, group } = all
+  const { words: known, group, without } = all
+  if (without?.words.has(word)) {
+    return new Problem({
+      status: 400,
+      code: 'unknown_parameter',
+      detail: `${word} cannot be combined with ${without.maker}: remove one of them`,
+      members: { param: word },
+    })
+  }
   const near = nearest(word, [...known.keys(), PRESET_WORD])
   const names = [...new Set([...known.values()].map(({ name }) => name))]
   const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they have no parameters'

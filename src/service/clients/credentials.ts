@@ -110,7 +110,7 @@ export function createClientCredentials({
 
 /** The error text for a client that requires signed URLs and would have no key. */
 export function needsUrlKey(id: string): string {
-  return `${id} requires signed URLs, which need a key. Add one first.`
+  return `Signed URLs and private folders need a key, and ${id} has no key yet. Add one first: sluice client key add <id>`
 }
 
 function noSuchKey(id: string, version: number): Problem {

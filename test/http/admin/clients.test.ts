@@ -119,6 +119,11 @@ onOneBackend('/v1/clients', (start) => {
     const without = await ask('PATCH', `/${id}`, { rules: { signedUrls: true } })
     expect([without.status, without.json.code]).to.deep.equal([409, 'client_conflict'])
     expect((await ask('POST', '', { rules: { signedUrls: true } })).status).to.equal(409)
+    const noKey = await ask('POST', '', { rules: { privateFolders: ['a'] } })
+    expect(noKey.status).to.equal(409)
+    expect(noKey.json.detail).to.match(
+      /^Signed URLs and private folders need a key, .* sluice client key add/,
+    )
     const added = await ask('POST', `/${id}/keys`)
     expect(added.json.urlKeys).to.deep.equal([1])
     expect(added.json.urlKey).to.have.keys('version', 'key')

@@ -338,8 +338,8 @@ onTwoBackends('transforms of an upload', (start, backend) => {
       const before = await service.objects()
       const parts = [file('a.png', await picture()), file('b.woff2', 'wOF2\0\x01\0\0'), asking(['w=1'])]
       const answer = await postForm(service, parts)
-      expect(answer.status).to.equal(400)
-      expect(jsonOf(answer).detail).to.match(/there is no parameter "w" for application files/)
+      expect(answer.status).to.equal(422)
+      expect(jsonOf(answer).detail).to.match(/shown as one, for w but this file is woff2/)
       expect(await service.objects()).to.deep.equal(before)
     })
 

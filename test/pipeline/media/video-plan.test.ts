@@ -101,6 +101,7 @@ describe('a plan for a video', () => {
     ['f=nonsense', /^expected one of .* for f but received "nonsense"$/],
     ['sepia=1', /^there is no parameter "sepia" for video files; there are thumbnail, duration, start, end/],
     ['thumbnail=yes', /^expected no value, 1 or 0 for thumbnail/],
+    ['thumbnail&mute', /^mute cannot be combined with thumbnail: remove one of them$/],
     ['thumbnail&widht=3', /there is no parameter "widht" for video files; did you mean "width"\?/],
     ['preset=card', /^there is no preset "card" for video files/],
     ['w=15', /^expected an integer from 16 to 5000 px for w but received "15"/],

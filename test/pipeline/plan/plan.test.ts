@@ -318,8 +318,9 @@ describe('planning', () => {
     it('are all parameters for media without a plugin', () => {
       const problem = refusal('w=100', { format: 'zip' })
       expect(problem.message).to.equal(
-        'there is no parameter "w" for application files; they have no parameters',
+        'expected an image, or a file that can be shown as one, for w but this file is zip',
       )
+      expect(problem.status).to.equal(422)
       expect(plan('v=1', { format: 'zip' }).steps).to.be.empty
     })
 

@@ -1,4 +1,5 @@
-import type { ParameterLists } from '../../../../client/index.ts'
+import type { ListedFile, ParameterLists } from '../../../../client/index.ts'
+import { isDrawn, isOffice } from '../../api/pictured.ts'
 
 /** The types of files that parameters are for. */
 export type Group = keyof ParameterLists
@@ -56,9 +57,22 @@ export function parametersFor(lists: ParameterLists, group: Group): readonly Par
   return (lists[group] ?? []) as unknown as readonly Parameter[]
 }
 
-/** Whether a plugin transforms files of this type. */
-export function isTransformable(lists: ParameterLists, group: Group): boolean {
-  return parametersFor(lists, group).length > 0
+/** Whether a plugin transforms this file. */
+export function isTransformable(
+  lists: ParameterLists,
+  file: Pick<ListedFile, 'mimeType' | 'format'>,
+): boolean {
+  const own = parametersFor(lists, file.mimeType)
+  if (isShownAsImage(file)) return own.length > 0 || parametersFor(lists, 'image').length > 0
+  // Those of Sluice itself are for documents that are shown as images.
+  return own.some(({ plugin }) => !OF_DOCUMENTS.has(plugin))
+}
+
+const OF_DOCUMENTS = new Set(['application-pdf', 'application-thumbnail'])
+
+/** Whether a document or a text has the parameters of images too. */
+export function isShownAsImage(file: Pick<ListedFile, 'mimeType' | 'format'>): boolean {
+  return isDrawn(file) || isOffice(file)
 }
 
 /** Parameters by plugin, in their order. */

@@ -51,7 +51,7 @@ function Chosen({ fileKey }: { fileKey: string }) {
     )
   }
   if (!file.data || !lists.data) return <Loading />
-  if (!isTransformable(lists.data, file.data.mimeType)) return <NotTransformable file={file.data} />
+  if (!isTransformable(lists.data, file.data)) return <NotTransformable file={file.data} />
   return <Workbench file={file.data} lists={lists.data} />
 }
 

@@ -7,7 +7,7 @@ import { PLAYGROUND } from '../../texts/playground.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { parametersFor } from './catalog.ts'
+import { isShownAsImage, parametersFor } from './catalog.ts'
 import { FileChoice } from './choose/file-choice.tsx'
 import { ControlPanel } from './controls/panel.tsx'
 import { PresetMenu } from './presets/preset-menu.tsx'
@@ -35,8 +35,9 @@ export function Workbench({ file, lists }: { file: FileWithDerivatives; lists: P
   const further = useMemo(() => {
     const names = new Set(own.map(({ name }) => name))
     const isUsed = images.some(({ name }) => !names.has(name) && values[name] !== undefined)
-    return isFrame || (group === 'video' && isUsed) ? images.filter(({ name }) => !names.has(name)) : []
-  }, [own, images, values, isFrame, group])
+    const isImage = isFrame || isShownAsImage(file)
+    return isImage || (group === 'video' && isUsed) ? images.filter(({ name }) => !names.has(name)) : []
+  }, [own, images, values, isFrame, group, file])
   return (
     <Page
       title={PLAYGROUND.title}

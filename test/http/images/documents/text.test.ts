@@ -79,7 +79,7 @@ onOneBackend('a text', (start) => {
       const { src, format } = await uploadOne(service, { name: 'a.md', bytes })
       const { status } = await exchange(service, `${src}?w=24`)
       // A byte may make it a binary file.
-      expect(status, format).to.equal(format === 'markdown' ? 200 : 400)
+      expect(status, format).to.equal(format === 'markdown' ? 200 : 422)
     }
   })
 })

@@ -4,6 +4,7 @@ import { AudioLines, File as FileIcon, FileText, Film, FolderClosed, Image } fro
 import { useEffect, useRef, useState } from 'react'
 import { buildUrl, type ListedFile, thumbHashToDataUrl } from '../../../../../client/index.ts'
 import { reachable } from '../../../api/base.ts'
+import { isDrawn } from '../../../api/pictured.ts'
 import { useClient } from '../../../api/session.ts'
 import { signedSoon } from './sign-soon.ts'
 
@@ -34,7 +35,8 @@ export function Thumbnail({
   isSmall?: boolean
 }) {
   const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading')
-  const hasPicture = HAS_PICTURE.includes(file.mimeType)
+  const isPage = isDrawn(file)
+  const hasPicture = isPage || HAS_PICTURE.includes(file.mimeType)
   const src = useThumbnailUrl(file, width, hasPicture)
   const hash = useThumbHash(
     file,
@@ -43,7 +45,7 @@ export function Thumbnail({
   const Icon = ICONS[file.mimeType]
   return (
     <span aria-hidden="true" className="relative flex size-full items-center justify-center overflow-hidden">
-      {(!hasPicture || state === 'failed' || (file.mimeType === 'video' && state === 'loading')) && (
+      {(!hasPicture || state === 'failed' || (file.mimeType !== 'image' && state === 'loading')) && (
         <span className="flex flex-col items-center gap-1.5 text-faint">
           <Icon className={isSmall ? 'size-4' : 'size-8'} strokeWidth={1.5} />
           {!isSmall && <span className="font-medium text-xs uppercase">{file.format}</span>}
@@ -59,7 +61,8 @@ export function Thumbnail({
           onError={() => setState('failed')}
           className={clsx(
             'absolute inset-0 size-full transition-opacity duration-150',
-            isSmall ? 'object-cover' : 'object-contain',
+            isSmall || isPage ? 'object-cover' : 'object-contain',
+            isPage && 'object-top',
             state === 'shown' ? 'opacity-100' : 'opacity-0',
           )}
         />

@@ -47,7 +47,7 @@ export function FileChoice({ group, onChoose }: { group?: Group; onChoose: (file
     },
     placeholderData: keepPreviousData,
   })
-  const files = data?.files.filter(({ mimeType }) => !lists || isTransformable(lists, mimeType))
+  const files = data?.files.filter((file) => !lists || isTransformable(lists, file))
   return (
     <div className="flex flex-col gap-4">
       <Input

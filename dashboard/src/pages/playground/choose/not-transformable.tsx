@@ -7,7 +7,7 @@ import { Button } from '../../../ui/button.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { EmptyState } from '../../../ui/states.tsx'
 
-/** Instead of the playground, for a file without parameters, for example a PDF. */
+/** Instead of the playground, for a file without parameters, for example a ZIP. */
 export function NotTransformable({ file }: { file: Pick<ListedFile, 'originalName'> }) {
   const { client } = useClient()
   return (

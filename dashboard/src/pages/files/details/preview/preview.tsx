@@ -1,5 +1,7 @@
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
+import { isOffice } from '../../../../api/pictured.ts'
 import { AudioPlayer } from './audio.tsx'
+import { DocumentPreview } from './document.tsx'
 import { NoPreview } from './no-preview.tsx'
 import { PdfPreview } from './pdf.tsx'
 import { Picture } from './picture.tsx'
@@ -19,7 +21,8 @@ export function Preview({ file }: { file: FileWithDerivatives }) {
       return <TextPreview file={file} />
     default:
       if (file.format === 'pdf') return <PdfPreview file={file} />
-      return /json|xml|yaml|csv/.test(file.mediaType) ? (
+      if (file.format === 'epub' || isOffice(file)) return <DocumentPreview file={file} />
+      return /[/+](json|xml|yaml)\b/.test(file.mediaType) ? (
         <TextPreview file={file} />
       ) : (
         <NoPreview file={file} />
