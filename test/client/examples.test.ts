@@ -14,7 +14,7 @@ describe('the examples', () => {
     const { version } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8'))
     const guides = join(PROJECT, 'docs', 'how-to')
     const pages = (await readdir(guides)).filter((file) => file.endsWith('.md'))
-    const apps = (await readdir(EXAMPLES)).filter((name) => !name.includes('.'))
+    const apps = (await readdir(EXAMPLES)).filter((name) => !name.includes('.') && name !== 'plugins')
     expect(apps).to.include('nextjs')
     const files = [
       ...pages.map((page) => join(guides, page)),

@@ -17,14 +17,14 @@ const ROW_PIXELS = 48
 
 const nameOf = (i: number) => `f${String(i).padStart(4, '0')}`
 
-/** Files of the index alone: the list needs no bytes. */
+/** Files of the index alone, of a format without a picture: the list needs no bytes. */
 const RECORDS = Array.from({ length: FILES }, (_, i): OriginalRecord => {
   const sha256 = createHash('sha256').update(nameOf(i)).digest('hex')
   const id = fileIdOf(Buffer.from(sha256.slice(0, 32), 'hex'))
   return {
-    key: newOriginal({ folder: 'many', format: knownFormat('txt'), id }).key,
+    key: newOriginal({ folder: 'many', format: knownFormat('zip'), id }).key,
     originalName: nameOf(i),
-    ...{ mediaType: 'text/plain', size: i, sha256, storedAt: 1_800_000_000_000 },
+    ...{ mediaType: 'application/zip', size: i, sha256, storedAt: 1_800_000_000_000 },
   }
 })
 

@@ -211,8 +211,8 @@ onOneBackend('delivery by path and parameters', (start) => {
     const font = await uploadOne(service, { name: 'a.woff2', bytes: Buffer.from('wOF2\0\x01\0\0', 'latin1') })
     const answer = await served('application', font.sourceName, '?w=100')
     expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
-      status: 400,
-      code: 'unknown_parameter',
+      status: 422,
+      code: 'not_transformable',
     })
   })
 

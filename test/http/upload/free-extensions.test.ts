@@ -37,7 +37,7 @@ onOneBackend('a file of an unknown format', (start, backend) => {
     expect(saved.headers['content-disposition']).to.include("filename*=UTF-8''Gr%C3%B6%C3%9Fe.STEP")
     const other = record.src.replace('/application/', '/image/')
     expect((await exchange(service, other)).status).to.equal(404)
-    expect((await exchange(service, `${record.src}?w=10`)).status).to.equal(400)
+    expect((await exchange(service, `${record.src}?w=10`)).status).to.equal(422)
   })
 
   it('is listed, described and deleted', async () => {

@@ -36,7 +36,7 @@ describe('?storyboard', () => {
       'storyboard=x',
       'storyboard&blur=3',
     ])
-      expect(() => planOf(query), query).to.throw(/expected|there is no parameter/)
+      expect(() => planOf(query), query).to.throw(/expected|there is no parameter|cannot be combined/)
   })
 
   it('has a name that begins with storyboard, with the text in its folder', () => {

@@ -59,10 +59,10 @@ export async function workAtRandom({ clients, steps, atOnce, seed, picture }: Ra
     const client = random.oneOf(clients)
     const parts = Array.from({ length: random.below(10) === 0 ? 2 : 1 }, () => {
       const isPicture = random.below(3) > 0
-      return { isPicture, bytes: isPicture ? picture : Buffer.from(`text ${random.below(1e9)}`) }
+      return { isPicture, bytes: isPicture ? picture : Buffer.from(`wOF2\0\x01\0\0${random.below(1e9)}`) }
     })
     const form = parts.map(({ bytes, isPicture }) => ({
-      disposition: `name="file"; filename="a.${isPicture ? 'png' : 'txt'}"`,
+      disposition: `name="file"; filename="a.${isPicture ? 'png' : 'woff2'}"`,
       bytes,
     }))
     const answer = await postForm(random.oneOf(client.through), multipart(form))
@@ -76,7 +76,7 @@ export async function workAtRandom({ clients, steps, atOnce, seed, picture }: Ra
     }
   }
 
-  /** Also of texts, which cannot be. `leave`: the client hangs up after a moment. */
+  /** Also of fonts, which cannot be. `leave`: the client hangs up after a moment. */
   async function derive(file: ModelFile, query: string, leave: boolean): Promise<void> {
     const { client, key, isPicture } = file
     const caller = random.oneOf(client.through)
@@ -92,7 +92,7 @@ export async function workAtRandom({ clients, steps, atOnce, seed, picture }: Ra
     if (!answer) return
     const wasGoing = file.deletes > 0
     if (!isPicture)
-      return expect(answer.status, 'of a text').to.be.oneOf(wasGoing ? [400, 404, 422] : [400, 422]) as never
+      return expect(answer.status, 'of a font').to.be.oneOf(wasGoing ? [400, 404, 422] : [400, 422]) as never
     expect(answer.status, 'derive').to.be.oneOf(wasGoing ? [200, 404] : [200])
     if (answer.status === 200) file.derivatives.add(JSON.parse(answer.headers.etag ?? ''))
   }

@@ -113,16 +113,16 @@ export async function scrollManyFiles(tour: Tour): Promise<void> {
   await openFolders(page, 'reports')
   await page.keyboard.press('v')
   await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').click()
-  await item(page, 'report 00000.pdf').getByRole('gridcell').nth(2).click()
+  await item(page, 'report 00000.zip').getByRole('gridcell').nth(2).click()
   await eventually(
     async () => {
       await page.keyboard.press('End')
-      expect(await item(page, 'report 09999.pdf').count()).to.equal(1)
+      expect(await item(page, 'report 09999.zip').count()).to.equal(1)
     },
     { withinMs: 60_000 },
   )
-  await page.waitForFunction(`document.activeElement.textContent.includes('report 09999.pdf')`)
-  expect(await item(page, 'report 09999.pdf').getAttribute('aria-rowindex')).to.equal(String(MANY + 1))
+  await page.waitForFunction(`document.activeElement.textContent.includes('report 09999.zip')`)
+  expect(await item(page, 'report 09999.zip').getAttribute('aria-rowindex')).to.equal(String(MANY + 1))
   expect(await page.locator('[data-id]').count()).to.be.below(100)
   // Of a long folder, only a part is loaded.
   await page.keyboard.press('Control+a')
@@ -130,15 +130,15 @@ export async function scrollManyFiles(tour: Tour): Promise<void> {
   await selection(page).getByText('10,000 selected').waitFor()
 }
 
-/** Adds the files to the index only: to list them, the service needs no bytes, and 10,000 uploads would take minutes. */
+/** Adds the files to the index only: to list archives, the service needs no bytes, and 10,000 uploads would take minutes. */
 async function addMany({ service, client }: Tour): Promise<void> {
-  const format = knownFormat('pdf')
+  const format = knownFormat('zip')
   const records = Array.from({ length: MANY }, (_, i) => {
     const sha256 = createHash('sha256').update(String(i)).digest('hex')
     const id = fileIdOf(Buffer.from(sha256, 'hex'))
     return {
       key: newOriginal({ folder: 'reports', format, id }).key,
-      originalName: `report ${String(i).padStart(5, '0')}.pdf`,
+      originalName: `report ${String(i).padStart(5, '0')}.zip`,
       mediaType: format.mediaType,
       size: 1000 + i,
       sha256,
