@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../../src/adapters/bucket/disk/disk.ts'
-import { IN_THREADS } from '../../../../src/adapters/bucket/disk/quick-reads.ts'
+import { IN_THREADS, type QuickReads, quickReads } from '../../../../src/adapters/bucket/disk/quick-reads.ts'
 import { type Asset, openWhole } from '../../../../src/core/bytes/asset.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { Bucket, Buckets } from '../../../../src/core/ports/bucket.ts'
@@ -422,10 +422,12 @@ describe('disk: files and folders', () => {
       // Larger than what is read at once.
       await put(bucket, KEY, 'x'.repeat(300_000))
       const asset = await bucket.find(KEY)
-      const quick = { calls: () => IN_THREADS }
-      const inThreads = (await diskBuckets({ folder, urlOf, quick })).of({ id: 'first', token: 'pub_1' })
+      const readBy = async (quick: QuickReads) =>
+        (await diskBuckets({ folder, urlOf, quick })).of({ id: 'first', token: 'pub_1' })
+      const inLoop = await readBy(quickReads({ isLocal: true }))
+      const inThreads = await readBy({ calls: () => IN_THREADS })
       for (const error of [
-        await failing('statSync', () => bucket.find(KEY), 'fs'),
+        await failing('statSync', () => inLoop.find(KEY), 'fs'),
         await failing('stat', () => inThreads.find(KEY)),
         await failing('open', () => asset?.open() ?? Promise.resolve()),
         await failing('opendir', () => bucket.list('')[Symbol.asyncIterator]().next()),
