@@ -29,10 +29,7 @@ function average([{ values }], { shape }) {
 function convolve([image, kernel, bias], { shape: [, height, width, channels], stride }) {
   const [, rows, columns, depth] = image.shape
   const [, windowHeight, windowWidth] = kernel.shape
-  const [top, left] = [
-    before(rows, height, windowHeight, stride),
-    before(columns, width, windowWidth, stride),
-  ]
+  const [top, left] = margins([rows, columns], [height, width], [windowHeight, windowWidth], stride)
   const { values } = image
   const { values: weights } = kernel
   const windowSize = windowHeight * windowWidth * depth
@@ -62,10 +59,7 @@ function convolve([image, kernel, bias], { shape: [, height, width, channels], s
 function convolveEach([image, kernel, bias], { shape: [, height, width, channels], stride }) {
   const [, rows, columns] = image.shape
   const [, windowHeight, windowWidth] = kernel.shape
-  const [top, left] = [
-    before(rows, height, windowHeight, stride),
-    before(columns, width, windowWidth, stride),
-  ]
+  const [top, left] = margins([rows, columns], [height, width], [windowHeight, windowWidth], stride)
   const { values } = image
   const { values: weights } = kernel
   const result = new Float32Array(height * width * channels)
@@ -89,9 +83,11 @@ function convolveEach([image, kernel, bias], { shape: [, height, width, channels
   return result
 }
 
-/** The rows above the image, or columns left of it, that the first window has: half of all that are missing. */
-function before(size, outputSize, window, stride) {
-  return Math.floor(Math.max(0, (outputSize - 1) * stride + window - size) / 2)
+/** The rows above the image and the columns left of it that the first window has: half of all that are missing. */
+function margins(sizes, outputSizes, windows, stride) {
+  return sizes.map((size, i) =>
+    Math.floor(Math.max(0, (outputSizes[i] - 1) * stride + windows[i] - size) / 2),
+  )
 }
 
 /** Doubles the size, with pixels between the others. */

@@ -31,7 +31,7 @@ export interface Checksums {
 
 // While one file waits for S3, another one is read. Of all archives together: requests for files must not wait for them.
 const AT_ONCE = 2
-// No caller waits as long.
+// For reading a file, and for noting its checksum. No caller waits as long.
 const LIMIT_MS = 60_000
 
 export function createChecksums({
@@ -57,7 +57,7 @@ export function createChecksums({
       return { ...record, crc32 }
     }
     const path = { full: meaning.original }
-    await annotate({ client, path, change, signal: new AbortController().signal })
+    await annotate({ client, path, change, signal: AbortSignal.timeout(LIMIT_MS) })
   }
 
   /**

@@ -28,7 +28,7 @@ export function createTokens<T>({ key, prefix }: { key: Buffer; prefix: string }
   }
 }
 
-/** The bytes of a signature; of a text that is none, other bytes of the same length. */
+/** The bytes of a signature. For any other text, bytes of the same length that no signature has. */
 function padded(signature: string): Buffer {
   const bytes = Buffer.from(signature, 'base64url')
   return bytes.length === 32 ? bytes : Buffer.alloc(32)
