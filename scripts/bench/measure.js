@@ -26,7 +26,8 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
     const probe = await bytesOf(url, request(warmUp + requests))
     const outcome = await work.outcome(probe)
     const { connections = work.connections } = contender
-    await load({ url, connections, count: warmUp, request })
+    const { isLight } = work
+    await load({ url, connections, count: warmUp, request, isLight })
     const before = await restingCpu(server)
     const busyBefore = machineBusySeconds()
     const ownBefore = process.cpuUsage()
@@ -35,6 +36,7 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
       connections,
       count: requests,
       request: (i) => request(warmUp + i),
+      isLight,
     })
     const cpuSeconds = (await restingCpu(server)) - before
     const own = process.cpuUsage(ownBefore)

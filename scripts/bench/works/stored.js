@@ -13,6 +13,7 @@ export const hot = {
   name: 'hot',
   title: 'A stored derivative',
   connections: 16,
+  isLight: true,
   counts: COUNTS,
   contenders: [
     ofDerivative('Sluice', {}),
@@ -89,6 +90,7 @@ function ofLargeFile({ name, title, requests, headers = {} }) {
     name,
     title,
     connections: 16,
+    isLight: true,
     counts: { full: { warmUp: requests / 4, requests }, quick: { warmUp: 4, requests: 10 } },
     contenders: [
       {
