@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import pino from 'pino'
+import type pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { configWarnings } from '../config/warnings.ts'
 import { type App, aggregateMetrics, createApp, credentialsFile, loadEverything } from './app.ts'
@@ -13,6 +13,7 @@ import { checkReport } from './process/web/check-report.ts'
 import { isOneOfSeveral, type Ready, runWebProcesses, tellReady } from './process/web/cluster.ts'
 import { gatherMetrics, shareMetrics } from './process/web/cluster-metrics.ts'
 import { watchHeap } from './process/web/heap.ts'
+import { createLog } from './process/web/log.ts'
 import { messageClasses } from './process/web/message-classes.ts'
 import { serveMetrics } from './process/web/metrics-server.ts'
 import { holderOfPort } from './process/web/port-holder.ts'
@@ -53,7 +54,7 @@ async function main(): Promise<void> {
   watchHeap()
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
-  const log = pino({ level: config.LOG_LEVEL })
+  const log = createLog(config.LOG_LEVEL)
   if (!isOneOfSeveral) for (const warning of configWarnings()) log.warn(warning)
   if (config.WEB_CONCURRENCY > 1 && !isOneOfSeveral) {
     const count = config.WEB_CONCURRENCY
@@ -63,16 +64,14 @@ async function main(): Promise<void> {
     return
   }
   // Early requests wait until startup has finished, instead of being refused. The port is already open.
-  let open: (handle: RequestListener) => void = () => {}
-  const opened = new Promise<RequestListener>((resolve) => {
-    open = resolve
-  })
+  const early: Array<Parameters<RequestListener>> = []
+  let handle: RequestListener = (...request) => early.push(request)
   const messages = messageClasses()
-  const waiting: RequestListener = async (req, res) => {
+  const listener: RequestListener = (req, res) => {
     shutdown.mark(res)
-    return (await opened)(req, res)
+    handle(req, res)
   }
-  const server = createWebServer(config, waiting, messages)
+  const server = createWebServer(config, listener, messages)
   const shutdown = createShutdown(server)
   const port = await listen(server, config)
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
@@ -87,7 +86,8 @@ async function main(): Promise<void> {
   })
   if (!isOneOfSeveral) await openMetrics(config, { log, read: app.readMetrics })
   app.handleParseErrors(server)
-  open(app.handle)
+  handle = app.handle
+  for (const request of early.splice(0)) handle(...request)
 
   let stoppingSince: number | undefined
   const stop = async (signal: NodeJS.Signals, delaySeconds = 0) => {

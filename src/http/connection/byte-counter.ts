@@ -8,16 +8,20 @@ export interface Traffic {
   receivedBytes: number
 }
 
-// Bytes that requests of a connection were charged for at their end.
-const counted = new WeakMap<Socket, Traffic>()
+/** The bytes that requests of a connection were charged for at their end. A property costs less than a WeakMap. */
+const COUNTED = Symbol('counted bytes')
 
 /**
  * The bytes of a connection since the last call. Called at the end of each request, it returns the bytes of that request. For
  * pipelined requests, only the sum is exact.
  */
-export function trafficSince(socket: Socket): Traffic {
-  const before = counted.get(socket) ?? { bytes: 0, receivedBytes: 0 }
-  const now = { bytes: socket.bytesWritten, receivedBytes: socket.bytesRead }
-  counted.set(socket, now)
-  return { bytes: now.bytes - before.bytes, receivedBytes: now.receivedBytes - before.receivedBytes }
+export function trafficSince(connection: Socket): Traffic {
+  const socket: Socket & { [COUNTED]?: Traffic } = connection
+  const { bytesWritten, bytesRead } = socket
+  socket[COUNTED] ??= { bytes: 0, receivedBytes: 0 }
+  const counted = socket[COUNTED]
+  const traffic = { bytes: bytesWritten - counted.bytes, receivedBytes: bytesRead - counted.receivedBytes }
+  counted.bytes = bytesWritten
+  counted.receivedBytes = bytesRead
+  return traffic
 }

@@ -61,16 +61,19 @@ export function createRequestEnds({
     end({ requestId, method, path, route, clientId: client, code, startedAt }, { res, socket }) {
       const traffic = trafficSince(socket)
       const ms = performance.now() - startedAt
+      // The log leaves out what is undefined. Without spreading, all fields have the same hidden class.
       const fields = {
         requestId,
         method,
         path,
-        ...(route === undefined ? {} : { route }),
-        ...(client === undefined ? {} : { client }),
-        ...(res.headersSent ? { status: res.statusCode } : { aborted: true }),
-        ...(code === undefined ? {} : { code }),
+        route,
+        client,
+        status: res.headersSent ? res.statusCode : undefined,
+        aborted: res.headersSent ? undefined : true,
+        code,
         ms: Math.round(ms),
-        ...traffic,
+        bytes: traffic.bytes,
+        receivedBytes: traffic.receivedBytes,
         complete: res.writableFinished,
       }
       log.info(fields, 'request')

@@ -39,6 +39,12 @@ export interface Period {
 /** One day of one client. */
 export type ClientDay = { clientId: string; day: Day; storedBytes?: number } & Record<UsageName, number>
 
+interface Sum {
+  clientId: string
+  day: Day
+  counts: Partial<Record<UsageName, number>>
+}
+
 // Where the index has no counters, counting a million originals takes
 // four seconds. The result is then cached for twenty times as long.
 const CACHE_FACTOR = 20
@@ -53,26 +59,31 @@ export function createUsage({
   store: UsageStore
   now?: () => number
 }): Usage {
-  let unwritten = new Map<
-    string,
-    { clientId: string; day: Day; counts: Partial<Record<UsageName, number>> }
-  >()
+  let unwritten = new Map<string, Sum>()
+  // Most requests are of the same client as the one before.
+  let latest: Sum | undefined
   let flushing: Promise<void> | undefined
   const totals = new Map<string, { value: Totals; validUntil: number }>()
   let counting: Promise<unknown> = Promise.resolve()
 
   function add({ clientId, day, counts }: DayUsage): void {
-    const name = `${clientId} ${day}`
-    const sum = unwritten.get(name) ?? { clientId, day, counts: {} }
-    unwritten.set(name, sum)
+    const sum = sumOf(clientId, day)
     for (const [key, by] of Object.entries(counts) as Array<[UsageName, number]>)
       sum.counts[key] = (sum.counts[key] ?? 0) + by
+  }
+  function sumOf(clientId: string, day: Day): Sum {
+    if (latest?.clientId === clientId && latest.day === day) return latest
+    const name = `${clientId} ${day}`
+    latest = unwritten.get(name) ?? { clientId, day, counts: {} }
+    unwritten.set(name, latest)
+    return latest
   }
   const count = (clientId: string, counts: DayUsage['counts']) => add({ clientId, day: dayOf(now()), counts })
 
   async function write(): Promise<void> {
     const usage = [...unwritten.values()]
     unwritten = new Map()
+    latest = undefined
     try {
       if (usage.length > 0) await store.add(usage)
     } catch (error) {
@@ -110,7 +121,11 @@ export function createUsage({
   }
 
   return {
-    delivered: (clientId, bytes) => count(clientId, { deliveries: 1, deliveredBytes: bytes }),
+    delivered(clientId, bytes) {
+      const { counts } = sumOf(clientId, dayOf(now()))
+      counts.deliveries = (counts.deliveries ?? 0) + 1
+      counts.deliveredBytes = (counts.deliveredBytes ?? 0) + bytes
+    },
     failed: (clientId) => count(clientId, { errors: 1 }),
     cacheHit: (clientId) => count(clientId, { cacheHits: 1 }),
     listen(events) {

@@ -8,7 +8,9 @@ export interface RecordedLog extends Log {
 export function recordLog(): RecordedLog {
   const lines: RecordedLog['lines'] = []
   const at = (level: string) => (fields: object, message: string) => {
-    lines.push({ level, message, fields: { ...fields } })
+    // pino leaves out what is undefined.
+    const present = Object.entries(fields).filter(([, value]) => value !== undefined)
+    lines.push({ level, message, fields: Object.fromEntries(present) })
   }
   return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
