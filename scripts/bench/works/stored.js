@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import sharp from 'sharp'
+import { isNginxInstalled, startNginx } from '../peers/nginx.js'
 import { derivativeOf, startSluice } from '../sluice.js'
 import { get, startPeer } from './peer.js'
 
@@ -29,8 +30,21 @@ export const hot = {
         return { server, request: () => get('/') }
       },
     },
+    nginx(),
   ],
   outcome: (bytes) => ({ about: bytes.length }),
+}
+
+function nginx() {
+  return {
+    name: 'nginx',
+    isInstalled: isNginxInstalled,
+    async start({ folder, photos: [photo] }) {
+      const file = await derivative(folder, photo)
+      const server = await startNginx({ files: join(folder, 'files'), folder })
+      return { server, request: () => get(`/${basename(file)}`) }
+    },
+  }
 }
 
 /** The same for more connections. */
