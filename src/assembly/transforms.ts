@@ -113,7 +113,7 @@ export function openTransformations(
     evict,
     proxies:
       config.PROXY_FROM_MEGAPIXELS > 0
-        ? { uses, plans: plans.proxies, isBusy: () => admit.load().waiting > 0 }
+        ? { uses, plan: plans.proxy, isBusy: () => admit.load().waiting > 0 }
         : undefined,
     log,
   })
