@@ -90,6 +90,8 @@ describe('configuration', () => {
       MEDIA_JOBS_LIMIT: 20,
       MEDIA_JOBS_FOR: 'everyone',
       MEDIA_CONCURRENCY: 1,
+      DOCUMENT_CONCURRENCY: 2,
+      DOCUMENT_TIMEOUT_SECONDS: 60,
       MEDIA_JOBS_RUN_IN: 'worker',
       UV_THREADPOOL_SIZE: 4,
       HEADERS_TIMEOUT_SECONDS: 30,

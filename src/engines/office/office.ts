@@ -43,7 +43,6 @@ export interface OfficeEngine extends Engine<'office'> {
 
 // A small document takes 1 s and 200 MB.
 const DOCUMENT_BYTES = 250_000_000
-const TIMEOUT_MS = 120_000
 // Excel encrypts a workbook whose structure is protected, with a password that LibreOffice tries, too.
 const WITH_KNOWN_PASSWORD = new Set(['xls', 'xlsx'])
 
@@ -57,11 +56,11 @@ const WITH_KNOWN_PASSWORD = new Set(['xls', 'xlsx'])
 export function createOffice({
   folder,
   env,
-  timeoutMs = TIMEOUT_MS,
+  timeoutMs,
 }: {
   folder: string
   env: Running['env']
-  timeoutMs?: number
+  timeoutMs: number
 }): OfficeEngine {
   const scratch = createScratch(folder)
 

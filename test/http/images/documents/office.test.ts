@@ -180,6 +180,18 @@ onOneBackend('an Office document', (start) => {
     }
   })
 
+  it('is called by its format in messages about parameters', async () => {
+    const docx = await upload('libreoffice.docx')
+    const unknown = jsonOf(await exchange(service, `${docx}?unknown_parameter=1`))
+    expect(unknown).to.include({ status: 400, code: 'unknown_parameter' })
+    expect(unknown.detail).to.match(/^there is no parameter "unknown_parameter" for docx files; /)
+    const preset = jsonOf(await exchange(service, `${docx}?preset=unknown`))
+    expect(preset.detail).to.match(/^there is no preset "unknown" for docx files; /)
+    const combined = jsonOf(await exchange(service, `${docx}?pdf&w=80`))
+    expect(combined).to.include({ status: 400, code: 'unknown_parameter' })
+    expect(combined.detail).to.equal('w cannot be combined with pdf: remove one of them')
+  })
+
   it('has no parameter pdf when it is another file', async () => {
     const pdf = await fileOf('pdf-scan.pdf')
     expect((await exchange(service, `${await upload('pdf-scan.pdf')}?pdf`)).body.equals(pdf)).to.equal(true)
