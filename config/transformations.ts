@@ -86,7 +86,7 @@ export const TRANSFORMATION_VARIABLES = {
     max: 86_400,
     unit: 'seconds',
     default: 1800,
-    help: 'Timeout of a media job. The conversion of an Office document has at most 120 s.',
+    help: 'Timeout of a media job. Office documents also have DOCUMENT_TIMEOUT_SECONDS.',
   }),
   MEDIA_JOBS_LIMIT: integer({
     min: 1,
@@ -105,7 +105,21 @@ export const TRANSFORMATION_VARIABLES = {
     max: 64,
     unit: 'jobs',
     default: 1,
-    help: 'Maximum number of concurrent media jobs per process. One job uses all cores.',
+    help: 'Maximum number of concurrent jobs of videos and audio per process. One job uses all cores.',
+  }),
+  DOCUMENT_CONCURRENCY: integer({
+    min: 1,
+    max: 64,
+    unit: 'jobs',
+    default: 2,
+    help: 'Maximum number of Office documents that are converted at the same time per process. Each one uses one core, and 200 MB or more. They do not wait for videos and audio.',
+  }),
+  DOCUMENT_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 3600,
+    unit: 'seconds',
+    default: 60,
+    help: 'Timeout of the conversion of an Office document. A document of a hundred pages takes a few seconds.',
   }),
   MEDIA_JOBS_RUN_IN: oneOf({
     words: ['worker', 'web'],

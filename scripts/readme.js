@@ -22,6 +22,7 @@ const PAGES = {
   parameters: 'image-parameters.md',
   'video parameters': 'video-parameters.md',
   'audio parameters': 'audio-parameters.md',
+  'document parameters': 'document-parameters.md',
   'endpoint errors': 'errors.md',
   limits: 'limits.md',
   formats: 'formats.md',
@@ -33,12 +34,13 @@ const PAGES = {
 
 /** The text of each table, by name. */
 async function tables() {
-  const { image, video, audio } = await shippedParameters(root)
+  const { image, video, audio, application } = await shippedParameters(root)
   return {
     variables: variables(),
     parameters: parameters(image),
     'video parameters': parameters(video),
     'audio parameters': parameters(audio),
+    'document parameters': parameters(application),
     'endpoint errors': table(['Request', 'Errors'], endpointErrors()),
     limits: table(['What', 'Limit'], limits()),
     formats: table(FORMAT_HEADINGS, formats({ video: usualOutput(video), audio: usualOutput(audio) })),

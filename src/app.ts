@@ -21,6 +21,7 @@ import type { Log } from './core/log.ts'
 import { describeParameters } from './core/plugin-api/describe-parameters.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
 import { archiveInspector } from './engines/archive/zip-entries.ts'
+import { textInspector } from './engines/image/documents/text.ts'
 import { imageInspector } from './engines/image/inspector.ts'
 import { handleParseErrors } from './http/connection/malformed-requests.ts'
 import type { HttpOptions } from './http/options.ts'
@@ -152,6 +153,7 @@ async function openApp(
     plan,
     inspector: imageInspector,
     archives: archiveInspector,
+    texts: textInspector,
     findLateTruncation,
     log,
   })

@@ -47,8 +47,8 @@ async function main(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  process.stdout.write('Sluice: the worker is ready for video and audio jobs\n')
-  log.info({ concurrency: config.MEDIA_CONCURRENCY }, 'ready')
+  process.stdout.write('Sluice: the worker is ready for jobs of video, audio and Office documents\n')
+  log.info({ concurrency: config.MEDIA_CONCURRENCY, documents: config.DOCUMENT_CONCURRENCY }, 'ready')
 }
 
 await main().catch((error: Error) => {

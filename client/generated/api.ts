@@ -643,6 +643,10 @@ export interface FileInformation {
   channels?: number
   /** Sample rate in Hz. */
   sampleRate?: number
+  /** Encoding of the characters of a text. */
+  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252"
+  /** Number of lines of a text of at most 1 MiB. */
+  lines?: number
   /** Number of entries of a ZIP. */
   entryCount?: number
   /** First 1000 entries of a ZIP, with their sizes in bytes. */

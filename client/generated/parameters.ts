@@ -433,7 +433,7 @@ export interface BuiltInParameters {
   /**
    * video: One frame as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
    * audio: The cover in the file as an image, by default a JPEG. Accepts all image parameters too. Takes no value, 1 or 0.
-   * application: The page of a PDF, the cover of an EPUB or the first lines of a text as an image, by default a PNG. Accepts all image parameters too. Takes no value, 1 or 0.
+   * application: The page of a PDF or Office document, the cover of an EPUB or the first lines of a text as an image, by default a PNG. Accepts all image parameters too. Takes no value, 1 or 0.
    */
   thumbnail?: boolean | undefined
   /**

@@ -14,7 +14,7 @@ export default definePlugin({
   params: {
     thumbnail: {
       type: 'flag',
-      help: 'The page of a PDF, the cover of an EPUB or the first lines of a text as an image, by default a PNG. Accepts all image parameters too.',
+      help: 'The page of a PDF or Office document, the cover of an EPUB or the first lines of a text as an image, by default a PNG. Accepts all image parameters too.',
     },
   },
   resolve(_, { format }) {

@@ -133,8 +133,10 @@ export default definePlugin({
     const gainMap = isMapped ? 'keep' : 'ignore'
     return { frames: still ? 'first' : 'all', page, profile: icc, gainMap }
   },
-  needs({ q = 0, lossless, maxbytes, page, icc }) {
-    const isExact = lossless || maxbytes !== undefined || page !== undefined || icc === 'keep'
+  needs({ q = 0, lossless, maxbytes, page, icc }, { source }) {
+    // Pages of documents have copies. Those of a TIFF and frames of an animation have none.
+    const isUncopied = page !== undefined && !source.isBound
+    const isExact = lossless || maxbytes !== undefined || isUncopied || icc === 'keep'
     return isExact || q > COPIES_MAX_QUALITY ? undefined : 'outcome'
   },
   holds: ({ maxbytes }) => (maxbytes === undefined ? undefined : 'outcome'),

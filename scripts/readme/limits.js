@@ -47,7 +47,7 @@ export function limits() {
     ],
     [
       'Office document to transform',
-      `${set('IMAGE_MAX_BYTES', bytes)}, ${duration(constantOf('engines/office/office.ts', 'TIMEOUT_MS') / 1000)} or \`MEDIA_TIMEOUT_SECONDS\` if that is shorter, \`MEDIA_MAX_MEMORY_BYTES\``,
+      `${set('IMAGE_MAX_BYTES', bytes)}, ${set('DOCUMENT_TIMEOUT_SECONDS', duration)}, \`MEDIA_MAX_MEMORY_BYTES\``,
     ],
     [
       'Text to transform',

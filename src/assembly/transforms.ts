@@ -25,6 +25,7 @@ import { createRunner } from '../pipeline/run/run.ts'
 import { createPool } from '../process/child-pool/pool.ts'
 import { createDeliveries } from '../service/delivery/deliver.ts'
 import { createFilePlans } from '../service/delivery/find-planned.ts'
+import { MEDIA_KINDS } from '../service/delivery/media-job.ts'
 import { createMediaJobs } from '../service/delivery/media-jobs.ts'
 import { createOriginalSizes } from '../service/delivery/original-sizes.ts'
 import { createAssets } from '../service/delivery/referenced-files.ts'
@@ -113,7 +114,7 @@ export function openTransformations(
     evict,
     proxies:
       config.PROXY_FROM_MEGAPIXELS > 0
-        ? { uses, plans: plans.proxies, isBusy: () => admit.load().waiting > 0 }
+        ? { uses, plan: plans.proxy, isBusy: () => admit.load().waiting > 0 }
         : undefined,
     log,
   })
@@ -125,7 +126,7 @@ export function openTransformations(
   const plan = cachedPlans(planner)
   services.decodable.check = createCheckDecodable({ run, plan, limits, log })
   const jobs = measuredJobs(backends.jobs, { metrics, log })
-  watchJobs(jobs, ['media', 'derive'], metrics)
+  watchJobs(jobs, [...MEDIA_KINDS, 'derive'], metrics)
   const media = createMediaJobs({
     originals,
     derivations,
@@ -140,7 +141,7 @@ export function openTransformations(
     timeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     atMost: config.MEDIA_JOBS_LIMIT,
     allowed: config.MEDIA_JOBS_FOR,
-    concurrency: config.MEDIA_CONCURRENCY,
+    concurrency: { media: config.MEDIA_CONCURRENCY, document: config.DOCUMENT_CONCURRENCY },
   })
   const findLateTruncation = createFindLateTruncation({
     annotate: createAnnotate({ index, originals, records }),

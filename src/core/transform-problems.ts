@@ -43,12 +43,13 @@ export function notDecodable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: BROKEN }, cause })
 }
 
-/** Problem 422: the source needs a password. @param what `PDF` */
-export function encryptedFile(what: string): Problem {
+/** Problem 422: the source needs a password. @param what `PDF`, `document` */
+export function encryptedFile(what: string, cause?: unknown): Problem {
   return new Problem({
     status: 422,
     code: 'encrypted_file',
     detail: `This ${what} is encrypted with a password, so it cannot be transformed. Upload it without a password.`,
+    cause,
   })
 }
 

@@ -4,6 +4,14 @@ import { createSharpEngine } from './image/sharp.ts'
 import { createOffice, type OfficeEngine } from './office/office.ts'
 import { createFfmpeg, type FfmpegEngine, type FfmpegOptions } from './video/ffmpeg.ts'
 
+const DOCUMENT_MS = 60_000
+
+/** Options of all engines. */
+export interface EngineOptions extends FfmpegOptions {
+  /** Time limit of the conversion of an Office document; 60 s by default. */
+  documentTimeoutMs?: number
+}
+
 /** The engines of Sluice. */
 export interface OwnEngines {
   /** By name, with the given replacements. */
@@ -18,9 +26,9 @@ export interface OwnEngines {
  * @param options.env the complete environment of all programs
  * @param replacements of engines, by their names
  */
-export function createEngines(options: FfmpegOptions, replacements: readonly Engine[] = []): OwnEngines {
+export function createEngines(options: EngineOptions, replacements: readonly Engine[] = []): OwnEngines {
   const ffmpeg = createFfmpeg(options)
-  const office = createOffice(options)
+  const office = createOffice({ ...options, timeoutMs: options.documentTimeoutMs ?? DOCUMENT_MS })
   const all: readonly Engine[] = [
     createSharpEngine(options),
     ffmpeg,

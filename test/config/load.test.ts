@@ -44,6 +44,7 @@ describe('configuration', () => {
       HOT_CACHE_BYTES: 8_000_000,
       TRANSFORM_MAX_MEMORY_BYTES: 250_000_000,
       MEDIA_MAX_MEMORY_BYTES: 250_000_000,
+      DOCUMENT_CONCURRENCY: 1,
       TRANSFORM_WAITING: 300,
       TRANSFORM_WAITING_ADDRESS: 16,
     })
@@ -90,6 +91,8 @@ describe('configuration', () => {
       MEDIA_JOBS_LIMIT: 20,
       MEDIA_JOBS_FOR: 'everyone',
       MEDIA_CONCURRENCY: 1,
+      DOCUMENT_CONCURRENCY: 2,
+      DOCUMENT_TIMEOUT_SECONDS: 60,
       MEDIA_JOBS_RUN_IN: 'worker',
       UV_THREADPOOL_SIZE: 4,
       HEADERS_TIMEOUT_SECONDS: 30,

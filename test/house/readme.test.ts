@@ -7,7 +7,14 @@ import { demuxerOf } from '../../src/engines/ffmpeg/input.ts'
 import { imageReaderOf } from '../../src/engines/image/readers.ts'
 import type { CorpusOutcome } from '../support/media/corpus.ts'
 
-const PAGES = ['configuration', 'image-parameters', 'video-parameters', 'audio-parameters', 'client-rules']
+const PAGES = [
+  'configuration',
+  'image-parameters',
+  'video-parameters',
+  'audio-parameters',
+  'document-parameters',
+  'client-rules',
+]
 
 describe('the generated tables of docs/reference', () => {
   it('match the source code', () => {

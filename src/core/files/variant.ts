@@ -1,5 +1,6 @@
 import { sha256 } from '../bytes/digest.ts'
-import { COPY_SIDE, PROXY_SIDES, type ProxySide } from '../media/copies.ts'
+import { COPY_SIDE, PROXY_SIDES, type ProxyName } from '../media/copies.ts'
+import { derivativeKey, type ObjectKey } from './object-key.ts'
 
 const MAX_BYTES = 180
 
@@ -10,17 +11,42 @@ const MAX_BYTES = 180
 export const INFORMATION_VARIANT = 'info'
 
 /** The variant of a proxy of an original: a smaller copy, from which small derivatives are rendered. */
-export function proxyVariant(side: ProxySide): string {
+export function proxyVariant({ side, page }: ProxyName): string {
+  if (page > 1) return `${PAGE_PROXY}${page}`
   return side === COPY_SIDE ? 'proxy' : `proxy-${side}`
 }
 
-const PROXY_VARIANTS: readonly string[] = PROXY_SIDES.map(proxyVariant)
+// All pages of a document are drawn in one size, so their proxies have one size, too.
+const PAGE_PROXY = 'proxy-p'
+const PROXY_VARIANTS: readonly string[] = PROXY_SIDES.map((side) => proxyVariant({ side, page: 1 }))
 
-/** Variants that no query leads to. Such derivatives are not listed, not counted, and not delivered by their name. */
+/** Reserved variants of which each original has at most one. Those of proxies of further pages are not among them. */
 export const RESERVED_VARIANTS: readonly string[] = [INFORMATION_VARIANT, ...PROXY_VARIANTS]
 
+/** Whether no query leads to this variant. Such derivatives are not listed, not counted, and not delivered by their name. */
+export function isReservedVariant(variant: string): boolean {
+  return RESERVED_VARIANTS.includes(variant) || isPageProxyVariant(variant)
+}
+
+/** Whether a derivative of this original has a reserved variant. */
+export function isReservedKey(original: ObjectKey, derivative: ObjectKey): boolean {
+  const before = derivativeKey(original, '')
+  return derivative.startsWith(before) && isReservedVariant(derivative.slice(before.length))
+}
+
 export function isProxyVariant(variant: string): boolean {
-  return PROXY_VARIANTS.includes(variant)
+  return PROXY_VARIANTS.includes(variant) || isPageProxyVariant(variant)
+}
+
+/** Whether this is the variant of the proxy of a page after the first. */
+export function isPageProxyVariant(variant: string): boolean {
+  return variant.startsWith(PAGE_PROXY) && /^[1-9]\d*$/.test(variant.slice(PAGE_PROXY.length))
+}
+
+/** Whether a derivative of this original is the proxy of a page after the first. */
+export function isPageProxyKey(original: ObjectKey, derivative: ObjectKey): boolean {
+  const before = derivativeKey(original, '')
+  return derivative.startsWith(before) && isPageProxyVariant(derivative.slice(before.length))
 }
 
 /**

@@ -10,6 +10,19 @@ export const COPIES_FROM_PIXELS = 4_000_000
 export const PROXY_SIDES = [720, 1440, COPY_SIDE] as const
 export type ProxySide = (typeof PROXY_SIDES)[number]
 
+/** Identifies a smaller copy of an original. */
+export interface ProxyName {
+  side: ProxySide
+  /** The page of a document, from 1. Pages after the first have only the largest copy. */
+  page: number
+}
+
+/**
+ * Maximum of stored copies of pages after the first, per document. A copy of a page has 0.1 to 1 MB, and a reader pages through
+ * neighbours: the least recently used copy is evicted for a further one.
+ */
+export const MAX_PAGE_PROXIES = 16
+
 // The sides of outputs are rounded to whole pixels.
 const TOLERANCE = 1.005
 
@@ -36,4 +49,6 @@ export interface Reducible {
   shrinksOnLoad: boolean
   /** Whether decoding takes so long that all outputs are rendered from one copy, the first one too. */
   isSlow?: true
+  /** The page of a document that is rendered, if it is not the first. */
+  page?: number
 }

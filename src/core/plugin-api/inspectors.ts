@@ -60,6 +60,29 @@ export const SMALL_SIDE = 100
 /** The facts about an image that are stored as a derivative of its own. */
 export type ImageInformation = ImageFacts & ImageColors
 
+/** How the characters of a text are encoded: with a byte order mark, as UTF-8, or in neither way. */
+export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+
+/** Facts about a text, and about the page that shows its first lines. */
+export interface TextFacts {
+  encoding: TextEncoding
+  /** The number of lines; undefined for a text above 1 MiB. A line break at the end begins no further line. */
+  lines?: number
+  /** Size of the page, in pixels. */
+  width: number
+  height: number
+  pages: 1
+}
+
+/** Reads facts from texts. */
+export interface TextInspector {
+  /**
+   * Reads at most the first MiB of a text, without rendering it.
+   * @throws Problem 404, 503
+   */
+  facts(source: Asset, signal: AbortSignal): Promise<TextFacts>
+}
+
 /** The entries of an archive. */
 export interface ArchiveFacts {
   /** The number of all entries, as the archive states it. */

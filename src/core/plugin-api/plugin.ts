@@ -114,8 +114,8 @@ export interface TransformPlugin<
 
 /** The source and the limits for {@link TransformPlugin.needs}. */
 export interface NeedsContext {
-  /** `format`: by Sluice's name. */
-  source: Size & { format: string }
+  /** `format`: by Sluice's name. `isBound`: the size is an upper bound, for a page of a document. */
+  source: Size & { format: string; isBound?: true }
   limits: TransformLimits
 }
 

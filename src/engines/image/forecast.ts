@@ -99,7 +99,7 @@ export async function forecastImage(
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
   const stillImage = decoder && frames === 1 ? fullImageOf(facts, decoder, format) : undefined
   const reducible = stillImage
-    ? reducibleOfDecoded(stillImage, steps, limits)
+    ? reducibleOfDecoded(stillImage, steps, { limits, page: values.page })
     : read && reducibleOf(read.header, steps, { source, output, limits })
   return {
     bytes:

@@ -41,7 +41,9 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
 
     async open(asset, opening, context) {
       const { signal, limits } = context
-      const { frames = 'all', page = 1, profile = 'srgb', upright = false, gainMap = 'ignore' } = opening
+      const { frames = 'all', profile = 'srgb', upright = false, gainMap = 'ignore' } = opening
+      // A copy has only the page that it is of.
+      const { page = 1 } = asset.copyOf ? {} : opening
       const excerpt = await excerptOf(asset, signal)
       if (excerpt) return engine.open(excerpt, opening, context)
       checkBytes(asset, limits)

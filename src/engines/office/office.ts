@@ -5,11 +5,12 @@ import type { Log } from '../../core/log.ts'
 import { formatOfMediaType, knownFormat } from '../../core/media/formats.ts'
 import type { Engine } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
-import { notDecodable } from '../../core/transform-problems.ts'
+import { encryptedFile, notDecodable } from '../../core/transform-problems.ts'
 import { checkBytes } from '../image/pixel-limits.ts'
 import { ProgramError, type Running, runningOf } from '../programs/run.ts'
 import { assetOfFile } from '../temp/file-asset.ts'
 import { createScratch } from '../temp/scratch.ts'
+import { isEncrypted } from './encryption.ts'
 import { convertToPdf, findSoffice, INSTALL, notInstalled } from './soffice.ts'
 
 declare module '../../core/plugin-api/plugin.ts' {
@@ -23,6 +24,8 @@ export interface OfficeDraft {
   folder: string
   /** The name of the file in the folder. */
   file: string
+  /** Whether it is encrypted, although it may open with a password that all programs know. */
+  isEncrypted: boolean
 }
 
 export interface OfficeSource {
@@ -40,7 +43,8 @@ export interface OfficeEngine extends Engine<'office'> {
 
 // A small document takes 1 s and 200 MB.
 const DOCUMENT_BYTES = 250_000_000
-const TIMEOUT_MS = 120_000
+// Excel encrypts a workbook whose structure is protected, with a password that LibreOffice tries, too.
+const WITH_KNOWN_PASSWORD = new Set(['xls', 'xlsx'])
 
 /**
  * Creates the engine. It starts no process yet.
@@ -52,11 +56,11 @@ const TIMEOUT_MS = 120_000
 export function createOffice({
   folder,
   env,
-  timeoutMs = TIMEOUT_MS,
+  timeoutMs,
 }: {
   folder: string
   env: Running['env']
-  timeoutMs?: number
+  timeoutMs: number
 }): OfficeEngine {
   const scratch = createScratch(folder)
 
@@ -97,22 +101,26 @@ export function createOffice({
       afterwards(remove)
       // It detects the type by the extension, too.
       const file = `document.${extension}`
-      await rename(path, join(own, file))
-      return { draft: { folder: own, file }, source: { format } }
+      const document = join(own, file)
+      await rename(path, document)
+      const hasPassword = await isEncrypted(document)
+      if (hasPassword && !WITH_KNOWN_PASSWORD.has(format)) throw encryptedFile('document')
+      return { draft: { folder: own, file, isEncrypted: hasPassword }, source: { format } }
     },
 
-    async render({ folder: own, file }, { signal, limits, spent }) {
+    async render({ folder: own, file, isEncrypted }, { signal, limits, spent }) {
       const program = await installed()
       const within = { ...limits, timeoutMs: Math.min(timeoutMs, limits.timeoutMs) }
       const running = runningOf(within, { signal, env, group: 'document', spent })
+      const failed = (cause: unknown) => (isEncrypted ? encryptedFile('document', cause) : unreadable(cause))
       await convertToPdf(program, { folder: own, file, running }).catch((error) => {
         signal.throwIfAborted()
         if (error instanceof Problem || isKilled(error)) throw error
-        throw unreadable(error)
+        throw failed(error)
       })
       const pdf = join(own, `${basename(file, extname(file))}.pdf`)
       const made = await assetOfFile(pdf, knownFormat('pdf')).catch((error) => {
-        throw unreadable(error)
+        throw failed(error)
       })
       if (made.size > limits.outputMaxBytes) throw outputTooLarge(limits.outputMaxBytes)
       return made
@@ -134,8 +142,5 @@ function isKilled(error: unknown): boolean {
 }
 
 function unreadable(cause: unknown): Problem {
-  return notDecodable(
-    'expected an Office document that LibreOffice can read but this one is broken or encrypted',
-    cause,
-  )
+  return notDecodable('expected an Office document that LibreOffice can read but this one is broken', cause)
 }

@@ -32,7 +32,7 @@ interface Dependencies {
   ignoredParams: readonly string[]
 }
 
-// More information may be available by then: a limit was raised, or a new version of a library reads the format.
+// More information may be available by then: a limit was raised, a PDF was rendered, or a new version of a library reads the format.
 const PROBLEM_MAX_AGE_SECONDS = 60
 
 // The parameter that adds the GPS position of a photo.
@@ -71,7 +71,7 @@ export function infoRoutes(dependencies: Dependencies): Router {
         etag: sha256(bytes).slice(0, 32),
         fullContentRange: 'never',
         variesBy: [],
-        ...(found.problem ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
+        ...(found.problem || found.isProvisional ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
         readers,
         signal,
       })
@@ -100,7 +100,7 @@ function unknownParameter(word: string): Problem {
 
 /** The information about a file as JSON members. The GPS position of a photo is included only if it was requested. */
 export function informationToWire(
-  { name, record, image, media, archive, problem }: Information,
+  { name, record, image, media, archive, text, problem }: Information,
   { withLocation }: { withLocation: boolean },
 ): FileInformation {
   const { exif, ...known } = image ?? {}
@@ -117,6 +117,7 @@ export function informationToWire(
     ...known,
     ...media,
     ...archive,
+    ...text,
     ...(exif ? { exif: exif.tags } : {}),
     ...(withLocation && exif?.location ? { location: exif.location } : {}),
     ...(problem ? { problem: { code: problem.code, detail: problem.message } } : {}),

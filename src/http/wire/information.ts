@@ -47,6 +47,11 @@ export const fileInformation = z
     audioCodec: z.string().describe('Audio codec, by its name in ffmpeg.').optional(),
     channels: z.number().describe('Number of audio channels.').optional(),
     sampleRate: z.number().describe('Sample rate in Hz.').optional(),
+    encoding: z
+      .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'])
+      .describe('Encoding of the characters of a text.')
+      .optional(),
+    lines: z.number().describe('Number of lines of a text of at most 1 MiB.').optional(),
     entryCount: z.number().describe('Number of entries of a ZIP.').optional(),
     entries: z
       .array(

@@ -1,5 +1,5 @@
 import type { ClientRules } from '../../core/clients/rules/table.ts'
-import { type Format, knownFormat } from '../../core/media/formats.ts'
+import { type Format, knownFormat, transformedAs } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import {
   canonicalValue,
@@ -49,6 +49,7 @@ export function readQuery(
 ): ReadonlyMap<string, ParameterValue> {
   const { presetsOnly, allowedWidths } = rules
   const pairs = [...query]
+  const files = kindOf(format)
   const known = knownIn([...pairs, ...pairs.flatMap((pair) => pairsOfPreset(pair, presets))], ofGroup)
   const values = new Map<string, ParameterValue | undefined>()
   const seen = new Map<string, string>()
@@ -58,13 +59,13 @@ export function readQuery(
     const isPreset = word === PRESET_WORD
     if (presetsOnly && !isPreset) throw notAPreset(word)
     if (!known.words.has(word) && known.ofImages?.has(word)) throw notAnImage(word, format)
-    const { name, value } = isPreset ? { name: word } : readValue([word, received], known)
+    const { name, value } = isPreset ? { name: word } : readValue([word, received], known, files)
     const earlier = seen.get(name)
     if (earlier !== undefined) {
       throw badParameter({ param: word, expected: 'one value', received: `${earlier}, ${received}` })
     }
     seen.set(name, received)
-    if (isPreset) preset = presetNamed(received, { presets, group: known.group })
+    if (isPreset) preset = presetNamed(received, { presets, files })
     else values.set(name, value)
   }
   const requested = new Map(preset)
@@ -76,7 +77,7 @@ export function readQuery(
   // A preset requests another kind of file, and the query switches that off.
   if (known !== ofGroup && ![...requested.keys()].some((name) => ofGroup.makers.has(name))) {
     const without = [...requested.keys()].find((name) => !ofGroup.words.has(name))
-    if (without !== undefined) throw unknownParameter(without, ofGroup)
+    if (without !== undefined) throw unknownParameter(without, ofGroup, files)
   }
   // The size in a preset is the operator's choice, so it is not limited.
   const ownSize = values.has('w') || values.has('dpr')
@@ -85,16 +86,24 @@ export function readQuery(
   return withAllowedWidth(settled, { widths: allowedWidths, height: known.words.get('h')?.spec })
 }
 
+/** Files of a format in messages. A document is transformed by the parameters of images, but is no image. */
+function kindOf(format: Format): string {
+  return `${transformedAs(format) === format.group ? format.group : format.name} files`
+}
+
 /**
- * Reads one parameter of a query: its canonical name and value; undefined for a flag that is switched off. @throws
- * Problem 400, 501
+ * Reads one parameter of a query: its canonical name and value; undefined for a flag that is switched off.
+ *
+ * @param files what the parameters are for, in messages
+ * @throws Problem 400, 501
  */
 export function readValue(
   [word, received]: readonly [word: string, received: string],
   known: Known,
+  files = `${known.group} files`,
 ): { name: string; value: ParameterValue | undefined } {
   const parameter = known.words.get(word) ?? reservedParameter(word, known.group)
-  if (!parameter) throw unknownParameter(word, known)
+  if (!parameter) throw unknownParameter(word, known, files)
   const value = withMakerHint([word, received], known, () => parseParameter(word, parameter.spec, received))
   if (value !== undefined && !known.words.has(word)) throw notOffered(word)
   return { name: parameter.name, value }
@@ -167,7 +176,7 @@ function wordsOf(transforms: readonly LoadedPlugin[]): Words {
 /** @throws Problem 400 that suggests the nearest name */
 function presetNamed(
   name: string,
-  { presets, group }: { presets: PresetsOfGroup; group: MediaGroup },
+  { presets, files }: { presets: PresetsOfGroup; files: string },
 ): ReadonlyMap<string, ParameterValue> {
   const preset = presets.get(name)
   if (preset) return preset
@@ -177,7 +186,7 @@ function presetNamed(
   throw new Problem({
     status: 400,
     code: 'unknown_preset',
-    detail: `there is no preset ${JSON.stringify(received)} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
+    detail: `there is no preset ${JSON.stringify(received)} for ${files}; ${near ? `did you mean "${near}"?` : list}`,
     members: { param: PRESET_WORD, received, ...(near ? { nearest: near } : {}) },
   })
 }
@@ -200,8 +209,8 @@ function notAnImage(word: string, { name }: Format): Problem {
   )
 }
 
-function unknownParameter(word: string, all: Known): Problem {
-  const { words: known, group, without } = all
+function unknownParameter(word: string, all: Known, files: string): Problem {
+  const { words: known, without } = all
   if (without?.words.has(word)) {
     return new Problem({
       status: 400,
@@ -216,7 +225,7 @@ function unknownParameter(word: string, all: Known): Problem {
   return new Problem({
     status: 400,
     code: 'unknown_parameter',
-    detail: `there is no parameter ${JSON.stringify(truncate(word))} for ${group} files${makerHint([word], all) ?? `; ${near ? `did you mean "${near}"?` : list}`}`,
+    detail: `there is no parameter ${JSON.stringify(truncate(word))} for ${files}${makerHint([word], all) ?? `; ${near ? `did you mean "${near}"?` : list}`}`,
     members: { param: truncate(word), ...(near ? { nearest: near } : {}) },
   })
 }

@@ -43,14 +43,14 @@ const LEAST_REDUCTION_OF_COPY = 1.75
 // A small proxy is not worth its bytes when the image is hardly larger.
 const LARGEST_SCALE_OF_SMALL = 0.6
 
-/** @param options.proxyFromPixels 0: no proxies are used or made. `pixels`: the plan that decodes a copy into memory */
+/** @param options.proxyFromPixels 0: no proxies are used or made. `pixels`: the plan that decodes the copy of a page into memory */
 export function createCopies({
   proxyFromPixels,
   pixels,
   shared = createSharedPixels(),
 }: {
   proxyFromPixels: number
-  pixels: Plan
+  pixels: (page: number) => Plan
   shared?: SharedPixels
 }): Copies {
   const fromPixels = proxyFromPixels || SHARED_FROM_PIXELS
@@ -71,7 +71,7 @@ export function createCopies({
   return {
     async render({ reducible, source }, { context, decode, render }) {
       if (!reducible) return render(undefined)
-      const { full, scale, isSlow = false } = reducible
+      const { full, scale, page = 1, isSlow = false } = reducible
       const { signal, clientId, log } = context
       const proxies = proxyFromPixels > 0 ? context.proxies : undefined
       const asCopy = (asset: Asset): Asset => ({ ...asset, copyOf: full })
@@ -90,11 +90,12 @@ export function createCopies({
       )
       const [best] = useful
       const makeBest = () => {
-        if (best !== undefined && best !== COPY_SIDE) void proxies?.make(best, { atOnce: false })
+        if (best !== undefined && best !== COPY_SIDE)
+          void proxies?.make({ side: best, page }, { atOnce: false })
       }
       let isFound = false
       for (const side of useful) {
-        const stored = await proxies?.find(side)
+        const stored = await proxies?.find({ side, page })
         if (!stored) continue
         isFound = true
         const outcome = await tried(stored)
@@ -111,7 +112,7 @@ export function createCopies({
         const fromCopy = copy && (await tried(copy))
         const outcome = fromCopy ?? (await render(undefined))
         if (isFound) return outcome
-        const made = proxies?.make(COPY_SIDE, { atOnce: fromCopy !== undefined })
+        const made = proxies?.make({ side: COPY_SIDE, page }, { atOnce: fromCopy !== undefined })
         makeBest()
         // The pixels stay in memory until the proxy has been rendered from them.
         if (fromCopy && made) void shared.use(pixelsOfSource, () => made).catch(() => {})
@@ -119,8 +120,8 @@ export function createCopies({
       }
       const copyScale = scaleOfCopy(full)
       const bytes = full.width * full.height * copyScale ** 2 * BYTES_PER_PIXEL
-      const name = `${clientId} ${source.sha256}`
-      const pixelsOfSource = { name, bytes, isSlow, decode: () => decode(pixels), signal }
+      const name = `${clientId} ${source.sha256} ${page}`
+      const pixelsOfSource = { name, bytes, isSlow, decode: () => decode(pixels(page)), signal }
       const isShared = source.sha256 !== undefined && suffices(copyScale, scale)
       return isShared ? shared.use(pixelsOfSource, fromShared) : fromShared(undefined)
     },

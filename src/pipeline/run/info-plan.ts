@@ -11,9 +11,9 @@ import {
 import type { Plan, Planner, Step } from '../plan/plan.ts'
 import type { Runner } from './run.ts'
 
-/** Whether files of this format have more information than what is stored with them. */
+/** Whether a transformation reads the information about files of this format. */
 export function isInspected(format: Format): boolean {
-  // The page of a text always has the same size. An Office document would need a job.
+  // A text is only read. An Office document would need a job.
   if (isText(format) || isOffice(format)) return false
   return transformedAs(format) === 'image' || isProbed(format.group)
 }

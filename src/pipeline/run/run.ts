@@ -1,7 +1,7 @@
 import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
 import { type Box, clippedBox } from '../../core/geometry/box.ts'
-import type { ProxySide } from '../../core/media/copies.ts'
+import type { ProxyName } from '../../core/media/copies.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
@@ -25,14 +25,14 @@ export interface StoredProxies {
   /** Whether a smaller copy is rendered now, and not a derivative for a client. */
   isForCopy: boolean
   /** Never throws: without a copy the source is used. */
-  find(side: ProxySide): Promise<Asset | undefined>
+  find(name: ProxyName): Promise<Asset | undefined>
   /**
    * Notes that a copy would have been useful. Renders and stores it in the background when it is worth its cost, unless it
    * exists. Never throws.
    * @param how.atOnce without waiting for idle time: the pixels are in memory at this moment
    * @returns a promise that resolves when this has ended
    */
-  make(side: ProxySide, how: { atOnce: boolean }): Promise<void>
+  make(name: ProxyName, how: { atOnce: boolean }): Promise<void>
 }
 
 /**

@@ -6,7 +6,7 @@ import { Problem } from '../../core/problem.ts'
 import type { Plan, Planner } from '../../pipeline/plan/plan.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
-import { MEDIA_KIND, type MediaJobs, mediaJobRef, type QueuedMedia } from './media-job.ts'
+import { MEDIA_KINDS, type MediaJobs, type MediaKind, mediaJobRef, type QueuedMedia } from './media-job.ts'
 
 /** A media job of a client. Times are in milliseconds since 1970. */
 export interface ClientJob extends Pick<ListedJob, 'status' | 'createdAt' | 'endedAt'> {
@@ -35,6 +35,8 @@ export interface ClientJobs {
    */
   cancel(client: Client, key: ObjectKey): Promise<void>
 }
+
+type JobPlace = NonNullable<JobQuery['after']>
 
 /** A page of jobs. */
 export interface ClientJobQuery extends Pick<JobQuery, 'state' | 'limit'> {
@@ -81,9 +83,15 @@ export function createClientJobs({
 
   return {
     async list(client, { state, limit, after }) {
-      const place = after && { id: mediaJobRef(client, after.key).id, createdAt: after.createdAt }
-      const found = await jobs.list({ kind: MEDIA_KIND, client: client.id, state, after: place, limit })
-      return found.flatMap((job) => clientJob(client, job) ?? [])
+      const last = after && { ...mediaJobRef(client, after.key), createdAt: after.createdAt }
+      const found = await Promise.all(
+        MEDIA_KINDS.map((kind) => {
+          const query = { kind, client: client.id, state, limit }
+          return jobs.list({ ...query, after: last && (last.kind === kind ? last : placeIn(kind, last)) })
+        }),
+      )
+      const newest = found.flat().sort((one, other) => other.createdAt - one.createdAt)
+      return newest.slice(0, limit).flatMap((job) => clientJob(client, job) ?? [])
     },
 
     async retry(client, key) {
@@ -119,6 +127,12 @@ export function createClientJobs({
       if (job.status.state === 'waiting') await derivations.release(job.data as QueuedMedia)
     },
   }
+}
+
+/** The place in the list of another kind. Jobs of one millisecond are listed in the order of their kinds. */
+function placeIn(kind: MediaKind, last: { kind: MediaKind; createdAt: number }): JobPlace {
+  const isListed = MEDIA_KINDS.indexOf(kind) < MEDIA_KINDS.indexOf(last.kind)
+  return { id: '', createdAt: last.createdAt + (isListed ? -0.5 : 0.5) }
 }
 
 function clientJob(client: Client, job: ListedJob | undefined): ClientJob | undefined {

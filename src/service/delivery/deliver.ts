@@ -2,7 +2,7 @@ import { withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
-import { RESERVED_VARIANTS } from '../../core/files/variant.ts'
+import { isReservedKey } from '../../core/files/variant.ts'
 import { isLimitProblem } from '../../core/limit-problems.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
@@ -94,8 +94,7 @@ export function createDeliveries({
     file: DerivativeFile,
   ): Promise<Delivery> {
     // The information about a file has a route of its own, and a proxy has none.
-    if (RESERVED_VARIANTS.some((variant) => file.key === derivativeKey(found.name.key, variant)))
-      throw fileNotFound()
+    if (isReservedKey(found.name.key, file.key)) throw fileNotFound()
     const delivery = await current(client, found, file)
     return { ...delivery, ...UNTRANSFORMED, notes: sourceNotes(found.record) }
   }

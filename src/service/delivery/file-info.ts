@@ -1,15 +1,14 @@
 import pLimit from 'p-limit'
-import { z } from 'zod'
 import { anySignal } from '../../core/async/any-signal.ts'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type Asset, readAll } from '../../core/bytes/asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
-import { derivativeKey } from '../../core/files/object-key.ts'
+import { derivativeKey, type ObjectKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
-import { isZip, transformedAs } from '../../core/media/formats.ts'
+import { isOffice, isText, isZip, transformedAs } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type {
   ArchiveFacts,
@@ -17,15 +16,19 @@ import type {
   ImageInformation,
   ImageInspector,
   MediaFacts,
+  TextFacts,
+  TextInspector,
 } from '../../core/plugin-api/inspectors.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import { fileNotFound, Problem, unavailable } from '../../core/problem.ts'
+import { fileNotFound, Problem, unavailable, unlessStatus } from '../../core/problem.ts'
 import type { Planner } from '../../pipeline/plan/plan.ts'
 import { informationPlan, isInspected } from '../../pipeline/run/info-plan.ts'
+import { imageInformation, mediaFacts } from '../../pipeline/run/stored-information.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
 import type { FindLateTruncation } from '../derivatives/late-truncation.ts'
 import { sourceFacts } from '../derivatives/source-facts.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
+import { pdfKeyOf } from './pdf-source.ts'
 
 /** Information about an original. It is as public as the bytes of the file. */
 export interface Information extends FoundOriginal {
@@ -35,6 +38,10 @@ export interface Information extends FoundOriginal {
   media?: MediaFacts
   /** For a ZIP that can be read. */
   archive?: ArchiveFacts
+  /** For a text. */
+  text?: TextFacts
+  /** Set for an Office document without a PDF. With a PDF, the information has its pages. */
+  isProvisional?: true
   /** Why the information is incomplete. */
   problem?: Problem
 }
@@ -46,6 +53,9 @@ export interface InfoOptions {
   beforeRender?: () => Promise<void>
   signal: AbortSignal
 }
+
+/** Options with the derivative from which the information is read; by default, from the original. */
+type FromOptions = InfoOptions & { from?: ObjectKey }
 
 /** Returns information about stored files. Each file is inspected once; the result is stored next to it. */
 export interface FileInfos {
@@ -74,42 +84,6 @@ const COSTLY_HEADERS = new Set(['svg', 'tiff'])
 // Per upload: a form with a hundred files must not fill the queue.
 const CONCURRENCY = 2
 
-const imageInformation = z.object({
-  width: z.number(),
-  height: z.number(),
-  pages: z.number().optional(),
-  hasAlpha: z.boolean(),
-  colorSpace: z.string(),
-  exif: z
-    .object({
-      tags: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.number())])),
-      location: z
-        .object({ latitude: z.number(), longitude: z.number(), altitude: z.number().optional() })
-        .optional(),
-    })
-    .optional(),
-  pageSizes: z.array(z.object({ width: z.number(), height: z.number() })).optional(),
-  dominantColor: z.string().optional(),
-  thumbHash: z.string(),
-  blurHash: z.string(),
-  // Absent in what an earlier version has stored.
-  lqip: z.string().optional(),
-})
-
-const mediaFacts = z.object({
-  container: z.string(),
-  duration: z.number().optional(),
-  bitrate: z.number().optional(),
-  videoCodec: z.string().optional(),
-  width: z.number().optional(),
-  height: z.number().optional(),
-  rotation: z.number().optional(),
-  frameRate: z.number().optional(),
-  audioCodec: z.string().optional(),
-  channels: z.number().optional(),
-  sampleRate: z.number().optional(),
-})
-
 export function createFileInfos({
   originals,
   derivations,
@@ -117,6 +91,7 @@ export function createFileInfos({
   plan,
   inspector,
   archives,
+  texts,
   findLateTruncation,
   patienceMs = 30_000,
   log,
@@ -127,6 +102,7 @@ export function createFileInfos({
   plan: Planner
   inspector: ImageInspector
   archives: ArchiveInspector
+  texts: TextInspector
   findLateTruncation: FindLateTruncation
   /** How long an upload waits for the information about its files. */
   patienceMs?: number
@@ -134,13 +110,13 @@ export function createFileInfos({
 }): FileInfos {
   const reading = pLimit(HEADS_AT_ONCE)
 
-  async function loadOrRender(client: Client, found: FoundOriginal, options: InfoOptions): Promise<Asset> {
+  async function loadOrRender(client: Client, found: FoundOriginal, options: FromOptions): Promise<Asset> {
     const { key, format } = found.name
     const stored = await originals.derivativeToRead(client, key, derivativeKey(key, INFORMATION_VARIANT))
     return stored ?? derivations.derive({ ...found, client, plan: informationPlan(plan, format), ...options })
   }
 
-  async function inspected(client: Client, found: FoundOriginal, options: InfoOptions): Promise<Information> {
+  async function inspected(client: Client, found: FoundOriginal, options: FromOptions): Promise<Information> {
     const { signal } = options
     const isImage = transformedAs(found.name.format) === 'image'
     try {
@@ -155,6 +131,14 @@ export function createFileInfos({
       if (marked) return inspected(client, marked, options)
       return { ...found, ...(isImage ? await headOf(client, found, signal) : {}), problem: error }
     }
+  }
+
+  /** The pages of an Office document are those of its PDF. No PDF is rendered for this: that takes a job. */
+  async function ofOffice(client: Client, found: FoundOriginal, options: InfoOptions): Promise<Information> {
+    const pdf = await unlessStatus(400, (async () => pdfKeyOf(plan, found.name))())
+    if (!pdf || !(await originals.derivativeToRead(client, found.name.key, pdf)))
+      return { ...found, isProvisional: true }
+    return inspected(client, found, { ...options, from: pdf })
   }
 
   async function headOf(client: Client, { name, record }: FoundOriginal, signal: AbortSignal) {
@@ -195,10 +179,13 @@ export function createFileInfos({
       if (found.variant !== undefined) throw informationOfDerivative()
       const { name, record } = found
       if (isInspected(name.format)) return inspected(client, { name, record }, options)
+      if (isOffice(name.format)) return ofOffice(client, { name, record }, options)
       const source = await buckets.of(client).find(name.key, record)
       if (!source) throw fileNotFound()
-      if (!isZip(name.format)) return { name, record }
+      if (!isZip(name.format) && !isText(name.format)) return { name, record }
       await options.beforeRender?.()
+      if (isText(name.format))
+        return { name, record, text: await reading(() => texts.facts(source, options.signal)) }
       const archive = await reading(() => archives.entries(source, options.signal))
       return { name, record, ...(archive ? { archive } : {}) }
     },

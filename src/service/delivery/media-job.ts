@@ -1,5 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
-import type { ObjectKey, OriginalName } from '../../core/files/object-key.ts'
+import { type ObjectKey, type OriginalName, parseKey } from '../../core/files/object-key.ts'
+import { isOffice } from '../../core/media/formats.ts'
 import type { Preferences } from '../../core/media/preferences.ts'
 import type { JobRef, JobStatus } from '../../core/ports/jobs.ts'
 import type { Plan } from '../../pipeline/plan/plan.ts'
@@ -25,12 +26,17 @@ export interface WantedMedia extends MediaRequest {
   again?: boolean
 }
 
-/** The kind of media jobs in the queue. */
-export const MEDIA_KIND = 'media'
+/**
+ * The kinds of media jobs in the queue. Documents have a queue of their own: a conversion takes seconds and one core, and would
+ * wait for a video that takes minutes and all cores.
+ */
+export const MEDIA_KINDS = ['media', 'document'] as const
+export type MediaKind = (typeof MEDIA_KINDS)[number]
 
 /** The job that renders a derivative of a client. */
-export function mediaJobRef({ id }: Pick<Client, 'id'>, derivative: ObjectKey): JobRef {
-  return { kind: MEDIA_KIND, id: `${id} ${derivative}` }
+export function mediaJobRef({ id }: Pick<Client, 'id'>, derivative: ObjectKey): JobRef & { kind: MediaKind } {
+  const format = parseKey(derivative)?.format
+  return { kind: format && isOffice(format) ? 'document' : 'media', id: `${id} ${derivative}` }
 }
 
 /** The data of a media job in the queue. */

@@ -6,13 +6,29 @@ import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { onlyPreferences } from '../../core/media/preferences.ts'
-import { isRetryable, JobRemoved, type JobStatus, type Jobs, NotYet } from '../../core/ports/jobs.ts'
+import {
+  isRetryable,
+  type JobHandler,
+  type JobOwner,
+  JobRemoved,
+  type JobStatus,
+  type Jobs,
+  NotYet,
+  type OpenJobs,
+} from '../../core/ports/jobs.ts'
 import { fileNotFound, Problem, retryAfter, unlessStatus } from '../../core/problem.ts'
 import type { Plan, Planner } from '../../pipeline/plan/plan.ts'
 import type { Derivations, DeriveRequest } from '../derivatives/derivations.ts'
 import type { Originals } from '../originals/originals.ts'
 import { DEFERRED_FOR_MS, toDeferral } from './defer.ts'
-import { MEDIA_KIND, type MediaJobs, mediaJobRef, type QueuedMedia, type WantedMedia } from './media-job.ts'
+import {
+  MEDIA_KINDS,
+  type MediaJobs,
+  type MediaKind,
+  mediaJobRef,
+  type QueuedMedia,
+  type WantedMedia,
+} from './media-job.ts'
 import { checkMayBegin, checkPlaces, jobOwner, type MediaJobsFor } from './media-places.ts'
 
 const ATTEMPTS = 3
@@ -53,8 +69,8 @@ export function createMediaJobs({
   atMost: number
   /** Who may begin jobs. */
   allowed: MediaJobsFor
-  /** The number of jobs that this process runs at the same time. */
-  concurrency: number
+  /** The number of jobs of each kind that this process runs at the same time. */
+  concurrency: Readonly<Record<MediaKind, number>>
   retryMs?: number
   now?: () => number
 }): MediaJobs {
@@ -63,6 +79,13 @@ export function createMediaJobs({
   const oneAtATime = pLimit(1)
 
   const keyOf = ({ original, plan }: WantedMedia) => derivativeKey(original.name.key, plan.variant)
+
+  /** Counts the jobs of all kinds: they share the places of their client. */
+  async function openOf(owner: JobOwner): Promise<OpenJobs> {
+    const open = await Promise.all(MEDIA_KINDS.map((kind) => jobs.openOf(kind, owner)))
+    const sum = (of: keyof OpenJobs) => open.reduce((total, each) => total + each[of], 0)
+    return { all: sum('all'), anonymous: sum('anonymous'), sameAddress: sum('sameAddress') }
+  }
 
   async function begin(wanted: WantedMedia): Promise<JobStatus> {
     const { client, original, query, preferences, isHeld = false, isSource = false, again = false } = wanted
@@ -78,7 +101,7 @@ export function createMediaJobs({
       if (meanwhile && !mayBegin(meanwhile)) return meanwhile
       await wanted.beforeJob?.()
       const owner = jobOwner(client.id, wanted.caller)
-      checkPlaces(wanted, await jobs.openOf(MEDIA_KIND, owner), atMost)
+      checkPlaces(wanted, await openOf(owner), atMost)
       const deadline = await derivations.reserve({
         ...original,
         client,
@@ -127,6 +150,22 @@ export function createMediaJobs({
     return false
   }
 
+  const runJob: JobHandler<QueuedMedia> = async ({ data, attempt }, { progress, ...run }) => {
+    const { signal, leave } = anySignal([run.signal, stopping.signal])
+    const isTriedAgain = (error: unknown) => {
+      const thrown = toDeferral(error, data.until > now())
+      return thrown instanceof NotYet || (attempt < ATTEMPTS && isRetryable(thrown))
+    }
+    try {
+      if (!(await make(data, { signal, progress, isTriedAgain }))) await derivations.release(data)
+    } catch (error) {
+      if (run.signal.reason instanceof JobRemoved) await derivations.release(data)
+      throw stopping.signal.aborted ? new NotYet(0) : toDeferral(error, data.until > now())
+    } finally {
+      leave()
+    }
+  }
+
   return {
     begin,
 
@@ -160,26 +199,10 @@ export function createMediaJobs({
     },
 
     work() {
-      jobs.work<QueuedMedia>(
-        MEDIA_KIND,
-        async ({ data, attempt }, { progress, ...run }) => {
-          const { signal, leave } = anySignal([run.signal, stopping.signal])
-          const isTriedAgain = (error: unknown) => {
-            const thrown = toDeferral(error, data.until > now())
-            return thrown instanceof NotYet || (attempt < ATTEMPTS && isRetryable(thrown))
-          }
-          try {
-            if (!(await make(data, { signal, progress, isTriedAgain }))) await derivations.release(data)
-          } catch (error) {
-            if (run.signal.reason instanceof JobRemoved) await derivations.release(data)
-            throw stopping.signal.aborted ? new NotYet(0) : toDeferral(error, data.until > now())
-          } finally {
-            leave()
-          }
-        },
-        // Three parts have this time each: waiting for the file, rendering, and storing.
-        { concurrency, limitMs: 3 * timeoutMs, attempts: ATTEMPTS, retryMs, retryMaxMs: 6 * retryMs },
-      )
+      // Three parts have this time each: waiting for the file, rendering, and storing.
+      const limits = { limitMs: 3 * timeoutMs, attempts: ATTEMPTS, retryMs, retryMaxMs: 6 * retryMs }
+      for (const kind of MEDIA_KINDS)
+        jobs.work<QueuedMedia>(kind, runJob, { ...limits, concurrency: concurrency[kind] })
     },
 
     stop: () => stopping.abort(new DOMException('the process is stopping', 'AbortError')),

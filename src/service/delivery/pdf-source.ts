@@ -1,4 +1,4 @@
-import { derivativeKey, type ObjectKey } from '../../core/files/object-key.ts'
+import { derivativeKey, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import { isOffice } from '../../core/media/formats.ts'
 import type { Planner } from '../../pipeline/plan/plan.ts'
 import type { NotedUses } from '../derivatives/noted-uses.ts'
@@ -8,6 +8,11 @@ import type { MediaJobs } from './media-job.ts'
 import { isChosenByClient } from './media-places.ts'
 
 const QUERY = [['pdf', '']] as const
+
+/** The key of the PDF of an Office document. @throws Problem 400 when the operator has disabled the plugin */
+export function pdfKeyOf(plan: Planner, { key, format }: OriginalName): ObjectKey {
+  return derivativeKey(key, plan({ query: QUERY, format, preferences: {} }).variant)
+}
 
 /**
  * Ensures that the source of a page is stored: for an Office document its PDF, which a job renders once.

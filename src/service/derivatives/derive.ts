@@ -22,7 +22,7 @@ export function createDerivations({
   locks: Locks
   cpuTime: Pick<CpuTime, 'check'>
   /** Without it, no proxies are made or used. */
-  proxies?: Pick<ProxiesOptions, 'uses' | 'plans' | 'isBusy'> | undefined
+  proxies?: Pick<ProxiesOptions, 'uses' | 'plan' | 'isBusy'> | undefined
   now?: () => number
 }): Derivations {
   const { index, buckets, log } = options

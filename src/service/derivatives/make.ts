@@ -2,7 +2,7 @@ import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
 import { bytesOfDerivatives, type DerivativeLimits } from '../../core/budgets/storage.ts'
 import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import { isProxyVariant, RESERVED_VARIANTS } from '../../core/files/variant.ts'
+import { isProxyVariant, isReservedVariant } from '../../core/files/variant.ts'
 import { tooManyVariants } from '../../core/limit-problems.ts'
 import type { Log } from '../../core/log.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
@@ -84,8 +84,8 @@ export function createMaker(options: MakerOptions): Maker {
   /** → `pending`. @returns its deadline, or undefined when there is no room to store it @throws Problem 404 */
   async function note(request: Unrendered, key: ObjectKey): Promise<number | undefined> {
     const deadline = now() + limitMsOf(request) + GRACE_MS
-    // There is one derivative of each reserved variant at most, so they do not count against the limit.
-    const limited = !RESERVED_VARIANTS.includes(request.plan.variant)
+    // There are few derivatives of reserved variants, so they do not count against the limit.
+    const limited = !isReservedVariant(request.plan.variant)
     const begin = () => unlessStatus(404, space.begin(claimOf(request, key), { deadline, limited }))
     let isStorable = await begin()
     // The index was emptied after the original was found, for example by a restart of Redis. The bucket still has the original.

@@ -6,8 +6,9 @@ import {
 } from '../../core/budgets/storage.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey } from '../../core/files/object-key.ts'
-import { RESERVED_VARIANTS } from '../../core/files/variant.ts'
+import { isPageProxyKey, RESERVED_VARIANTS } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
+import { MAX_PAGE_PROXIES } from '../../core/media/copies.ts'
 import type { UsedDerivative } from '../../core/ports/derivative-uses.ts'
 import type { DerivativeIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
@@ -25,7 +26,8 @@ export interface Claim {
 /** Makes room for new derivatives by evicting the least recently used ones. */
 export interface DerivativeSpace {
   /**
-   * Notes the derivative as pending. `limited`: whether it counts against `VARIANT_LIMIT`.
+   * Notes the derivative as pending. `limited`: whether it counts against `VARIANT_LIMIT`. Proxies of pages have a limit of
+   * their own.
    * @returns whether it may be stored: false when a limit is reached and no derivative can be evicted
    * @throws Problem 404 when the original is being deleted
    */
@@ -61,6 +63,14 @@ export function createDerivativeSpace({
     return used.filter(({ key, use }) => key !== claim.key && mayEvict(claim, use))
   }
 
+  /** The derivatives that do not count against the limit of this claim. */
+  async function uncountedFor(claim: Claim, { isPage }: { isPage: boolean }): Promise<ObjectKey[]> {
+    const { key: original } = claim.original
+    const known = (await index.look(refOf(claim)))?.derivatives ?? []
+    const others = known.flatMap(({ key }) => (isPageProxyKey(original, key) === isPage ? [] : [key]))
+    return isPage ? others : [...reservedOf(original), ...others]
+  }
+
   /** @returns whether it was evicted, by this call or another one */
   async function tryToEvict({ client }: Claim, { original, key }: UsedDerivative): Promise<boolean> {
     try {
@@ -93,19 +103,23 @@ export function createDerivativeSpace({
     atMost,
 
     async begin(claim, { deadline, limited }) {
-      const uncounted = RESERVED_VARIANTS.map((variant) => derivativeKey(claim.original.key, variant))
-      const options = { atMost: atMost(claim.client), uncounted }
+      const { client, original, key } = claim
+      const isPage = isPageProxyKey(original.key, key)
+      const most = isPage ? MAX_PAGE_PROXIES : limited ? atMost(client) : undefined
+      // Most originals have no proxies of pages: the others are looked at when the limit seems to be reached.
+      let uncounted = isPage ? await uncountedFor(claim, { isPage }) : reservedOf(original.key)
       for (let round = 0; round < ROUNDS; round += 1) {
-        const start = await index.beginDerivative(
-          refOf(claim),
-          claim.key,
-          deadline,
-          limited ? options : undefined,
-        )
+        const options = most === undefined ? undefined : { atMost: most, uncounted }
+        const start = await index.beginDerivative(refOf(claim), key, deadline, options)
         if (start === 'refused') throw fileNotFound()
         if (start === 'begun') return true
-        const [victim] = await evictable(claim, refOf(claim), 2)
-        if (!victim || !(await tryToEvict(claim, victim))) break
+        if (isPage || round > 0) {
+          const others = new Set(uncounted)
+          const used = await evictable(claim, refOf(claim), others.size + 2)
+          const victim = used.find((one) => !others.has(one.key))
+          if (!victim || !(await tryToEvict(claim, victim))) break
+        }
+        uncounted = await uncountedFor(claim, { isPage })
       }
       if (!claim.isHeld) return false
       if ((await index.beginDerivative(refOf(claim), claim.key, deadline)) === 'begun') return true
@@ -122,4 +136,8 @@ export function createDerivativeSpace({
       return fits || isHeld
     },
   }
+}
+
+function reservedOf(original: ObjectKey): ObjectKey[] {
+  return RESERVED_VARIANTS.map((variant) => derivativeKey(original, variant))
 }

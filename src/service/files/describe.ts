@@ -1,7 +1,7 @@
 import type { Client } from '../../core/clients/client.ts'
-import { classifyKey, derivativeKey } from '../../core/files/object-key.ts'
+import { classifyKey } from '../../core/files/object-key.ts'
 import type { PathCandidates } from '../../core/files/request-path.ts'
-import { RESERVED_VARIANTS } from '../../core/files/variant.ts'
+import { isReservedKey } from '../../core/files/variant.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
@@ -48,9 +48,8 @@ export function createDescribe({
     const { key } = found.name
     const known = await index.look({ clientId: client.id, key })
     if (known?.original.state !== 'stored') throw fileNotFound()
-    const reserved = RESERVED_VARIANTS.map((variant) => derivativeKey(key, variant))
     const derivatives = known.derivatives
-      .filter((one) => !reserved.includes(one.key) && classifyKey(one.key) !== undefined)
+      .filter((one) => !isReservedKey(key, one.key) && classifyKey(one.key) !== undefined)
       .sort((one, other) => (one.key < other.key ? -1 : 1))
     return {
       name: found.name,

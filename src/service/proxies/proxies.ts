@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import { derivativeKey } from '../../core/files/object-key.ts'
 import { INFORMATION_VARIANT, isProxyVariant, proxyVariant } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
-import { COPY_SIDE, type ProxySide } from '../../core/media/copies.ts'
+import { COPY_SIDE, type ProxyName } from '../../core/media/copies.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileLookup } from '../../core/ports/file-index.ts'
 import { Problem, unlessStatus } from '../../core/problem.ts'
@@ -30,7 +30,7 @@ export interface ProxiesOptions {
   /** Renders and stores the proxy. */
   derive: (request: DeriveRequest) => Promise<MadeAsset>
   uses: Pick<NotedUses, 'note'>
-  plans: ReadonlyMap<ProxySide, Plan>
+  plan: (name: ProxyName) => Plan
   /** Whether requests wait for a turn to render. */
   isBusy: () => boolean
   log: Log
@@ -50,7 +50,7 @@ const WORTH_FROM = 3
 
 /** Creates the proxies of this process. */
 export function createProxies(options: ProxiesOptions): Proxies {
-  const { index, buckets, derive, uses, plans, isBusy, log, patienceMs = PATIENCE_MS } = options
+  const { index, buckets, derive, uses, plan: planOf, isBusy, log, patienceMs = PATIENCE_MS } = options
   // Small ones do not wait for idle time, nor for large ones that do.
   const [oneLarge, oneSmall] = [pLimit(1), pLimit(1)]
   const failed = new LRUCache<string, true>(FAILED)
@@ -80,7 +80,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
     }
   }
 
-  function isWorth(name: string, side: ProxySide): boolean {
+  function isWorth(name: string, { side }: ProxyName): boolean {
     if (side === COPY_SIDE) return true
     const times = (wanted.get(name) ?? 0) + 1
     wanted.set(name, times)
@@ -89,24 +89,24 @@ export function createProxies(options: ProxiesOptions): Proxies {
 
   async function begin(
     request: DeriveRequest,
-    side: ProxySide,
+    proxy: ProxyName,
     { atOnce }: { atOnce: boolean },
   ): Promise<void> {
     const { client, record } = request
-    const plan = plans.get(side)
-    const nameOf = (of: ProxySide) => `${client.id} ${record.key} ${record.sha256} ${of}`
-    const name = nameOf(side)
-    if (!plan || !isWorth(name, side)) return
+    const nameOf = ({ side, page }: ProxyName) =>
+      `${client.id} ${record.key} ${record.sha256} ${side} ${page}`
+    const name = nameOf(proxy)
+    if (!isWorth(name, proxy)) return
     if (stopping.signal.aborted || failed.has(name) || underWay.has(name)) return
     if (underWay.size >= MAX_WAITING) return
-    const isSmall = side !== COPY_SIDE
+    const isSmall = proxy.side !== COPY_SIDE
     const work = async () => {
       stopping.signal.throwIfAborted()
-      if (isSmall || atOnce || (await idle())) await make(request, plan, name)
+      if (isSmall || atOnce || (await idle())) await make(request, planOf(proxy), name)
     }
     // It is rendered from the large one, if that is about to be stored.
     const afterLarge = async () => {
-      await underWay.get(nameOf(COPY_SIDE))
+      await underWay.get(nameOf({ ...proxy, side: COPY_SIDE }))
       await oneSmall(work)
     }
     const made = isSmall ? afterLarge() : atOnce ? work() : oneLarge(work)
@@ -123,8 +123,8 @@ export function createProxies(options: ProxiesOptions): Proxies {
       const isForCopy = isProxyVariant(plan.variant)
       return {
         isForCopy,
-        async find(side) {
-          const key = derivativeKey(record.key, proxyVariant(side))
+        async find(name) {
+          const key = derivativeKey(record.key, proxyVariant(name))
           const known = (await unlessStatus(503, index.find(ref, key)))?.derivative
           if (known?.state !== 'stored') return undefined
           const asset = await unlessStatus(503, buckets.of(client).find(key, known.record))
@@ -132,8 +132,8 @@ export function createProxies(options: ProxiesOptions): Proxies {
           uses.note(ref, key, { isHeld: false })
           return asset
         },
-        async make(side, how) {
-          if (!isForCopy) await begin(request, side, how)
+        async make(name, how) {
+          if (!isForCopy) await begin(request, name, how)
         },
       }
     },

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { createClient, type SluiceClient } from '../../../client/index.ts'
 import { derivativeKey, storedKey } from '../../../src/core/files/object-key.ts'
@@ -9,7 +10,7 @@ import { film, sound } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import type { Service } from '../../support/service.ts'
+import { PROJECT, type Service } from '../../support/service.ts'
 
 const clientOf = ({ url }: Service, { tokens }: Pick<Caller, 'tokens'>) =>
   createClient({ baseUrl: url, secret: tokens.secretClientToken })
@@ -145,6 +146,29 @@ onOneBackend('media jobs', (start) => {
       }
     })
     expect(await service.objects()).to.have.length(2)
+  })
+
+  it('of documents do not wait for those of videos, and are in the same list', async function () {
+    this.timeout(60_000)
+    expect((await exchange(service, `${video.src}?w=44`)).status).to.equal(423)
+    await eventually(async () => expect((await firstOf(client))?.state).to.equal('active'))
+    const bytes = await readFile(join(PROJECT, 'test/corpus/files/libreoffice.odt'))
+    const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.odt', bytes })
+    const pdf = await exchange(service, `${src}?pdf&wait=30`)
+    expect(pdf.status, pdf.body.toString('latin1', 0, 300)).to.equal(200)
+    const listed: Array<[string, string]> = []
+    for (let cursor: string | undefined; ; ) {
+      const page = await client.jobs.page({ limit: 1, ...(cursor ? { cursor } : {}) })
+      listed.push(...page.jobs.map(({ id, state }): [string, string] => [id, state]))
+      cursor = page.next
+      if (!cursor) break
+    }
+    expect(listed).to.deep.equal([
+      [encodedId(`${s3PathOriginal}_pdf=1`), 'done'],
+      [encodedId(`${video.s3PathOriginal}_w=44`), 'active'],
+    ])
+    for (const [id] of listed) await client.jobs.cancel(id)
+    await eventually(async () => expect((await client.jobs.page()).jobs).to.deep.equal([]))
   })
 
   it('are for secrets that are valid for everything', async () => {

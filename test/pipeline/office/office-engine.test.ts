@@ -33,12 +33,13 @@ describe('the engine of Office documents', function () {
     how: Parameters<typeof context>[0] = {},
     timeoutMs = 60_000,
     env = programEnvironment(),
+    [bytes, format] = [document, 'docx'],
   ): Promise<Buffer> {
     const engine = createOffice({ folder, env, timeoutMs })
     const leftovers: Array<() => Promise<void>> = []
     const all = context({ ...how, afterwards: (work) => void leftovers.push(work) })
     try {
-      const { draft } = await engine.open(assetOf(document, 'docx'), {}, all)
+      const { draft } = await engine.open(assetOf(bytes, format), {}, all)
       return await readAll(await engine.render(draft, all))
     } finally {
       for (const remove of leftovers) await remove()
@@ -103,10 +104,17 @@ describe('the engine of Office documents', function () {
 
     /** Runs these lines of a shell, in the folder of the document, instead of LibreOffice. */
     async function convertedBy(...lines: string[]): Promise<Buffer> {
+      return convertedWith(lines)
+    }
+
+    async function convertedWith(
+      lines: string[],
+      of: [bytes: Buffer, format: string] = [document, 'docx'],
+    ): Promise<Buffer> {
       const script = ['#!/bin/sh', 'for last; do :; done', 'cd "$(dirname "$last")"', ...lines].join('\n')
       await writeFile(join(programs, 'soffice'), script, { mode: 0o755 })
       const { PATH, ...env } = programEnvironment()
-      return converted({}, 60_000, { ...env, PATH: `${programs}:${PATH}` })
+      return converted({}, 60_000, { ...env, PATH: `${programs}:${PATH}` }, of)
     }
 
     it('starts it again when it has set up its profile', async () => {
@@ -120,6 +128,25 @@ describe('the engine of Office documents', function () {
     it('may succeed later when it was killed', async () => {
       const error = await rejection(convertedBy('kill -KILL $$'))
       expect(error).to.include({ exitCode: null, signal: 'SIGKILL' })
+    })
+
+    for (const name of ['word-encrypted.doc', 'word-encrypted.docx', 'powerpoint-encrypted.ppt']) {
+      it(`is not started for a document with a password: ${name}`, async () => {
+        const bytes = await readFile(join(PROJECT, 'test/corpus/files', name))
+        const line = 'printf %%PDF-1.7 > document.pdf'
+        const error = await rejection(convertedWith([line], [bytes, name.split('.')[1] ?? '']))
+        expect(error).to.include({ status: 422, code: 'encrypted_file' })
+      })
+    }
+
+    it('is asked whether it knows the password of a workbook', async () => {
+      const bytes = await readFile(join(PROJECT, 'test/corpus/files/excel-encrypted.xls'))
+      const pdf = await convertedWith(['printf %%PDF-1.7 > document.pdf'], [bytes, 'xls'])
+      expect(pdf.toString()).to.equal('%PDF-1.7')
+      for (const line of ['exit 0', 'exit 1']) {
+        const error = await rejection(convertedWith([line], [bytes, 'xls']))
+        expect(error).to.include({ status: 422, code: 'encrypted_file' })
+      }
     })
 
     for (const [what, line] of [

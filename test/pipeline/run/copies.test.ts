@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
-import { COPY_SIDE, type Reducible } from '../../../src/core/media/copies.ts'
+import { COPY_SIDE, type ProxyName, type Reducible } from '../../../src/core/media/copies.ts'
 import type { Plan } from '../../../src/pipeline/plan/plan.ts'
 import { createCopies } from '../../../src/pipeline/run/copies.ts'
 import { context } from '../image/transform.ts'
@@ -13,7 +13,7 @@ const slow: Reducible = { full, scale: 0.1, shrinksOnLoad: false, isSlow: true }
 
 describe('copies of an image', () => {
   it('are decoded once for its first output and its proxy, if decoding is slow', async () => {
-    const copies = createCopies({ proxyFromPixels: 12_000_000, pixels: {} as Plan })
+    const copies = createCopies({ proxyFromPixels: 12_000_000, pixels: () => ({}) as Plan })
     let decodes = 0
     const decode = async () => {
       decodes += 1
@@ -28,7 +28,7 @@ describe('copies of an image', () => {
     const proxies = {
       isForCopy: false,
       find: async () => undefined,
-      async make(side: number) {
+      async make({ side }: ProxyName) {
         if (side !== COPY_SIDE) return
         // As the index and the locks are read first.
         await new Promise((resolve) => setTimeout(resolve, 5))
@@ -51,7 +51,7 @@ describe('copies of an image', () => {
   })
 
   it('are used for one output alone only if decoding is slow', async () => {
-    const copies = createCopies({ proxyFromPixels: 0, pixels: {} as Plan })
+    const copies = createCopies({ proxyFromPixels: 0, pixels: () => ({}) as Plan })
     const { isSlow: _, ...fast } = slow
     for (const [reducible, used] of [
       [slow, true],

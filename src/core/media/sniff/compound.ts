@@ -10,6 +10,8 @@ const STREAMS: ReadonlyArray<readonly [name: string, format: string]> = [
   ['__properties_version1.0', 'msg'],
 ]
 const FAMILY = new Set(['doc', 'xls', 'ppt', 'msg', 'vsd', 'msi'])
+// These are ZIPs, but with a password Office writes them as a stream of a compound file.
+const ENCRYPTED = /^(?:doc|dot|xls|xlt|ppt|pps|pot)[xm]$|^vsdx$/
 const ENTRY_BYTES = 128
 
 /** Whether these are the first bytes of a compound file (MS-CFB). */
@@ -34,7 +36,7 @@ export function compoundFormat(head: Uint8Array, extension: string): Format {
   const stream = STREAMS.find(([name]) => names.has(name))
   if (stream) return knownFormat(stream[1])
   const named = formatOfExtension(extension)
-  return named && FAMILY.has(named.name) ? named : knownFormat('cfb')
+  return named && (FAMILY.has(named.name) || ENCRYPTED.test(named.name)) ? named : knownFormat('cfb')
 }
 
 function entryNames(directory: Uint8Array): Set<string> {

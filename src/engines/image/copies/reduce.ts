@@ -12,6 +12,8 @@ const LOSSY = new Set(['jpeg', 'webp', 'avif'])
 // A drawing or a screenshot is smaller as PNG, and loses nothing. A photo has ten times the bytes, and decodes three times
 // as slowly.
 const PNG_MAX_FACTOR = 1.5
+// As of the parameter page.
+const MAX_PAGE = 10_000
 
 /**
  * Renders a smaller copy of an image. No query names this step: the pipeline adds it.
@@ -31,8 +33,9 @@ const plugin = definePlugin({
     w: { type: 'integer', min: PROXY_SIDES[0], max: COPY_SIDE, default: COPY_SIDE, help: '' },
     h: { type: 'integer', min: PROXY_SIDES[0], max: COPY_SIDE, default: COPY_SIDE, help: '' },
     f: { type: 'enum', values: ['tiff', 'jpeg'], default: 'jpeg', help: '' },
+    page: { type: 'integer', min: 1, max: MAX_PAGE, help: '' },
   },
-  opening: () => ({ frames: 'first', upright: true }),
+  opening: ({ page = 1 }) => ({ frames: 'first', upright: true, page }),
   holds: () => 'outcome',
   needs: ({ w, h }, { source }) => {
     const scale = Math.min(1, w / source.width, h / source.height)

@@ -37,14 +37,19 @@ export function reducibleOf(
   return { full, scale, shrinksOnLoad }
 }
 
-/** As {@link reducibleOf}, for an image that a decoder of our own reads: it is upright, has one frame, and 8 bits per channel. */
+/**
+ * As {@link reducibleOf}, for an image that a decoder of our own reads: it is upright, has one frame, and 8 bits per channel.
+ *
+ * @param options.page the page of a document
+ */
 export function reducibleOfDecoded(
   full: FullImage,
   steps: readonly ForecastStep[],
-  limits: TransformLimits,
+  { limits, page = 1 }: { limits: TransformLimits; page?: number | undefined },
 ): Reducible | undefined {
   const scale = leastScale(steps, { source: full, limits })
-  return scale === undefined ? undefined : { full, scale, shrinksOnLoad: false, isSlow: true }
+  if (scale === undefined) return undefined
+  return { full, scale, shrinksOnLoad: false, isSlow: true, ...(page > 1 ? { page } : {}) }
 }
 
 /** Whether one of the steps opens the source in this way. */

@@ -1,9 +1,12 @@
+import type { TextEncoding } from '../../../core/plugin-api/inspectors.ts'
+
 // A page has room for these. More characters of a line are clipped.
 const LINES = 58
 const COLUMNS = 80
 const TAB_STOP = 4
 // A line of combining characters has no width: they are counted, too.
 const MAX_CHARACTERS = 4 * COLUMNS
+const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/
 
 // Control characters except the tab; marks that change the direction of all that follows; and code points that are no characters.
 const NOT_DRAWN =
@@ -12,22 +15,30 @@ const WIDE =
   /^(?:[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}])/u
 
 /** Decodes the start of a text file: UTF-16 with a byte order mark, UTF-8, otherwise Windows-1252. */
-export function decodedText(bytes: Uint8Array): string {
+export function decodedText(bytes: Uint8Array): { text: string; encoding: TextEncoding } {
   const [first, second] = bytes
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
+  const as = (encoding: TextEncoding) => ({ text: new TextDecoder(encoding).decode(bytes), encoding })
+  if (first === 0xff && second === 0xfe) return as('utf-16le')
+  if (first === 0xfe && second === 0xff) return as('utf-16be')
   try {
     // `stream` accepts a character that the end of the bytes cuts in two.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+    return { text, encoding: 'utf-8' }
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
+    return as('windows-1252')
   }
+}
+
+/** The number of lines of a text. A line break at the end begins no further line. */
+export function lineCount(text: string): number {
+  const breaks = text.match(new RegExp(LINE_BREAK, 'g')) ?? []
+  return breaks.length + (text === '' || /[\n\r\u2028\u2029]$/.test(text) ? 0 : 1)
 }
 
 /** The lines of a text that fit on a page, of characters that can be drawn, and with spaces instead of tabs. */
 export function linesOnPage(text: string): string[] {
   return text
-    .split(/\r\n|[\n\r\u2028\u2029]/, LINES)
+    .split(LINE_BREAK, LINES)
     .map((line) => clipped(line.slice(0, MAX_CHARACTERS).replace(NOT_DRAWN, '\ufffd')))
 }
 

@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import sharp, { type OverlayOptions } from 'sharp'
+import { readStart } from '../../../core/bytes/asset.ts'
+import type { TextInspector } from '../../../core/plugin-api/inspectors.ts'
 import type { Decoder } from '../decoders/decoder.ts'
 import { checkPage } from '../pixel-limits.ts'
-import { decodedText, linesOnPage } from './text-lines.ts'
+import { decodedText, lineCount, linesOnPage } from './text-lines.ts'
 
 // A page in A4, at 150 pixels per inch.
 const PAGE = { width: 1240, height: 1754 }
@@ -33,8 +35,20 @@ export const text: Decoder = {
     checkPage(number, { pages: 1 })
     check(PAGE)
     const white = sharp({ create: { ...PAGE, channels: 3, background: 'white' } })
-    const page = white.composite(await drawn(linesOnPage(decodedText(bytes)))).removeAlpha()
+    const page = white.composite(await drawn(linesOnPage(decodedText(bytes).text))).removeAlpha()
     return { bytes: await page.tiff({ compression: 'none' }).toBuffer(), mediaType: 'image/tiff' }
+  },
+}
+
+// Its lines are counted in 10 ms. A larger text is most likely a log or a table, which would be read only for this number.
+const COUNTED_BYTES = 1024 * 1024
+
+/** The facts about texts, from their first bytes. */
+export const textInspector: TextInspector = {
+  async facts(source, signal) {
+    const { text, encoding } = decodedText(await readStart(source, { maxBytes: COUNTED_BYTES, signal }))
+    const counted = source.size <= COUNTED_BYTES ? { lines: lineCount(text) } : {}
+    return { encoding, ...counted, ...PAGE, pages: 1 }
   },
 }
 

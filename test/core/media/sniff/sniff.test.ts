@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { FORMATS } from '../../../../src/core/media/formats.ts'
+import { FORMATS, knownFormat } from '../../../../src/core/media/formats.ts'
 import { SNIFF_BYTES, sniff } from '../../../../src/core/media/sniff/sniff.ts'
 import { animation, picture } from '../../../support/media/images.ts'
 import { shown } from '../../shown.ts'
@@ -337,6 +339,14 @@ describe('the type', () => {
         }
       })
     }
+
+    it('is DOCX for an encrypted one, which is no ZIP, only with that name', async () => {
+      const bytes = await readFile(join('test', 'corpus', 'files', 'word-encrypted.docx'))
+      const { mediaType } = knownFormat('docx')
+      expect(await sniffed(bytes, 'a.docx')).to.deep.equal(['docx', mediaType])
+      for (const file of ['a.png', 'a.zip', 'a.html', ''])
+        expect(await sniffed(bytes, file), file).to.deep.equal(['cfb', 'application/x-cfb'])
+    })
 
     it('is bin for an empty file, unless its name is that of a text', async () => {
       expect(await sniffed('', 'a.png')).to.deep.equal(['bin', 'application/octet-stream'])

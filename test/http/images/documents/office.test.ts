@@ -64,6 +64,26 @@ onOneBackend('an Office document', (start) => {
       expect((await exchange(service, path)).status, path).to.equal(404)
   })
 
+  it('has its pages in its information, once it has a PDF', async function () {
+    this.timeout(60_000)
+    const src = await upload('libreoffice.docx')
+    const info = src.replace('/upload/', '/info/')
+    const before = await exchange(service, info)
+    expect(before.status).to.equal(200)
+    expect(jsonOf(before)).to.include({ format: 'docx' }).and.not.include.keys('pages', 'problem')
+    expect(before.headers['cache-control']).to.include('max-age=60')
+    // No job has begun.
+    expect((await service.objects()).filter((key) => key.includes('_pdf'))).to.deep.equal([])
+    const waited = await exchange(service, `${src}?pdf&wait=30`)
+    expect(waited.status, waited.body.toString('latin1', 0, 300)).to.equal(200)
+    const known = await exchange(service, info)
+    expect(known.headers['cache-control']).to.include('max-age=604800')
+    const { pages, pageSizes, ...facts } = jsonOf(known)
+    expect(pages).to.equal(2)
+    expect(pageSizes).to.have.length(2)
+    expect(facts).to.include({ format: 'docx', hasAlpha: false }).and.include.keys('width', 'thumbHash')
+  })
+
   it('loads no file of the machine, and nothing of other servers', async function () {
     this.timeout(60_000)
     const requests: string[] = []
@@ -109,6 +129,39 @@ onOneBackend('an Office document', (start) => {
     expect(broken).to.include({ status: 422, code: 'not_transformable', reason: 'broken' })
   })
 
+  it('returns 422 when it has a password, and is delivered', async function () {
+    this.timeout(60_000)
+    for (const name of [
+      'word-encrypted.docx',
+      'word-encrypted.doc',
+      'powerpoint-encrypted.ppt',
+      'excel-encrypted.xls',
+    ]) {
+      const { src, format } = await uploadOne(service, { name, bytes: await fileOf(name) })
+      expect(format, name).to.equal(name.split('.')[1])
+      const answer = jsonOf(await exchange(service, `${src}?w=24&wait=30`))
+      expect(answer, name).to.include({ status: 422, code: 'encrypted_file' })
+      expect(answer.detail).to.include('This document is encrypted with a password')
+      expect((await exchange(service, src)).body.equals(await fileOf(name))).to.equal(true)
+    }
+    // Excel protects a workbook with a password that LibreOffice knows, too.
+    const shown = await exchange(service, `${await upload('excel-protected.xlsx')}?w=24&wait=30`)
+    expect(shown.status, shown.body.toString('latin1', 0, 300)).to.equal(200)
+  })
+
+  it('of Microsoft Office is drawn: DOC, PPT and XLS', async function () {
+    this.timeout(60_000)
+    for (const [name, width, height] of [
+      ['word-2003.doc', 64, 83],
+      ['powerpoint-2003.ppt', 64, 48],
+      ['excel-2002.xls', 64, 91],
+    ] as const) {
+      const { status, body } = await exchange(service, `${await upload(name)}?w=64&wait=30`)
+      expect(status, body.toString('latin1', 0, 300)).to.equal(200)
+      expect(await sharp(body).metadata(), name).to.include({ width, height })
+    }
+  })
+
   it('returns 501 with the command that installs LibreOffice; PDF and everything else is delivered', async () => {
     const path = process.env.PATH
     process.env.PATH = '/nowhere'
@@ -125,6 +178,18 @@ onOneBackend('an Office document', (start) => {
     } finally {
       process.env.PATH = path
     }
+  })
+
+  it('is called by its format in messages about parameters', async () => {
+    const docx = await upload('libreoffice.docx')
+    const unknown = jsonOf(await exchange(service, `${docx}?unknown_parameter=1`))
+    expect(unknown).to.include({ status: 400, code: 'unknown_parameter' })
+    expect(unknown.detail).to.match(/^there is no parameter "unknown_parameter" for docx files; /)
+    const preset = jsonOf(await exchange(service, `${docx}?preset=unknown`))
+    expect(preset.detail).to.match(/^there is no preset "unknown" for docx files; /)
+    const combined = jsonOf(await exchange(service, `${docx}?pdf&w=80`))
+    expect(combined).to.include({ status: 400, code: 'unknown_parameter' })
+    expect(combined.detail).to.equal('w cannot be combined with pdf: remove one of them')
   })
 
   it('has no parameter pdf when it is another file', async () => {

@@ -12,10 +12,11 @@ import { onOneBackend } from '../../../support/backends.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { expectSurvival } from '../../../support/media/surviving.ts'
 import { NO_LIMITS } from '../../../support/no-limits.ts'
-import { uploadOne } from '../../../support/requests/client.ts'
+import { deleteFile, uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../../support/service.ts'
 import { sized } from '../../../support/sized.ts'
+import { settled } from '../../../support/stored/settled.ts'
 
 const run = promisify(execFile)
 const pathOf = (name: string) => join(PROJECT, 'test/corpus/files', name)
@@ -41,11 +42,19 @@ onOneBackend('a PDF', (start) => {
   const upload = async (name: string, bytes?: Buffer) =>
     uploadOne(service, { name, bytes: bytes ?? (await fileOf(name)) })
 
-  it('has its first page drawn once: later widths come from the proxy', async () => {
+  it('has each page drawn once: later widths come from the proxy', async () => {
     const large = await start({ env: { PROXY_FROM_MEGAPIXELS: '1' } })
     const record = await uploadOne(large, { name: 'a.pdf', bytes: await fileOf('pdf-ghostscript.pdf') })
     const first = await exchange(large, `${record.src}?w=300&f=png`)
-    await eventually(async () => expect((await large.objects()).join()).to.include('_proxy'))
+    expect((await exchange(large, `${record.src}?w=300&f=png&page=2`)).status).to.equal(200)
+    await eventually(async () => {
+      const all = await large.objects()
+      for (const end of ['_proxy', '_proxy-p2'])
+        expect(
+          all.some((key) => key.endsWith(end)),
+          end,
+        ).to.equal(true)
+    })
     const { width = 0, height = 0 } = await sharp(first.body).metadata()
     // From now on, nothing can be rendered from the original.
     const bytes = Buffer.alloc(record.size, 'no document ')
@@ -58,8 +67,36 @@ onOneBackend('a PDF', (start) => {
     const later = await sharp(body).metadata()
     expect(later.width).to.equal(600)
     expect(later.height).to.be.closeTo((600 * height) / width, 2)
-    // Other pages have no proxy.
-    expect((await exchange(large, `${record.src}?w=600&page=2`)).status).to.equal(422)
+    const second = await exchange(large, `${record.src}?w=600&page=2&f=png`)
+    expect(second.status, second.body.toString('utf8', 0, 100)).to.equal(200)
+    // The second page has 400 x 200 points.
+    expect(await sharp(second.body).metadata()).to.include({ width: 600, height: 300 })
+    // Neither page is in the proxy of the other.
+    expect((await exchange(large, `${record.src}?w=600&page=3`)).status).to.equal(422)
+    expect((await exchange(large, `${record.src}_proxy-p2`)).status).to.equal(404)
+    const authorization = large.tokens.secretClientToken
+    const path = `/v1/files/${encodeURIComponent(record.s3PathOriginal)}`
+    const known = jsonOf(await exchange(large, path, { headers: { authorization } }))
+    expect(JSON.stringify(known)).to.include('w=600').and.not.include('_proxy')
+    await deleteFile(large, record.s3PathOriginal)
+    expect((await large.objects()).join()).to.not.include('_proxy')
+  })
+
+  it('has proxies of few pages: the least recently used one is evicted, and none counts as a derivative', async function () {
+    this.timeout(120_000)
+    const large = await start({ env: { PROXY_FROM_MEGAPIXELS: '1', VARIANT_LIMIT: '20' } })
+    const { src } = await uploadOne(large, { name: 'a.pdf', bytes: manyPages(20) })
+    const ofPages = async (end: RegExp) =>
+      (await large.objects()).flatMap((key) => Number(end.exec(key)?.[1] ?? 0) || [])
+    for (let page = 2; page <= 20; page += 1) {
+      expect((await exchange(large, `${src}?w=20&page=${page}`)).status).to.equal(200)
+      await eventually(async () => expect(await ofPages(/_proxy-p(\d+)$/)).to.include(page))
+      expect(await ofPages(/_proxy-p(\d+)$/)).to.have.length(Math.min(page - 1, 16))
+    }
+    const last = Array.from({ length: 16 }, (_, i) => i + 5)
+    expect(await ofPages(/_proxy-p(\d+)$/)).to.have.members(last)
+    await settled(large)
+    expect(await ofPages(/_page=(\d+)/)).to.have.length(19)
   })
 
   it('is rendered as poppler renders it, each page in its size', async () => {
@@ -175,18 +212,31 @@ onOneBackend('a PDF', (start) => {
 /** A PDF that fills its page twenty thousand times. Each fill takes a millisecond. */
 function slowPage(): Buffer {
   const content = '0 0 9 9 re f\n'.repeat(20_000)
-  const objects = [
+  return pdfOf([
     '<</Type/Catalog/Pages 2 0 R>>',
     '<</Type/Pages/Kids[3 0 R]/Count 1>>',
     '<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>',
     `<</Length ${content.length}>>stream\n${content}\nendstream`,
-  ]
+  ])
+}
+
+/** A PDF with this number of empty pages. */
+function manyPages(count: number): Buffer {
+  const kids = Array.from({ length: count }, (_, i) => `${i + 3} 0 R`)
+  return pdfOf([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    `<</Type/Pages/Kids[${kids.join(' ')}]/Count ${count}>>`,
+    ...kids.map(() => '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>'),
+  ])
+}
+
+function pdfOf(objects: readonly string[]): Buffer {
   let body = '%PDF-1.4\n'
-  let table = 'xref\n0 5\n0000000000 65535 f \n'
+  let table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`
   for (const [i, object] of objects.entries()) {
     table += `${String(body.length).padStart(10, '0')} 00000 n \n`
     body += `${i + 1} 0 obj\n${object}\nendobj\n`
   }
-  const trailer = `trailer\n<</Size 5/Root 1 0 R>>\nstartxref\n${body.length}\n%%EOF\n`
+  const trailer = `trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\nstartxref\n${body.length}\n%%EOF\n`
   return Buffer.from(`${body}${table}${trailer}`)
 }

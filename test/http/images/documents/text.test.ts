@@ -65,9 +65,30 @@ onOneBackend('a text', (start) => {
     expect((await exchange(small, `${src}?w=20`)).status).to.equal(200)
   })
 
-  it('keeps its information', async () => {
-    const known = await exchange(service, (await upload('table.csv', TABLE)).replace('/upload/', '/info/'))
-    expect(jsonOf(known)).to.include({ format: 'csv', size: TABLE.length }).and.not.include.keys('width')
+  it('has its lines, its encoding and the size of its page in its information', async () => {
+    const page = { width: 1240, height: 1754, pages: 1 }
+    for (const [name, bytes, lines, encoding] of [
+      ['table.csv', TABLE, 2, 'utf-8'],
+      ['a.txt', 'one\r\ntwo\rthree', 3, 'utf-8'],
+      ['a.txt', Buffer.from('\ufeffna\u00efve\n\n', 'utf16le'), 2, 'utf-16le'],
+      ['a.txt', Buffer.from('na\u00efve', 'latin1'), 1, 'windows-1252'],
+      ['data.json', '{"hello": 1}\n', 1, 'utf-8'],
+    ] as const) {
+      const known = await exchange(service, (await upload(name, bytes)).replace('/upload/', '/info/'))
+      expect(jsonOf(known), name).to.deep.include({
+        size: Buffer.byteLength(bytes),
+        lines,
+        encoding,
+        ...page,
+      })
+    }
+    const long = await exchange(
+      service,
+      (await upload('a.log', 'line\n'.repeat(300_000))).replace('/upload/', '/info/'),
+    )
+    expect(jsonOf(long))
+      .to.include({ encoding: 'utf-8', ...page })
+      .and.not.include.keys('lines')
   })
 
   it('never stops the service, whatever its bytes are', async function () {
