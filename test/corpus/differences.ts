@@ -7,7 +7,7 @@ const PREVIEW = 'Sluice takes the preview of the photo; sharp reads no RAW files
 const PSDS = ['alpha', 'bitmap', 'cmyk', 'deep', 'grey', 'palette', 'raw', 'runs']
 const JP2S = ['420.jp2', 'bare.j2k', 'deep.jp2', 'gray.jp2', 'tiles.jp2']
 const JXLS = ['alpha', 'animated', 'deep', 'lossless', 'p3', 'sequence', 'turned']
-const AVIFS = ['alpha', 'grey', 'sequence', 'ten']
+const AVIFS = ['alpha', 'gainmap', 'grey', 'sequence', 'ten']
 const OF_OTHERS = [
   'cjxl-jpeg.jxl',
   'cjxl-progressive.jxl',
@@ -41,6 +41,7 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   'avif-sequence.avif': DECODED,
   'im.heic': DECODED,
   'heic-alpha.heic': DECODED,
+  'heic-gainmap.heic': DECODED,
   'heic-p3.heic': DECODED,
   'heic-photo.heic': DECODED,
   'heic-sequence.heic': DECODED,
