@@ -18,6 +18,7 @@ const OF_OTHERS = [
   'netpbm.ico',
   'openjpeg-lossy.jp2',
 ]
+const TURNED = 'Sluice turns the photo upright; sharp was not told to'
 const PICTURE = 'ffprobe takes a picture for a video of one frame'
 const UNREAD = 'recognised and delivered; Sluice lets ffmpeg read no such container'
 const SOUND_ALONE = 'the first bytes of the container do not tell that it holds sound alone'
@@ -56,6 +57,8 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   ...Object.fromEntries(JXLS.map((kind) => [`jxl-${kind}.jxl`, DECODED])),
   ...Object.fromEntries(PSDS.map((kind) => [`psd-${kind}.psd`, DECODED])),
   ...Object.fromEntries(OF_OTHERS.map((name) => [name, DECODED])),
+  'jpeg-adobe-gainmap.jpg': TURNED,
+  'jpeg-iphone-gainmap.jpg': TURNED,
   'avifenc-sequence.avif': 'Sluice takes the first image of the sequence; sharp refuses it',
   'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',
 }
