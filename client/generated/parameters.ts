@@ -427,7 +427,7 @@ export interface BuiltInParameters {
    */
   icc?: 'srgb' | 'keep' | undefined
   /**
-   * image: HDR of a JPEG with a gain map (Ultra HDR) that becomes a JPEG. keep: with the gain map, unless another parameter changes more than size and quality. sdr: without it. Takes one of keep, sdr.
+   * image: HDR of a photo with a gain map (Ultra HDR) that becomes a JPEG or AVIF. keep: with the gain map, unless another parameter changes more than size and quality. sdr: without it. Takes one of keep, sdr.
    */
   hdr?: 'keep' | 'sdr' | undefined
   /**

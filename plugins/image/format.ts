@@ -17,6 +17,9 @@ const DEFAULT_QUALITY = 75
 const COPIES_MAX_QUALITY = 90
 // These formats have pages, and so have Office documents. Animations have frames.
 const PAGED = ['tiff', 'pdf']
+// Formats that can have a gain map: an output, and its source.
+const MAPPED = ['jpeg', 'avif']
+const WITH_MAPS = [...MAPPED, 'heic']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
 // A photo of 4 MP takes a core 2.7 s as AVIF, 0.4 s as WebP. Above this size, f=auto selects WebP if the client
@@ -80,7 +83,7 @@ export default definePlugin({
       type: 'enum',
       values: ['keep', 'sdr'],
       default: 'keep',
-      help: 'HDR of a JPEG with a gain map (Ultra HDR) that becomes a JPEG. keep: with the gain map, unless another parameter changes more than size and quality. sdr: without it.',
+      help: 'HDR of a photo with a gain map (Ultra HDR) that becomes a JPEG or AVIF. keep: with the gain map, unless another parameter changes more than size and quality. sdr: without it.',
     },
   },
   checkOptions({ quality = {}, ...others }) {
@@ -122,14 +125,15 @@ export default definePlugin({
       a: mayBeAnimated(format.name) && isAnimated(output) && (page ?? 1) === 1 && isStill ? '0' : '1',
       page: page === 1 ? undefined : page,
       icc: output === 'gif' || format.name === 'gif' || format.name === 'svg' ? 'srgb' : icc,
-      hdr: output === 'jpeg' && format.name === 'jpeg' && maxbytes === undefined ? hdr : 'keep',
+      hdr:
+        MAPPED.includes(output) && WITH_MAPS.includes(format.name) && maxbytes === undefined ? hdr : 'keep',
     }
   },
   opening({ f, a, page = 1, icc, hdr, maxbytes }, { format }) {
     const outputs = outputsOf(f, format.name)
     const still = a === '0' || page > 1 || !outputs.every(isAnimated)
-    // Only this output can hold one, and the search for a quality renders pixels, which have none.
-    const isMapped = hdr === 'keep' && outputs[0] === 'jpeg' && maxbytes === undefined
+    // Only these outputs can have one, and the search for a quality renders pixels, which have none.
+    const isMapped = hdr === 'keep' && MAPPED.includes(outputs[0]) && maxbytes === undefined
     const gainMap = isMapped ? 'keep' : 'ignore'
     return { frames: still ? 'first' : 'all', page, profile: icc, gainMap }
   },

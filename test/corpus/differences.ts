@@ -7,7 +7,7 @@ const PREVIEW = 'Sluice takes the preview of the photo; sharp reads no RAW files
 const PSDS = ['alpha', 'bitmap', 'cmyk', 'deep', 'grey', 'palette', 'raw', 'runs']
 const JP2S = ['420.jp2', 'bare.j2k', 'deep.jp2', 'gray.jp2', 'tiles.jp2']
 const JXLS = ['alpha', 'animated', 'deep', 'lossless', 'p3', 'sequence', 'turned']
-const AVIFS = ['alpha', 'grey', 'sequence', 'ten']
+const AVIFS = ['alpha', 'gainmap', 'grey', 'sequence', 'ten']
 const OF_OTHERS = [
   'cjxl-jpeg.jxl',
   'cjxl-progressive.jxl',
@@ -18,6 +18,7 @@ const OF_OTHERS = [
   'netpbm.ico',
   'openjpeg-lossy.jp2',
 ]
+const TURNED = 'Sluice turns the photo upright; sharp was not told to'
 const PICTURE = 'ffprobe takes a picture for a video of one frame'
 const UNREAD = 'recognised and delivered; Sluice lets ffmpeg read no such container'
 const SOUND_ALONE = 'the first bytes of the container do not tell that it holds sound alone'
@@ -41,6 +42,7 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   'avif-sequence.avif': DECODED,
   'im.heic': DECODED,
   'heic-alpha.heic': DECODED,
+  'heic-gainmap.heic': DECODED,
   'heic-p3.heic': DECODED,
   'heic-photo.heic': DECODED,
   'heic-sequence.heic': DECODED,
@@ -55,6 +57,8 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   ...Object.fromEntries(JXLS.map((kind) => [`jxl-${kind}.jxl`, DECODED])),
   ...Object.fromEntries(PSDS.map((kind) => [`psd-${kind}.psd`, DECODED])),
   ...Object.fromEntries(OF_OTHERS.map((name) => [name, DECODED])),
+  'jpeg-adobe-gainmap.jpg': TURNED,
+  'jpeg-iphone-gainmap.jpg': TURNED,
   'avifenc-sequence.avif': 'Sluice takes the first image of the sequence; sharp refuses it',
   'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',
 }

@@ -4,10 +4,15 @@ import { type Asset, assetFromBytes, readAll, readWhole } from '../../core/bytes
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { decoding } from './failures.ts'
-import { ISO_OF_GAINS, XMP_OF_GAINS } from './gain-map/jpeg.ts'
+import { NOTES_OF_APPLE } from './gain-map/apple.ts'
+import { XMP_OF_GAINS } from './gain-map/gains.ts'
+import { ISO_OF_GAINS } from './gain-map/jpeg.ts'
+import { TONE_MAPPED } from './gain-map/single-image.ts'
 
 // Enough to read the size of nearly every file. Smaller files are read once, and wait in memory for their turn.
 const HEADER_BYTES = 128 * 1024
+// The first box of an AVIF.
+const BRANDS_BYTES = 256
 
 /** An image whose header has been read. */
 export interface HeadedImage {
@@ -17,9 +22,12 @@ export interface HeadedImage {
 }
 
 /** Facts about an image that need no decoding. */
-export type ImageHeader = Omit<Metadata, 'exif' | 'iptc' | 'xmp' | 'icc' | 'comments' | 'gainMap'> & {
+export type ImageHeader = Omit<
+  Metadata,
+  'exif' | 'iptc' | 'xmp' | 'xmpAsString' | 'icc' | 'comments' | 'gainMap'
+> & {
   hasProfile: boolean
-  /** Of a JPEG. From the start of a file alone it is not certain. */
+  /** Of a JPEG or AVIF. From the start of a file alone it is not certain. */
   hasGainMap: boolean
 }
 
@@ -102,15 +110,21 @@ export async function headerIn(
     failOn: failOn({ truncated }),
   }).metadata()
   // The members that are left out may have megabytes.
-  const { exif: _exif, iptc: _iptc, xmp: _xmp, comments: _comments, icc, gainMap, ...header } = metadata
-  const hasGainMap = gainMap !== undefined || (header.format === 'jpeg' && announcesGainMap(input))
+  const { exif, iptc, xmp, xmpAsString, comments, icc, gainMap, ...header } = metadata
+  const hasGainMap = gainMap !== undefined || announcesGainMap(input, metadata)
   return { ...header, hasProfile: icc !== undefined, hasGainMap }
 }
 
 /** The gain map itself is after the image. */
-function announcesGainMap(input: ImageInput): boolean {
+function announcesGainMap(input: ImageInput, { format, xmp, exif }: Metadata): boolean {
+  if (format === 'jpeg' && (xmp?.includes(XMP_OF_GAINS) || exif?.includes(NOTES_OF_APPLE))) return true
   if (typeof input === 'string') return false
   const head = input.subarray(0, HEADER_BYTES)
+  if (format === 'heif') return head.subarray(0, BRANDS_BYTES).includes(TONE_MAPPED)
+  return format === 'jpeg' && announcedInJpeg(head)
+}
+
+function announcedInJpeg(head: Buffer): boolean {
   return head.includes(XMP_OF_GAINS) || head.includes(ISO_OF_GAINS)
 }
 

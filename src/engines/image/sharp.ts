@@ -10,7 +10,7 @@ import { type DecodedImage, decoded } from './decoders/decoders.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
 import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
-import { readGainMap, withGainMap } from './gain-map/gain-map.ts'
+import { MAPPED_FORMATS, readGainMap, withGainMap } from './gain-map/gain-map.ts'
 import { failOn, headerIn, headerOf, inputOf } from './header.ts'
 import { eachFrame, newPass, timed } from './passes.ts'
 import {
@@ -48,7 +48,7 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
       if (excerpt) return engine.open(excerpt, opening, context)
       checkBytes(asset, limits)
       checkComplete(asset, limits)
-      const other = await decoded(asset, { page, frames }, { ...context, env })
+      const other = await decoded(asset, { page, frames, gainMap }, { ...context, env })
       if (other?.timing) return openFrames(other, opening, context)
       if (other) return openDecoded(engine, other, opening, context)
       const input = await inputOf(asset, signal)
@@ -67,7 +67,9 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
       }
       // A smaller copy is described as the image that it replaces.
       const map =
-        gainMap === 'keep' && header.hasGainMap && !asset.copyOf ? await readGainMap(input) : undefined
+        gainMap === 'keep' && (header.hasGainMap || asset.copyOf)
+          ? await readGainMap(input, header)
+          : undefined
       const facts = describe(header, { frames, upright, profile })
       const source = { ...facts, ...replacedBy(asset), ...(map ? { gainMap: map } : {}) }
       // Judged by the header alone: nothing has been decoded yet.
@@ -99,8 +101,13 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
       const { data, info } = await rendering(() => timed(draft, limits).toBuffer({ resolveWithObject: true }))
       const format = knownFormat(formatName(info.format))
       const bytes =
-        source?.gainMap && format.name === 'jpeg'
-          ? await withGainMap(data, source.gainMap, { ...info, limits })
+        source?.gainMap && MAPPED_FORMATS.has(format.name)
+          ? await withGainMap(data, source.gainMap, {
+              size: info,
+              format: format.name,
+              isWide: source.keepsProfile === true,
+              limits,
+            })
           : data
       return assetFromBytes(bytes, { mediaType: format.mediaType, lastModified: new Date() })
     },
@@ -127,13 +134,13 @@ export const sharpEngine = createSharpEngine({ env: {} })
 /** Opens an image, or one page of a document, that another decoder has decoded. Its bytes are pixels, so only their number is limited. */
 async function openDecoded(
   engine: Engine<'sharp'>,
-  { picture, format }: DecodedImage,
+  { picture, format, gainMap }: DecodedImage,
   { page: _, ...opening }: Partial<ImageOpening>,
   context: EngineContext,
 ): Promise<Opened<'sharp'>> {
   const limits = { ...context.limits, sourceMaxBytes: picture.size }
   const { draft, source } = await engine.open(picture, opening, { ...context, limits })
-  return { draft, source: { ...source, format } }
+  return { draft, source: { ...source, format, ...(gainMap ? { gainMap } : {}) } }
 }
 
 /** The facts about the image that a smaller copy replaces, where they differ from its own. */

@@ -1,5 +1,6 @@
 import type { Sharp } from 'sharp'
 import { isAnimated } from '../../core/media/formats.ts'
+import type { Gains } from './gain-map/gains.ts'
 import type { ImageHeader } from './header.ts'
 
 declare module '../../core/plugin-api/plugin.ts' {
@@ -29,7 +30,7 @@ export interface ImageSource {
    * shape.
    */
   framed?: true
-  /** Set when the opening requests it and the source has one: the gain map, which the rendered JPEG gets too. */
+  /** Set when the opening requests it and the source has one: the gain map, which the rendered JPEG or AVIF gets too. */
   gainMap?: GainMap | undefined
   /** Set for an animation. */
   timing?: Timing
@@ -43,10 +44,14 @@ export interface Timing {
 
 /** The gain map of a photo: a small image that states how much brighter HDR screens show each part. */
 export interface GainMap {
-  /** A JPEG, as it is stored: not upright. */
+  /** A file that libvips reads. */
   bytes: Buffer
-  /** The EXIF orientation of the photo. */
+  /** The EXIF orientation by which it is turned like the photo. */
   orientation: number
+  /** The values that its 256 values become, to mean these gains. Without one, its values stay. */
+  curve?: Uint8Array
+  /** What its pixels mean. */
+  gains: Gains
   /** Its size, relative to that of the photo. */
   scale: number
 }
@@ -58,7 +63,7 @@ export interface ImageOpening {
   page: number
   /** Preserve colours and profile of an RGB image, or convert them to sRGB (the default). */
   profile: 'keep' | 'srgb'
-  /** Read the gain map of a JPEG, or ignore it (the default). */
+  /** Read the gain map, or ignore it (the default). */
   gainMap: 'keep' | 'ignore'
   /** Apply the EXIF orientation before every step. */
   upright: boolean

@@ -2,7 +2,7 @@ import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
 import { type Box, clippedBox } from '../../core/geometry/box.ts'
 import type { ProxyName } from '../../core/media/copies.ts'
-import { formatOfMediaType } from '../../core/media/formats.ts'
+import { formatOfMediaType, knownFormat } from '../../core/media/formats.ts'
 import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
 import { notTransformable } from '../../core/transform-problems.ts'
@@ -58,7 +58,8 @@ async function runEngine(
   const name = steps[0]?.plugin.engine
   const engine = name && engines.get(name)
   if (!engine) throw new Error(`there is no engine called ${name}`)
-  const format = formatOfMediaType(source.mediaType)
+  // A smaller copy is opened as the image that it replaces.
+  const format = source.copyOf ? knownFormat(source.copyOf.format) : formatOfMediaType(source.mediaType)
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
   const opening = Object.assign({}, ...openings)
   const opened = await engine.open(source, opening, context)

@@ -120,12 +120,15 @@ describe('the gain map of a JPEG', () => {
 
   it('is omitted when it cannot be decoded', async () => {
     const photo = await photoWithGainMap()
-    const map = await readGainMap(photo)
+    const map = await readGainMap(photo, { format: 'jpeg' })
     if (!map) throw new Error('expected a gain map')
-    const [jpeg, size] = [await picture({ format: 'jpeg' }), { width: 100, height: 50, limits: LIMITS }]
-    expect((await withGainMap(jpeg, map, size)).length).to.be.above(jpeg.length)
+    const [jpeg, output] = [
+      await picture({ format: 'jpeg' }),
+      { size: { width: 100, height: 50 }, format: 'jpeg', isWide: false, limits: LIMITS },
+    ]
+    expect((await withGainMap(jpeg, map, output)).length).to.be.above(jpeg.length)
     const broken = { ...map, bytes: map.bytes.subarray(0, map.bytes.length - 100) }
-    expect(await withGainMap(jpeg, broken, size)).to.equal(jpeg)
+    expect(await withGainMap(jpeg, broken, output)).to.equal(jpeg)
     // Without the end of the file it is not even found.
     expect((await outcomeOf(photo.subarray(0, -100), 'w=100')).metadata).to.not.have.property('gainMap')
   })

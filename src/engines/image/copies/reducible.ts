@@ -24,8 +24,6 @@ export function reducibleOf(
   const hasFrames = isAnimated(format) && (header.pages ?? 1) > 1
   if (source.truncated || format === 'svg' || hasFrames || hasExtraChannels(header)) return undefined
   if (header.depth !== 'uchar' && DEEP_OUTPUTS.has(output)) return undefined
-  // Copies have no gain map.
-  if (header.hasGainMap && opensWith(steps, format, { gainMap: 'keep' })) return undefined
   const { width, height } = header.autoOrient
   const full = { width, height, format }
   // Copies are upright.

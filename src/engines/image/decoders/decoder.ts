@@ -1,7 +1,7 @@
 import type { Size } from '../../../core/geometry/box.ts'
 import type { PageFacts } from '../../../core/plugin-api/inspectors.ts'
 import type { Running } from '../../programs/run.ts'
-import type { Timing } from '../source.ts'
+import type { GainMap, Timing } from '../source.ts'
 
 /**
  * Reads image formats that libvips does not read. Its module is small, and loads what it decodes with at the first
@@ -39,6 +39,8 @@ export interface DecodeOptions {
   maxPixels: number
   page?: number
   frames?: 'all' | 'first'
+  /** Read the gain map, or ignore it (the default). */
+  gainMap?: 'keep' | 'ignore'
   check(size: Size & { pages?: number }): void
   /** How a decoder runs a program. */
   programs?: Running
@@ -57,4 +59,6 @@ export interface DecodedFile {
   mediaType: string
   /** For an animation, whose frames are the pages of the file. */
   timing?: Timing
+  /** The gain map of a photo, which fits the decoded image. */
+  gainMap?: GainMap
 }

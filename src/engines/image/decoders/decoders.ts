@@ -11,7 +11,7 @@ import { decoding } from '../failures.ts'
 import { checkPixels } from '../pixel-limits.ts'
 import { sequence } from '../sequences/sequence.ts'
 import { isSequence } from '../sequences/tracks.ts'
-import type { ImageOpening, Timing } from '../source.ts'
+import type { GainMap, ImageOpening, Timing } from '../source.ts'
 import { bmp } from './bmp.ts'
 import type { Decoder, PictureFacts } from './decoder.ts'
 import { heif } from './heif.ts'
@@ -83,6 +83,8 @@ export interface DecodedImage {
   picture: Asset
   /** For an animation, whose frames are the pages of the file. */
   timing?: Timing
+  /** The gain map of a photo, if it is requested. */
+  gainMap?: GainMap
 }
 
 /**
@@ -93,18 +95,19 @@ export interface DecodedImage {
  */
 export async function decoded(
   asset: Asset,
-  { page, frames }: Pick<ImageOpening, 'page' | 'frames'>,
+  { page, frames, gainMap: opened }: Pick<ImageOpening, 'page' | 'frames' | 'gainMap'>,
   { signal, limits, env }: Pick<EngineContext, 'signal' | 'limits'> & Pick<Running, 'env'>,
 ): Promise<DecodedImage | undefined> {
   const { name: format } = formatOfMediaType(asset.mediaType)
   const decoder = await decoderOf(asset, signal)
   if (!decoder) return undefined
   const file = await readAll(asset, signal)
-  const { bytes, mediaType, timing } = await decoding(() =>
+  const { bytes, mediaType, timing, gainMap } = await decoding(() =>
     decoder.decode(file, {
       maxPixels: limits.sourceMaxPixels,
       page,
       frames: page > 1 ? 'first' : frames,
+      gainMap: opened,
       check({ width, height, pages = 1 }) {
         checkFrames({ pages })
         checkPixels({ width, height, pages }, limits)
@@ -113,5 +116,5 @@ export async function decoded(
     }),
   )
   const picture = assetFromBytes(bytes, { mediaType, lastModified: asset.lastModified })
-  return { format, picture, ...(timing ? { timing } : {}) }
+  return { format, picture, ...(timing ? { timing } : {}), ...(gainMap ? { gainMap } : {}) }
 }

@@ -1,5 +1,8 @@
 import { createRequire } from 'node:module'
-import type { Decoder } from './decoder.ts'
+import type { Size } from '../../../core/geometry/box.ts'
+import { gainMapOfHeic } from '../gain-map/apple.ts'
+import { fitted, SMALL_PIXELS } from '../gain-map/gain-map.ts'
+import type { DecodedFile, DecodeOptions, Decoder } from './decoder.ts'
 import { heifFacts } from './heif-facts.ts'
 import { profileOfPrimaries } from './heif-values.ts'
 import { tiffOf } from './tiff.ts'
@@ -43,54 +46,69 @@ const RGB = 1
 const INTERLEAVED = 10
 const CHROMA = { 3: 10, 4: 11 } as const
 
+// A gain map of an iPhone has a quarter of the pixels of the photo, rounded up.
+const MAP_REDUCTION = 3
+
 // Three numbers: code, subcode and message.
 const ERROR_BYTES = 12
 
 /**
  * HEIC, with libheif as WebAssembly. libheif joins tiles, and applies rotation, mirroring and cropping, so the EXIF
- * orientation must not be applied again. Only the primary image is decoded: no thumbnail, depth map or gain map.
+ * orientation must not be applied again. The primary image is decoded, and its gain map if it is requested: no thumbnail or depth map.
  */
 export const heif: Decoder = {
   library: 'libheif',
-  // Measured with 12 MP: planes of libheif, its output, and the TIFF.
-  bytesPerPixel: 14,
+  // Measured with 12 MP: planes of libheif, its output and the TIFF, and those of a gain map.
+  bytesPerPixel: 17,
 
   facts: heifFacts,
 
-  async decode(bytes, { maxPixels, check }) {
-    const lib = newInstance()
-    const err = lib._malloc(ERROR_BYTES)
-    const out = lib._malloc(4)
-    const number = (at: number) => Buffer.from(lib.HEAPU8.buffer).readUInt32LE(at)
-    const attempt = (call: () => void) => {
-      call()
-      if (number(err) !== 0) throw new Error(`libheif: ${textAt(lib, number(err + 8))}`)
-    }
-    const context = lib._heif_context_alloc()
-    // Tiles may be larger than the image they belong to.
-    lib._heif_context_set_maximum_image_size_limit(context, Math.ceil(Math.sqrt(maxPixels)))
-    const file = lib._malloc(bytes.length)
-    lib.HEAPU8.set(bytes, file)
-    attempt(() => lib._heif_context_read_from_memory_without_copy(err, context, file, bytes.length, 0))
-    attempt(() => lib._heif_context_get_primary_image_handle(err, context, out))
-    const handle = number(out)
-    check({
-      width: lib._heif_image_handle_get_width(handle),
-      height: lib._heif_image_handle_get_height(handle),
-    })
-    const profile = await profileOf(lib, { handle, err, out, number })
-    const channels = lib._heif_image_handle_has_alpha_channel(handle) ? 4 : 3
-    attempt(() => lib._heif_decode_image(err, handle, out, RGB, CHROMA[channels], 0))
-    const image = number(out)
-    const pixels = lib._heif_image_get_plane_readonly(image, INTERLEAVED, out)
-    const stride = number(out)
-    const width = lib._heif_image_get_width(image, INTERLEAVED)
-    const height = lib._heif_image_get_height(image, INTERLEAVED)
-    const row = (y: number) =>
-      lib.HEAPU8.subarray(pixels + y * stride, pixels + y * stride + width * channels)
-    const tiff = tiffOf({ width, height, channels, ...(profile ? { profile } : {}), row })
-    return { bytes: tiff, mediaType: 'image/tiff' }
+  async decode(bytes, { gainMap, ...options }) {
+    const { width, height, ...file } = await decodedPrimary(bytes, options)
+    const found = gainMap === 'keep' ? gainMapOfHeic(bytes) : undefined
+    const mapOptions = { ...options, maxPixels: Math.max(SMALL_PIXELS, (width * height) / MAP_REDUCTION) }
+    // A photo is shown without a gain map that is broken.
+    const map = found && (await decodedPrimary(found.bytes, mapOptions).catch(() => undefined))
+    const known = map && (await fitted({ ...found, bytes: map.bytes }, { width, height }))
+    return { ...file, ...(known ? { gainMap: known } : {}) }
   },
+}
+
+async function decodedPrimary(
+  bytes: Buffer,
+  { maxPixels, check }: Pick<DecodeOptions, 'maxPixels' | 'check'>,
+): Promise<DecodedFile & Size> {
+  const lib = newInstance()
+  const err = lib._malloc(ERROR_BYTES)
+  const out = lib._malloc(4)
+  const number = (at: number) => Buffer.from(lib.HEAPU8.buffer).readUInt32LE(at)
+  const attempt = (call: () => void) => {
+    call()
+    if (number(err) !== 0) throw new Error(`libheif: ${textAt(lib, number(err + 8))}`)
+  }
+  const context = lib._heif_context_alloc()
+  // Tiles may be larger than the image they belong to.
+  lib._heif_context_set_maximum_image_size_limit(context, Math.ceil(Math.sqrt(maxPixels)))
+  const file = lib._malloc(bytes.length)
+  lib.HEAPU8.set(bytes, file)
+  attempt(() => lib._heif_context_read_from_memory_without_copy(err, context, file, bytes.length, 0))
+  attempt(() => lib._heif_context_get_primary_image_handle(err, context, out))
+  const handle = number(out)
+  check({
+    width: lib._heif_image_handle_get_width(handle),
+    height: lib._heif_image_handle_get_height(handle),
+  })
+  const profile = await profileOf(lib, { handle, err, out, number })
+  const channels = lib._heif_image_handle_has_alpha_channel(handle) ? 4 : 3
+  attempt(() => lib._heif_decode_image(err, handle, out, RGB, CHROMA[channels], 0))
+  const image = number(out)
+  const pixels = lib._heif_image_get_plane_readonly(image, INTERLEAVED, out)
+  const stride = number(out)
+  const width = lib._heif_image_get_width(image, INTERLEAVED)
+  const height = lib._heif_image_get_height(image, INTERLEAVED)
+  const row = (y: number) => lib.HEAPU8.subarray(pixels + y * stride, pixels + y * stride + width * channels)
+  const tiff = tiffOf({ width, height, channels, ...(profile ? { profile } : {}), row })
+  return { bytes: tiff, mediaType: 'image/tiff', width, height }
 }
 
 /**

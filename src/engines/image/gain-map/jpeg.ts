@@ -1,12 +1,13 @@
+import { type Gains, gainsOfIso, gainsOfXmp, isoOf, XMP_OF_GAINS, xmpOf } from './gains.ts'
+
 // Segments of a JPEG, by the second byte of their marker.
 const APP1 = 0xe1
 const APP2 = 0xe2
 const SOS = 0xda
 
-const EXIF = 'Exif\0'
+/** The name of the segment of EXIF. The header of the TIFF follows. */
+export const EXIF = 'Exif\0\0'
 const XMP = 'http://ns.adobe.com/xap/1.0/\0'
-/** The namespace of gains in XMP. */
-export const XMP_OF_GAINS = 'http://ns.adobe.com/hdr-gain-map/1.0/'
 /** The name of segments by ISO 21496-1. */
 export const ISO_OF_GAINS = 'urn:iso:std:iso:ts:21496:-1\0'
 // The versions of the format. The image has these alone, the map has its gains too.
@@ -20,39 +21,45 @@ interface Segment {
   end: number
 }
 
-/** The segments of a gain map that describe its gains, in XMP and by ISO 21496-1. Empty for any other JPEG. */
-export function gainsIn(map: Buffer): Segment[] {
-  return segmentsOf(map).filter(
-    ({ marker, data }) =>
-      (marker === APP1 && startsWith(data, XMP) && data.includes(XMP_OF_GAINS)) ||
-      (marker === APP2 && startsWith(data, ISO_OF_GAINS)),
-  )
+/** The gains that the JPEG of a gain map states, by ISO 21496-1 or in XMP. Undefined for any other JPEG. */
+export function gainsIn(map: Buffer): Gains | undefined {
+  const segments = segmentsOf(map)
+  const iso = segments.find(({ marker, data }) => marker === APP2 && startsWith(data, ISO_OF_GAINS))
+  return (iso && gainsOfIso(iso.data.subarray(ISO_OF_GAINS.length))) ?? gainsOfXmp(xmpIn(map))
+}
+
+/** The description of a JPEG in XMP; empty without one. */
+export function xmpIn(jpeg: Buffer): string {
+  const xmp = segmentsOf(jpeg).find(({ marker, data }) => marker === APP1 && startsWith(data, XMP))
+  return xmp ? xmp.data.toString('latin1', XMP.length) : ''
 }
 
 /**
- * Puts a JPEG and its gain map together.
+ * Puts a JPEG and its gain map together. The gains are described twice: by ISO 21496-1, and in XMP for older readers.
  *
- * @param options.gains the segments of the source's gain map
  * @see https://developer.android.com/media/platform/hdr-image-format
  */
-export function joined(image: Buffer, { map, gains }: { map: Buffer; gains: readonly Segment[] }): Buffer {
-  const second = inserted(
-    map,
-    2,
-    gains.map(({ marker, data }) => segment(marker, data)),
-  )
-  const isIso = gains.some(({ marker }) => marker === APP2)
+export function joined(image: Buffer, how: { map: Buffer; gains: Gains }): Buffer {
+  const second = withGains(how)
   // EXIF has to be the first segment.
   const [first] = segmentsOf(image)
   const at = first?.marker === APP1 && startsWith(first.data, EXIF) ? first.end : 2
   const described = [
     segment(APP1, Buffer.from(`${XMP}${directory(second.length)}`, 'latin1')),
-    ...(isIso ? [segment(APP2, Buffer.from(ISO_OF_IMAGE, 'latin1'))] : []),
+    segment(APP2, Buffer.from(ISO_OF_IMAGE, 'latin1')),
   ]
   const before = at + described.reduce((sum, { length }) => sum + length, 0)
   const whole = image.length + before - at + INDEX_BYTES
   const index = indexOf({ image: whole, map: second.length, offset: whole - (before + INDEX_ORIGIN) })
   return Buffer.concat([inserted(image, at, [...described, index]), second])
+}
+
+/** The JPEG of a gain map that states its gains. */
+export function withGains({ map, gains }: { map: Buffer; gains: Gains }): Buffer {
+  return inserted(map, 2, [
+    segment(APP1, Buffer.from(`${XMP}${meta(xmpOf(gains))}`, 'latin1')),
+    segment(APP2, Buffer.concat([Buffer.from(ISO_OF_GAINS, 'latin1'), isoOf(gains)])),
+  ])
 }
 
 function startsWith(data: Buffer, start: string): boolean {
@@ -91,7 +98,12 @@ function directory(mapBytes: number): string {
     'xmlns:Container="http://ns.google.com/photos/1.0/container/"',
     'xmlns:Item="http://ns.google.com/photos/1.0/container/item/"',
   ].join(' ')
-  const description = `<rdf:Description ${spaces} hdrgm:Version="1.0"><Container:Directory><rdf:Seq>${items}</rdf:Seq></Container:Directory></rdf:Description>`
+  return meta(
+    `<rdf:Description ${spaces} hdrgm:Version="1.0"><Container:Directory><rdf:Seq>${items}</rdf:Seq></Container:Directory></rdf:Description>`,
+  )
+}
+
+function meta(description: string): string {
   return `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">${description}</rdf:RDF></x:xmpmeta>`
 }
 
