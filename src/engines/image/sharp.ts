@@ -65,12 +65,11 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
         // The pages of a TIFF may differ in size.
         header = await decoding(() => headerIn(input, { page }))
       }
-      // A smaller copy is described as the image that it replaces.
-      const map =
-        gainMap === 'keep' && (header.hasGainMap || asset.copyOf)
-          ? await readGainMap(input, header)
-          : undefined
+      // The header of a TIFF does not tell. Only smaller copies are such files.
+      const mayHaveMap = header.hasGainMap || (asset.copyOf !== undefined && header.format === 'tiff')
+      const map = gainMap === 'keep' && mayHaveMap ? await readGainMap(input, header) : undefined
       const facts = describe(header, { frames, upright, profile })
+      // A smaller copy is described as the image that it replaces.
       const source = { ...facts, ...replacedBy(asset), ...(map ? { gainMap: map } : {}) }
       // Judged by the header alone: nothing has been decoded yet.
       checkPixels(source, limits)
