@@ -26,7 +26,7 @@ const HEADER_FAT_SECTORS = 109
 // A document with macros and images has some hundred entries in its directory, four in each sector.
 const MAX_SECTORS = 2000
 // For all streams together. A broken file may have chains without an end.
-const MAX_READS = 10_000
+const MAX_READS = 1000
 
 /**
  * Reads the directory of a compound file. Reads only what it needs, for any bytes.
@@ -64,9 +64,14 @@ export async function openCompoundFile(file: Pick<FileHandle, 'read'>): Promise<
     return undefined
   }
 
+  // Most sectors of a chain are listed in the same sector of the table.
+  let latest: { of: number; table: Promise<Buffer> } | undefined
+
   async function successor(number: number): Promise<number> {
     const of = await tableSector(number)
-    const table = of === undefined || of >= LAST_SECTOR ? undefined : await sector(of)
+    if (of === undefined || of >= LAST_SECTOR) return LAST_SECTOR
+    if (latest?.of !== of) latest = { of, table: sector(of) }
+    const table = await latest.table
     return table?.length === sectorBytes ? table.readUInt32LE(4 * (number % perSector)) : LAST_SECTOR
   }
 
