@@ -7,6 +7,9 @@ import Mocha from 'mocha'
  * servers that files share run until the end: test/support/servers/at-end.ts registers their shutdown here.
  */
 
+// The time limits in the tests are for a usual machine. A slow one, with several lanes, needs more.
+const PATIENCE = 3
+
 // The time for work that the last tests have started to end.
 const LINGER_MS = 30_000
 
@@ -27,6 +30,7 @@ async function run(file) {
   const mocha = new Mocha(options)
   mocha.addFile(resolve(file))
   await mocha.loadFilesAsync()
+  extendLimits(mocha.suite)
   const failed = []
   const runner = await new Promise((done) => {
     const running = mocha.run(() => done(running))
@@ -36,6 +40,13 @@ async function run(file) {
   })
   const { passes, failures, pending } = runner.stats
   return { passes, failures, pending, failed, seconds: Math.round((Date.now() - since) / 1000) }
+}
+
+/** Multiplies the time limits that a suite, its tests and its hooks had when they were loaded. */
+function extendLimits(suite) {
+  const hooks = ['_beforeAll', '_beforeEach', '_afterEach', '_afterAll'].flatMap((name) => suite[name])
+  for (const one of [...hooks, ...suite.tests]) one.timeout(PATIENCE * one.timeout())
+  for (const inner of suite.suites) extendLimits(inner)
 }
 
 async function close() {

@@ -55,7 +55,7 @@ onOneBackend('documents and texts in the console', (start) => {
     const width = () => book.evaluate((one: { naturalWidth: number }) => one.naturalWidth)
     await eventually(async () => expect(await width()).to.be.above(0), { withinMs: 30_000 })
     const page = await open(details('office.docx'))
-    await page.getByText('There is no preview of DOCX files.').waitFor({ timeout: 60_000 })
+    await page.getByText('There is no preview of DOCX files.').waitFor({ timeout: 150_000 })
     expect(await page.getByText('PK').count()).to.equal(0)
   })
 

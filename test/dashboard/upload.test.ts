@@ -96,7 +96,7 @@ onOneBackend('uploads in the console', (start) => {
     await page.getByLabel(/^Folder/).fill('/imports//2026/')
     await choose(page, 'Choose a folder', many)
     await page.getByRole('link', { name: 'Trash' }).click()
-    await page.getByRole('heading', { name: '200 files uploaded' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: '200 files uploaded' }).waitFor({ timeout: 150_000 })
     expect(await filesIn('imports/2026/many')).to.have.length(200)
     expect(await filesIn('imports/2026/many/inner')).to.have.length(100)
     expect(errors).to.deep.equal([])

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
  * Waits until `check` no longer throws; after `withinMs`, throws its last error. The default leaves time for a slow or busy
  * machine. A test with a real time limit passes its own `withinMs`.
  */
-export async function eventually(check: () => unknown, { withinMs = 15_000 } = {}): Promise<void> {
+export async function eventually(check: () => unknown, { withinMs = 45_000 } = {}): Promise<void> {
   const since = Date.now()
   for (;;) {
     try {

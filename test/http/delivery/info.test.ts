@@ -157,8 +157,13 @@ onOneBackend('GET /v1/image/info', (start) => {
   })
 
   it('returns the delivery data of files that are not images', async () => {
-    const files = { 'a.txt': 'some text', 'a.bin': Uint8Array.of(1, 2, 3, 0xff) }
-    for (const [name, bytes] of Object.entries(files)) {
+    // The facts about the picture of a text: a page at 150 dpi.
+    const picture = { width: 1240, height: 1754, pages: 1 }
+    const files = [
+      { name: 'a.txt', bytes: 'some text', more: { encoding: 'utf-8', lines: 1, ...picture } },
+      { name: 'a.bin', bytes: Uint8Array.of(1, 2, 3, 0xff), more: {} },
+    ]
+    for (const { name, bytes, more } of files) {
       const record = await upload(name, bytes)
       const { sha256, uploadedAt, ...rest } = await told(record)
       const { headers } = await exchange(service, record.src)
@@ -169,6 +174,7 @@ onOneBackend('GET /v1/image/info', (start) => {
         format: record.format,
         mediaType: headers['content-type'],
         size: record.size,
+        ...more,
       })
     }
   })

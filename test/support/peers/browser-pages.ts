@@ -12,7 +12,7 @@ export interface Pages {
 // Chromium's sandbox refuses root, and a container's /dev/shm is 64 MB.
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
 // A loaded machine needs time.
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 
 /** Starts the Chromium of the system. */
 export async function startPages(): Promise<Pages> {
