@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { root, say } from './ready/run.js'
+import { root } from './ready/run.js'
 
 /** The number of processes that run test files at the same time. Most tests wait for half of their time, so two would leave two cores idle. */
 const LANES = 4
@@ -12,9 +12,6 @@ const LANES_ON_SLOW = 2
 // Usual machines start Node in 40 ms.
 const SLOW_START_MS = 90
 const STARTS = 5
-
-/** The most files that run again when they have failed. More of them have a common cause. */
-const AGAIN = 10
 
 /** The slowest files start first: one that started last would run alone at the end. The report of a run lists the slowest files. */
 const SLOWEST_FIRST = [
@@ -40,47 +37,24 @@ const SLOWEST_FIRST = [
 
 /**
  * Runs all tests below `test/`, with these options of mocha. Each lane is a process that runs one file after another, with Redis
- * and S3 servers of its own. The output of a file is printed when the file has ended. Files that have failed run once more at the
- * end, one after another, with nothing beside them: their last result counts. They are named in the totals, because a test that
- * fails next to others needs a larger time limit, or has a race.
+ * and S3 servers of its own. The output of a file is printed when the file has ended.
  *
  * @param {{ folder: string, options: string[], env: Record<string, string>, isLong?: boolean }} options `folder`: an empty one, for files of the run
- * @returns the totals of all files, `onlyAlone`: the files that failed next to others only, and exit code 1 when a test has failed, else 0
+ * @returns the totals of all files, and exit code 1 when a test has failed, else 0
  * @throws {Error} when a lane stops before its end
  */
 export async function runLanes({ folder, options, env, isLong = false }) {
+  const waiting = testFiles(isLong)
   const sizes = isLong ? { SLUICE_TEST_LONG: '1' } : {}
-  const results = new Map()
-  const leftOpen = []
-  const runFiles = async (waiting, count) => {
-    const rest = { waiting, options, env: { ...env, ...sizes }, results, leftOpen }
-    const lanes = Array.from({ length: Math.min(count, waiting.length) }, (_, number) =>
-      runLane(join(folder, `${results.size}-${number}.txt`), rest),
-    )
-    const broken = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
-    if (broken) throw broken.reason
-  }
-  await runFiles(testFiles(isLong), isSlow() ? LANES_ON_SLOW : LANES)
-  const failedOf = () => [...results].filter(([, { failures }]) => failures > 0).map(([file]) => file)
-  const again = failedOf()
-  if (again.length > 0 && again.length <= AGAIN) {
-    say(`Some files have failed next to others. They run again: ${again.join(', ')}.`)
-    await runFiles([...again], 1)
-  }
-  const stillFailed = new Set(failedOf())
-  const all = [...results.values()]
-  const sum = (name) => all.reduce((total, result) => total + result[name], 0)
-  const files = [...results].map(([file, { seconds }]) => ({ file, seconds }))
-  return {
-    passes: sum('passes'),
-    failures: sum('failures'),
-    pending: sum('pending'),
-    failed: all.flatMap(({ failed }) => failed),
-    onlyAlone: again.filter((file) => !stillFailed.has(file)),
-    files: files.sort((one, other) => other.seconds - one.seconds),
-    leftOpen,
-    code: stillFailed.size > 0 ? 1 : 0,
-  }
+  const totals = { passes: 0, failures: 0, pending: 0, failed: [], files: [], leftOpen: [] }
+  const lane = (number) =>
+    runLane(join(folder, `${number}.txt`), { waiting, options, env: { ...env, ...sizes }, totals })
+  const most = isSlow() ? LANES_ON_SLOW : LANES
+  const lanes = Array.from({ length: Math.min(most, waiting.length) }, (_, number) => lane(number))
+  const broken = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
+  if (broken) throw broken.reason
+  totals.files.sort((one, other) => other.seconds - one.seconds)
+  return { ...totals, code: totals.failures > 0 ? 1 : 0 }
 }
 
 /** Whether the CPU is much slower than usual now, or busy with other programs. */
@@ -91,7 +65,7 @@ function isSlow() {
 }
 
 /** Runs the waiting files in one process, until no file is left. @param path of a new file for the output of the process */
-async function runLane(path, { waiting, options, env, results, leftOpen }) {
+async function runLane(path, { waiting, options, env, totals }) {
   const output = openSync(path, 'a+')
   let shown = 0
   const show = ({ isSilent = false } = {}) => {
@@ -113,17 +87,19 @@ async function runLane(path, { waiting, options, env, results, leftOpen }) {
     file = waiting.shift()
     child.send(file === undefined ? { end: true } : { file })
   }
-  child.on('message', ({ result, ended, leftOpen: resources }) => {
+  child.on('message', ({ result, ended, leftOpen }) => {
     if (result !== undefined) {
       // With --grep, most files have no matching test.
       const isSilent = result.passes + result.failures + result.pending === 0
       if (!isSilent) console.log(`\n${file} (${result.seconds} s)`)
       show({ isSilent })
-      results.set(file, result)
+      for (const name of ['passes', 'failures', 'pending']) totals[name] += result[name]
+      totals.failed.push(...result.failed)
+      totals.files.push({ file, seconds: result.seconds })
       next()
     }
     if (ended) hasEnded = true
-    if (resources !== undefined) leftOpen.push(...resources)
+    if (leftOpen !== undefined) totals.leftOpen.push(...leftOpen)
   })
   const stop = (signal) => child.kill(signal)
   process.on('SIGINT', stop).on('SIGTERM', stop)

@@ -67,7 +67,7 @@ async function test(options) {
       isLong: options.includes('--long'),
       options: options.filter((option) => option !== '--coverage' && option !== '--long'),
     })
-    const { code, passes, failures, pending, failed, onlyAlone, leftOpen, files } = totals
+    const { code, passes, failures, pending, failed, leftOpen, files } = totals
     if (isCovered) await run('node_modules/.bin/c8', ['report', '--temp-directory', coverage])
     const slowest = files.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
     console.log(`\nThe slowest files: ${slowest.join(', ')}`)
@@ -75,8 +75,6 @@ async function test(options) {
     for (const { title, message } of failed) console.log(`\nFailed: ${title}\n  ${message.slice(0, 500)}`)
     if (leftOpen.length > 0)
       say(`These test files left something open, so their process was killed: ${leftOpen.join(', ')}.`)
-    if (onlyAlone.length > 0)
-      say(`These files failed next to others, and passed alone: ${onlyAlone.join(', ')}.`)
     console.log(`\n${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`)
     // A run without tests is a failure too.
     return code || (pending > 0 || passes === 0 ? 1 : 0)
