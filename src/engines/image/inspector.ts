@@ -60,8 +60,22 @@ export const imageInspector: ImageInspector = {
   },
 }
 
-function withPages({ pages = 1, ...facts }: PictureFacts & Partial<Omit<PageFacts, 'pages'>>): ImageFacts {
-  return { ...facts, ...(pages === 'unknown' ? {} : { pages }), colorSpace: 'srgb' }
+/** Only these members: the facts of some decoders have more, for the decoder itself. */
+function withPages({
+  width,
+  height,
+  hasAlpha,
+  pages = 1,
+  pageSizes,
+}: PictureFacts & Partial<Omit<PageFacts, 'pages'>>): ImageFacts {
+  return {
+    width,
+    height,
+    hasAlpha,
+    ...(pages === 'unknown' ? {} : { pages }),
+    ...(pageSizes ? { pageSizes } : {}),
+    colorSpace: 'srgb',
+  }
 }
 
 /** The excerpt of a file that is more than its image; `none` when the file has no image. */

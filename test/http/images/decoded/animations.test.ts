@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { programEnvironment } from '../../../../config/programs.ts'
+import { imageInspector } from '../../../../src/engines/image/inspector.ts'
 import { sequenceIn } from '../../../../src/engines/image/sequences/tracks.ts'
 import { createSharpEngine } from '../../../../src/engines/image/sharp.ts'
 import { assetOf, context } from '../../../pipeline/image/transform.ts'
@@ -123,6 +124,14 @@ onOneBackend('an animation of AVIF, HEIC or JPEG XL', (start) => {
 })
 
 describe('image sequences', () => {
+  it('have facts without those that only their decoder needs', async () => {
+    const name = 'avif-sequence.avif'
+    const { signal } = context()
+    const facts = await imageInspector.facts(assetOf(await fileOf(name), 'avif'), { maxBytes: 1e6, signal })
+    const { hasAlpha } = FILES[name]
+    expect(facts).to.deep.equal({ width: 64, height: 48, hasAlpha, pages: 4, colorSpace: 'srgb' })
+  })
+
   it('are limited by the pixels of all their frames, before they are decoded', async () => {
     const engine = createSharpEngine({ env: {} })
     // One frame has 3072.
