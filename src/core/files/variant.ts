@@ -30,8 +30,8 @@ export function isReservedVariant(variant: string): boolean {
 
 /** Whether a derivative of this original has a reserved variant. */
 export function isReservedKey(original: ObjectKey, derivative: ObjectKey): boolean {
-  const before = derivativeKey(original, '')
-  return derivative.startsWith(before) && isReservedVariant(derivative.slice(before.length))
+  const variant = variantIn(original, derivative)
+  return variant !== undefined && isReservedVariant(variant)
 }
 
 export function isProxyVariant(variant: string): boolean {
@@ -45,8 +45,14 @@ export function isPageProxyVariant(variant: string): boolean {
 
 /** Whether a derivative of this original is the proxy of a page after the first. */
 export function isPageProxyKey(original: ObjectKey, derivative: ObjectKey): boolean {
+  const variant = variantIn(original, derivative)
+  return variant !== undefined && isPageProxyVariant(variant)
+}
+
+/** Undefined for a derivative of another original. */
+function variantIn(original: ObjectKey, derivative: ObjectKey): string | undefined {
   const before = derivativeKey(original, '')
-  return derivative.startsWith(before) && isPageProxyVariant(derivative.slice(before.length))
+  return derivative.startsWith(before) ? derivative.slice(before.length) : undefined
 }
 
 /**
