@@ -84,7 +84,8 @@ export function SelectionBar({
 function SelectAll({ selection, list }: { selection: Selection; list: List }) {
   const [isBusy, setBusy] = useState(false)
   const { items, hasMore, loadAll } = list
-  if (!hasMore || selection.ids.size < items.first.length + items.last.length) return null
+  const isAllLoaded = selection.isAll || selection.ids.size >= items.first.length + items.last.length
+  if (!hasMore || !isAllLoaded) return null
   const isCounted = items.count > items.first.length
   const selectAll = async () => {
     setBusy(true)

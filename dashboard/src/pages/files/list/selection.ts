@@ -15,6 +15,8 @@ export interface Selection {
   select(index: number, mode: SelectMode, byKey?: boolean): void
   /** Selects all loaded items. */
   all(): void
+  /** Whether `all` made this selection. More items may have been loaded since. */
+  isAll: boolean
   choose(items: readonly Item[]): void
   clear(): void
 }
@@ -22,10 +24,12 @@ export interface Selection {
 /** @param onGap a range has items that are not loaded, and that are not selected */
 export function useSelection(items: Items, onGap: () => void): Selection {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const [allIds, setAllIds] = useState<ReadonlySet<string>>()
   const [focus, setFocus] = useState(0)
   const [anchor, setAnchor] = useState(0)
   const [moves, setMoves] = useState(0)
-  const choose = (chosen: readonly Item[]) => setIds(new Set(chosen.map(({ id }) => id)))
+  const idsOf = (chosen: readonly Item[]) => new Set(chosen.map(({ id }) => id))
+  const choose = (chosen: readonly Item[]) => setIds(idsOf(chosen))
   return {
     ids,
     focus: Math.max(0, Math.min(focus, items.count - 1)),
@@ -53,7 +57,12 @@ export function useSelection(items: Items, onGap: () => void): Selection {
         choose(chosen)
       }
     },
-    all: () => choose([...items.first, ...items.last]),
+    all() {
+      const all = idsOf([...items.first, ...items.last])
+      setIds(all)
+      setAllIds(all)
+    },
+    isAll: ids === allIds,
     choose,
     clear: () => setIds(new Set()),
   }
