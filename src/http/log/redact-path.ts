@@ -35,11 +35,19 @@ function originOf(segment: string): string {
  * that is only known by its digest is found when it is a segment, or a run of letters, digits, "-" and "_".
  */
 export function redactPath(path: string, { secrets, isSecret }: SecretsKnown): string {
+  if (isPlain(path, { secrets, isSecret })) return path
   const unsigned = path
     .split('/')
     .map((segment) => (decodings(segment).some((text) => SIGNATURE.test(text)) ? '…' : segment))
     .join('/')
   return withoutSecrets(withoutAccess(unsigned), { secrets, isSecret })
+}
+
+/** Whether nothing in a path has to be replaced. Most paths are plain, and this takes less than half of the time. */
+function isPlain(path: string, { secrets, isSecret }: SecretsKnown): boolean {
+  if (path.includes('%') || SIGNATURE.test(path) || GENERATED.test(path)) return false
+  if (givesAccess(path) || secrets.some((secret) => path.includes(secret))) return false
+  return ![...new Set([...path.split('/'), ...(path.match(RUN) ?? [])])].some((word) => isSecret(word))
 }
 
 // The signature of a link or folder, at any position: a reader of the log could use the link, or read all files in the folder.
@@ -55,10 +63,13 @@ const RESUMABLE = /^(\/+v1\/+tus\/+)[^/~]+~/i
 const ARCHIVE = /^(\/+v1\/+zip\/+)(?!links\/*$)[^/]+/i
 
 function withoutAccess(path: string): string {
-  const gives = (text: string) => [LINK, RESUMABLE, ARCHIVE].some((pattern) => pattern.test(text))
-  if (gives(path)) return path.replace(LINK, '$1…').replace(RESUMABLE, '$1…~').replace(ARCHIVE, '$1…')
+  if (givesAccess(path)) return path.replace(LINK, '$1…').replace(RESUMABLE, '$1…~').replace(ARCHIVE, '$1…')
   // No route matches this spelling, but a reader of the log could correct it.
-  return decodings(path).some(gives) ? '/…' : path
+  return decodings(path).some(givesAccess) ? '/…' : path
+}
+
+function givesAccess(path: string): boolean {
+  return LINK.test(path) || RESUMABLE.test(path) || ARCHIVE.test(path)
 }
 
 function withoutSecrets(path: string, { secrets, isSecret }: SecretsKnown): string {
