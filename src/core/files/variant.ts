@@ -39,7 +39,7 @@ export function isProxyVariant(variant: string): boolean {
 }
 
 /** Whether this is the variant of the proxy of a page after the first. */
-export function isPageProxyVariant(variant: string): boolean {
+function isPageProxyVariant(variant: string): boolean {
   return variant.startsWith(PAGE_PROXY) && /^[1-9]\d*$/.test(variant.slice(PAGE_PROXY.length))
 }
 

@@ -127,9 +127,6 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
   return engine
 }
 
-/** The image engine, with programs in `/bin` and `/usr/bin`. */
-export const sharpEngine = createSharpEngine({ env: {} })
-
 /** Opens an image, or one page of a document, that another decoder has decoded. Its bytes are pixels, so only their number is limited. */
 async function openDecoded(
   engine: Engine<'sharp'>,

@@ -9,7 +9,7 @@ export const XMP_OF_APPLE = 'http://ns.apple.com/HDRGainMap/1.0/'
 /** The start of the notes that an iPhone writes into EXIF. Big endian numbers follow. */
 export const NOTES_OF_APPLE = 'Apple iOS\0\0\x01MM'
 /** The type of the auxiliary image of a HEIC. */
-export const GAIN_MAP_OF_APPLE = 'urn:com:apple:photo:2020:aux:hdrgainmap'
+const GAIN_MAP_OF_APPLE = 'urn:com:apple:photo:2020:aux:hdrgainmap'
 
 /**
  * What makes a gain map of an iPhone one of ISO 21496-1: gains in the same range, and the values that its 256 values become. An
