@@ -104,7 +104,7 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
           ? await withGainMap(data, source.gainMap, {
               size: info,
               format: format.name,
-              isWide: source.keepsProfile === true,
+              isDisplayP3: source.keepsProfile === true,
               limits,
             })
           : data
