@@ -1,5 +1,5 @@
 import { sha256 } from '../bytes/digest.ts'
-import { COPY_SIDE, PROXY_SIDES, type ProxyName } from '../media/copies.ts'
+import { COPY_SIDE, PROXY_SIDES, type ProxyName } from '../media/smaller-copies.ts'
 import { derivativeKey, type ObjectKey } from './object-key.ts'
 
 const MAX_BYTES = 180

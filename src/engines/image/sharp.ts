@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from 'sharp'
 import { type Asset, assetFromBytes, type FullImage } from '../../core/bytes/asset.ts'
-import { COPIES_FROM_PIXELS } from '../../core/media/copies.ts'
 import { knownFormat } from '../../core/media/formats.ts'
+import { COPIES_FROM_PIXELS } from '../../core/media/smaller-copies.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
 import type { Running } from '../programs/run.ts'

@@ -7,11 +7,11 @@ import { timed } from '../passes.ts'
 import type { GainMap } from '../source.ts'
 import { APPLE_MAKER_NOTE, APPLE_XMP_NAMESPACE, appleGains } from './apple.ts'
 import { avifWithGainMap } from './avif.ts'
-import { gainMapInTiff, tiffWithGainMap } from './copy.ts'
 import { GAIN_MAP_XMP_NAMESPACE } from './gains.ts'
 import { gainMapIn } from './heif-gain-map.ts'
 import { EXIF, gainsIn, jpegWithGainMap, xmpIn } from './jpeg.ts'
 import { imagesAfter } from './multi-picture.ts'
+import { gainMapInTiff, tiffWithGainMap } from './tiff.ts'
 
 const QUALITY = 85
 // Of the encoder of AVIF, as for images.
