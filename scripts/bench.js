@@ -9,11 +9,11 @@ import { checkNode } from './ready/node-version.js'
 import { command, root, run, say } from './ready/run.js'
 import { ensurePrograms } from './ready/system-packages.js'
 
-const HELP = `npm run bench [-- <options>]        for example: npm run -s bench -- --only cold > table.md
+const HELP = `npm run bench [-- <options>]        for example: npm run -s bench -- --only cold-webp > table.md
 
 Compares Sluice with programs that do the same work, each in a separate process: sharp behind node:http, ipx
-(installed into scripts/bench/ipx), express.static, busboy, archiver. Prints a table in Markdown to stdout, and the
-progress to stderr. Ends with exit code 1 when a ratio misses its target by more than a tenth. Linux only. Takes twenty minutes;
+(installed into scripts/bench/ipx), express.static, busboy, archiver, and nginx if it is installed. Prints a table in
+Markdown to stdout, and the progress to stderr. Ends with exit code 1 when a ratio misses its target by more than a tenth. Linux only. Takes twenty minutes;
 other load on the machine distorts the results. A row is marked as disturbed when other processes used the machine.
 
 npm run bench -- images  compares each transformation with sharp alone: new derivatives per second, eight

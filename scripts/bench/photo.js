@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import sharp from 'sharp'
+import { pseudorandom } from '../pseudorandom.js'
 
 const [WIDTH, HEIGHT] = [3000, 2000]
 // From the large shapes of an image to its grain: pixels per row, and the maximum distance from the middle gray.
@@ -30,7 +31,7 @@ export async function photosIn(folder, given) {
 
 /** Noise that costs about as much as a photo: as JPEG it has about 2 MB. Always the same. */
 async function pixels() {
-  const random = generator(1)
+  const random = pseudorandom(1)
   const [first, ...others] = await Promise.all(LAYERS.map((layer) => noise(layer, random)))
   const sum = Buffer.alloc(first.length)
   for (let i = 0; i < sum.length; i += 1) {
@@ -49,15 +50,4 @@ function noise({ width, contrast }, random) {
     .resize(WIDTH, HEIGHT, { kernel: 'cubic' })
     .raw()
     .toBuffer()
-}
-
-/** Pseudorandom numbers from 0 to 1, always the same for a seed: mulberry32. */
-function generator(seed) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,4 +1,5 @@
 import sharp from 'sharp'
+import { pseudorandom } from '../pseudorandom.js'
 
 const [WIDTH, HEIGHT] = [2400, 1600]
 
@@ -30,7 +31,7 @@ export const SCENES = [
 
 /** Draws a landscape, always the same for a seed. @returns {Promise<Buffer>} a JPEG of 2400 x 1600 px */
 export function drawScene({ light, front, seed }) {
-  const random = generator(seed)
+  const random = pseudorandom(seed)
   const { sky, sun, land } = LIGHT[light]
   const horizon = HEIGHT * (0.52 + random() * 0.1)
   // Trees and houses are the nearest ridge themselves.
@@ -121,15 +122,4 @@ function stars(random) {
     () =>
       `<circle cx="${random() * WIDTH}" cy="${random() * 800}" r="${1 + random() * 2.4}" fill="#fff" opacity="${random()}"/>`,
   ).join('')
-}
-
-/** Pseudorandom numbers from 0 to 1, always the same for a seed: mulberry32. */
-function generator(seed) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -8,20 +8,20 @@ import { createCpuTime } from '../core/budgets/cpu-time.ts'
 import { waitingShares } from '../core/budgets/shares.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import { reduce } from '../engines/image/copies/reduce.ts'
 import { sizeInHeader } from '../engines/image/forecast.ts'
 import { imageInspector } from '../engines/image/inspector.ts'
+import { reduce } from '../engines/image/smaller-copies/reduce.ts'
 import { jobUrl } from '../http/wire/urls.ts'
 import { cachedPlans } from '../pipeline/plan/cached-plans.ts'
 import { createPlanner } from '../pipeline/plan/plan.ts'
 import { usesOffice } from '../pipeline/plan/runs-as-job.ts'
 import { createAdmission } from '../pipeline/run/admission.ts'
-import { createCopies } from '../pipeline/run/copies.ts'
 import { copyPlans, internalPlugin } from '../pipeline/run/copy-plans.ts'
 import { createDispatcher } from '../pipeline/run/dispatch.ts'
 import { informedRunner } from '../pipeline/run/info-plan.ts'
 import { createChildRunner } from '../pipeline/run/remote-runner.ts'
 import { createRunner } from '../pipeline/run/run.ts'
+import { createSmallerCopies } from '../pipeline/run/smaller-copies.ts'
 import { createPool } from '../process/child-pool/pool.ts'
 import { createDeliveries } from '../service/delivery/deliver.ts'
 import { createFilePlans } from '../service/delivery/find-planned.ts'
@@ -84,7 +84,10 @@ export function openTransformations(
     admit,
     look,
     cpuTime,
-    copies: createCopies({ proxyFromPixels: config.PROXY_FROM_MEGAPIXELS * 1_000_000, pixels: plans.pixels }),
+    copies: createSmallerCopies({
+      proxyFromPixels: config.PROXY_FROM_MEGAPIXELS * 1_000_000,
+      pixels: plans.pixels,
+    }),
     here,
     // Child processes only have the engines of Sluice.
     elsewhere: ownEngines ? createChildRunner(pool) : here,

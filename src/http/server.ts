@@ -34,8 +34,8 @@ import { filesRoutes } from './files/routes.ts'
 import { usageRoutes } from './files/usage-route.ts'
 import { foreignRoutes } from './foreign/routes.ts'
 import { createHotCache } from './hot/cache.ts'
+import { createHotCacheWriter } from './hot/cache-writer.ts'
 import { hotPath } from './hot/hot-path.ts'
-import { createKeepHot } from './hot/keep.ts'
 import { inOrder } from './in-order.ts'
 import { clientJobsRoutes } from './jobs/routes.ts'
 import { createRequestEnds, requestLog } from './log/request-log.ts'
@@ -67,7 +67,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   const cache = createHotCache(given.hot)
   const ends = createRequestEnds(given)
   const warnOfProxy = unnamedProxy(given)
-  const options = { ...given, readers, keepHot: createKeepHot(cache, ends) }
+  const options = { ...given, readers, cacheWriter: createHotCacheWriter(cache, ends) }
   const app = express()
   extendMessages(app, given.messages)
   app.disable('x-powered-by')

@@ -42,13 +42,14 @@ onOneBackend('the example plugin for moderation', (start) => {
     target = await receiver()
     folder = await pluginFolder({ 'model.mjs': MODEL })
     const options = {
-      secrets: { first: SECRET },
       quarantine: 'quarantine',
       notify: target.url('/hooks'),
-      notifySecret: NOTIFY_SECRET,
       model: pathToFileURL(join(folder, 'model.mjs')).href,
       timeoutMs: 1000,
     }
+    // The plugin reads its secrets from the environment when it is loaded.
+    process.env.MODERATION_SECRETS = `other=sec_other first=${SECRET}`
+    process.env.MODERATION_NOTIFY_SECRET = NOTIFY_SECRET
     const plugins = await pluginFolder({
       'moderation.js': `import plugin from '${PLUGIN}'\nexport default { ...plugin, options: { ...plugin.options, ...${JSON.stringify(options)} } }\n`,
     })
@@ -57,6 +58,8 @@ onOneBackend('the example plugin for moderation', (start) => {
     })
   })
   after(async () => {
+    delete process.env.MODERATION_SECRETS
+    delete process.env.MODERATION_NOTIFY_SECRET
     await target.close()
     await rm(folder, { recursive: true, force: true })
   })

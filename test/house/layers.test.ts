@@ -97,7 +97,7 @@ describe('import layers', () => {
     ['src/main.ts', `import { disk } from './adapters/bucket/disk/disk.ts'`],
     ['src/newcomer/planted.ts', `import { Problem } from '../core/problem.ts'`],
     ['config/planted.ts', `import { Problem } from '../src/core/problem.ts'`],
-    ['plugins/image/planted.ts', `import { sharpEngine } from '../../src/engines/image/sharp.ts'`],
+    ['plugins/image/planted.ts', `import { createSharpEngine } from '../../src/engines/image/sharp.ts'`],
     ['plugins/image/planted.ts', `import { blur } from './blur.ts'`],
     ['client/files/planted.ts', `import { Problem } from '../../src/core/problem.ts'`],
     ['client/files/planted.ts', `import { open } from 'node:fs/promises'`],

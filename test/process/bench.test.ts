@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 // @ts-expect-error: the scripts have no types
+import { WORK_NAMES } from '../../scripts/bench/bench.js'
+// @ts-expect-error: the scripts have no types
 import { tables } from '../../scripts/bench/scale/tables.js'
 // @ts-expect-error: the scripts have no types
 import { table as markdown, missedTargets, ratiosOf } from '../../scripts/bench/table.js'
@@ -201,6 +203,16 @@ describe('the benchmark', function () {
     expect(other.output).to.include(
       'expected images, videos, encoders, scale or nothing, received "pictures"',
     )
+  })
+
+  it('has only known works in the examples of its documentation', async () => {
+    for (const file of ['scripts/bench.js', 'docs/explanation/performance.md']) {
+      const text = await readFile(join(PROJECT, file), 'utf8')
+      const examples = [...text.matchAll(/npm run (?:-s )?bench -- --only ([\w,-]+)/g)]
+      const names = examples.flatMap(([, only = '']) => only.split(','))
+      expect(names, file).to.be.an('array').that.is.not.empty
+      expect(WORK_NAMES, file).to.include.members(names)
+    }
   })
 
   it('lists the works for an unknown name', async () => {

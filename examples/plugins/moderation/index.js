@@ -2,6 +2,8 @@ import { createHmac } from 'node:crypto'
 import { apiOf } from './api.mjs'
 import { classify } from './classifier.mjs'
 
+const { MODERATION_SECRETS = '', MODERATION_NOTIFY_SECRET = '' } = process.env
+
 /**
  * Classifies each uploaded image. The result goes into its metadata; unsafe images are tagged, and may be moved to a private folder.
  *
@@ -11,8 +13,8 @@ export default {
   name: 'moderation',
   durable: true,
   options: {
-    /** A secret for each client whose images are classified, by the id of the client. */
-    secrets: {},
+    /** A secret for each client whose images are classified, by the id of the client. MODERATION_SECRETS: `first=sec_… second=sec_…` */
+    secrets: Object.fromEntries(MODERATION_SECRETS.match(/\S+/g)?.map((pair) => pair.split('=', 2)) ?? []),
     /** The address at which this process reaches Sluice. Empty: BASE_URL. */
     url: '',
     /** Ranges of addresses that `url` and `notify` may have although they are not public. */
@@ -26,7 +28,7 @@ export default {
     quarantine: '',
     /** Unsafe images are reported to this URL, signed with this secret (`whsec_…`). Empty: they are not. */
     notify: '',
-    notifySecret: '',
+    notifySecret: MODERATION_NOTIFY_SECRET,
     /** The module of the model, and the width and height of its images. */
     model: new URL('nsfw.mjs', import.meta.url).href,
     side: 224,
@@ -43,7 +45,10 @@ export default {
 
 function check({ secrets, classes, threshold, notify, notifySecret }) {
   const isText = (value) => typeof value === 'string' && value !== ''
-  if (!Object.values(secrets).every(isText)) throw new Error('expected a secret for each client in secrets')
+  if (!Object.values(secrets).every(isText))
+    throw new Error(
+      'expected <client>=<secret> in MODERATION_SECRETS, or a secret for each client in secrets',
+    )
   if (!Array.isArray(classes) || !classes.every(isText))
     throw new Error('expected an array of names for classes')
   if (!(threshold > 0 && threshold <= 1))

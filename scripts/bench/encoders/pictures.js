@@ -21,7 +21,7 @@ const SHIPPED = [
 ]
 
 /** Whether the packages with pictures are installed. */
-export const hasPictures = () => existsSync(join(PACKAGES, '.package-lock.json'))
+const hasPictures = () => existsSync(join(PACKAGES, '.package-lock.json'))
 
 /**
  * Pixels of pictures of several kinds, 800 px wide.

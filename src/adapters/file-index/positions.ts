@@ -40,7 +40,7 @@ export function sortable(instant: number): string {
 }
 
 /** The key of the original at a position. */
-export function keyAt(position: string, by: Order): ObjectKey {
+function keyAt(position: string, by: Order): ObjectKey {
   if (by === 'key') return storedKey(position)
   return storedKey(position.slice(position.indexOf(by === 'name' ? '\n' : ' ') + 1))
 }

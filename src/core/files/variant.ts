@@ -1,5 +1,5 @@
 import { sha256 } from '../bytes/digest.ts'
-import { COPY_SIDE, PROXY_SIDES, type ProxyName } from '../media/copies.ts'
+import { COPY_SIDE, PROXY_SIDES, type ProxyName } from '../media/smaller-copies.ts'
 import { derivativeKey, type ObjectKey } from './object-key.ts'
 
 const MAX_BYTES = 180
@@ -39,7 +39,7 @@ export function isProxyVariant(variant: string): boolean {
 }
 
 /** Whether this is the variant of the proxy of a page after the first. */
-export function isPageProxyVariant(variant: string): boolean {
+function isPageProxyVariant(variant: string): boolean {
   return variant.startsWith(PAGE_PROXY) && /^[1-9]\d*$/.test(variant.slice(PAGE_PROXY.length))
 }
 

@@ -1,5 +1,5 @@
 import type { Asset } from '../bytes/asset.ts'
-import type { Reducible } from '../media/copies.ts'
+import type { Reducible } from '../media/smaller-copies.ts'
 
 /** The estimated cost of a transformation. */
 export interface Forecast {

@@ -1,17 +1,17 @@
 import type { Asset, FullImage } from '../../core/bytes/asset.ts'
 import type { Size } from '../../core/geometry/box.ts'
-import { COPY_SIDE } from '../../core/media/copies.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
+import { COPY_SIDE } from '../../core/media/smaller-copies.ts'
 import type { Forecast } from '../../core/plugin-api/forecast.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { ForecastStep } from '../../core/plugin-api/plugin.ts'
-import { reducibleOf, reducibleOfDecoded } from './copies/reducible.ts'
 import type { Decoder, PictureFacts } from './decoders/decoder.ts'
 import { decoderOf, factsOf } from './decoders/decoders.ts'
 import { checkFrames } from './decompression-bombs.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
 import { type ImageHeader, readHeader } from './header.ts'
 import { checkBytes, checkComplete, checkPixels } from './pixel-limits.ts'
+import { reducibleOf, reducibleOfDecoded } from './smaller-copies/reducible.ts'
 
 // Memory per pixel in addition to the file, in bytes, measured with 12 and 50 MP and rounded up. For sources that
 // cannot be read row by row.

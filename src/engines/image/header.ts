@@ -4,10 +4,10 @@ import { type Asset, assetFromBytes, readAll, readWhole } from '../../core/bytes
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { decoding } from './failures.ts'
-import { NOTES_OF_APPLE } from './gain-map/apple.ts'
-import { XMP_OF_GAINS } from './gain-map/gains.ts'
-import { ISO_OF_GAINS } from './gain-map/jpeg.ts'
-import { TONE_MAPPED } from './gain-map/single-image.ts'
+import { APPLE_MAKER_NOTE } from './gain-map/apple.ts'
+import { GAIN_MAP_XMP_NAMESPACE } from './gain-map/gains.ts'
+import { TONE_MAPPED } from './gain-map/heif-gain-map.ts'
+import { ISO_GAIN_MAP_SEGMENT } from './gain-map/jpeg.ts'
 
 // Enough to read the size of nearly every file. Smaller files are read once, and wait in memory for their turn.
 const HEADER_BYTES = 128 * 1024
@@ -117,7 +117,8 @@ export async function headerIn(
 
 /** The gain map itself is after the image. */
 function announcesGainMap(input: ImageInput, { format, xmp, exif }: Metadata): boolean {
-  if (format === 'jpeg' && (xmp?.includes(XMP_OF_GAINS) || exif?.includes(NOTES_OF_APPLE))) return true
+  if (format === 'jpeg' && (xmp?.includes(GAIN_MAP_XMP_NAMESPACE) || exif?.includes(APPLE_MAKER_NOTE)))
+    return true
   if (typeof input === 'string') return false
   const head = input.subarray(0, HEADER_BYTES)
   if (format === 'heif') return head.subarray(0, BRANDS_BYTES).includes(TONE_MAPPED)
@@ -125,7 +126,7 @@ function announcesGainMap(input: ImageInput, { format, xmp, exif }: Metadata): b
 }
 
 function announcedInJpeg(head: Buffer): boolean {
-  return head.includes(XMP_OF_GAINS) || head.includes(ISO_OF_GAINS)
+  return head.includes(GAIN_MAP_XMP_NAMESPACE) || head.includes(ISO_GAIN_MAP_SEGMENT)
 }
 
 async function readNewHeader(asset: Asset, signal: AbortSignal): Promise<HeadedImage> {

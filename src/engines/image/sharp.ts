@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from 'sharp'
 import { type Asset, assetFromBytes, type FullImage } from '../../core/bytes/asset.ts'
-import { COPIES_FROM_PIXELS } from '../../core/media/copies.ts'
 import { knownFormat } from '../../core/media/formats.ts'
+import { COPIES_FROM_PIXELS } from '../../core/media/smaller-copies.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
 import type { Running } from '../programs/run.ts'
@@ -104,7 +104,7 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
           ? await withGainMap(data, source.gainMap, {
               size: info,
               format: format.name,
-              isWide: source.keepsProfile === true,
+              isDisplayP3: source.keepsProfile === true,
               limits,
             })
           : data
@@ -126,9 +126,6 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
   }
   return engine
 }
-
-/** The image engine, with programs in `/bin` and `/usr/bin`. */
-export const sharpEngine = createSharpEngine({ env: {} })
 
 /** Opens an image, or one page of a document, that another decoder has decoded. Its bytes are pixels, so only their number is limited. */
 async function openDecoded(

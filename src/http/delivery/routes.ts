@@ -10,7 +10,7 @@ import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
-import type { KeepHot } from '../hot/keep.ts'
+import type { HotCacheWriter } from '../hot/cache-writer.ts'
 import { createOrRedirect } from '../moves/redirect.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -27,7 +27,7 @@ interface Dependencies {
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
-  keepHot: KeepHot
+  cacheWriter: HotCacheWriter
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
   /** Query parameters that are ignored, in addition to the built-in ones. */
@@ -55,7 +55,7 @@ export function deliverRoutes({
   limits,
   fullContentRange,
   readers,
-  keepHot,
+  cacheWriter,
   baseUrl,
   ignoredParams,
 }: Dependencies): Router {
@@ -78,8 +78,14 @@ export function deliverRoutes({
           ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
         )
         if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
-        const keep = keepHot.of(req, res, { client, delivery })
-        const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res), keep }
+        const addToCache = cacheWriter.adderOf(req, res, { client, delivery })
+        const options = {
+          etag: etagOf(delivery),
+          fullContentRange,
+          readers,
+          signal: clientGone(res),
+          addToCache,
+        }
         await sendDelivery(req, res, { delivery, ...options })
       }),
     )
@@ -93,7 +99,7 @@ export function deliverRoutes({
       orRedirect(async (req, res) => {
         const group = groupOf(req)
         const { client, path, query } = callerByToken(req, clients)
-        await send(req, res, { client, group, query, findPath: async () => path, keepHot })
+        await send(req, res, { client, group, query, findPath: async () => path, cacheWriter })
       }),
     )
     .all(notAllowed)

@@ -19,7 +19,7 @@ export function deliveryQuery(query: QueryPairs) {
 }
 
 export interface SendDeliveryOptions
-  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'isHeld' | 'keep' | 'readers' | 'signal'>,
+  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'isHeld' | 'addToCache' | 'readers' | 'signal'>,
     Lifetime {
   delivery: Pick<
     Delivery,

@@ -6,7 +6,7 @@ import { isActiveContent } from '../../core/media/formats.ts'
 import { headersOf, hintsOf, type Preference } from '../../core/media/preferences.ts'
 import { Problem } from '../../core/problem.ts'
 import { cacheControl } from '../caller/signed-url.ts'
-import type { Keep } from '../hot/keep.ts'
+import type { AddToCache } from '../hot/cache-writer.ts'
 import { holdResponse } from '../readers/held-response.ts'
 import { openPieces } from '../readers/open-pieces.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -50,7 +50,7 @@ export interface SendOptions extends Lifetime {
   /** Aborted when the client disconnects. */
   signal: AbortSignal
   /** Called when all headers of a 200 or a 206 with one range are set. */
-  keep?: Keep | undefined
+  addToCache?: AddToCache | undefined
 }
 
 // One week.
@@ -87,11 +87,11 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
   }
   if (payload.read && readers.hasRoom(payload.size)) {
     const body = await payload.read(signal)
-    options.keep?.(ranges ? undefined : body)
+    options.addToCache?.(ranges ? undefined : body)
     sendWhole(res, body, readers)
     return
   }
-  if (payload.read) options.keep?.()
+  if (payload.read) options.addToCache?.()
   const end = holdResponse(res, { asset, isHeld, readers })
   await sendPieces(res, payload.open, { readers, signal }).finally(end)
 }

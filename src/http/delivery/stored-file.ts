@@ -12,7 +12,7 @@ import type { Deliveries, Delivery } from '../../service/delivery/deliveries.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { cacheControl, checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
-import type { KeepHot } from '../hot/keep.ts'
+import type { HotCacheWriter } from '../hot/cache-writer.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
@@ -28,7 +28,7 @@ export interface StoredFile {
   /** Returns the path of the file. It may have to be stored first. */
   findPath: (signal: AbortSignal) => Promise<string>
   /** Adds responses to the hot cache. Absent for a URL that may deliver another file later, without a change of this one. */
-  keepHot?: KeepHot
+  cacheWriter?: HotCacheWriter
   /** Set when the URL may deliver another file later. `since`: when it was set to this file, in milliseconds since 1970. */
   replaceable?: { since: number }
 }
@@ -50,7 +50,7 @@ export function storedFiles({
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }): (req: Request, res: Response, file: StoredFile) => Promise<void> {
-  return async (req, res, { client, group, query: pairs, findPath, keepHot, replaceable }) => {
+  return async (req, res, { client, group, query: pairs, findPath, cacheWriter, replaceable }) => {
     const lifetime = replaceable ? REPLACEABLE : {}
     const { download, wait, query } = deliveryQuery(pairs)
     const waitMs = 1000 * waitSeconds(wait)
@@ -86,7 +86,7 @@ export function storedFiles({
       fullContentRange,
       readers,
       signal,
-      keep: keepHot?.of(req, res, { client, delivery }),
+      addToCache: cacheWriter?.adderOf(req, res, { client, delivery }),
       ...lifetime,
     })
   }

@@ -1,5 +1,5 @@
 import { proxyVariant } from '../../core/files/variant.ts'
-import { COPY_SIDE, type ProxyName } from '../../core/media/copies.ts'
+import { COPY_SIDE, type ProxyName } from '../../core/media/smaller-copies.ts'
 import type { TransformPlugin } from '../../core/plugin-api/plugin.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import type { Plan } from '../plan/plan.ts'

@@ -12,9 +12,9 @@ import type { Plan, Step } from '../plan/plan.ts'
 import { type NamedFile, namedFiles } from '../plan/referenced-files.ts'
 import { runsAsJob } from '../plan/runs-as-job.ts'
 import type { Admission } from './admission.ts'
-import type { Copies } from './copies.ts'
 import { measured, type Timed } from './measured.ts'
 import { type Runner, runsOfOneEngine, type WorkContext, type WorkRunner } from './run.ts'
+import type { SmallerCopies } from './smaller-copies.ts'
 import { createSpentHere, type Spent } from './spending.ts'
 
 export interface DispatchOptions {
@@ -28,7 +28,7 @@ export interface DispatchOptions {
   /** CPU time limits of callers. Media jobs are not charged: their number is limited. */
   cpuTime: CpuTime
   /** Smaller copies of expensive sources. Without it, every output is rendered from its source. */
-  copies?: Copies
+  copies?: SmallerCopies
   /** Runs plans in this process. */
   here: Runner
   /** Runs plans in a process that can be killed at any time, when `timeoutMs` of the limits is exceeded. */
@@ -44,7 +44,7 @@ export interface DispatchOptions {
 /** A context with `spent`, which the work calls with its CPU time. */
 type Spending = EngineContext & { spent: Spent }
 
-const NO_COPIES: Copies = { render: (_forecast, { render }) => render(undefined) }
+const NO_SMALLER_COPIES: SmallerCopies = { render: (_forecast, { render }) => render(undefined) }
 
 /**
  * Creates a runner that first reads the source's header, waits for a turn, and then chooses the process. It uses this
@@ -55,7 +55,7 @@ export function createDispatcher({
   admit,
   look,
   cpuTime,
-  copies = NO_COPIES,
+  copies = NO_SMALLER_COPIES,
   here,
   elsewhere,
   room,
@@ -134,7 +134,7 @@ export function createDispatcher({
         }
         const forecast = await forecastFor(part, original)
         // Facts about a copy are not those about its original.
-        const { render } = plan.variant === INFORMATION_VARIANT ? NO_COPIES : copies
+        const { render } = plan.variant === INFORMATION_VARIANT ? NO_SMALLER_COPIES : copies
         asset = await render(forecast, {
           context,
           decode: async (pixels) => inTurn(pixels, await forecastFor(pixels, original)),

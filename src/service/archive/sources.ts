@@ -119,11 +119,9 @@ export function createArchiveSources({
   }
 }
 
-/** A derivative that would have to be rendered. */
-export class NotStored extends Error {}
-
+/** Runs instead of a render or a media job, when only stored derivatives are wanted. */
 async function refuse(): Promise<void> {
-  throw new NotStored('the derivative is not stored')
+  throw new Error('the derivative is not stored')
 }
 
 /** Whether the file becomes smaller by deflate. */

@@ -13,23 +13,23 @@ const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', nam
 
 // As `scripts/corpus/gain-maps.py` states them, and as libavif 1.4 reads them.
 const ADOBE: Gains = {
-  inOwnColours: true,
-  ownHeadroom: 0,
-  headroom: 2.25,
+  usesBaseColours: true,
+  baseHeadroom: 0,
+  alternateHeadroom: 2.25,
   channels: [2.5, 2.25, 2].map((max) => ({
     min: -0.5,
     max,
     gamma: 1.25,
-    ownOffset: 0.015625,
-    offset: 0.03125,
+    baseOffset: 0.015625,
+    alternateOffset: 0.03125,
   })),
 }
 // By Apple's formula: 3 - 70 x 0.005.
 const APPLE: Gains = {
-  inOwnColours: true,
-  ownHeadroom: 0,
-  headroom: 2.65,
-  channels: [{ min: 0, max: 2.65, gamma: 1, ownOffset: 0, offset: 0 }],
+  usesBaseColours: true,
+  baseHeadroom: 0,
+  alternateHeadroom: 2.65,
+  channels: [{ min: 0, max: 2.65, gamma: 1, baseOffset: 0, alternateOffset: 0 }],
 }
 const PHOTOS = [
   ['avifenc-gainmap.avif', 'avif', ADOBE],
@@ -133,7 +133,7 @@ describe('the gain map of a photo', () => {
       .jpeg()
       .toBuffer()
     for (const format of ['jpeg', 'avif']) {
-      const output = { size: { width: 64, height: 64 }, format, isWide: false, limits: LIMITS }
+      const output = { size: { width: 64, height: 64 }, format, isDisplayP3: false, limits: LIMITS }
       const image = await sharp(photo)
         .toFormat(format as 'jpeg')
         .toBuffer()

@@ -124,7 +124,7 @@ describe('the gain map of a JPEG', () => {
     if (!map) throw new Error('expected a gain map')
     const [jpeg, output] = [
       await picture({ format: 'jpeg' }),
-      { size: { width: 100, height: 50 }, format: 'jpeg', isWide: false, limits: LIMITS },
+      { size: { width: 100, height: 50 }, format: 'jpeg', isDisplayP3: false, limits: LIMITS },
     ]
     expect((await withGainMap(jpeg, map, output)).length).to.be.above(jpeg.length)
     const broken = { ...map, bytes: map.bytes.subarray(0, map.bytes.length - 100) }

@@ -1,20 +1,20 @@
 import { expect } from 'chai'
 import {
   type Gains,
-  gainsOfIso,
-  gainsOfXmp,
-  isoOf,
-  xmpOf,
+  gainsFromIso,
+  gainsFromXmp,
+  gainsToIso,
+  gainsToXmp,
 } from '../../../src/engines/image/gain-map/gains.ts'
 import { box, heifFile } from '../../../src/engines/image/gain-map/heif-file.ts'
 import { readItems } from '../../../src/engines/image/gain-map/heif-items.ts'
 
-const channel = { min: -0.25, max: 3, gamma: 0.5, ownOffset: 0.015625, offset: 0 }
-const GREY: Gains = { inOwnColours: true, ownHeadroom: 0, headroom: 3, channels: [channel] }
+const channel = { min: -0.25, max: 3, gamma: 0.5, baseOffset: 0.015625, alternateOffset: 0 }
+const GREY: Gains = { usesBaseColours: true, baseHeadroom: 0, alternateHeadroom: 3, channels: [channel] }
 const COLOURS: Gains = {
-  inOwnColours: false,
-  ownHeadroom: 0.5,
-  headroom: 2.25,
+  usesBaseColours: false,
+  baseHeadroom: 0.5,
+  alternateHeadroom: 2.25,
   channels: [channel, { ...channel, max: 2 }, { ...channel, gamma: 1 }],
 }
 
@@ -29,38 +29,38 @@ describe('the gains of a gain map', () => {
 
   it('are written and read in both forms', () => {
     for (const gains of [GREY, COLOURS]) {
-      expect(gainsOfIso(isoOf(gains))).to.deep.equal(gains)
+      expect(gainsFromIso(gainsToIso(gains))).to.deep.equal(gains)
       // XMP states no other colours.
-      expect(gainsOfXmp(xmpOf(gains))).to.deep.equal({ ...gains, inOwnColours: true })
+      expect(gainsFromXmp(gainsToXmp(gains))).to.deep.equal({ ...gains, usesBaseColours: true })
     }
-    const hdr = { ...GREY, ownHeadroom: 3, headroom: 0 }
-    expect(gainsOfXmp(xmpOf(hdr))).to.deep.equal(hdr)
+    const hdr = { ...GREY, baseHeadroom: 3, alternateHeadroom: 0 }
+    expect(gainsFromXmp(gainsToXmp(hdr))).to.deep.equal(hdr)
   })
 
   it('are read with one denominator for all, as libultrahdr writes them', () => {
     const bytes = Buffer.concat([Buffer.of(0, 0, 0, 0, 0x48), words(64, 0, 192, -16, 192, 32, 1, 0)])
-    expect(gainsOfIso(bytes)).to.deep.equal(GREY)
+    expect(gainsFromIso(bytes)).to.deep.equal(GREY)
   })
 
   it('have the usual values where XMP states none', () => {
-    expect(gainsOfXmp(xmp('a:GainMapMax="2" a:HDRCapacityMax=\'2\''))).to.deep.equal({
-      ...{ inOwnColours: true, ownHeadroom: 0, headroom: 2 },
-      channels: [{ min: 0, max: 2, gamma: 1, ownOffset: 1 / 64, offset: 1 / 64 }],
+    expect(gainsFromXmp(xmp('a:GainMapMax="2" a:HDRCapacityMax=\'2\''))).to.deep.equal({
+      ...{ usesBaseColours: true, baseHeadroom: 0, alternateHeadroom: 2 },
+      channels: [{ min: 0, max: 2, gamma: 1, baseOffset: 1 / 64, alternateOffset: 1 / 64 }],
     })
     const element = '<a:GainMapMax>2</a:GainMapMax><a:HDRCapacityMax>1.5</a:HDRCapacityMax>'
-    expect(gainsOfXmp(xmp('', element))?.headroom).to.equal(1.5)
+    expect(gainsFromXmp(xmp('', element))?.alternateHeadroom).to.equal(1.5)
   })
 
   it('are refused when they are broken', () => {
-    const iso = isoOf(GREY)
+    const iso = gainsToIso(GREY)
     for (let length = 0; length < iso.length; length += 1)
-      expect(gainsOfIso(iso.subarray(0, length)), `${length} bytes`).to.equal(undefined)
+      expect(gainsFromIso(iso.subarray(0, length)), `${length} bytes`).to.equal(undefined)
     for (const broken of [
-      { ...GREY, headroom: 0 },
+      { ...GREY, alternateHeadroom: 0 },
       { ...GREY, channels: [{ ...channel, max: -1 }] },
       { ...GREY, channels: [{ ...channel, gamma: 0 }] },
     ])
-      expect(gainsOfIso(isoOf(broken)), JSON.stringify(broken)).to.equal(undefined)
+      expect(gainsFromIso(gainsToIso(broken)), JSON.stringify(broken)).to.equal(undefined)
     for (const text of [
       '',
       xmp('a:GainMapMax="2"'),
@@ -68,7 +68,7 @@ describe('the gains of a gain map', () => {
       xmp('a:GainMapMax="2" a:HDRCapacityMax="9999"'),
       xmp('a:GainMapMax="2" a:HDRCapacityMax="2"').replaceAll('hdr-gain-map', 'other'),
     ])
-      expect(gainsOfXmp(text), text).to.equal(undefined)
+      expect(gainsFromXmp(text), text).to.equal(undefined)
   })
 })
 

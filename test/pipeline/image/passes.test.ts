@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Engine, EngineName } from '../../../src/core/plugin-api/plugin.ts'
-import { sharpEngine } from '../../../src/engines/image/sharp.ts'
+import { sharpEngine } from '../../support/media/engines.ts'
 import { animation, picture } from '../../support/media/images.ts'
 import { transformed } from './transform.ts'
 

@@ -10,10 +10,10 @@ import type {
   TransformPlugin,
 } from '../../../src/core/plugin-api/plugin.ts'
 import { badParameter, Problem } from '../../../src/core/problem.ts'
-import { sharpEngine } from '../../../src/engines/image/sharp.ts'
 import type { ImageOpening } from '../../../src/engines/image/source.ts'
 import { createPlanner, type Plan, type Step } from '../../../src/pipeline/plan/plan.ts'
 import { createRunner } from '../../../src/pipeline/run/run.ts'
+import { sharpEngine } from '../../support/media/engines.ts'
 import { animation, colourAt, picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { assetOf, context, transform } from '../image/transform.ts'

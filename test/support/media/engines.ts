@@ -1,5 +1,8 @@
 import type { Engine } from '../../../src/core/plugin-api/plugin.ts'
-import { sharpEngine } from '../../../src/engines/image/sharp.ts'
+import { createSharpEngine } from '../../../src/engines/image/sharp.ts'
+
+/** The image engine, with programs in `/bin` and `/usr/bin`. */
+export const sharpEngine = createSharpEngine({ env: {} })
 
 /** The image engine under observation. */
 export interface WatchedEngine {

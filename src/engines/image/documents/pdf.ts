@@ -1,6 +1,6 @@
 import type { PDFiumModule } from '@hyzyla/pdfium'
 import type { Size } from '../../../core/geometry/box.ts'
-import { COPY_SIDE } from '../../../core/media/copies.ts'
+import { COPY_SIDE } from '../../../core/media/smaller-copies.ts'
 import { encryptedFile } from '../../../core/transform-problems.ts'
 import type { Decoder } from '../decoders/decoder.ts'
 import { tiffOf } from '../decoders/tiff.ts'

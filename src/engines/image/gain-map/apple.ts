@@ -1,22 +1,20 @@
 import { byteOrder, DIRECTORY_BYTES, numberAt, readDirectory } from '../../../core/media/tiff-directory.ts'
 import { FULL, unlessCut } from '../decoders/boxes.ts'
 import type { Gains } from './gains.ts'
+import { gainMapIn, standalone } from './heif-gain-map.ts'
 import { type HeifItem, type HeifItems, readItems } from './heif-items.ts'
-import { gainMapIn, standalone } from './single-image.ts'
 
 /** The XML namespace of gain maps of iPhones. */
-export const XMP_OF_APPLE = 'http://ns.apple.com/HDRGainMap/1.0/'
-/** The start of the notes that an iPhone writes into EXIF. Big endian numbers follow. */
-export const NOTES_OF_APPLE = 'Apple iOS\0\0\x01MM'
-/** The type of the auxiliary image of a HEIC. */
-export const GAIN_MAP_OF_APPLE = 'urn:com:apple:photo:2020:aux:hdrgainmap'
+export const APPLE_XMP_NAMESPACE = 'http://ns.apple.com/HDRGainMap/1.0/'
+/** The start of the maker note that an iPhone writes into EXIF. Big endian numbers follow. */
+export const APPLE_MAKER_NOTE = 'Apple iOS\0\0\x01MM'
+// The type of the auxiliary image of a HEIC.
+const APPLE_AUXILIARY_TYPE = 'urn:com:apple:photo:2020:aux:hdrgainmap'
 
-/**
- * What makes a gain map of an iPhone one of ISO 21496-1: gains in the same range, and the values that its 256 values become. An
- * iPhone multiplies by 1 + (headroom - 1) x value, which ISO 21496-1 does by the logarithm.
- */
+/** What makes a gain map of an iPhone one of ISO 21496-1. */
 export interface AppleGains {
   gains: Gains
+  /** A lookup table for its pixels, of 256 values. An iPhone multiplies by 1 + (headroom - 1) x value, ISO 21496-1 adds stops. */
   curve: Uint8Array
 }
 
@@ -40,8 +38,8 @@ export function appleGains({
   const curve = Uint8Array.from({ length: 256 }, (_, value) =>
     Math.round((255 * Math.log2(1 + (2 ** stops - 1) * linear(value / 255))) / stops),
   )
-  const channels = [{ min: 0, max: stops, gamma: 1, ownOffset: 0, offset: 0 }]
-  return { gains: { inOwnColours: true, ownHeadroom: 0, headroom: stops, channels }, curve }
+  const channels = [{ min: 0, max: stops, gamma: 1, baseOffset: 0, alternateOffset: 0 }]
+  return { gains: { usesBaseColours: true, baseHeadroom: 0, alternateHeadroom: stops, channels }, curve }
 }
 
 // iPhones state 1 to 3.
@@ -54,7 +52,7 @@ function linear(value: number): number {
 }
 
 const EXIF_DIRECTORY = 0x8769
-const MAKER_NOTES = 0x927c
+const MAKER_NOTE = 0x927c
 const HEADROOM = 33
 const GAIN = 48
 
@@ -63,11 +61,11 @@ function stopsIn(exif: Buffer): number | undefined {
   if (order === undefined) return undefined
   const directoryAt = (at: number) => readDirectory(exif.subarray(at, at + DIRECTORY_BYTES), { at, order })
   const pointer = directoryAt(numberAt(exif, 4, { size: 4, order })).fields.get(EXIF_DIRECTORY)
-  const notes = pointer && directoryAt(numberAt(exif, pointer.at, { size: 4, order })).fields.get(MAKER_NOTES)
+  const notes = pointer && directoryAt(numberAt(exif, pointer.at, { size: 4, order })).fields.get(MAKER_NOTE)
   if (!notes) return undefined
   const maker = exif.subarray(notes.at, notes.at + notes.count)
-  if (!maker.toString('latin1', 0, NOTES_OF_APPLE.length).startsWith(NOTES_OF_APPLE)) return undefined
-  const at = NOTES_OF_APPLE.length
+  if (!maker.toString('latin1', 0, APPLE_MAKER_NOTE.length).startsWith(APPLE_MAKER_NOTE)) return undefined
+  const at = APPLE_MAKER_NOTE.length
   const { fields } = readDirectory(maker.subarray(at, at + DIRECTORY_BYTES), { at, order: 'be' })
   const ratioOf = (tag: number) => {
     const field = fields.get(tag)
@@ -101,7 +99,7 @@ export function gainMapOfHeic(heic: Buffer): { bytes: Buffer; gains: Gains; curv
 }
 
 function statesGainMap({ type, content }: HeifItem['properties'][number]): boolean {
-  return type === 'auxC' && content.toString('latin1', FULL).startsWith(GAIN_MAP_OF_APPLE)
+  return type === 'auxC' && content.toString('latin1', FULL).startsWith(APPLE_AUXILIARY_TYPE)
 }
 
 /** The XMP that describes an image. */
@@ -109,7 +107,7 @@ function xmpOf(image: HeifItem, { items, references }: HeifItems): string {
   const described = references.filter(({ type, to }) => type === 'cdsc' && to.includes(image.id))
   const from = new Set(described.map(({ from }) => from))
   const texts = items.filter(({ id, type }) => type === 'mime' && from.has(id))
-  const xmp = texts.map(({ data }) => data()).find((data) => data?.includes(XMP_OF_APPLE))
+  const xmp = texts.map(({ data }) => data()).find((data) => data?.includes(APPLE_XMP_NAMESPACE))
   return xmp?.toString('latin1') ?? ''
 }
 

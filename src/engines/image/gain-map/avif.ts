@@ -1,8 +1,8 @@
 import { FULL } from '../decoders/boxes.ts'
-import { type Gains, isoOf } from './gains.ts'
+import { type Gains, gainsToIso } from './gains.ts'
 import { heifFile } from './heif-file.ts'
+import { TONE_MAPPED, TONE_MAPPED_VERSION } from './heif-gain-map.ts'
 import { type HeifItem, type Property, readItems } from './heif-items.ts'
-import { TONE_MAPPED, VERSION } from './single-image.ts'
 
 const UNNAMED = Buffer.of(0)
 
@@ -10,27 +10,27 @@ const UNNAMED = Buffer.of(0)
  * Adds a gain map to an AVIF. Undefined when the structure of one of them is unknown.
  *
  * @param options.map an AVIF of one image
- * @param options.isWide the colours are those of Display P3 instead of sRGB
+ * @param options.isDisplayP3 the colours are those of Display P3 instead of sRGB
  */
-export function withMap(
+export function avifWithGainMap(
   avif: Buffer,
-  { map, gains, isWide }: { map: Buffer; gains: Gains; isWide: boolean },
+  { map, gains, isDisplayP3 }: { map: Buffer; gains: Gains; isDisplayP3: boolean },
 ): Buffer | undefined {
   const [file, second] = [readItems(avif), readItems(map)]
   const image = file?.items.find(({ id }) => id === file.primary)
   const grey = second?.items.find(({ id }) => id === second.primary)
   if (!file || !image || !grey) return undefined
   const last = Math.max(...file.items.map(({ id }) => id))
-  const [mapId, sumId] = [last + 1, last + 2]
+  const [mapId, toneMappedId] = [last + 1, last + 2]
   const size = image.properties.filter(({ type }) => type === 'ispe' || type === 'pixi')
-  const colours = colourBox(isWide ? P3 : SRGB, PQ)
-  const sum: HeifItem = {
-    id: sumId,
+  const colours = colourBox(isDisplayP3 ? P3 : SRGB, PQ)
+  const toneMapped: HeifItem = {
+    id: toneMappedId,
     type: TONE_MAPPED,
     isHidden: false,
     naming: UNNAMED,
     properties: [...size.map((property) => ({ ...property, isEssential: false })), colours],
-    data: () => Buffer.concat([VERSION, isoOf(gains)]),
+    data: () => Buffer.concat([TONE_MAPPED_VERSION, gainsToIso(gains)]),
   }
   const others = grey.properties.filter(({ type }) => type !== 'colr')
   const properties = [...others, colourBox(UNSPECIFIED, UNSPECIFIED)]
@@ -41,10 +41,10 @@ export function withMap(
         : Buffer.concat([file.brands, Buffer.from(TONE_MAPPED, 'latin1')]),
       primary: file.primary,
       // The gain map is small, and before the image it is there when the image is.
-      items: [sum, { ...grey, id: mapId, isHidden: true, naming: UNNAMED, properties }, ...file.items],
-      references: [...file.references, { type: 'dimg', from: sumId, to: [file.primary, mapId] }],
+      items: [toneMapped, { ...grey, id: mapId, isHidden: true, naming: UNNAMED, properties }, ...file.items],
+      references: [...file.references, { type: 'dimg', from: toneMappedId, to: [file.primary, mapId] }],
     },
-    { alternatives: [sumId, file.primary] },
+    { alternatives: [toneMappedId, file.primary] },
   )
 }
 

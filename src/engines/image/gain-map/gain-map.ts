@@ -5,13 +5,13 @@ import type { TransformLimits } from '../../../core/plugin-api/limits.ts'
 import type { ImageHeader, ImageInput } from '../header.ts'
 import { timed } from '../passes.ts'
 import type { GainMap } from '../source.ts'
-import { appleGains, NOTES_OF_APPLE, XMP_OF_APPLE } from './apple.ts'
-import { withMap } from './avif.ts'
-import { copyWithMap, mapOfCopy } from './copy.ts'
-import { XMP_OF_GAINS } from './gains.ts'
-import { EXIF, gainsIn, joined, xmpIn } from './jpeg.ts'
+import { APPLE_MAKER_NOTE, APPLE_XMP_NAMESPACE, appleGains } from './apple.ts'
+import { avifWithGainMap } from './avif.ts'
+import { GAIN_MAP_XMP_NAMESPACE } from './gains.ts'
+import { gainMapIn } from './heif-gain-map.ts'
+import { EXIF, gainsIn, jpegWithGainMap, xmpIn } from './jpeg.ts'
 import { imagesAfter } from './multi-picture.ts'
-import { gainMapIn } from './single-image.ts'
+import { gainMapInTiff, tiffWithGainMap } from './tiff.ts'
 
 const QUALITY = 85
 // Of the encoder of AVIF, as for images.
@@ -65,13 +65,13 @@ async function inJpeg(
   input: ImageInput,
   { gainMap, xmp, exif }: Partial<Metadata>,
 ): Promise<Found | undefined> {
-  const isAnnounced = xmp?.includes(XMP_OF_GAINS) || exif?.includes(NOTES_OF_APPLE)
+  const isAnnounced = xmp?.includes(GAIN_MAP_XMP_NAMESPACE) || exif?.includes(APPLE_MAKER_NOTE)
   const images = gainMap ? [gainMap.image] : isAnnounced ? await listedIn(input) : []
   for (const bytes of images) {
     const gains = gainsIn(bytes)
     if (gains) return { bytes, gains }
     const described = xmpIn(bytes)
-    const ofApple = described.includes(XMP_OF_APPLE)
+    const ofApple = described.includes(APPLE_XMP_NAMESPACE)
       ? appleGains({ xmp: described, exif: exif?.subarray(EXIF.length) })
       : undefined
     if (ofApple) return { bytes, ...ofApple }
@@ -80,7 +80,7 @@ async function inJpeg(
 }
 
 function inCopy(tiff: Buffer): Found | undefined {
-  const bytes = mapOfCopy(tiff)
+  const bytes = gainMapInTiff(tiff)
   const gains = bytes && gainsIn(bytes)
   return gains && { bytes, gains }
 }
@@ -101,21 +101,21 @@ async function metadataOf(input: ImageInput): Promise<Partial<Metadata>> {
  * libvips could do both at once for a JPEG (`keepGainMap`), but without its cache it reads freed memory for a turned photo, decodes all
  * pixels of a photo for a small output, and omits the description in XMP.
  *
- * @param output.isWide the colours are those of Display P3 instead of sRGB
+ * @param output.isDisplayP3 the colours are those of Display P3 instead of sRGB
  * @returns the image itself when the gain map is broken
  */
 export async function withGainMap(
   image: Buffer,
   gainMap: GainMap,
-  output: Output & { isWide: boolean },
+  output: Output & { isDisplayP3: boolean },
 ): Promise<Buffer> {
-  const { format, isWide } = output
+  const { format, isDisplayP3 } = output
   const map = await resized(gainMap, output).catch(() => undefined)
   if (!map) return image
   const { gains } = gainMap
-  if (format === 'tiff') return copyWithMap(image, { map, gains })
-  if (format === 'avif') return withMap(image, { map, gains, isWide }) ?? image
-  return joined(image, { map, gains })
+  if (format === 'tiff') return tiffWithGainMap(image, { map, gains })
+  if (format === 'avif') return avifWithGainMap(image, { map, gains, isDisplayP3 }) ?? image
+  return jpegWithGainMap(image, { map, gains })
 }
 
 interface Output {

@@ -1,17 +1,18 @@
 import { unlessCut } from '../decoders/boxes.ts'
 
 /**
- * What the pixels of a gain map mean. Headrooms and gains are in stops: 1 is twice as bright.
+ * What the pixels of a gain map mean: how they change the base image, which the file shows by default, into the alternate image.
+ * Headrooms and gains are in stops: 1 is twice as bright.
  *
  * @see ISO 21496-1, section 5.2
  */
 export interface Gains {
-  /** The gains apply in the colour space of the image, not in that of its other rendition. */
-  inOwnColours: boolean
-  /** The headroom of the screen for which the image itself is meant. 0: no HDR. */
-  ownHeadroom: number
-  /** The headroom of the screen that shows all of the gains. */
-  headroom: number
+  /** The gains apply in the colour space of the base image, not in that of the alternate one. */
+  usesBaseColours: boolean
+  /** The headroom of the screen for which the base image is meant. 0: no HDR. */
+  baseHeadroom: number
+  /** The headroom of the screen for which the alternate image is meant: it shows all of the gains. */
+  alternateHeadroom: number
   /** One for all channels, or one each for red, green and blue. */
   channels: Channel[]
 }
@@ -20,26 +21,26 @@ export interface Channel {
   min: number
   max: number
   gamma: number
-  /** Added to the image before the gain. */
-  ownOffset: number
-  /** Subtracted afterwards. */
-  offset: number
+  /** Added to the base image before the gain. */
+  baseOffset: number
+  /** Subtracted after the gain. */
+  alternateOffset: number
 }
 
 /** The XML namespace of gains in XMP. */
-export const XMP_OF_GAINS = 'http://ns.adobe.com/hdr-gain-map/1.0/'
+export const GAIN_MAP_XMP_NAMESPACE = 'http://ns.adobe.com/hdr-gain-map/1.0/'
 
 const MULTICHANNEL = 0x80
-const OWN_COLOURS = 0x40
+const BASE_COLOURS = 0x40
 // Of libultrahdr: all numbers have the same denominator, which is stated once.
 const SHARED_DENOMINATOR = 0x08
 // Of libultrahdr: the image is the HDR rendition. Its headrooms say the same.
-const KNOWN_FLAGS = MULTICHANNEL | OWN_COLOURS | SHARED_DENOMINATOR | 0x04
+const KNOWN_FLAGS = MULTICHANNEL | BASE_COLOURS | SHARED_DENOMINATOR | 0x04
 
 /** Reads gains from their binary form. Undefined when it is broken, or of a later version. @see ISO 21496-1, annex C.2 */
-export function gainsOfIso(bytes: Buffer): Gains | undefined {
+export function gainsFromIso(bytes: Buffer): Gains | undefined {
   return unlessCut(() => {
-    // The least version of a reader.
+    // The version that a reader must support at least.
     if (bytes.readUInt16BE(0) !== 0) return undefined
     const flags = bytes.readUInt8(4)
     if ((flags & ~KNOWN_FLAGS) !== 0) return undefined
@@ -50,40 +51,45 @@ export function gainsOfIso(bytes: Buffer): Gains | undefined {
     }
     const denominator = flags & SHARED_DENOMINATOR ? word() : undefined
     const fraction = (isSigned = false) => word(isSigned) / (denominator ?? word())
-    const [ownHeadroom, headroom] = [fraction(), fraction()]
+    const [baseHeadroom, alternateHeadroom] = [fraction(), fraction()]
     const channels = Array.from({ length: flags & MULTICHANNEL ? 3 : 1 }, () => ({
       min: fraction(true),
       max: fraction(true),
       gamma: fraction(),
-      ownOffset: fraction(true),
-      offset: fraction(true),
+      baseOffset: fraction(true),
+      alternateOffset: fraction(true),
     }))
-    return ifValid({ inOwnColours: (flags & OWN_COLOURS) !== 0, ownHeadroom, headroom, channels })
+    return ifValid({
+      usesBaseColours: (flags & BASE_COLOURS) !== 0,
+      baseHeadroom,
+      alternateHeadroom,
+      channels,
+    })
   })
 }
 
 /** The binary form of gains. */
-export function isoOf({ inOwnColours, ownHeadroom, headroom, channels }: Gains): Buffer {
-  const numbers = channels.flatMap(({ min, max, gamma, ownOffset, offset }) => [
+export function gainsToIso({ usesBaseColours, baseHeadroom, alternateHeadroom, channels }: Gains): Buffer {
+  const numbers = channels.flatMap(({ min, max, gamma, baseOffset, alternateOffset }) => [
     min,
     max,
     gamma,
-    ownOffset,
-    offset,
+    baseOffset,
+    alternateOffset,
   ])
-  const fractions = [ownHeadroom, headroom, ...numbers].map((value) => {
+  const fractions = [baseHeadroom, alternateHeadroom, ...numbers].map((value) => {
     const bytes = Buffer.alloc(8)
     bytes.writeInt32BE(Math.round(value * DENOMINATOR))
     bytes.writeUInt32BE(DENOMINATOR, 4)
     return bytes
   })
-  const flags = (channels.length > 1 ? MULTICHANNEL : 0) | (inOwnColours ? OWN_COLOURS : 0)
+  const flags = (channels.length > 1 ? MULTICHANNEL : 0) | (usesBaseColours ? BASE_COLOURS : 0)
   return Buffer.concat([Buffer.of(0, 0, 0, 0, flags), ...fractions])
 }
 
 /** Reads gains from XMP. Undefined when it has none, or broken ones. */
-export function gainsOfXmp(xmp: string): Gains | undefined {
-  const prefix = new RegExp(`xmlns:([\\w-]{1,20})=["']${XMP_OF_GAINS}["']`).exec(xmp)?.[1]
+export function gainsFromXmp(xmp: string): Gains | undefined {
+  const prefix = new RegExp(`xmlns:([\\w-]{1,20})=["']${GAIN_MAP_XMP_NAMESPACE}["']`).exec(xmp)?.[1]
   if (prefix === undefined) return undefined
   const numbers = (name: string, usual?: number) =>
     valuesOf(xmp, `${prefix}:${name}`) ?? [usual ?? Number.NaN]
@@ -96,37 +102,37 @@ export function gainsOfXmp(xmp: string): Gains | undefined {
   }
   const length = Math.max(...Object.values(all).map((values) => values.length)) > 1 ? 3 : 1
   const isHdr = new RegExp(`${prefix}:BaseRenditionIsHDR(?:=["']|>)True`).test(xmp)
-  const [own, other] = isHdr ? (['hdr', 'sdr'] as const) : (['sdr', 'hdr'] as const)
+  const [base, alternate] = isHdr ? (['hdr', 'sdr'] as const) : (['sdr', 'hdr'] as const)
   const at = (name: keyof typeof all, i: number) => all[name][all[name].length > 1 ? i : 0] ?? Number.NaN
   const channels = Array.from({ length }, (_, i) => ({
     min: at('min', i),
     max: at('max', i),
     gamma: at('gamma', i),
-    ownOffset: at(own, i),
-    offset: at(other, i),
+    baseOffset: at(base, i),
+    alternateOffset: at(alternate, i),
   }))
   const least = numbers('HDRCapacityMin', 0)[0] ?? Number.NaN
   const most = numbers('HDRCapacityMax')[0] ?? Number.NaN
-  const [ownHeadroom, headroom] = isHdr ? [most, least] : [least, most]
-  return ifValid({ inOwnColours: true, ownHeadroom, headroom, channels })
+  const [baseHeadroom, alternateHeadroom] = isHdr ? [most, least] : [least, most]
+  return ifValid({ usesBaseColours: true, baseHeadroom, alternateHeadroom, channels })
 }
 
 /** Gains as the attributes and elements of an XMP description. @see https://developer.android.com/media/platform/hdr-image-format */
-export function xmpOf({ ownHeadroom, headroom, channels }: Gains): string {
-  const isHdr = ownHeadroom > headroom
+export function gainsToXmp({ baseHeadroom, alternateHeadroom, channels }: Gains): string {
+  const isHdr = baseHeadroom > alternateHeadroom
   const listed = (name: string, of: (channel: Channel) => number) =>
     `<hdrgm:${name}><rdf:Seq>${channels.map((channel) => `<rdf:li>${written(of(channel))}</rdf:li>`).join('')}</rdf:Seq></hdrgm:${name}>`
   const values = [
     ['GainMapMin', ({ min }: Channel) => min],
     ['GainMapMax', ({ max }: Channel) => max],
     ['Gamma', ({ gamma }: Channel) => gamma],
-    ['OffsetSDR', ({ ownOffset, offset }: Channel) => (isHdr ? offset : ownOffset)],
-    ['OffsetHDR', ({ ownOffset, offset }: Channel) => (isHdr ? ownOffset : offset)],
+    ['OffsetSDR', ({ baseOffset, alternateOffset }: Channel) => (isHdr ? alternateOffset : baseOffset)],
+    ['OffsetHDR', ({ baseOffset, alternateOffset }: Channel) => (isHdr ? baseOffset : alternateOffset)],
   ] as const
   const attributes = [
-    `xmlns:hdrgm="${XMP_OF_GAINS}" hdrgm:Version="1.0"`,
-    `hdrgm:HDRCapacityMin="${written(Math.min(ownHeadroom, headroom))}"`,
-    `hdrgm:HDRCapacityMax="${written(Math.max(ownHeadroom, headroom))}"`,
+    `xmlns:hdrgm="${GAIN_MAP_XMP_NAMESPACE}" hdrgm:Version="1.0"`,
+    `hdrgm:HDRCapacityMin="${written(Math.min(baseHeadroom, alternateHeadroom))}"`,
+    `hdrgm:HDRCapacityMax="${written(Math.max(baseHeadroom, alternateHeadroom))}"`,
     `hdrgm:BaseRenditionIsHDR="${isHdr ? 'True' : 'False'}"`,
   ]
   const [first] = channels
@@ -161,12 +167,12 @@ function valuesOf(xmp: string, name: string): number[] | undefined {
 }
 
 function ifValid(gains: Gains): Gains | undefined {
-  const { ownHeadroom, headroom, channels } = gains
-  const numbers = [ownHeadroom, headroom, ...channels.flatMap((channel) => Object.values(channel))]
+  const { baseHeadroom, alternateHeadroom, channels } = gains
+  const numbers = [baseHeadroom, alternateHeadroom, ...channels.flatMap((channel) => Object.values(channel))]
   const isValid =
     numbers.every((value) => Number.isFinite(value) && Math.abs(value) <= MOST) &&
-    Math.min(ownHeadroom, headroom) >= 0 &&
-    ownHeadroom !== headroom &&
+    Math.min(baseHeadroom, alternateHeadroom) >= 0 &&
+    baseHeadroom !== alternateHeadroom &&
     channels.every(({ min, max, gamma }) => max >= min && Math.round(gamma * DENOMINATOR) > 0)
   return isValid ? gains : undefined
 }

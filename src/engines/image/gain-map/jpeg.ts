@@ -1,4 +1,11 @@
-import { type Gains, gainsOfIso, gainsOfXmp, isoOf, XMP_OF_GAINS, xmpOf } from './gains.ts'
+import {
+  GAIN_MAP_XMP_NAMESPACE,
+  type Gains,
+  gainsFromIso,
+  gainsFromXmp,
+  gainsToIso,
+  gainsToXmp,
+} from './gains.ts'
 
 // Segments of a JPEG, by the second byte of their marker.
 const APP1 = 0xe1
@@ -9,9 +16,9 @@ const SOS = 0xda
 export const EXIF = 'Exif\0\0'
 const XMP = 'http://ns.adobe.com/xap/1.0/\0'
 /** The name of segments by ISO 21496-1. */
-export const ISO_OF_GAINS = 'urn:iso:std:iso:ts:21496:-1\0'
+export const ISO_GAIN_MAP_SEGMENT = 'urn:iso:std:iso:ts:21496:-1\0'
 // The versions of the format. The image has these alone, the map has its gains too.
-const ISO_OF_IMAGE = `${ISO_OF_GAINS}\0\0\0\0`
+const ISO_OF_IMAGE = `${ISO_GAIN_MAP_SEGMENT}\0\0\0\0`
 
 interface Segment {
   marker: number
@@ -24,8 +31,8 @@ interface Segment {
 /** The gains that the JPEG of a gain map states, by ISO 21496-1 or in XMP. Undefined for any other JPEG. */
 export function gainsIn(map: Buffer): Gains | undefined {
   const segments = segmentsOf(map)
-  const iso = segments.find(({ marker, data }) => marker === APP2 && startsWith(data, ISO_OF_GAINS))
-  return (iso && gainsOfIso(iso.data.subarray(ISO_OF_GAINS.length))) ?? gainsOfXmp(xmpIn(map))
+  const iso = segments.find(({ marker, data }) => marker === APP2 && startsWith(data, ISO_GAIN_MAP_SEGMENT))
+  return (iso && gainsFromIso(iso.data.subarray(ISO_GAIN_MAP_SEGMENT.length))) ?? gainsFromXmp(xmpIn(map))
 }
 
 /** The description of a JPEG in XMP; empty without one. */
@@ -39,7 +46,7 @@ export function xmpIn(jpeg: Buffer): string {
  *
  * @see https://developer.android.com/media/platform/hdr-image-format
  */
-export function joined(image: Buffer, how: { map: Buffer; gains: Gains }): Buffer {
+export function jpegWithGainMap(image: Buffer, how: { map: Buffer; gains: Gains }): Buffer {
   const second = withGains(how)
   // EXIF has to be the first segment.
   const [first] = segmentsOf(image)
@@ -57,8 +64,8 @@ export function joined(image: Buffer, how: { map: Buffer; gains: Gains }): Buffe
 /** The JPEG of a gain map that states its gains. */
 export function withGains({ map, gains }: { map: Buffer; gains: Gains }): Buffer {
   return inserted(map, 2, [
-    segment(APP1, Buffer.from(`${XMP}${meta(xmpOf(gains))}`, 'latin1')),
-    segment(APP2, Buffer.concat([Buffer.from(ISO_OF_GAINS, 'latin1'), isoOf(gains)])),
+    segment(APP1, Buffer.from(`${XMP}${meta(gainsToXmp(gains))}`, 'latin1')),
+    segment(APP2, Buffer.concat([Buffer.from(ISO_GAIN_MAP_SEGMENT, 'latin1'), gainsToIso(gains)])),
   ])
 }
 
@@ -94,7 +101,7 @@ function directory(mapBytes: number): string {
     `<rdf:li rdf:parseType="Resource"><Container:Item Item:Mime="image/jpeg" ${what}/></rdf:li>`
   const items = `${item('Item:Semantic="Primary"')}${item(`Item:Semantic="GainMap" Item:Length="${mapBytes}"`)}`
   const spaces = [
-    `xmlns:hdrgm="${XMP_OF_GAINS}"`,
+    `xmlns:hdrgm="${GAIN_MAP_XMP_NAMESPACE}"`,
     'xmlns:Container="http://ns.google.com/photos/1.0/container/"',
     'xmlns:Item="http://ns.google.com/photos/1.0/container/item/"',
   ].join(' ')

@@ -149,8 +149,7 @@ export const LINKS: readonly Endpoint[] = [
     id: 'createArchiveLink',
     tag: 'Files',
     summary: 'Create a link to a ZIP archive',
-    description:
-      'The link is valid for 24 hours. Who has it can download the archive without a secret, and resume the download.',
+    description: 'The link is valid for 24 hours. It needs no secret, and its download can be resumed.',
     access: 'secret',
     body: { 'application/json': { schema: zipRequest } },
     responses: {

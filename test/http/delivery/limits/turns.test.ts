@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { expect } from 'chai'
-import { sharpEngine } from '../../../../src/engines/image/sharp.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { sharpEngine } from '../../../support/media/engines.ts'
 import { picture } from '../../../support/media/images.ts'
 import { newClient, uploadOne } from '../../../support/requests/client.ts'
 import { exchange } from '../../../support/requests/exchange.ts'

@@ -26,7 +26,7 @@ onOneBackend('photos with a gain map', (start) => {
   async function headroomOf(url: string): Promise<number | undefined> {
     const { status, body } = await exchange(service, url)
     expect(status, body.toString('utf8', 0, 200)).to.equal(200)
-    return (await readGainMap(body, await headerIn(body)))?.gains.headroom
+    return (await readGainMap(body, await headerIn(body)))?.gains.alternateHeadroom
   }
 
   it('have it in all outputs, from the pixels in memory and from the proxy', async () => {

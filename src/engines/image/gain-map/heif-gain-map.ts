@@ -1,11 +1,11 @@
-import { type Gains, gainsOfIso } from './gains.ts'
+import { type Gains, gainsFromIso } from './gains.ts'
 import { box, heifFile } from './heif-file.ts'
 import { type HeifItem, type HeifItems, readItems } from './heif-items.ts'
 
-/** The type of an item, and a brand: an image that is the sum of a base image and its gain map. */
+/** The type of an item, and a brand: a tone-mapped image, which is derived from a base image and its gain map. */
 export const TONE_MAPPED = 'tmap'
-/** Its payload starts with its version. */
-export const VERSION: Buffer = Buffer.of(0)
+/** The first byte of the payload of a tone-mapped image: the version of its format. */
+export const TONE_MAPPED_VERSION: Buffer = Buffer.of(0)
 
 /**
  * Returns the gain map of an AVIF or HEIC as a file of its own, and its gains. Undefined without one, and for one that cannot be used: its
@@ -17,12 +17,12 @@ export function gainMapIn(whole: Buffer): { bytes: Buffer; gains: Gains } | unde
   const file = readItems(whole)
   if (!file?.brands.includes(TONE_MAPPED, 0, 'latin1')) return undefined
   const { items, references, primary } = file
-  const sum = items.find(({ type }) => type === TONE_MAPPED)
-  const inputs = references.find(({ type, from }) => type === 'dimg' && from === sum?.id)?.to
-  const payload = inputs?.length === 2 && inputs[0] === primary ? sum?.data() : undefined
-  const gains = payload?.[0] === 0 ? gainsOfIso(payload.subarray(VERSION.length)) : undefined
+  const toneMapped = items.find(({ type }) => type === TONE_MAPPED)
+  const inputs = references.find(({ type, from }) => type === 'dimg' && from === toneMapped?.id)?.to
+  const payload = inputs?.length === 2 && inputs[0] === primary ? toneMapped?.data() : undefined
+  const gains = payload?.[0] === 0 ? gainsFromIso(payload.subarray(TONE_MAPPED_VERSION.length)) : undefined
   const [image, map] = [primary, inputs?.[1]].map((id) => items.find((item) => item.id === id))
-  if (!gains || gains.ownHeadroom > gains.headroom || !image || !map) return undefined
+  if (!gains || gains.baseHeadroom > gains.alternateHeadroom || !image || !map) return undefined
   if (!turning(image).equals(turning(map))) return undefined
   const bytes = standalone(file, map, whole.length)
   return bytes && { bytes, gains }

@@ -1,6 +1,6 @@
 import type { Asset, FullImage } from '../../../core/bytes/asset.ts'
-import type { Reducible } from '../../../core/media/copies.ts'
 import { isAnimated } from '../../../core/media/formats.ts'
+import type { Reducible } from '../../../core/media/smaller-copies.ts'
 import type { TransformLimits } from '../../../core/plugin-api/limits.ts'
 import type { ForecastStep } from '../../../core/plugin-api/plugin.ts'
 import type { ImageHeader } from '../header.ts'

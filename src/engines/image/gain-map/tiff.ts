@@ -6,7 +6,7 @@ const MARK = Buffer.from('gain map')
 const END_BYTES = 4 + MARK.length
 
 /** Adds a gain map to the pixels of a smaller copy, which are a TIFF. Other readers of it ignore the addition. */
-export function copyWithMap(tiff: Buffer, how: { map: Buffer; gains: Gains }): Buffer {
+export function tiffWithGainMap(tiff: Buffer, how: { map: Buffer; gains: Gains }): Buffer {
   const map = withGains(how)
   const length = Buffer.alloc(4)
   length.writeUInt32BE(map.length)
@@ -14,7 +14,7 @@ export function copyWithMap(tiff: Buffer, how: { map: Buffer; gains: Gains }): B
 }
 
 /** The JPEG of the gain map of a smaller copy. Undefined without one. */
-export function mapOfCopy(tiff: Buffer): Buffer | undefined {
+export function gainMapInTiff(tiff: Buffer): Buffer | undefined {
   const end = tiff.length - END_BYTES
   if (end < 0 || !tiff.subarray(end + 4).equals(MARK)) return undefined
   const start = end - tiff.readUInt32BE(end)

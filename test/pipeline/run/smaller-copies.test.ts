@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
-import { COPY_SIDE, type ProxyName, type Reducible } from '../../../src/core/media/copies.ts'
+import { COPY_SIDE, type ProxyName, type Reducible } from '../../../src/core/media/smaller-copies.ts'
 import type { Plan } from '../../../src/pipeline/plan/plan.ts'
-import { createCopies } from '../../../src/pipeline/run/copies.ts'
+import { createSmallerCopies } from '../../../src/pipeline/run/smaller-copies.ts'
 import { context } from '../image/transform.ts'
 
 const assetOf = (text: string) =>
@@ -11,9 +11,9 @@ const source = { ...assetOf('source'), sha256: 'a' }
 const full = { width: 4000, height: 3000, format: 'heic' }
 const slow: Reducible = { full, scale: 0.1, shrinksOnLoad: false, isSlow: true }
 
-describe('copies of an image', () => {
+describe('smaller copies of an image', () => {
   it('are decoded once for its first output and its proxy, if decoding is slow', async () => {
-    const copies = createCopies({ proxyFromPixels: 12_000_000, pixels: () => ({}) as Plan })
+    const copies = createSmallerCopies({ proxyFromPixels: 12_000_000, pixels: () => ({}) as Plan })
     let decodes = 0
     const decode = async () => {
       decodes += 1
@@ -51,7 +51,7 @@ describe('copies of an image', () => {
   })
 
   it('are used for one output alone only if decoding is slow', async () => {
-    const copies = createCopies({ proxyFromPixels: 0, pixels: () => ({}) as Plan })
+    const copies = createSmallerCopies({ proxyFromPixels: 0, pixels: () => ({}) as Plan })
     const { isSlow: _, ...fast } = slow
     for (const [reducible, used] of [
       [slow, true],

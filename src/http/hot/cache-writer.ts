@@ -7,16 +7,16 @@ import { stateOf } from '../request-state.ts'
 import { HOT_MAX_BODY_BYTES, type HotCache } from './cache.ts'
 
 /** Adds responses to the hot cache. */
-export interface KeepHot {
+export interface HotCacheWriter {
   /**
-   * Returns a function to call when all headers of a 200, or of a 206 with one range, are set. Its argument is the body of the
-   * 200, if it was read at once. Undefined when the response cannot be repeated: the file is new, may change, or is replaced by
-   * another one for the moment.
+   * Returns a function that adds this response. Undefined when the response cannot be repeated: the file is new, may change, or is
+   * replaced by another one for the moment.
    */
-  of(req: Request, res: Response, file: { client: Client; delivery: Delivery }): Keep | undefined
+  adderOf(req: Request, res: Response, file: { client: Client; delivery: Delivery }): AddToCache | undefined
 }
 
-export type Keep = (body?: Buffer) => void
+/** To be called when all headers of a 200, or of a 206 with one range, are set. `body`: of the 200, if it was read at once. */
+export type AddToCache = (body?: Buffer) => void
 
 // They differ from request to request.
 const OWN_HEADERS = new Set(['x-request-id', 'content-range'])
@@ -28,9 +28,9 @@ const CONTENT_HEADERS = new Set([
   'content-security-policy',
 ])
 
-export function createKeepHot(cache: HotCache, ends: Pick<RequestEnds, 'pathOf'>): KeepHot {
+export function createHotCacheWriter(cache: HotCache, ends: Pick<RequestEnds, 'pathOf'>): HotCacheWriter {
   return {
-    of(req, res, { client, delivery }) {
+    adderOf(req, res, { client, delivery }) {
       const { hot, signature } = stateOf(req)
       const { stored: source, asset, variesBy } = delivery
       if (!hot || !source || delivery.fallbackReason) return undefined

@@ -7,15 +7,15 @@ import {
   type Reducible,
   scaleOfCopy,
   suffices,
-} from '../../core/media/copies.ts'
+} from '../../core/media/smaller-copies.ts'
 import type { Forecast } from '../../core/plugin-api/forecast.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Plan } from '../plan/plan.ts'
-import type { WorkContext } from './run.ts'
-import { createSharedPixels, type SharedPixels } from './shared-pixels.ts'
+import type { StoredProxies, WorkContext } from './run.ts'
+import { createSharedPixels, type SharedPixels, type SharedSource } from './shared-pixels.ts'
 
 /** Renders from smaller copies of sources that are expensive to decode. */
-export interface Copies {
+export interface SmallerCopies {
   /**
    * Runs `render` with a copy if there is one and nothing is lost by it, otherwise with the source. A failure with a copy
    * is repeated with the source.
@@ -44,7 +44,7 @@ const LEAST_REDUCTION_OF_COPY = 1.75
 const LARGEST_SCALE_OF_SMALL = 0.6
 
 /** @param options.proxyFromPixels 0: no proxies are used or made. `pixels`: the plan that decodes the copy of a page into memory */
-export function createCopies({
+export function createSmallerCopies({
   proxyFromPixels,
   pixels,
   shared = createSharedPixels(),
@@ -52,7 +52,7 @@ export function createCopies({
   proxyFromPixels: number
   pixels: (page: number) => Plan
   shared?: SharedPixels
-}): Copies {
+}): SmallerCopies {
   const fromPixels = proxyFromPixels || SHARED_FROM_PIXELS
 
   function isExpensive({ full: { width, height }, shrinksOnLoad }: Reducible): boolean {
@@ -68,63 +68,86 @@ export function createCopies({
     return !isBound && isLarge && scaleOfCopy(reducible.full, side) <= LARGEST_SCALE_OF_SMALL
   }
 
+  /** The sides of the proxies that suffice for these steps, in ascending order. */
+  function sidesOf(reducible: Reducible, isForCopy = false): ProxySide[] {
+    const leastScale = reducible.scale * (isForCopy ? LEAST_REDUCTION_OF_COPY : LEAST_REDUCTION)
+    return PROXY_SIDES.filter(
+      (side) => mayHave(side, reducible) && suffices(scaleOfCopy(reducible.full, side), leastScale),
+    )
+  }
+
   return {
     async render({ reducible, source }, { context, decode, render }) {
       if (!reducible) return render(undefined)
       const { full, scale, page = 1, isSlow = false } = reducible
-      const { signal, clientId, log } = context
+      const { signal, clientId } = context
       const proxies = proxyFromPixels > 0 ? context.proxies : undefined
-      const asCopy = (asset: Asset): Asset => ({ ...asset, copyOf: full })
-      const tried = async (copy: Asset) => {
-        try {
-          return await render(asCopy(copy))
-        } catch (error) {
-          if (signal.aborted || isAboutLoad(error)) throw error
-          log.warn({ err: error }, 'a smaller copy of an image could not be used')
-          return undefined
-        }
+      const sides = sidesOf(reducible, proxies?.isForCopy)
+      const [smallest] = sides
+      const makeSmallest = () => {
+        if (smallest !== undefined && smallest !== COPY_SIDE)
+          void proxies?.make({ side: smallest, page }, { atOnce: false })
       }
-      const leastScale = scale * (proxies?.isForCopy ? LEAST_REDUCTION_OF_COPY : LEAST_REDUCTION)
-      const useful = PROXY_SIDES.filter(
-        (side) => mayHave(side, reducible) && suffices(scaleOfCopy(full, side), leastScale),
-      )
-      const [best] = useful
-      const makeBest = () => {
-        if (best !== undefined && best !== COPY_SIDE)
-          void proxies?.make({ side: best, page }, { atOnce: false })
-      }
-      let isFound = false
-      for (const side of useful) {
-        const stored = await proxies?.find({ side, page })
-        if (!stored) continue
-        isFound = true
-        const outcome = await tried(stored)
-        if (!outcome) break
-        if (side !== best) makeBest()
-        return outcome
+      const renderFrom = (copy: Asset) => unlessUnusable(() => render({ ...copy, copyOf: full }), context)
+
+      const stored = await storedProxy(proxies, { sides, page })
+      const fromStored = stored && (await renderFrom(stored.asset))
+      if (fromStored) {
+        if (stored.side !== smallest) makeSmallest()
+        return fromStored
       }
       if (!isExpensive(reducible)) {
         const outcome = await render(undefined)
-        if (!isFound) makeBest()
-        return outcome
-      }
-      const fromShared = async (copy: Asset | undefined) => {
-        const fromCopy = copy && (await tried(copy))
-        const outcome = fromCopy ?? (await render(undefined))
-        if (isFound) return outcome
-        const made = proxies?.make({ side: COPY_SIDE, page }, { atOnce: fromCopy !== undefined })
-        makeBest()
-        // The pixels stay in memory until the proxy has been rendered from them.
-        if (fromCopy && made) void shared.use(pixelsOfSource, () => made).catch(() => {})
+        if (!stored) makeSmallest()
         return outcome
       }
       const copyScale = scaleOfCopy(full)
-      const bytes = full.width * full.height * copyScale ** 2 * BYTES_PER_PIXEL
-      const name = `${clientId} ${source.sha256} ${page}`
-      const pixelsOfSource = { name, bytes, isSlow, decode: () => decode(pixels(page)), signal }
+      const sharedSource: SharedSource = {
+        name: `${clientId} ${source.sha256} ${page}`,
+        bytes: full.width * full.height * copyScale ** 2 * BYTES_PER_PIXEL,
+        isSlow,
+        decode: () => decode(pixels(page)),
+        signal,
+      }
+      const renderFromPixels = async (copy: Asset | undefined) => {
+        const fromCopy = copy && (await renderFrom(copy))
+        const outcome = fromCopy ?? (await render(undefined))
+        if (stored) return outcome
+        const made = proxies?.make({ side: COPY_SIDE, page }, { atOnce: fromCopy !== undefined })
+        makeSmallest()
+        // The pixels stay in memory until the proxy has been rendered from them.
+        if (fromCopy && made) void shared.use(sharedSource, () => made).catch(() => {})
+        return outcome
+      }
       const isShared = source.sha256 !== undefined && suffices(copyScale, scale)
-      return isShared ? shared.use(pixelsOfSource, fromShared) : fromShared(undefined)
+      return isShared ? shared.use(sharedSource, renderFromPixels) : renderFromPixels(undefined)
     },
+  }
+}
+
+/** The first stored proxy of these sides. */
+async function storedProxy(
+  proxies: StoredProxies | undefined,
+  { sides, page }: { sides: readonly ProxySide[]; page: number },
+): Promise<{ side: ProxySide; asset: Asset } | undefined> {
+  for (const side of sides) {
+    const asset = await proxies?.find({ side, page })
+    if (asset) return { side, asset }
+  }
+  return undefined
+}
+
+/** The outcome of a render from a copy. Undefined when the copy cannot be used. @throws an error that would also meet the source */
+async function unlessUnusable(
+  render: () => Promise<Asset>,
+  { signal, log }: Pick<WorkContext, 'signal' | 'log'>,
+): Promise<Asset | undefined> {
+  try {
+    return await render()
+  } catch (error) {
+    if (signal.aborted || isAboutLoad(error)) throw error
+    log.warn({ err: error }, 'a smaller copy of an image could not be used')
+    return undefined
   }
 }
 

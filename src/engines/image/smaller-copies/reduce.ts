@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp'
-import { COPY_SIDE, PROXY_SIDES } from '../../../core/media/copies.ts'
+import { COPY_SIDE, PROXY_SIDES } from '../../../core/media/smaller-copies.ts'
 import { definePlugin, type TransformPlugin } from '../../../core/plugin-api/plugin.ts'
 
 // Of 48 megapixels of photos. Half of the proxy's size, as PNG: SSIM 0.996 compared with the original; with quality 85
