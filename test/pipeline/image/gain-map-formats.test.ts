@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { readGainMap, withGainMap } from '../../../src/engines/image/gain-map/gain-map.ts'
-import type { Gains } from '../../../src/engines/image/gain-map/gains.ts'
+import { type Gains, gainsToIso } from '../../../src/engines/image/gain-map/gains.ts'
+import { heifFile } from '../../../src/engines/image/gain-map/heif-file.ts'
 import { readItems } from '../../../src/engines/image/gain-map/heif-items.ts'
 import { headerIn } from '../../../src/engines/image/header.ts'
 import { PROJECT } from '../../support/service.ts'
@@ -144,6 +145,27 @@ describe('the gain map of a photo', () => {
       expect(data[0], format).to.be.closeTo(map.curve?.[128] ?? 0, 2)
     }
     expect(map.curve?.[128]).to.be.below(124)
+  })
+
+  it('of a HEIC with a tone-mapped image, as of later iPhones, is retained', async () => {
+    const file = readItems(await fileOf('heic-gainmap.heic'))
+    const [image, map] = file?.items.filter(({ type }) => type === 'hvc1') ?? []
+    if (!file || !image || !map) throw new Error('expected two images')
+    const properties = map.properties.filter(({ type }) => type !== 'auxC')
+    const data = () => Buffer.concat([Buffer.of(0), gainsToIso(ADOBE)])
+    const size = image.properties.filter(({ type }) => type === 'ispe')
+    const toneMapped = { ...image, id: 9, type: 'tmap', properties: size, data }
+    const photo = heifFile({
+      brands: Buffer.concat([file.brands, Buffer.from('tmap')]),
+      primary: image.id,
+      items: [image, { ...map, properties }, toneMapped],
+      references: [{ type: 'dimg', from: toneMapped.id, to: [image.id, map.id] }],
+    })
+    const outcome = await transformed(photo, 'w=128&f=jpeg', { format: 'heic' })
+    const found = await mapOf(outcome)
+    expect(found?.gains).to.deep.equal(ADOBE)
+    expect(await quartersOf(found?.bytes ?? Buffer.of())).to.deep.equal([false, true, false, false])
+    expect(await quartersOf(outcome.bytes)).to.deep.equal([false, true, false, false])
   })
 
   it('is ignored when it is broken, but the photo is shown', async () => {
