@@ -31,7 +31,7 @@ export function Filters({
   return (
     <>
       <Popover
-        className="w-72"
+        className="w-80"
         trigger={
           <Button
             icon={<ListFilter aria-hidden="true" className="size-4" />}
