@@ -63,7 +63,7 @@ export function Filters({
               <option key={tag} value={tag} />
             ))}
           </datalist>
-          <div className="grid grid-cols-2 gap-2">
+          <div className="grid grid-cols-2 gap-2 pointer-coarse:grid-cols-1">
             <Field label={FILES.from}>
               <Input
                 type="date"
