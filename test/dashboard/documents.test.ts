@@ -107,6 +107,15 @@ onOneBackend('documents and texts in the console', (start) => {
     expect(answers).to.deep.equal([])
   })
 
+  it('have no size in pixels when they are texts, and the PDF of a document is named so', async () => {
+    const text = await open(details('text.md'))
+    await text.getByText('text/markdown; charset=utf-8').waitFor()
+    await text.waitForLoadState('networkidle')
+    expect(await text.getByText('Dimensions').count()).to.equal(0)
+    const office = await open(`playground/${files['office.docx']?.s3PathOriginal}`)
+    await office.locator('summary').filter({ hasText: /^PDF/ }).waitFor({ timeout: 20_000 })
+  })
+
   it('can be transformed in the playground, and archives cannot', async () => {
     for (const name of ['office.docx', 'book-cover.epub', 'text.md'])
       await (await open(details(name))).getByRole('button', { name: 'Open in the playground' }).waitFor()
