@@ -166,7 +166,11 @@ onOneBackend('the details of a file', (start) => {
     const { page } = await open(file)
     await button(page, 'More actions').click()
     await page.getByRole('menuitem', { name: 'Move…' }).click()
-    await page.getByLabel('Folder', { exact: true }).fill('archive')
+    const folder = page.getByLabel('Folder', { exact: true })
+    expect(
+      await folder.evaluate((one: { matches(selector: string): boolean }) => one.matches(':focus')),
+    ).to.equal(true)
+    await folder.fill('archive')
     await button(page, 'Move').click()
     const moved = `archive/${file.s3PathOriginal}`
     await eventually(() => expect(new URL(page.url()).searchParams.get('file')).to.equal(moved))

@@ -168,6 +168,20 @@ onOneBackend('uploads in the console', (start) => {
     expect(await seriousFindings(page)).to.deep.equal([])
   })
 
+  it('lists failed files first, with their number next to that of the others', async function () {
+    this.timeout(120_000)
+    const { page } = await open()
+    await page.evaluate(`{
+      const data = new DataTransfer()
+      for (let i = 0; i < 20; i += 1) data.items.add(new File(['a text ' + i], 'note-' + i + '.txt'))
+      data.items.add(new File([], 'empty.txt'))
+      for (const type of ['dragenter', 'dragover', 'drop'])
+        document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }))
+    }`)
+    await page.getByRole('heading', { name: '1 file failed, 20 uploaded' }).waitFor()
+    expect(await panel(page).getByRole('listitem').first().innerText()).to.contain('empty.txt')
+  })
+
   it('fetches a URL, and describes one that cannot be fetched', async function () {
     this.timeout(120_000)
     const { page } = await open('c/first/files', {

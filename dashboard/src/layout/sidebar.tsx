@@ -14,7 +14,7 @@ import { CLIENT_PAGES, installationPages } from './navigation.tsx'
 import { requestUpload } from './uploads.ts'
 
 const LINK =
-  'flex h-8 items-center gap-2.5 rounded-md px-2 text-muted text-sm transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink'
+  'flex h-8 items-center gap-2.5 pointer-coarse:h-10 rounded-md px-2 text-muted text-sm transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink'
 
 function Entry({ Icon, children }: { Icon: LucideIcon; children: ReactNode }) {
   return (
@@ -50,7 +50,7 @@ export function Sidebar({ openPalette }: { openPalette: () => void }) {
         <button
           type="button"
           onClick={openPalette}
-          className="flex h-8 items-center gap-2 rounded-md border border-line bg-bg px-2 text-muted text-sm hover:border-line-strong"
+          className="flex h-8 items-center gap-2 rounded-md border border-line bg-bg pointer-coarse:h-10 px-2 text-muted text-sm hover:border-line-strong"
         >
           <Search aria-hidden="true" className="size-4" />
           <span className="flex-1 text-left">{LAYOUT.searchShort}</span>

@@ -6,7 +6,7 @@ export const CLIENTS = {
   ofMember: 'The clients whose files you may see. Owners manage their tokens, rules and storage.',
   noneOfMember: 'Your account has access to no client. An owner can change that on the page Members.',
   create: 'Create client',
-  createText: 'The response has the secret of the client. It is shown once.',
+  createText: 'You then see the secret of the client, once.',
   emptyTitle: 'No clients yet',
   emptyText: 'A client is a site or app that stores and delivers files.',
   name: 'Name',

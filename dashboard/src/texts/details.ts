@@ -32,6 +32,7 @@ export const DETAILS = {
   // Preview
   noPreview: (format: string) => `There is no preview of ${format} files.`,
   notLoaded: 'The file could not be loaded.',
+  pageInProgress: 'Rendering the first page',
   textCut: 'This is the beginning of the file. Download it to read the rest.',
   pictureHelp: 'Picture. Press plus and minus to zoom, and the arrow keys to move it.',
   focalHelp: 'Click what crops should show. Esc ends it.',

@@ -29,7 +29,7 @@ export const JOBS = {
   more: 'Load more',
   emptyTitle: 'No jobs yet',
   emptyText:
-    'A job begins with the first request for a transformed video or audio file, and appears here with its progress.',
+    'A job begins with the first request for a transformed video, audio file or Office document, and appears here with its progress.',
   tryPlayground: 'Transform a file',
   noMatchTitle: (state: string) => `No ${state.toLowerCase()} jobs`,
   noMatchText: 'Jobs in other states are in the whole list.',

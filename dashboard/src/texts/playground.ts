@@ -6,7 +6,7 @@ export const PLAYGROUND = {
   recent: 'Recent files',
   found: (search: string) => `Files that match “${search}”`,
   noFilesTitle: 'No files yet',
-  noFiles: 'Upload an image, a video or an audio file, then try its transformations here.',
+  noFiles: 'Upload an image, a video, an audio file or a document, then try its transformations here.',
   noMatchTitle: 'No file matches',
   noMatch: 'Search for another part of the name.',
   upload: 'Upload files',

@@ -31,7 +31,8 @@ export const UPLOAD = {
   uploading: (done: number, total: number) => `Uploading ${done.toLocaleString('en')} of ${files(total)}`,
   allDone: (count: number) => `${files(count)} uploaded`,
   allPaused: (left: number) => `Paused, ${files(left)} left`,
-  someFailed: (count: number) => `${files(count)} failed`,
+  someFailed: (failed: number, done: number) =>
+    `${files(failed)} failed${done > 0 ? `, ${done.toLocaleString('en')} uploaded` : ''}`,
   toContinue: (count: number) => `${files(count)} to continue`,
   total: 'All uploads',
   ofBytes: (sent: string, total: string) => `${sent} of ${total}`,

@@ -11,14 +11,19 @@ const LOOKS = {
   quiet: 'text-muted hover:bg-hover hover:text-ink active:bg-pressed',
   danger: 'bg-danger text-on-danger hover:bg-danger-hover font-medium',
 }
+// A finger needs 40 px.
 const SIZES = {
-  small: 'h-7 px-2 gap-1.5 text-sm',
-  medium: 'h-8 px-3 gap-1.5 text-sm',
+  small: 'h-7 pointer-coarse:h-10 px-2 gap-1.5 text-sm',
+  medium: 'h-8 pointer-coarse:h-10 px-3 gap-1.5 text-sm',
   large: 'h-10 px-4 gap-2 text-base',
 }
-const ICON_SIZES = { small: 'size-7', medium: 'size-8', large: 'size-10' }
+const ICON_SIZES = {
+  small: 'size-7 pointer-coarse:size-10',
+  medium: 'size-8 pointer-coarse:size-10',
+  large: 'size-10',
+}
 const BASE =
-  'relative inline-flex shrink-0 select-none items-center justify-center whitespace-nowrap rounded-md transition-colors disabled:pointer-events-none disabled:opacity-50'
+  'relative inline-flex shrink-0 pointer-coarse:min-w-10 select-none items-center justify-center whitespace-nowrap rounded-md transition-colors disabled:pointer-events-none disabled:opacity-50'
 
 export interface ButtonProps extends ComponentProps<'button'> {
   look?: keyof typeof LOOKS

@@ -53,7 +53,7 @@ export function ErrorState({
     >
       <CircleAlert aria-hidden="true" className="mb-3 size-8 text-danger-ink" />
       <h2 className="font-semibold text-lg">{title}</h2>
-      <p className="mt-1 max-w-md text-balance text-muted">
+      <p className="mt-1 max-w-md text-balance text-muted first-letter:uppercase">
         {error instanceof Error ? error.message : String(error)}
       </p>
       {typeof requestId === 'string' && (

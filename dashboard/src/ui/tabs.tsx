@@ -20,7 +20,7 @@ export function Tabs<Value extends string>({
           <Radix.Trigger
             key={tab.value}
             value={tab.value}
-            className="-mb-px h-9 shrink-0 rounded-t-md border-transparent border-b-2 px-2 text-muted text-sm outline-offset-[-2px] hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+            className="-mb-px h-9 shrink-0 pointer-coarse:h-11 rounded-t-md border-transparent border-b-2 px-2 text-muted text-sm outline-offset-[-2px] hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
           >
             {tab.label}
           </Radix.Trigger>

@@ -80,7 +80,7 @@ export function SignInForm({
           setTried(false)
           setFailure(undefined)
         }}
-        className="self-center rounded-sm text-accent-ink text-sm hover:underline"
+        className="self-center rounded-sm px-2 pointer-coarse:min-h-10 text-accent-ink text-sm hover:underline"
       >
         {isOperator ? SIGN_IN.withEmail : SIGN_IN.withoutEmail}
       </button>

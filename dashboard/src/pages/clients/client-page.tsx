@@ -32,7 +32,7 @@ export function ClientPage() {
         <>
           <Link
             to="/clients"
-            className="mb-1 inline-flex items-center gap-1 text-muted text-sm hover:text-ink"
+            className="mb-1 inline-flex items-center gap-1 pointer-coarse:min-h-10 text-muted text-sm hover:text-ink"
           >
             <ArrowLeft aria-hidden="true" className="size-3.5" />
             {CLIENTS.back}

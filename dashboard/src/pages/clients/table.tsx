@@ -54,7 +54,7 @@ const COLUMNS: ReadonlyArray<Column<Client>> = [
         <NameCell
           of={client}
           link={
-            <Link to="/clients/$id" params={{ id: client.id }} className={NAME}>
+            <Link to="/clients/$id" params={{ id: client.id }} className={NAME} title={nameOf(client)}>
               {nameOf(client)}
             </Link>
           }

@@ -49,10 +49,14 @@ export function MembersTable({
           <Avatar name={member.name} />
           <span className="min-w-0">
             <span className="flex items-center gap-2 font-medium">
-              <span className="truncate">{member.name}</span>
+              <span className="truncate" title={member.name}>
+                {member.name}
+              </span>
               {member.id === self.id && <Badge>{MEMBERS.you}</Badge>}
             </span>
-            <span className="block truncate text-muted">{member.email}</span>
+            <span className="block truncate text-muted" title={member.email}>
+              {member.email}
+            </span>
             <span className="mt-1 flex gap-1.5 sm:hidden">
               <RoleBadge role={member.role} />
               {member.invitedUntil && <InvitationState until={member.invitedUntil} />}

@@ -98,5 +98,5 @@ export function isFound({ name, aliases, plugin, help }: Parameter, search: stri
 /** `image-key-frames` → `Key frames`. */
 function titleOf(plugin: string): string {
   const words = plugin.replace(/^(?:image|video|audio|text|application)-(?=.)/, '').replace(/[-_]+/g, ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return words === 'pdf' ? 'PDF' : words.charAt(0).toUpperCase() + words.slice(1)
 }

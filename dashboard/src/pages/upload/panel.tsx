@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
 import { AddFiles } from './parts/add-files.tsx'
 import { UploadList } from './parts/list.tsx'
 import { PanelHeader } from './parts/panel-header.tsx'
-import { summaryOf, titleOf } from './summary.ts'
+import { failedFirst, summaryOf, titleOf } from './summary.ts'
 import { useQueue, useRefreshedLists } from './use-queue.ts'
 
 /** Where the next files go, while the member chooses them. */
@@ -98,7 +98,7 @@ export function UploadPanel() {
           onUrls={(urls) => add(cleaned(target), urls)}
         />
       )}
-      {!isMinimized && items.length > 0 && <UploadList items={items} queue={queue} />}
+      {!isMinimized && items.length > 0 && <UploadList items={failedFirst(items)} queue={queue} />}
       {!isMinimized && items.length > 0 && (
         <footer className="flex flex-wrap items-center gap-2 border-line border-t bg-surface px-3 py-2">
           {!target && (

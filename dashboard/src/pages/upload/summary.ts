@@ -38,13 +38,19 @@ export function summaryOf(items: readonly UploadItem[]): Summary {
   }
 }
 
+/** Failed uploads first: their reasons would be hidden among thousands of others. */
+export function failedFirst(items: readonly UploadItem[]): readonly UploadItem[] {
+  const failed = items.filter(({ status }) => status === 'failed')
+  return failed.length === 0 ? items : [...failed, ...items.filter(({ status }) => status !== 'failed')]
+}
+
 /** What happens to all uploads, in a few words. */
 export function titleOf({ total, running, done, failed, paused, interrupted }: Summary): string {
   if (total === 0) return UPLOAD.title
   if (running > 0) return UPLOAD.uploading(done, total)
   if (paused > 0) return UPLOAD.allPaused(paused)
   if (interrupted > 0) return UPLOAD.toContinue(interrupted)
-  return failed > 0 ? UPLOAD.someFailed(failed) : UPLOAD.allDone(done)
+  return failed > 0 ? UPLOAD.someFailed(failed, done) : UPLOAD.allDone(done)
 }
 
 /** Seconds until all bytes are sent, at the rate of the last seconds. Undefined while the rate is not known. */

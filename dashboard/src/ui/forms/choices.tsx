@@ -32,7 +32,7 @@ export function Checkbox({
         checked={checked === 'mixed' ? 'indeterminate' : checked}
         onCheckedChange={(next) => onChange(next === true)}
         disabled={isDisabled}
-        className="mt-0.75 flex size-4 shrink-0 items-center justify-center rounded-sm border border-line-strong bg-surface text-on-accent disabled:opacity-50 data-[state=checked]:border-accent data-[state=indeterminate]:border-accent data-[state=checked]:bg-accent data-[state=indeterminate]:bg-accent"
+        className="relative mt-0.75 flex size-4 shrink-0 pointer-coarse:after:absolute pointer-coarse:after:-inset-3 items-center justify-center rounded-sm border border-line-strong bg-surface text-on-accent disabled:opacity-50 data-[state=checked]:border-accent data-[state=indeterminate]:border-accent data-[state=checked]:bg-accent data-[state=indeterminate]:bg-accent"
       >
         <RadixCheckbox.Indicator>
           {checked === 'mixed' ? (
@@ -76,7 +76,7 @@ export function Switch({
         checked={checked}
         onCheckedChange={onChange}
         disabled={isDisabled}
-        className="mt-0.5 h-5 w-9 shrink-0 rounded-full border border-line-strong bg-pressed p-px transition-colors disabled:opacity-50 data-[state=checked]:border-accent data-[state=checked]:bg-accent"
+        className="relative mt-0.5 h-5 w-9 shrink-0 pointer-coarse:after:absolute pointer-coarse:after:-inset-x-1 pointer-coarse:after:-inset-y-3 rounded-full border border-line-strong bg-pressed p-px transition-colors disabled:opacity-50 data-[state=checked]:border-accent data-[state=checked]:bg-accent"
       >
         <RadixSwitch.Thumb className="block size-4 rounded-full bg-white shadow-raised transition-transform data-[state=checked]:translate-x-4" />
       </RadixSwitch.Root>
@@ -103,7 +103,7 @@ export function Segmented<Value extends string>({
       value={value}
       onValueChange={(next) => next && onChange(next as Value)}
       aria-label={label}
-      className="inline-flex h-8 shrink-0 items-center rounded-md border border-line bg-sunken p-0.5"
+      className="inline-flex h-8 shrink-0 items-center rounded-md border pointer-coarse:h-10 border-line bg-sunken p-0.5"
     >
       {options.map((option) => (
         <ToggleGroup.Item
@@ -111,7 +111,7 @@ export function Segmented<Value extends string>({
           value={option.value}
           aria-label={option.title}
           title={option.title}
-          className="inline-flex h-full items-center gap-1.5 rounded-sm px-2.5 text-muted text-sm hover:text-ink data-[state=on]:bg-raised data-[state=on]:font-medium data-[state=on]:text-ink data-[state=on]:shadow-raised [&>svg]:size-4"
+          className="relative inline-flex h-full items-center justify-center gap-1.5 rounded-sm px-2.5 pointer-coarse:min-w-10 pointer-coarse:after:absolute pointer-coarse:after:inset-x-0 pointer-coarse:after:-inset-y-1 text-muted text-sm hover:text-ink data-[state=on]:bg-raised data-[state=on]:font-medium data-[state=on]:text-ink data-[state=on]:shadow-raised [&>svg]:size-4"
         >
           {option.label}
         </ToggleGroup.Item>
@@ -145,14 +145,17 @@ export function Slider({
       min={min}
       max={max}
       step={step}
-      className={clsx('relative flex h-6 w-full touch-none select-none items-center', className)}
+      className={clsx(
+        'relative flex h-6 w-full touch-none pointer-coarse:h-10 select-none items-center',
+        className,
+      )}
     >
       <RadixSlider.Track className="relative h-1 grow rounded-full bg-pressed">
         <RadixSlider.Range className="absolute h-full rounded-full bg-accent" />
       </RadixSlider.Track>
       <RadixSlider.Thumb
         aria-label={label}
-        className="block size-4 rounded-full border-2 border-accent bg-raised shadow-raised"
+        className="relative block size-4 rounded-full border-2 pointer-coarse:after:absolute pointer-coarse:after:-inset-3.5 border-accent bg-raised shadow-raised"
       />
     </RadixSlider.Root>
   )

@@ -3,8 +3,9 @@ import { Eye, EyeOff } from 'lucide-react'
 import { type ComponentProps, cloneElement, type ReactElement, type ReactNode, useId, useState } from 'react'
 import { COMMON } from '../../texts/common.ts'
 
+// On touch screens, iOS enlarges the page for a field whose text is smaller than 16 px.
 export const CONTROL =
-  'control rounded-md border border-line-strong/60 bg-surface px-2.5 text-ink text-base transition-colors hover:border-line-strong focus-visible:border-accent disabled:opacity-60 aria-[invalid=true]:border-danger'
+  'control rounded-md pointer-coarse:min-h-10 pointer-coarse:text-lg border border-line-strong/60 bg-surface px-2.5 text-ink text-base transition-colors hover:border-line-strong focus-visible:border-accent disabled:opacity-60 aria-[invalid=true]:border-danger'
 
 interface ControlProps {
   id?: string
@@ -83,7 +84,7 @@ export function PasswordInput({ className, ...rest }: ComponentProps<'input'>) {
         aria-label={isShown ? COMMON.hidePassword : COMMON.showPassword}
         aria-pressed={isShown}
         onClick={() => setShown(!isShown)}
-        className="absolute inset-y-0 right-0 flex w-9 items-center justify-center rounded-md text-muted hover:text-ink"
+        className="absolute inset-y-0 right-0 flex w-9 items-center justify-center rounded-md pointer-coarse:w-10 text-muted hover:text-ink"
       >
         <Icon aria-hidden="true" className="size-4" />
       </button>

@@ -58,7 +58,7 @@ export function Select<Value extends string>({
               <Radix.Item
                 key={option.value}
                 value={option.value}
-                className="relative flex cursor-default select-none flex-col rounded-md py-1.5 pr-8 pl-2 text-sm outline-none data-[highlighted]:bg-hover"
+                className="relative flex cursor-default select-none flex-col rounded-md py-1.5 pointer-coarse:py-2.5 pr-8 pl-2 text-sm outline-none data-[highlighted]:bg-hover"
               >
                 <Radix.ItemText>{option.label}</Radix.ItemText>
                 {option.description && <span className="text-muted text-xs">{option.description}</span>}

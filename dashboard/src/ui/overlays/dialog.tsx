@@ -38,6 +38,8 @@ export function Dialog({
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-overlay" />
         <Radix.Content
+          // The menu that opened it takes the focus away from a field with `autoFocus`.
+          onOpenAutoFocus={focusField}
           onEscapeKeyDown={keep}
           onPointerDownOutside={keep}
           {...(!description && { 'aria-describedby': undefined })}
@@ -59,7 +61,7 @@ export function Dialog({
                 <button
                   type="button"
                   aria-label={COMMON.close}
-                  className="-mt-1 -mr-2 rounded-md p-2 text-muted hover:bg-hover hover:text-ink"
+                  className="-mt-1 -mr-2 rounded-md p-2 pointer-coarse:-mt-2 pointer-coarse:p-3 text-muted hover:bg-hover hover:text-ink"
                 >
                   <X aria-hidden="true" className="size-4" />
                 </button>
@@ -76,6 +78,13 @@ export function Dialog({
       </Radix.Portal>
     </Radix.Root>
   )
+}
+
+function focusField(event: Event): void {
+  const field = (event.currentTarget as HTMLElement).querySelector<HTMLElement>('input, textarea')
+  if (!field) return
+  event.preventDefault()
+  field.focus()
 }
 
 /** Asks before something that cannot be undone. For what can be undone, act at once and show a toast with `undo`. */
@@ -172,7 +181,7 @@ export function Drawer({
             <button
               type="button"
               aria-label={COMMON.close}
-              className="absolute top-3 right-3 z-10 rounded-md p-2 text-muted hover:bg-hover hover:text-ink"
+              className="absolute top-3 right-3 z-10 rounded-md p-2 pointer-coarse:top-2 pointer-coarse:right-2 pointer-coarse:p-3 text-muted hover:bg-hover hover:text-ink"
             >
               <X aria-hidden="true" className="size-4" />
             </button>

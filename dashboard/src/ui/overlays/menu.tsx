@@ -24,7 +24,7 @@ export type MenuGroups = ReadonlyArray<ReadonlyArray<MenuItem | false | undefine
 const CONTENT =
   'z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 max-w-80 animate-rise overflow-y-auto rounded-lg border border-line bg-raised p-1 text-sm shadow-floating'
 const ITEM =
-  'relative flex h-8 cursor-default select-none items-center gap-2 rounded-md px-2 outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover [&>svg]:size-4 [&>svg]:shrink-0'
+  'relative flex h-8 cursor-default pointer-coarse:h-11 select-none items-center gap-2 rounded-md px-2 outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover [&>svg]:size-4 [&>svg]:shrink-0'
 
 type Parts = typeof Radix | typeof Context
 

@@ -17,7 +17,7 @@ export function RowCells({ item, isSelected, onToggle, onOpen }: CellProps & { o
   return (
     <>
       <span role="gridcell">
-        <Tick name={item.name} isOn={isSelected} onToggle={onToggle} className="ml-1" />
+        <Tick name={item.name} isOn={isSelected} onToggle={onToggle} className="ml-1 pointer-coarse:ml-0" />
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-3">
         <span className="relative flex size-8 shrink-0 items-center justify-center overflow-hidden rounded-sm bg-sunken">

@@ -4,7 +4,7 @@ import { AudioLines, File as FileIcon, FileText, Film, FolderClosed, Image } fro
 import { useEffect, useRef, useState } from 'react'
 import { buildUrl, type ListedFile, thumbHashToDataUrl } from '../../../../../client/index.ts'
 import { reachable } from '../../../api/base.ts'
-import { isDrawn } from '../../../api/pictured.ts'
+import { ACCEPT, hasPage, isDrawn } from '../../../api/pictured.ts'
 import { useClient } from '../../../api/session.ts'
 import { signedSoon } from './sign-soon.ts'
 
@@ -18,6 +18,8 @@ const RETRY_AFTER_MS = [2000, 8000, 30_000]
 // Pictures that the browser has probably in its cache.
 const seen = new Set<string>()
 const SEEN_MAX = 5000
+// Keys of files without a picture, for example of encrypted documents. Each request for one is an error in the usage of the client.
+const refused = new Set<string>()
 const HAS_PICTURE = ['image', 'video']
 
 export function FolderGlyph({ className }: { className?: string }) {
@@ -35,17 +37,21 @@ export function Thumbnail({
   isSmall?: boolean
 }) {
   const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading')
-  const isPage = isDrawn(file)
+  const isPage = isSmall ? hasPage(file) : isDrawn(file)
   const hasPicture = isPage || HAS_PICTURE.includes(file.mimeType)
   const src = useThumbnailUrl(file, width, hasPicture)
+  const isFailed = state === 'failed' || refused.has(file.s3PathOriginal)
   const hash = useThumbHash(
     file,
     file.mimeType === 'image' && file.srcExpires === undefined && state === 'loading' && !isSmall,
   )
   const Icon = ICONS[file.mimeType]
   return (
-    <span aria-hidden="true" className="relative flex size-full items-center justify-center overflow-hidden">
-      {(!hasPicture || state === 'failed' || (file.mimeType !== 'image' && state === 'loading')) && (
+    <span
+      aria-hidden="true"
+      className="relative flex size-full items-center justify-center overflow-hidden rounded-[inherit]"
+    >
+      {(!hasPicture || isFailed || (file.mimeType !== 'image' && state === 'loading')) && (
         <span className="flex flex-col items-center gap-1.5 text-faint">
           <Icon className={isSmall ? 'size-4' : 'size-8'} strokeWidth={1.5} />
           {!isSmall && <span className="font-medium text-xs uppercase">{file.format}</span>}
@@ -54,15 +60,16 @@ export function Thumbnail({
       {hash && state === 'loading' && (
         <img src={hash} alt="" className="absolute inset-0 size-full object-cover" />
       )}
-      {hasPicture && src && (
+      {hasPicture && src && !refused.has(file.s3PathOriginal) && (
         <Picture
           src={src}
+          fileKey={file.s3PathOriginal}
           onLoad={() => setState('shown')}
           onError={() => setState('failed')}
           className={clsx(
             'absolute inset-0 size-full transition-opacity duration-150',
             isSmall || isPage ? 'object-cover' : 'object-contain',
-            isPage && 'object-top',
+            isPage && 'rounded-[inherit] border border-line object-top',
             state === 'shown' ? 'opacity-100' : 'opacity-0',
           )}
         />
@@ -71,14 +78,19 @@ export function Thumbnail({
   )
 }
 
-/** A picture that is requested when it was not scrolled past, and whose request ends when it is. After an error it is requested again. */
+/**
+ * A picture that is requested when it was not scrolled past, and whose request ends when it is. It is requested again when the
+ * service is busy.
+ */
 function Picture({
   src,
+  fileKey,
   onLoad,
   onError,
   className,
 }: {
   src: string
+  fileKey: string
   onLoad: () => void
   onError: () => void
   className: string
@@ -93,18 +105,32 @@ function Picture({
     let timer = seen.has(src) ? undefined : setTimeout(request, SETTLED_AFTER_MS)
     if (timer === undefined) request()
     const waits = [...RETRY_AFTER_MS]
+    const ended = new AbortController()
     const retry = () => {
       const wait = waits.shift()
-      if (wait !== undefined) timer = setTimeout(request, wait)
+      if (wait !== undefined) timer = setTimeout(() => void ask(), wait)
+    }
+    // A picture does not tell the status of its response.
+    const ask = async () => {
+      const { signal } = ended
+      const status = await fetch(src, { headers: { Accept: ACCEPT }, signal }).then(
+        (response) => response.status,
+        () => 0,
+      )
+      if (signal.aborted) return
+      if (status === 200) request()
+      else if (isBusy(status)) retry()
+      else refused.add(fileKey)
     }
     element.addEventListener('error', retry)
     return () => {
+      ended.abort()
       clearTimeout(timer)
       element.removeEventListener('error', retry)
       // Removed from the page alone, the element would continue to load.
       element.removeAttribute('src')
     }
-  }, [src])
+  }, [src, fileKey])
   return (
     <img
       ref={picture}
@@ -120,6 +146,11 @@ function Picture({
       className={className}
     />
   )
+}
+
+// A job, a limit, or a failure of the network or the service.
+function isBusy(status: number): boolean {
+  return status === 0 || status === 423 || status === 429 || status >= 500
 }
 
 /** A rendered picture in the density of the screen. Undefined until it is signed, for clients whose URLs need it. */

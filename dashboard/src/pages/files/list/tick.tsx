@@ -28,7 +28,7 @@ export function Tick({
       }}
       onDoubleClick={(event) => event.stopPropagation()}
       // The target is larger than the box.
-      className={clsx('group/tick flex size-8 items-center justify-center', className)}
+      className={clsx('group/tick flex size-8 items-center justify-center pointer-coarse:size-10', className)}
     >
       <span
         className={clsx(

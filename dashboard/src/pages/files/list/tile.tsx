@@ -36,7 +36,8 @@ export function Tile({ item, isSelected, hasSelection, onToggle }: CellProps) {
             'absolute top-0 left-0 z-10',
             !isSelected &&
               !hasSelection &&
-              'opacity-0 group-hover:opacity-100 group-focus-visible:opacity-100',
+              // A touch screen has no hover: without a box, nothing shows how to select.
+              'opacity-0 group-hover:opacity-100 group-focus-visible:opacity-100 pointer-coarse:opacity-100',
           )}
         />
       </span>

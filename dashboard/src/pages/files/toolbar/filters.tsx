@@ -31,7 +31,7 @@ export function Filters({
   return (
     <>
       <Popover
-        className="w-72"
+        className="w-80"
         trigger={
           <Button
             icon={<ListFilter aria-hidden="true" className="size-4" />}
@@ -63,7 +63,7 @@ export function Filters({
               <option key={tag} value={tag} />
             ))}
           </datalist>
-          <div className="grid grid-cols-2 gap-2">
+          <div className="grid grid-cols-2 gap-2 pointer-coarse:grid-cols-1">
             <Field label={FILES.from}>
               <Input
                 type="date"

@@ -100,7 +100,10 @@ function SearchField({
   })
   return (
     <div className="relative w-full sm:w-64">
-      <Search aria-hidden="true" className="pointer-events-none absolute top-2 left-2.5 size-4 text-muted" />
+      <Search
+        aria-hidden="true"
+        className="pointer-events-none absolute inset-y-0 left-2.5 my-auto size-4 text-muted"
+      />
       <Input
         ref={field}
         type="search"
@@ -114,7 +117,7 @@ function SearchField({
           if (typed === '') field.current?.blur()
           setTyped('')
         }}
-        className="h-8! pr-8 pl-8 [&::-webkit-search-cancel-button]:hidden"
+        className="h-8! pr-8 pl-8 pointer-coarse:pr-10 [&::-webkit-search-cancel-button]:hidden"
       />
       {typed !== '' && (
         <button
@@ -124,7 +127,7 @@ function SearchField({
             setTyped('')
             field.current?.focus()
           }}
-          className="absolute inset-y-0 right-0 flex w-8 items-center justify-center rounded-md text-muted hover:text-ink"
+          className="absolute inset-y-0 right-0 flex w-8 items-center justify-center rounded-md pointer-coarse:w-10 text-muted hover:text-ink"
         >
           <X aria-hidden="true" className="size-4" />
         </button>

@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Film, ImageIcon, Music, SearchX, Upload } from 'lucide-react'
+import { FileIcon, FileText, Film, ImageIcon, Music, SearchX, Upload } from 'lucide-react'
 import { useDeferredValue, useId, useState } from 'react'
 import type { ListedFile } from '../../../../../client/index.ts'
+import { isDrawn } from '../../../api/pictured.ts'
 import { useClient, useMay } from '../../../api/session.ts'
 import { requestUpload } from '../../../layout/uploads.ts'
 import { PLAYGROUND } from '../../../texts/playground.ts'
@@ -17,6 +18,7 @@ import { parametersQuery } from '../queries.ts'
 
 // Files without parameters are left out of them.
 const LIMIT = 60
+const ICONS = { image: ImageIcon, video: Film, audio: Music, text: FileText, application: FileIcon }
 const GRID = 'grid grid-cols-[repeat(auto-fill,minmax(9rem,1fr))] gap-3'
 
 /** A choice of a file: the newest ones, and a search. `group`: only files of this type. */
@@ -35,11 +37,11 @@ export function FileChoice({ group, onChoose }: { group?: Group; onChoose: (file
         ...(group && { type: group }),
         ...(search && { search }),
       })
-      const images = page.files.filter(({ mimeType }) => mimeType === 'image')
+      const pictured = page.files.filter((file) => file.mimeType === 'image' || isDrawn(file))
       return {
         files: page.files,
         thumbnails: await shownUrls(sluice, {
-          files: images,
+          files: pictured,
           query: 'w=320&h=240&fit=contain&f=auto',
           signal,
         }),
@@ -97,7 +99,7 @@ function Tile({
   onChoose: () => void
 }) {
   const [isBroken, setBroken] = useState(false)
-  const Icon = { video: Film, audio: Music }[String(file.mimeType)] ?? ImageIcon
+  const Icon = ICONS[file.mimeType]
   return (
     <button
       type="button"

@@ -93,7 +93,7 @@ function Active({
       {entries.map(([name, value]) => (
         <span
           key={name}
-          className={`inline-flex h-6 max-w-full items-center rounded-md text-xs ${
+          className={`inline-flex h-6 max-w-full pointer-coarse:h-10 items-center rounded-md text-xs ${
             refusal?.param === name ? 'bg-danger-soft text-danger-ink' : 'bg-accent-soft text-accent-ink'
           }`}
         >
@@ -116,7 +116,7 @@ function Active({
             type="button"
             aria-label={PLAYGROUND.clear(name)}
             onClick={() => change({ [name]: undefined })}
-            className="flex h-full shrink-0 items-center rounded-r-md px-1.5 hover:bg-pressed"
+            className="flex h-full shrink-0 items-center justify-center rounded-r-md px-1.5 pointer-coarse:w-10 hover:bg-pressed"
           >
             <X aria-hidden="true" className="size-3" />
           </button>

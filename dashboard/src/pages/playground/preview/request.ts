@@ -1,5 +1,6 @@
 import type { SluiceClient } from '../../../../../client/index.ts'
 import { reachable } from '../../../api/base.ts'
+import { ACCEPT } from '../../../api/pictured.ts'
 import { type Delivered, publicUrl } from '../delivery.ts'
 
 /** A rendered result. */
@@ -41,8 +42,6 @@ export class RenderError extends Error {
   }
 }
 
-// As browsers request images, so that `f=auto` chooses the same format.
-const ACCEPT = 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8'
 const POLL_MS = 700
 
 /** Requests a result, and waits for its job if it needs one. @throws RenderError */

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Copy, Download, Ellipsis, FolderInput, Link2, Pencil, SlidersHorizontal, Trash2 } from 'lucide-react'
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
+import { isDrawn, isOffice } from '../../../../api/pictured.ts'
 import { useClient, useMay } from '../../../../api/session.ts'
 import { DETAILS } from '../../../../texts/details.ts'
 import { Button, IconButton } from '../../../../ui/button.tsx'
@@ -34,7 +35,8 @@ export function Actions({
   const mayEdit = useMay('editor')
   const navigate = useNavigate()
   const { urls } = useDelivery(file, ['download'])
-  const isPlayable = ['image', 'video', 'audio'].includes(file.mimeType)
+  const isTransformable =
+    ['image', 'video', 'audio'].includes(file.mimeType) || isDrawn(file) || isOffice(file)
   const close = () => setDialog(undefined)
   const playground = {
     to: '/c/$clientId/playground/$',
@@ -50,7 +52,7 @@ export function Actions({
         </a>
       </Button>
       <span className="flex-1" />
-      {isPlayable && (
+      {isTransformable && (
         <IconButton label={DETAILS.openPlayground} onClick={() => void navigate(playground)}>
           <SlidersHorizontal />
         </IconButton>

@@ -1,23 +1,55 @@
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import type { ListedFile } from '../../../../../../client/index.ts'
+import { useClient } from '../../../../api/session.ts'
+import { DETAILS } from '../../../../texts/details.ts'
+import { Spinner } from '../../../../ui/skeleton.tsx'
 import { useDelivery } from '../data/delivery.ts'
 import { NoPreview } from './no-preview.tsx'
 
+// LibreOffice may be busy with other documents. The service responds at once when too many requests wait.
+const POLL_MS = 2000
+
 /** The first page of an Office document, or the cover of a book. */
 export function DocumentPreview({ file }: { file: ListedFile }) {
-  const { urls, error } = useDelivery(file, ['w=1280&f=webp&wait=30'])
-  const [isBroken, setBroken] = useState(false)
-  if (error || isBroken) return <NoPreview file={file} error={error} />
-  return (
-    urls && (
-      <div className="h-full overflow-auto p-4">
-        <img
-          src={urls[0]}
-          alt={file.originalName}
-          onError={() => setBroken(true)}
-          className="mx-auto max-w-full shadow-raised"
-        />
+  const { client } = useClient()
+  const { urls, error: notSigned } = useDelivery(file, ['w=1280&f=webp&wait=30'])
+  const url = urls?.[0]
+  const { data: shown, error } = useQuery({
+    queryKey: [client.id, 'file', file.s3PathOriginal, 'page', url],
+    queryFn: ({ signal }) => rendered(url ?? '', signal),
+    enabled: url !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const failure = error ?? notSigned
+  if (failure) return <NoPreview file={file} error={failure} />
+  if (!shown)
+    return (
+      <div className="flex h-full items-center justify-center gap-2 text-muted text-sm">
+        <Spinner label={DETAILS.pageInProgress} />
+        <span aria-hidden="true">{DETAILS.pageInProgress}</span>
       </div>
     )
+  return (
+    <div className="h-full overflow-auto p-4">
+      <img src={shown} alt={file.originalName} className="mx-auto max-w-full shadow-raised" />
+    </div>
   )
+}
+
+/** The URL of a picture as soon as it is rendered. @throws Error with the reason, when it cannot be */
+async function rendered(url: string, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    const response = await fetch(url, { signal })
+    if (response.ok) {
+      // The picture below is then in the cache of the browser.
+      await response.arrayBuffer()
+      return url
+    }
+    if (response.status !== 423) {
+      const problem = (await response.json().catch(() => undefined)) as { detail?: string } | undefined
+      throw new Error(problem?.detail ?? DETAILS.notLoaded)
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    signal.throwIfAborted()
+  }
 }

@@ -16,7 +16,7 @@ export function NoPreview({
   return (
     <div className="flex h-full flex-col items-center justify-center gap-2 px-6 text-center text-muted">
       <FileQuestion aria-hidden="true" className="size-10 text-faint" />
-      <p className="max-w-sm text-sm">
+      <p className="max-w-sm text-sm first-letter:uppercase">
         {error instanceof Error ? error.message : DETAILS.noPreview(file.format.toUpperCase())}
       </p>
       {children}

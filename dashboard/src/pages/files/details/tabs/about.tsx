@@ -25,7 +25,8 @@ export function About({ file }: { file: FileWithDerivatives }) {
         {formatBytes(file.size)}
       </span>,
     ],
-    ...(info ? measures(info) : []),
+    // The size of the picture of a text says nothing about the text.
+    ...(info && file.mimeType !== 'text' ? measures(info) : []),
     [
       DETAILS.uploaded,
       <time key="at" dateTime={file.uploadedAt} title={formatAgo(file.uploadedAt)}>
