@@ -161,6 +161,7 @@ describe('the gain map of a photo', () => {
       items: [image, { ...map, properties }, toneMapped],
       references: [{ type: 'dimg', from: toneMapped.id, to: [image.id, map.id] }],
     })
+    if (!photo) throw new Error('expected a file')
     const outcome = await transformed(photo, 'w=128&f=jpeg', { format: 'heic' })
     const found = await mapOf(outcome)
     expect(found?.gains).to.deep.equal(ADOBE)
