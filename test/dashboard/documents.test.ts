@@ -90,6 +90,8 @@ onOneBackend('documents and texts in the console', (start) => {
     expect(await page.getByText('PK').count()).to.equal(0)
     const plain = await open(details('book-no-cover.epub'))
     await plain.getByText('This file has no cover.', { exact: true }).waitFor()
+    await plain.waitForLoadState('networkidle')
+    expect(await plain.getByText('This file has no cover.').count()).to.equal(1)
   })
 
   it('show that their first page is being rendered, also when LibreOffice is busy', async () => {

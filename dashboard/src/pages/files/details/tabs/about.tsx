@@ -16,6 +16,8 @@ import { type Row, Rows } from './rows.tsx'
 export function About({ file }: { file: FileWithDerivatives }) {
   const chosen = useClient()
   const { data: info, error } = useQuery(infoQuery(chosen, file))
+  // Many books have no cover. The preview says so.
+  const problem = info?.problem?.code === 'no_cover' ? undefined : info?.problem
   const folder = folderOf(file)
   const record: Row[] = [
     [DETAILS.type, file.mediaType],
@@ -61,9 +63,9 @@ export function About({ file }: { file: FileWithDerivatives }) {
   return (
     <div className="flex flex-col gap-5">
       {info?.truncated && <Notice>{DETAILS.truncated}</Notice>}
-      {(error || info?.problem) && (
+      {(error || problem) && (
         <Notice>
-          {DETAILS.noInfo}: {error?.message ?? info?.problem?.detail}
+          {DETAILS.noInfo}: {error?.message ?? problem?.detail}
         </Notice>
       )}
       <Rows rows={record} isLoading={!info && !error} />
