@@ -5,10 +5,9 @@ import type { TransformLimits } from '../../../core/plugin-api/limits.ts'
 import type { ImageHeader, ImageInput } from '../header.ts'
 import { timed } from '../passes.ts'
 import type { GainMap } from '../source.ts'
-import { appleGains, NOTES_OF_APPLE, XMP_OF_APPLE } from './apple.ts'
+import { appleGains, XMP_OF_APPLE } from './apple.ts'
 import { withMap } from './avif.ts'
 import { copyWithMap, mapOfCopy } from './copy.ts'
-import { XMP_OF_GAINS } from './gains.ts'
 import { EXIF, gainsIn, joined, xmpIn } from './jpeg.ts'
 import { imagesAfter } from './multi-picture.ts'
 import { gainMapIn } from './single-image.ts'
@@ -63,11 +62,10 @@ export async function fitted(
 
 async function inJpeg(
   input: ImageInput,
-  { gainMap, xmp, exif }: Partial<Metadata>,
+  { exif }: Partial<Metadata>,
 ): Promise<Found | undefined> {
-  const isAnnounced = xmp?.includes(XMP_OF_GAINS) || exif?.includes(NOTES_OF_APPLE)
-  const images = gainMap ? [gainMap.image] : isAnnounced ? await listedIn(input) : []
-  for (const bytes of images) {
+  const jpeg = typeof input === 'string' ? await readFile(input) : input
+  for (const bytes of imagesAfter(jpeg)) {
     const gains = gainsIn(bytes)
     if (gains) return { bytes, gains }
     const described = xmpIn(bytes)
@@ -83,10 +81,6 @@ function inCopy(tiff: Buffer): Found | undefined {
   const bytes = mapOfCopy(tiff)
   const gains = bytes && gainsIn(bytes)
   return gains && { bytes, gains }
-}
-
-async function listedIn(input: ImageInput): Promise<Buffer[]> {
-  return imagesAfter(typeof input === 'string' ? await readFile(input) : input)
 }
 
 async function metadataOf(input: ImageInput): Promise<Partial<Metadata>> {
