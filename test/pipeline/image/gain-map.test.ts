@@ -148,7 +148,10 @@ describe('the gain map of a JPEG', () => {
 
   it('is found in a file on disk whose description is only that of ISO 21496-1', async () => {
     const { bytes } = await outcomeOf(await photoWithGainMap(), 'w=200')
-    const photo = withoutNames(bytes, ['http://ns.adobe.com/xap/1.0/', 'http://ns.adobe.com/hdr-gain-map/1.0/'])
+    const photo = withoutNames(bytes, [
+      'http://ns.adobe.com/xap/1.0/',
+      'http://ns.adobe.com/hdr-gain-map/1.0/',
+    ])
     const path = join(await temporaryFolder(), 'a.jpg')
     await writeFile(path, photo)
     const header = await headerIn(path)
@@ -199,6 +202,7 @@ function withSegments(photo: Buffer, count: number): Buffer {
 function withoutNames(photo: Buffer, names: readonly string[]): Buffer {
   const bytes = Buffer.from(photo)
   for (const name of names)
-    for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name)) bytes.fill('x', at, at + name.length)
+    for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name))
+      bytes.fill('x', at, at + name.length)
   return bytes
 }

@@ -60,10 +60,7 @@ export async function fitted(
   return { ...found, orientation, scale: Math.min(1, map.width / width) }
 }
 
-async function inJpeg(
-  input: ImageInput,
-  { exif }: Partial<Metadata>,
-): Promise<Found | undefined> {
+async function inJpeg(input: ImageInput, { exif }: Partial<Metadata>): Promise<Found | undefined> {
   const jpeg = typeof input === 'string' ? await readFile(input) : input
   for (const bytes of imagesAfter(jpeg)) {
     const gains = gainsIn(bytes)
