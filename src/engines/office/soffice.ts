@@ -1,4 +1,5 @@
-import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Problem } from '../../core/problem.ts'
@@ -53,8 +54,9 @@ export async function convertToPdf(
   const profile = join(folder, 'profile')
   await mkdir(join(profile, 'user'), { recursive: true })
   await writeFile(join(profile, 'user', 'registrymodifications.xcu'), SETTINGS)
+  const url = String(pathToFileURL(profile))
   const args = [
-    `-env:UserInstallation=${pathToFileURL(profile)}`,
+    `-env:UserInstallation=${url}`,
     ...['--headless', '--norestore', '--nologo', '--nodefault', '--nolockcheck'],
     ...['--convert-to', 'pdf', '--outdir', folder, join(folder, file)],
   ]
@@ -68,8 +70,20 @@ export async function convertToPdf(
   const cpuSeconds = 2 * Math.ceil(running.timeoutMs / 1000)
   const limited = ['-c', 'ulimit -t "$1"; shift; exec "$0" "$@"', program, String(cpuSeconds), ...args]
   const attempt = () => runProgram('/bin/sh', limited, options)
-  await attempt().catch((error) => {
-    if (!(error instanceof ProgramError && error.exitCode === RESTART)) throw error
-    return attempt()
-  })
+  try {
+    await attempt().catch((error) => {
+      if (!(error instanceof ProgramError && error.exitCode === RESTART)) throw error
+      return attempt()
+    })
+  } finally {
+    await rm(socketOf(url), { force: true })
+  }
+}
+
+/** Where LibreOffice waits for further documents, whatever TMPDIR is. The file remains when it crashes or is killed. */
+export function socketOf(profile: string): string {
+  const digest = createHash('md5').update(profile, 'utf16le').digest()
+  // Without leading zeros.
+  const name = Array.from(digest, (byte) => byte.toString(16)).join('')
+  return `/tmp/OSL_PIPE_${process.getuid?.()}_SingleOfficeIPC_${name}`
 }
