@@ -10,6 +10,7 @@ import { checkBytes } from '../image/pixel-limits.ts'
 import { ProgramError, type Running, runningOf } from '../programs/run.ts'
 import { assetOfFile } from '../temp/file-asset.ts'
 import { createScratch } from '../temp/scratch.ts'
+import { isConfinable } from './confined.ts'
 import { isEncrypted } from './encryption.ts'
 import { convertToPdf, findSoffice, INSTALL, notInstalled } from './soffice.ts'
 
@@ -35,7 +36,7 @@ export interface OfficeSource {
 
 /** The engine of Office documents. It runs LibreOffice as a child process. */
 export interface OfficeEngine extends Engine<'office'> {
-  /** Logs once that LibreOffice is missing. */
+  /** Logs once that LibreOffice is missing, or can read more than the document. */
   start(log: Log): Promise<void>
   /** @throws Problem 501 when LibreOffice is missing */
   ensureInstalled(): Promise<void>
@@ -79,6 +80,11 @@ export function createOffice({
         log.info(
           {},
           `Office documents are stored and delivered, but not transformed. Install LibreOffice: ${INSTALL}`,
+        )
+      else if (!(await isConfinable(env)))
+        log.warn(
+          {},
+          'LibreOffice can read all files of this user: a document that names an image file of this machine shows it. Use Linux 5.13 or later with Landlock, and install Perl.',
         )
     },
 

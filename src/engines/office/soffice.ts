@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { Problem } from '../../core/problem.ts'
 import { isExecutable, pathsOf } from '../programs/path.ts'
 import { ProgramError, type Running, runProgram } from '../programs/run.ts'
+import { confined } from './confined.ts'
 import { SETTINGS } from './settings.ts'
 
 // It prints a line for each file.
@@ -42,7 +43,7 @@ export async function findSoffice(env: Running['env']): Promise<string | undefin
 
 /**
  * Converts a document into `<name>.pdf` in the same folder, with a profile in that folder. It opens no display and no network
- * connection, runs no macros, and reads no other file that the document names.
+ * connection, runs no macros, and, where it can be confined, reads no other file that the document names.
  *
  * @param folder only for this document
  * @throws Problem 422 when it takes too long or too much memory, Error when LibreOffice fails. It may succeed without an output
@@ -69,7 +70,10 @@ export async function convertToPdf(
   // The kernel ends it at this CPU time, also when this process has been killed. Two of its threads may be busy at the same time.
   const cpuSeconds = 2 * Math.ceil(running.timeoutMs / 1000)
   const limited = ['-c', 'ulimit -t "$1"; shift; exec "$0" "$@"', program, String(cpuSeconds), ...args]
-  const attempt = () => runProgram('/bin/sh', limited, options)
+  const reads = [dirname(dirname(program))]
+  const confinedShell = await confined(['/bin/sh', ...limited], { folder, reads, env: running.env })
+  const [command, commandArgs] = confinedShell ?? ['/bin/sh', limited]
+  const attempt = () => runProgram(command, commandArgs, options)
   try {
     await attempt().catch((error) => {
       if (!(error instanceof ProgramError && error.exitCode === RESTART)) throw error
