@@ -20,7 +20,7 @@ export type Deed =
 const text = (words: string | Uint8Array) =>
   assetFromBytes(Buffer.from(words), { mediaType: 'text/plain', lastModified: new Date(1000) })
 
-let _later: Buffer | undefined
+const later: Buffer[] = []
 
 workForParent(async (setup) => {
   const { broken, exit, maxMemoryBytes } = setup as { broken?: string; exit?: number; maxMemoryBytes: number }
@@ -53,7 +53,7 @@ workForParent(async (setup) => {
         case 'swellLater':
           // More than a child may have when it is reused.
           setTimeout(() => {
-            _later = Buffer.alloc(330_000_000, 1)
+            later.push(Buffer.alloc(330_000_000, 1))
           }, 300)
           return text(String(process.pid))
         case 'abort':
