@@ -121,6 +121,11 @@ export const TRANSFORMATION_VARIABLES = {
     default: 60,
     help: 'Timeout of the conversion of an Office document. A document of a hundred pages takes a few seconds.',
   }),
+  DOCUMENT_SANDBOX: oneOf({
+    words: ['required', 'optional'],
+    default: 'required',
+    help: 'Whether Office documents are converted only in a sandbox (Landlock of Linux 5.13, and Perl). With "optional", they are also converted where there is none: then a document can show image files of this machine.',
+  }),
   MEDIA_JOBS_RUN_IN: oneOf({
     words: ['worker', 'web'],
     default: 'worker',

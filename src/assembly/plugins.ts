@@ -27,6 +27,7 @@ export async function loadEverything({ config, root, engines: given, programs }:
     programs: programs ?? createPrograms(env),
     mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     documentTimeoutMs: config.DOCUMENT_TIMEOUT_SECONDS * 1000,
+    documentSandbox: config.DOCUMENT_SANDBOX,
   }
   const { engines, ffmpeg, office } = createEngines(media, given)
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)

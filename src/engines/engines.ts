@@ -1,7 +1,7 @@
 import type { Engine, EngineName } from '../core/plugin-api/plugin.ts'
 import { createAudioEngine } from './audio/audio.ts'
 import { createSharpEngine } from './image/sharp.ts'
-import { createOffice, type OfficeEngine } from './office/office.ts'
+import { createOffice, type OfficeEngine, type Sandbox } from './office/office.ts'
 import { createFfmpeg, type FfmpegEngine, type FfmpegOptions } from './video/ffmpeg.ts'
 
 const DOCUMENT_MS = 60_000
@@ -10,6 +10,8 @@ const DOCUMENT_MS = 60_000
 export interface EngineOptions extends FfmpegOptions {
   /** Time limit of the conversion of an Office document; 60 s by default. */
   documentTimeoutMs?: number
+  /** Whether Office documents are also converted without a sandbox; `required` by default. */
+  documentSandbox?: Sandbox
 }
 
 /** The engines of Sluice. */
@@ -28,7 +30,11 @@ export interface OwnEngines {
  */
 export function createEngines(options: EngineOptions, replacements: readonly Engine[] = []): OwnEngines {
   const ffmpeg = createFfmpeg(options)
-  const office = createOffice({ ...options, timeoutMs: options.documentTimeoutMs ?? DOCUMENT_MS })
+  const office = createOffice({
+    ...options,
+    timeoutMs: options.documentTimeoutMs ?? DOCUMENT_MS,
+    sandbox: options.documentSandbox ?? 'required',
+  })
   const all: readonly Engine[] = [
     createSharpEngine(options),
     ffmpeg,

@@ -3,6 +3,7 @@ import type { Config } from '../../../config/load.ts'
 import { programEnvironment } from '../../../config/programs.ts'
 import type { Finding } from '../../core/checkup.ts'
 import { createPrograms } from '../../engines/ffmpeg/installed.ts'
+import { isConfinable, noSandbox } from '../../engines/office/confined.ts'
 import { findSoffice, INSTALL as INSTALL_OFFICE } from '../../engines/office/soffice.ts'
 import { isLeftToWorkers } from '../transforms.ts'
 
@@ -44,8 +45,10 @@ export async function checkMedia(config: Config, env = programEnvironment()): Pr
 /** Looks for LibreOffice. Few installations need it, so its absence is no warning. */
 export async function checkOffice(env = programEnvironment()): Promise<Finding[]> {
   const program = await findSoffice(env)
-  const found = program ?? `not installed. For pages of Office documents: ${INSTALL_OFFICE}`
-  return [{ state: 'ok', found }]
+  if (program === undefined)
+    return [{ state: 'ok', found: `not installed. For pages of Office documents: ${INSTALL_OFFICE}` }]
+  if (await isConfinable(env)) return [{ state: 'ok', found: program }]
+  return [{ state: 'warning', found: `${program}, without a sandbox`, advice: noSandbox().message }]
 }
 
 // By the names of sharp.

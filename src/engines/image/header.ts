@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readAll, readWhole } from '../../core/bytes/asset.ts'
@@ -111,22 +112,28 @@ export async function headerIn(
   }).metadata()
   // The members that are left out may have megabytes.
   const { exif, iptc, xmp, xmpAsString, comments, icc, gainMap, ...header } = metadata
-  const hasGainMap = gainMap !== undefined || announcesGainMap(input, metadata)
+  const hasGainMap = await announcesGainMap(input, metadata)
   return { ...header, hasProfile: icc !== undefined, hasGainMap }
 }
 
 /** The gain map itself is after the image. */
-function announcesGainMap(input: ImageInput, { format, xmp, exif }: Metadata): boolean {
-  if (format === 'jpeg' && (xmp?.includes(GAIN_MAP_XMP_NAMESPACE) || exif?.includes(APPLE_MAKER_NOTE)))
-    return true
-  if (typeof input === 'string') return false
-  const head = input.subarray(0, HEADER_BYTES)
-  if (format === 'heif') return head.subarray(0, BRANDS_BYTES).includes(TONE_MAPPED)
-  return format === 'jpeg' && announcedInJpeg(head)
+async function announcesGainMap(input: ImageInput, { format, xmp, exif }: Metadata): Promise<boolean> {
+  if (format === 'heif' && typeof input !== 'string')
+    return input.subarray(0, BRANDS_BYTES).includes(TONE_MAPPED)
+  if (format !== 'jpeg') return false
+  if (xmp?.includes(GAIN_MAP_XMP_NAMESPACE) || exif?.includes(APPLE_MAKER_NOTE)) return true
+  return (await startOf(input)).includes(ISO_GAIN_MAP_SEGMENT)
 }
 
-function announcedInJpeg(head: Buffer): boolean {
-  return head.includes(GAIN_MAP_XMP_NAMESPACE) || head.includes(ISO_GAIN_MAP_SEGMENT)
+async function startOf(input: ImageInput): Promise<Buffer> {
+  if (typeof input !== 'string') return input.subarray(0, HEADER_BYTES)
+  const file = await open(input)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(HEADER_BYTES), 0, HEADER_BYTES, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
 }
 
 async function readNewHeader(asset: Asset, signal: AbortSignal): Promise<HeadedImage> {

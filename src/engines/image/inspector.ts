@@ -10,6 +10,7 @@ import type { PictureFacts } from './decoders/decoder.ts'
 import { decoderOf } from './decoders/decoders.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
+import { decoding } from './failures.ts'
 import { failOn } from './header.ts'
 
 /** Reads facts about images with libvips. */
@@ -23,7 +24,8 @@ export const imageInspector: ImageInspector = {
     const bytes = await readStart(source, { maxBytes, signal })
     const decoder = await decoderOf(source, signal)
     if (decoder) {
-      const facts = (decodes && (await decoder.inspect?.(bytes))) || decoder.facts(bytes)
+      const facts =
+        (decodes && (await decoding(async () => decoder.inspect?.(bytes)))) || decoder.facts(bytes)
       return facts && withPages(facts)
     }
     const metadata = await metadataOf(bytes, source)

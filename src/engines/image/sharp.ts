@@ -30,6 +30,9 @@ import { checkSvgSize, densityWithin } from './svg-size.ts'
 // stays flat. The operation cache would only hold images that are not requested again.
 sharp.concurrency(1)
 sharp.cache(false)
+// For photos with a gain map, libvips has a second reader of JPEG. It prints parts of broken descriptions to stdout, between the
+// lines of the log. Its pixels are the same, and gain maps are read without it.
+sharp.block({ operation: ['VipsForeignLoadUhdr'] })
 
 /** Creates the image engine, based on libvips. @param options.env the complete environment of programs that decode images */
 export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'> {

@@ -10,6 +10,7 @@ import { checkBytes } from '../image/pixel-limits.ts'
 import { ProgramError, type Running, runningOf } from '../programs/run.ts'
 import { assetOfFile } from '../temp/file-asset.ts'
 import { createScratch } from '../temp/scratch.ts'
+import { isConfinable, NO_SANDBOX, noSandbox } from './confined.ts'
 import { isEncrypted } from './encryption.ts'
 import { convertToPdf, findSoffice, INSTALL, notInstalled } from './soffice.ts'
 
@@ -35,11 +36,14 @@ export interface OfficeSource {
 
 /** The engine of Office documents. It runs LibreOffice as a child process. */
 export interface OfficeEngine extends Engine<'office'> {
-  /** Logs once that LibreOffice is missing. */
+  /** Logs once that LibreOffice or its sandbox is missing. */
   start(log: Log): Promise<void>
-  /** @throws Problem 501 when LibreOffice is missing */
+  /** @throws Problem 501 when LibreOffice, or a required sandbox, is missing */
   ensureInstalled(): Promise<void>
 }
+
+/** `optional`: documents are also converted where LibreOffice cannot be confined. */
+export type Sandbox = 'required' | 'optional'
 
 // A small document takes 1 s and 200 MB.
 const DOCUMENT_BYTES = 250_000_000
@@ -57,17 +61,26 @@ export function createOffice({
   folder,
   env,
   timeoutMs,
+  sandbox,
 }: {
   folder: string
   env: Running['env']
   timeoutMs: number
+  sandbox: Sandbox
 }): OfficeEngine {
   const scratch = createScratch(folder)
 
   async function installed(): Promise<string> {
     const program = await findSoffice(env)
     if (program === undefined) throw notInstalled()
+    if (sandbox === 'required' && !(await hasSandbox())) throw noSandbox()
     return program
+  }
+
+  let isKnownToHave = false
+  async function hasSandbox(): Promise<boolean> {
+    isKnownToHave ||= await isConfinable(env)
+    return isKnownToHave
   }
 
   return {
@@ -80,6 +93,7 @@ export function createOffice({
           {},
           `Office documents are stored and delivered, but not transformed. Install LibreOffice: ${INSTALL}`,
         )
+      else if (!(await hasSandbox())) log.warn({}, sandbox === 'required' ? noSandbox().message : NO_SANDBOX)
     },
 
     async ensureInstalled() {

@@ -1,9 +1,11 @@
-import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Problem } from '../../core/problem.ts'
 import { isExecutable, pathsOf } from '../programs/path.ts'
 import { ProgramError, type Running, runProgram } from '../programs/run.ts'
+import { confined } from './confined.ts'
 import { SETTINGS } from './settings.ts'
 
 // It prints a line for each file.
@@ -41,7 +43,7 @@ export async function findSoffice(env: Running['env']): Promise<string | undefin
 
 /**
  * Converts a document into `<name>.pdf` in the same folder, with a profile in that folder. It opens no display and no network
- * connection, runs no macros, and reads no other file that the document names.
+ * connection, runs no macros, and, where it can be confined, reads no other file that the document names.
  *
  * @param folder only for this document
  * @throws Problem 422 when it takes too long or too much memory, Error when LibreOffice fails. It may succeed without an output
@@ -53,8 +55,9 @@ export async function convertToPdf(
   const profile = join(folder, 'profile')
   await mkdir(join(profile, 'user'), { recursive: true })
   await writeFile(join(profile, 'user', 'registrymodifications.xcu'), SETTINGS)
+  const url = String(pathToFileURL(profile))
   const args = [
-    `-env:UserInstallation=${pathToFileURL(profile)}`,
+    `-env:UserInstallation=${url}`,
     ...['--headless', '--norestore', '--nologo', '--nodefault', '--nolockcheck'],
     ...['--convert-to', 'pdf', '--outdir', folder, join(folder, file)],
   ]
@@ -67,9 +70,24 @@ export async function convertToPdf(
   // The kernel ends it at this CPU time, also when this process has been killed. Two of its threads may be busy at the same time.
   const cpuSeconds = 2 * Math.ceil(running.timeoutMs / 1000)
   const limited = ['-c', 'ulimit -t "$1"; shift; exec "$0" "$@"', program, String(cpuSeconds), ...args]
-  const attempt = () => runProgram('/bin/sh', limited, options)
-  await attempt().catch((error) => {
-    if (!(error instanceof ProgramError && error.exitCode === RESTART)) throw error
-    return attempt()
-  })
+  const reads = [dirname(dirname(program))]
+  const confinedShell = await confined(['/bin/sh', ...limited], { folder, reads, env: running.env })
+  const [command, commandArgs] = confinedShell ?? ['/bin/sh', limited]
+  const attempt = () => runProgram(command, commandArgs, options)
+  try {
+    await attempt().catch((error) => {
+      if (!(error instanceof ProgramError && error.exitCode === RESTART)) throw error
+      return attempt()
+    })
+  } finally {
+    await rm(socketOf(url), { force: true })
+  }
+}
+
+/** Where LibreOffice waits for further documents, whatever TMPDIR is. The file remains when it crashes or is killed. */
+export function socketOf(profile: string): string {
+  const digest = createHash('md5').update(profile, 'utf16le').digest()
+  // Without leading zeros.
+  const name = Array.from(digest, (byte) => byte.toString(16)).join('')
+  return `/tmp/OSL_PIPE_${process.getuid?.()}_SingleOfficeIPC_${name}`
 }

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Asset } from '../../core/bytes/asset.ts'
+import { Problem } from '../../core/problem.ts'
+import { TOO_SLOW } from '../../core/transform-problems.ts'
 
 /** Pixels of one source, shared by all that render from it at the same moment. */
 export interface SharedPixels {
@@ -7,6 +9,7 @@ export interface SharedPixels {
    * Runs `work` with the shared pixels, or without them when no other call renders from this source, or when they cannot be
    * decoded: then `work` uses the source itself. The last one that leaves frees the pixels.
    *
+   * @throws Problem 422 when a slow source takes too long
    * @param source.isSlow decodes the pixels for a single call, too
    * @param source.bytes the memory that the pixels will need
    * @param source.decode renders the pixels; called at most once for all that share them
@@ -40,12 +43,16 @@ export function createSharedPixels({ gatherMs = GATHER_MS, maxBytes = MAX_BYTES 
   const groups = new Map<string, Group>()
   let heldBytes = 0
 
-  function begin({ bytes, decode }: { bytes: number; decode: () => Promise<Asset> }, group: Group) {
+  function begin({ bytes, isSlow, decode }: SharedSource, group: Group) {
     if (heldBytes + bytes > maxBytes) return undefined
     heldBytes += bytes
     group.bytes = bytes
-    // An error that concerns the source appears again when it is rendered without the pixels.
-    return decode().catch(() => undefined)
+    return decode().catch((error) => {
+      // Without the pixels, it would take as long again.
+      if (isSlow && error instanceof Problem && error.members.reason === TOO_SLOW) throw error
+      // Another error that concerns the source appears again when it is rendered without the pixels.
+      return undefined
+    })
   }
 
   function leave(name: string, group: Group): void {

@@ -65,6 +65,8 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
       clearTimeout(timer)
       idle.delete(child)
       if (!child.isSpent()) return child
+      // Its memory has grown since its last task. As long as it lives, it has the place of another one.
+      child.kill()
     }
     if (children.size < most) return start()
     return new Promise((resolve) => waiting.push(resolve))

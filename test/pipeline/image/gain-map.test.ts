@@ -1,9 +1,14 @@
+import { spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { readGainMap, withGainMap } from '../../../src/engines/image/gain-map/gain-map.ts'
 import { headerIn } from '../../../src/engines/image/header.ts'
 import { photoWithGainMap } from '../../support/media/gain-map.ts'
 import { picture } from '../../support/media/images.ts'
+import { PROJECT } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { LIMITS, type Outcome, transformed } from './transform.ts'
 
 describe('the gain map of a JPEG', () => {
@@ -140,4 +145,64 @@ describe('the gain map of a JPEG', () => {
     expect((await headerIn(photo)).hasGainMap).to.equal(true)
     expect((await headerIn(await picture({ format: 'jpeg' }))).hasGainMap).to.equal(false)
   })
+
+  it('is found in a file on disk whose description is only that of ISO 21496-1', async () => {
+    const { bytes } = await outcomeOf(await photoWithGainMap(), 'w=200')
+    const photo = withoutNames(bytes, [
+      'http://ns.adobe.com/xap/1.0/',
+      'http://ns.adobe.com/hdr-gain-map/1.0/',
+    ])
+    const path = join(await temporaryFolder(), 'a.jpg')
+    await writeFile(path, photo)
+    const header = await headerIn(path)
+    expect(header.hasGainMap).to.equal(true)
+    expect((await readGainMap(path, header))?.gains.alternateHeadroom).to.equal(2.5)
+  })
+
+  it('is not searched behind a thousand segments, which may be millions', async () => {
+    const photo = await photoWithGainMap()
+    const headroomBehind = async (count: number) => {
+      const found = await readGainMap(withSegments(photo, count), { format: 'jpeg' })
+      return found?.gains.alternateHeadroom
+    }
+    expect(await headroomBehind(900)).to.equal(2.5)
+    expect(await headroomBehind(1100)).to.equal(undefined)
+  })
+
+  it('prints nothing, whatever its description is', async () => {
+    const photo = await photoWithGainMap()
+    const at = photo.indexOf('hdrgm:Gamma="1" ')
+    photo.write('\n{"level":60}<<', at)
+    const path = join(await temporaryFolder(), 'a.jpg')
+    await writeFile(path, photo)
+    const engine = new URL('../../../src/engines/image/sharp.ts', import.meta.url).href
+    const script = `import sharp from 'sharp'
+await import(${JSON.stringify(engine)})
+await sharp(${JSON.stringify(path)}).resize(10).toBuffer()`
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--import=tsx', '--input-type=module', '--eval', script],
+      { encoding: 'utf8', timeout: 30_000, cwd: PROJECT },
+    )
+    expect([status, stdout, stderr]).to.deep.equal([0, '', ''])
+  })
 })
+
+/** A photo whose gain map has more segments, of four bytes each. */
+function withSegments(photo: Buffer, count: number): Buffer {
+  const map = photo.lastIndexOf(Buffer.of(0xff, 0xd8, 0xff))
+  const segments = Buffer.alloc(4 * count, Buffer.of(0xff, 0xe3, 0, 2))
+  const bytes = Buffer.concat([photo.subarray(0, map + 2), segments, photo.subarray(map + 2)])
+  // The length of the second image, in the index.
+  bytes.writeUInt32BE(bytes.length - map, bytes.indexOf('MPF\0') + 4 + 50 + 20)
+  return bytes
+}
+
+/** A photo in which readers do not find these names. */
+function withoutNames(photo: Buffer, names: readonly string[]): Buffer {
+  const bytes = Buffer.from(photo)
+  for (const name of names)
+    for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name))
+      bytes.fill('x', at, at + name.length)
+  return bytes
+}

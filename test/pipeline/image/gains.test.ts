@@ -119,6 +119,30 @@ describe('the items of a HEIF file', () => {
     expect(performance.now() - before).to.be.below(1000)
   })
 
+  it('are one for each identifier', () => {
+    const [first, second] = file.items
+    if (!first || !second) throw new Error('expected two items')
+    const read = readItems(
+      heifFile({ ...file, items: [first, second, { ...second, type: 'hvc1' }] }) ?? Buffer.of(),
+    )
+    expect(read?.items.map(({ id, type }) => [id, type])).to.deep.equal([
+      [1, 'av01'],
+      [7, 'av01'],
+    ])
+  })
+
+  it('share a property that is read once', () => {
+    let count = 0
+    const content = Buffer.from('size')
+    content.toString = () => {
+      count += 1
+      return 'size'
+    }
+    const properties = [{ ...size, content }]
+    heifFile({ ...file, items: file.items.map((each) => ({ ...each, properties })) })
+    expect(count).to.equal(1)
+  })
+
   it('are not found in other files', () => {
     for (const text of ['', 'no picture', '\0\0\0\x10meta\0\0\0\0\0\0\0\0'])
       expect(readItems(Buffer.from(text, 'latin1')), text).to.equal(undefined)

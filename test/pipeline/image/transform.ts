@@ -91,7 +91,19 @@ export async function transform({
   const bytes = await readAll(asset)
   if (asset.size !== bytes.length)
     throw new Error(`the asset says ${asset.size} bytes and has ${bytes.length}`)
-  return { bytes, mediaType: asset.mediaType, metadata: await sharp(bytes).metadata() }
+  return { bytes, mediaType: asset.mediaType, metadata: await metadataOf(bytes) }
+}
+
+// The reader of gain maps that the service does not use.
+const OTHER_READER = { operation: ['VipsForeignLoadUhdr'] }
+
+async function metadataOf(bytes: Buffer): Promise<Metadata> {
+  sharp.unblock(OTHER_READER)
+  try {
+    return await sharp(bytes).metadata()
+  } finally {
+    sharp.block(OTHER_READER)
+  }
 }
 
 /** Transforms a picture in memory. */

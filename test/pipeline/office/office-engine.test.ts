@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { programEnvironment } from '../../../config/programs.ts'
 import { readAll } from '../../../src/core/bytes/asset.ts'
-import { createOffice } from '../../../src/engines/office/office.ts'
+import { createOffice, type Sandbox } from '../../../src/engines/office/office.ts'
 import { convertToPdf, findSoffice } from '../../../src/engines/office/soffice.ts'
 import { createScratch } from '../../../src/engines/temp/scratch.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -34,8 +34,9 @@ describe('the engine of Office documents', function () {
     timeoutMs = 60_000,
     env = programEnvironment(),
     [bytes, format] = [document, 'docx'],
+    sandbox: Sandbox = 'required',
   ): Promise<Buffer> {
-    const engine = createOffice({ folder, env, timeoutMs })
+    const engine = createOffice({ folder, env, timeoutMs, sandbox })
     const leftovers: Array<() => Promise<void>> = []
     const all = context({ ...how, afterwards: (work) => void leftovers.push(work) })
     try {
@@ -69,6 +70,18 @@ describe('the engine of Office documents', function () {
       expect({ status, code, ...(members as object) }).to.include(expected)
     })
   }
+
+  it('is not started without its sandbox, unless that is optional', async () => {
+    // LibreOffice alone: no Perl, with which it is confined.
+    const path = await temporaryFolder()
+    await symlink((await findSoffice(programEnvironment())) ?? '', join(path, 'soffice'))
+    const convert = (sandbox: Sandbox) =>
+      converted({ limits: { ...LIMITS, timeoutMs: 60_000 } }, 60_000, { PATH: path }, undefined, sandbox)
+    const error = (await rejection(convert('required'))) as Error
+    expect(error).to.include({ status: 501, code: 'not_installed' })
+    expect(error.message).to.include('DOCUMENT_SANDBOX=optional')
+    expect((await convert('optional')).toString('latin1', 0, 5)).to.equal('%PDF-')
+  })
 
   it('is killed with the files of a service that has died', async () => {
     const dead = join(folder, `${hostname()}-999999999-${randomUUID()}`)

@@ -1,8 +1,11 @@
 import { expect } from 'chai'
 import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import { COPY_SIDE, type ProxyName, type Reducible } from '../../../src/core/media/smaller-copies.ts'
+import type { Problem } from '../../../src/core/problem.ts'
+import { takesTooLong, takesTooMuchMemory } from '../../../src/core/transform-problems.ts'
 import type { Plan } from '../../../src/pipeline/plan/plan.ts'
 import { createSmallerCopies } from '../../../src/pipeline/run/smaller-copies.ts'
+import { rejection } from '../../support/rejection.ts'
 import { context } from '../image/transform.ts'
 
 const assetOf = (text: string) =>
@@ -48,6 +51,29 @@ describe('smaller copies of an image', () => {
     expect(rendered).to.include.members(['output from pixels', 'proxy from pixels'])
     expect(rendered.join()).to.not.include('source')
     expect(decodes).to.equal(1)
+  })
+
+  it('are decoded once if that takes too long: the source would take as long again', async () => {
+    const copies = createSmallerCopies({ proxyFromPixels: 0, pixels: () => ({}) as Plan })
+    let renders = 0
+    const outcomeOf = (problem: Problem) =>
+      copies.render(
+        { bytes: 1, mayHang: true, source, reducible: slow },
+        {
+          context: context(),
+          decode: () => Promise.reject(problem),
+          async render() {
+            renders += 1
+            return assetOf('output')
+          },
+        },
+      )
+    const tooSlow = takesTooLong('image')
+    expect(await rejection(outcomeOf(tooSlow))).to.equal(tooSlow)
+    expect(renders).to.equal(0)
+    // Without the pixels in memory, it may suffice.
+    await outcomeOf(takesTooMuchMemory('image'))
+    expect(renders).to.equal(1)
   })
 
   it('are used for one output alone only if decoding is slow', async () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { transformerEnvironment } from '../../../config/programs.ts'
@@ -265,6 +266,16 @@ describe('a pool of child processes', function () {
     await gone(await pid())
     await eventually(async () => expect(pool.pids()).to.deep.equal([]))
     expect(await pid()).to.be.above(0)
+  })
+
+  it('replaces a child whose memory grows while it is idle', async () => {
+    open({ maxMemoryBytes: 2_000_000_000, setup: { maxMemoryBytes: 2_000_000_000 } })
+    const first = Number(await readAll(await run({ do: 'swellLater' })))
+    await eventually(async () => {
+      const pages = Number((await readFile(`/proc/${first}/statm`, 'utf8')).split(' ')[1])
+      expect(pages * 4096).to.be.above(310_000_000)
+    })
+    expect(await pid()).to.not.equal(first)
   })
 
   it('leaves the decision to the parent when a terminal or a supervisor signals all processes', async () => {

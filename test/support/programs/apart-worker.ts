@@ -10,6 +10,7 @@ export type Deed =
   | { do: 'sleep' }
   | { do: 'spin' }
   | { do: 'swell'; spinning: boolean }
+  | { do: 'swellLater' }
   | { do: 'abort' }
   | { do: 'refuse' }
   | { do: 'throw' }
@@ -18,6 +19,8 @@ export type Deed =
 
 const text = (words: string | Uint8Array) =>
   assetFromBytes(Buffer.from(words), { mediaType: 'text/plain', lastModified: new Date(1000) })
+
+const later: Buffer[] = []
 
 workForParent(async (setup) => {
   const { broken, exit, maxMemoryBytes } = setup as { broken?: string; exit?: number; maxMemoryBytes: number }
@@ -47,6 +50,12 @@ workForParent(async (setup) => {
             kept.push(Buffer.alloc(10_000_000, 1))
             if (!deed.spinning) await pause(5)
           }
+        case 'swellLater':
+          // More than a child may have when it is reused.
+          setTimeout(() => {
+            later.push(Buffer.alloc(330_000_000, 1))
+          }, 300)
+          return text(String(process.pid))
         case 'abort':
           process.stderr.write('out of luck\n')
           return process.abort()

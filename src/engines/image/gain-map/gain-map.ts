@@ -5,9 +5,8 @@ import type { TransformLimits } from '../../../core/plugin-api/limits.ts'
 import type { ImageHeader, ImageInput } from '../header.ts'
 import { timed } from '../passes.ts'
 import type { GainMap } from '../source.ts'
-import { APPLE_MAKER_NOTE, APPLE_XMP_NAMESPACE, appleGains } from './apple.ts'
+import { APPLE_XMP_NAMESPACE, appleGains } from './apple.ts'
 import { avifWithGainMap } from './avif.ts'
-import { GAIN_MAP_XMP_NAMESPACE } from './gains.ts'
 import { gainMapIn } from './heif-gain-map.ts'
 import { EXIF, gainsIn, jpegWithGainMap, xmpIn } from './jpeg.ts'
 import { imagesAfter } from './multi-picture.ts'
@@ -61,13 +60,9 @@ export async function fitted(
   return { ...found, orientation, scale: Math.min(1, map.width / width) }
 }
 
-async function inJpeg(
-  input: ImageInput,
-  { gainMap, xmp, exif }: Partial<Metadata>,
-): Promise<Found | undefined> {
-  const isAnnounced = xmp?.includes(GAIN_MAP_XMP_NAMESPACE) || exif?.includes(APPLE_MAKER_NOTE)
-  const images = gainMap ? [gainMap.image] : isAnnounced ? await listedIn(input) : []
-  for (const bytes of images) {
+async function inJpeg(input: ImageInput, { exif }: Partial<Metadata>): Promise<Found | undefined> {
+  const jpeg = typeof input === 'string' ? await readFile(input) : input
+  for (const bytes of imagesAfter(jpeg)) {
     const gains = gainsIn(bytes)
     if (gains) return { bytes, gains }
     const described = xmpIn(bytes)
@@ -83,10 +78,6 @@ function inCopy(tiff: Buffer): Found | undefined {
   const bytes = gainMapInTiff(tiff)
   const gains = bytes && gainsIn(bytes)
   return gains && { bytes, gains }
-}
-
-async function listedIn(input: ImageInput): Promise<Buffer[]> {
-  return imagesAfter(typeof input === 'string' ? await readFile(input) : input)
 }
 
 async function metadataOf(input: ImageInput): Promise<Partial<Metadata>> {

@@ -78,11 +78,16 @@ function sharedProperties(items: readonly HeifItem[]): {
   indexesOf: (item: HeifItem) => number[]
 } {
   const places = new Map<string, number>()
+  // Thousands of items may refer to the same megabytes.
+  const known = new Map<Buffer, number>()
   const boxes: Buffer[] = []
   const indexOf = ({ type, content }: Property) => {
+    const before = known.get(content)
+    if (before !== undefined) return before
     const name = `${type}${content.toString('latin1')}`
     const index = places.get(name) ?? boxes.push(box(type, content))
     places.set(name, index)
+    known.set(content, index)
     return index
   }
   const all = new Map(items.map(({ id, properties }) => [id, properties.map(indexOf)]))

@@ -48,13 +48,15 @@ function itemsIn(file: Buffer): HeifItems | undefined {
   const properties = propertiesIn(boxesIn(contentOf(meta, 'iprp')))
   const extents = extentsIn(contentOf(meta, 'iloc'))
   const idat = contentOf(meta, 'idat')
-  const items: HeifItem[] = []
+  const items = new Map<number, HeifItem>()
   for (const { type: box, content } of boxesIn(iinf.subarray(FULL + (iinf.readUInt8(0) === 0 ? 2 : 4)))) {
     // Other versions have identifiers of 32 bits, or no type.
     if (box !== 'infe' || content.readUInt8(0) !== 2) continue
     const id = content.readUInt16BE(FULL)
+    // An identifier in a million entries would be a million images.
+    if (items.has(id)) continue
     const place = extents.get(id)
-    items.push({
+    items.set(id, {
       id,
       type: content.toString('latin1', FULL + 4, FULL + 8),
       isHidden: content.readUInt8(3) % 2 === 1,
@@ -66,7 +68,7 @@ function itemsIn(file: Buffer): HeifItems | undefined {
   return {
     brands: contentOf(boxes, 'ftyp'),
     primary: pitm.readUInt16BE(FULL),
-    items,
+    items: [...items.values()],
     references: referencesIn(contentOf(meta, 'iref')),
   }
 }

@@ -20,6 +20,9 @@ export const ISO_GAIN_MAP_SEGMENT = 'urn:iso:std:iso:ts:21496:-1\0'
 // The versions of the format. The image has these alone, the map has its gains too.
 const ISO_OF_IMAGE = `${ISO_GAIN_MAP_SEGMENT}\0\0\0\0`
 
+// A segment may have four bytes: 40 MB of them would take 3 GB and ten seconds. A profile of 16 MB has 255 segments.
+const MOST_SEGMENTS = 1000
+
 interface Segment {
   marker: number
   /** The bytes after the length. */
@@ -30,15 +33,20 @@ interface Segment {
 
 /** The gains that the JPEG of a gain map states, by ISO 21496-1 or in XMP. Undefined for any other JPEG. */
 export function gainsIn(map: Buffer): Gains | undefined {
-  const segments = segmentsOf(map)
-  const iso = segments.find(({ marker, data }) => marker === APP2 && startsWith(data, ISO_GAIN_MAP_SEGMENT))
-  return (iso && gainsFromIso(iso.data.subarray(ISO_GAIN_MAP_SEGMENT.length))) ?? gainsFromXmp(xmpIn(map))
+  const iso = segmentIn(map, APP2, ISO_GAIN_MAP_SEGMENT)
+  return (iso && gainsFromIso(iso.subarray(ISO_GAIN_MAP_SEGMENT.length))) ?? gainsFromXmp(xmpIn(map))
 }
 
 /** The description of a JPEG in XMP; empty without one. */
 export function xmpIn(jpeg: Buffer): string {
-  const xmp = segmentsOf(jpeg).find(({ marker, data }) => marker === APP1 && startsWith(data, XMP))
-  return xmp ? xmp.data.toString('latin1', XMP.length) : ''
+  return segmentIn(jpeg, APP1, XMP)?.toString('latin1', XMP.length) ?? ''
+}
+
+/** The bytes of the first segment with this name. */
+function segmentIn(jpeg: Buffer, marker: number, name: string): Buffer | undefined {
+  for (const segment of segmentsOf(jpeg))
+    if (segment.marker === marker && startsWith(segment.data, name)) return segment.data
+  return undefined
 }
 
 /**
@@ -74,16 +82,15 @@ function startsWith(data: Buffer, start: string): boolean {
 }
 
 /** The segments before the pixels. */
-function segmentsOf(jpeg: Buffer): Segment[] {
-  const segments: Segment[] = []
-  for (let start = 2; start + 4 <= jpeg.length && jpeg[start] === 0xff; ) {
+function* segmentsOf(jpeg: Buffer): Generator<Segment> {
+  let start = 2
+  for (let i = 0; i < MOST_SEGMENTS && start + 4 <= jpeg.length && jpeg[start] === 0xff; i += 1) {
     const marker = jpeg[start + 1] ?? SOS
     if (marker === SOS) break
     const end = start + 2 + jpeg.readUInt16BE(start + 2)
-    segments.push({ marker, data: jpeg.subarray(start + 4, end), end })
+    yield { marker, data: jpeg.subarray(start + 4, end), end }
     start = end
   }
-  return segments
 }
 
 function segment(marker: number, data: Buffer): Buffer {

@@ -168,6 +168,21 @@ onOneBackend('a PDF', (start) => {
     })
   })
 
+  it('has a problem in its information when one of its pages cannot be read', async () => {
+    const objects = [
+      '1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj',
+      // The list of pages is one of its own pages.
+      '2 0 obj<</Type/Pages/Count 9/Kids[2 0 R 3 0 R]>>endobj',
+      '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj',
+      'trailer<</Root 1 0 R>>',
+    ]
+    const { src } = await upload('a.pdf', Buffer.from(`%PDF-1.7\n${objects.join('\n')}\n%%EOF`))
+    expect((await exchange(service, `${src}?w=24`)).status).to.equal(200)
+    const known = await exchange(service, infoOf(src))
+    expect(known.status, known.body.toString()).to.equal(200)
+    expect(jsonOf(known).problem).to.include({ code: 'not_transformable' })
+  })
+
   it('returns 422 when it needs a password, and remains available', async () => {
     const bytes = await fileOf('pdf-encrypted.pdf')
     const { src } = await upload('pdf-encrypted.pdf')
