@@ -124,7 +124,7 @@ export const TRANSFORMATION_VARIABLES = {
   DOCUMENT_SANDBOX: oneOf({
     words: ['required', 'optional'],
     default: 'required',
-    help: 'Whether Office documents are converted only in a sandbox (Landlock of Linux 5.13, and Perl). With "optional", they are also converted where there is none: then a document can show image files of this machine.',
+    help: 'Whether Office documents are converted only in a sandbox (Landlock of Linux 5.13, and Perl). With "optional", they are also converted without it: then a document can show image files of this machine.',
   }),
   MEDIA_JOBS_RUN_IN: oneOf({
     words: ['worker', 'web'],

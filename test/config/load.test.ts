@@ -92,6 +92,7 @@ describe('configuration', () => {
       MEDIA_JOBS_FOR: 'everyone',
       MEDIA_CONCURRENCY: 1,
       DOCUMENT_CONCURRENCY: 2,
+      DOCUMENT_SANDBOX: 'required',
       DOCUMENT_TIMEOUT_SECONDS: 60,
       MEDIA_JOBS_RUN_IN: 'worker',
       UV_THREADPOOL_SIZE: 4,
