@@ -2,19 +2,21 @@ import { spawnSync } from 'node:child_process'
 import { setImmediate as afterPoll } from 'node:timers/promises'
 import { expect } from 'chai'
 import { batched } from '../../src/process/web/log.ts'
+import { eventually } from '../support/eventually.ts'
 
 describe('the log of a web process', () => {
-  it('writes the lines of one turn of the event loop together', async () => {
+  it('writes lines together: those of 10 ms, or 16 KB of them', async () => {
     const writes: string[] = []
     const batch = batched((lines) => writes.push(lines))
     batch.write('one\n')
+    await afterPoll()
     batch.write('two\n')
     expect(writes).to.deep.equal([])
-    await afterPoll()
-    expect(writes).to.deep.equal(['one\ntwo\n'])
-    batch.write('three\n')
-    await afterPoll()
-    expect(writes).to.deep.equal(['one\ntwo\n', 'three\n'])
+    await eventually(() => expect(writes).to.deep.equal(['one\ntwo\n']))
+    const long = `${'x'.repeat(10_000)}\n`
+    for (let i = 0; i < 3; i += 1) batch.write(long)
+    expect(writes.slice(1)).to.deep.equal([long + long])
+    await eventually(() => expect(writes.slice(1)).to.deep.equal([long + long, long]))
   })
 
   for (const [end, code] of Object.entries({ 'process.exit()': 0, "throw new Error('end')": 1 }))

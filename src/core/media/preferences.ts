@@ -18,6 +18,11 @@ const DPR_HINTS = ['Sec-CH-DPR', 'DPR']
 const WIDTH_HINTS = ['Sec-CH-Width', 'Width']
 const VIEWPORT_HINTS = ['Sec-CH-Viewport-Width', 'Viewport-Width']
 
+const lowerCase = (names: readonly string[]) => names.map((name) => name.toLowerCase())
+const DPR_FIELDS = lowerCase(DPR_HINTS)
+const WIDTH_FIELDS = lowerCase(WIDTH_HINTS)
+const VIEWPORT_FIELDS = lowerCase(VIEWPORT_HINTS)
+
 /** The request headers on which each preference depends. Without the width of the image, that of the viewport is used. */
 const HEADERS: Readonly<Record<Preference, readonly string[]>> = {
   accept: ['Accept'],
@@ -39,16 +44,16 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
  */
 export function preferencesOf(headers: Headers): Preferences {
   const { accept } = headers
-  const ratio = hintIn(headers, DPR_HINTS)
+  const ratio = hintIn(headers, DPR_FIELDS)
   const dpr = ratio && stepOf(ratio, DPR)
-  const viewport = hintIn(headers, VIEWPORT_HINTS)
-  const pixels = hintIn(headers, WIDTH_HINTS) ?? (viewport && viewport * (dpr ?? 1))
+  const viewport = hintIn(headers, VIEWPORT_FIELDS)
+  const pixels = hintIn(headers, WIDTH_FIELDS) ?? (viewport && viewport * (dpr ?? 1))
   const width = pixels && stepOf(pixels, WIDTH)
-  return {
-    ...(typeof accept === 'string' && accept !== '' ? { accept } : {}),
-    ...(dpr === undefined ? {} : { dpr }),
-    ...(width === undefined ? {} : { width }),
-  }
+  const preferences: Preferences = {}
+  if (typeof accept === 'string' && accept !== '') preferences.accept = accept
+  if (dpr !== undefined) preferences.dpr = dpr
+  if (width !== undefined) preferences.width = width
+  return preferences
 }
 
 /** The preferences with these names. */
@@ -66,9 +71,10 @@ export function hintsOf(names: readonly Preference[]): string[] {
   return headersOf(names.filter((name) => name !== 'accept'))
 }
 
-function hintIn(headers: Headers, names: readonly string[]): number | undefined {
-  for (const name of names) {
-    const received = headers[name.toLowerCase()]
+/** @param fields names of headers, in lower case */
+function hintIn(headers: Headers, fields: readonly string[]): number | undefined {
+  for (const field of fields) {
+    const received = headers[field]
     if (typeof received !== 'string' || !/^\d{1,6}(?:\.\d{1,20})?$/.test(received)) continue
     const value = Number(received)
     if (value > 0) return value
