@@ -1,9 +1,9 @@
 import { getHeapStatistics } from 'node:v8'
 
-// Live data take 45 MB. By default, V8 collects old garbage only when it has grown to four times the live data: 290 MB
+// Live data take 50 MB. By default, V8 collects old garbage only when it has grown to four times the live data: 290 MB
 // resident after 10,000 mixed requests.
-const ENOUGH_BYTES = 80 * 1024 ** 2
-const GROWTH = 1.5
+const ENOUGH_BYTES = 72 * 1024 ** 2
+const GROWTH = 1.35
 const LOOK_MS = 250
 // A collection takes less than 2 s. The minimum of the heap during this time was live data.
 const LOOKS_PER_COLLECTION = 8
@@ -16,7 +16,7 @@ const MARKING_BYTES = 65 * 1024 ** 2
 
 /**
  * Keeps the memory of this process close to its live data. It checks four times a second, and starts a garbage
- * collection when the heap is larger than 80 MB and than 1.5 times the live data of the last collection. While the
+ * collection when the heap is larger than 72 MB and than 1.35 times the live data of the last collection. While the
  * process has more than 140 MB resident, it also does so every 15 s. This is no hard limit.
  */
 export function watchHeap(): void {
