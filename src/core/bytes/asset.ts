@@ -178,20 +178,16 @@ export async function readWhole(asset: Asset, options: OpenOptions = {}): Promis
     if (source.bytes.length !== expected) throw notWhole(expected, source.bytes.length)
     return source.bytes
   }
-  let whole: Buffer | undefined
+  const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of source as AsyncIterable<Buffer>) {
     signal?.throwIfAborted()
-    if (length === 0 && chunk.length === expected) whole = chunk
-    else {
-      // Chunks that wait for the last one become old, and V8 frees old memory much later.
-      whole ??= Buffer.allocUnsafeSlow(expected)
-      chunk.copy(whole, length)
-    }
+    chunks.push(chunk)
     length += chunk.length
   }
   if (length !== expected) throw notWhole(expected, length)
-  return whole ?? Buffer.alloc(0)
+  const [only, another] = chunks
+  return only && !another ? only : Buffer.concat(chunks)
 }
 
 /** Reads all bytes of an asset. Only for assets of limited size. Throws like {@link readWhole}. */
