@@ -27,6 +27,7 @@ describe('LibreOffice', () => {
     const documents = {
       'a.rtf': `{\\rtf1{\\field{\\*\\fldinst INCLUDEPICTURE "${secret}" \\\\d}{\\fldrslt x}}\\par a}`,
       'a.odp': await presentationWith(`file://${secret}`),
+      'a.docx': await documentWithSvg(`file://${secret}`),
     }
     for (const [file, bytes] of Object.entries(documents)) {
       const folder = await temporaryFolder()
@@ -54,6 +55,29 @@ describe('LibreOffice', () => {
     expect(existsSync(socket)).to.equal(false)
   })
 })
+
+/** A document with a drawing that shows an image. */
+function documentWithSvg(image: string): Promise<Buffer> {
+  const [openxml, media] = ['http://schemas.openxmlformats.org', 'application/vnd.openxmlformats-']
+  const type = (end: string) => `${openxml}/officeDocument/2006/relationships/${end}`
+  const related = (...all: string[]) =>
+    `<Relationships xmlns="${openxml}/package/2006/relationships">${all.join('')}</Relationships>`
+  const size = 'cx="1800000" cy="1800000"'
+  const picture = `<pic:pic xmlns:pic="${openxml}/drawingml/2006/picture"><pic:nvPicPr><pic:cNvPr id="1" name="a"/><pic:cNvPicPr/></pic:nvPicPr><pic:blipFill><a:blip r:embed="svg"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill><pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext ${size}/></a:xfrm><a:prstGeom prst="rect"/></pic:spPr></pic:pic>`
+  const graphic = `<a:graphic xmlns:a="${openxml}/drawingml/2006/main"><a:graphicData uri="${openxml}/drawingml/2006/picture">${picture}</a:graphicData></a:graphic>`
+  const inline = `<wp:inline xmlns:wp="${openxml}/drawingml/2006/wordprocessingDrawing"><wp:extent ${size}/><wp:docPr id="1" name="a"/>${graphic}</wp:inline>`
+  return zipped({
+    '[Content_Types].xml': `<Types xmlns="${openxml}/package/2006/content-types"><Default Extension="rels" ContentType="${media}package.relationships+xml"/><Default Extension="svg" ContentType="image/svg+xml"/><Override PartName="/word/document.xml" ContentType="${media}officedocument.wordprocessingml.document.main+xml"/></Types>`,
+    '_rels/.rels': related(
+      `<Relationship Id="a" Type="${type('officeDocument')}" Target="word/document.xml"/>`,
+    ),
+    'word/document.xml': `<w:document xmlns:w="${openxml}/wordprocessingml/2006/main" xmlns:r="${openxml}/officeDocument/2006/relationships"><w:body><w:p><w:r><w:drawing>${inline}</w:drawing></w:r></w:p></w:body></w:document>`,
+    'word/_rels/document.xml.rels': related(
+      `<Relationship Id="svg" Type="${type('image')}" Target="media/a.svg"/>`,
+    ),
+    'word/media/a.svg': `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="321" height="123"><image xlink:href="${image}" width="321" height="123"/></svg>`,
+  })
+}
 
 function presentationWith(image: string): Promise<Buffer> {
   const type = 'application/vnd.oasis.opendocument.presentation'
