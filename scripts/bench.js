@@ -13,8 +13,9 @@ const HELP = `npm run bench [-- <options>]        for example: npm run -s bench 
 
 Compares Sluice with programs that do the same work, each in a separate process: sharp behind node:http, ipx
 (installed into scripts/bench/ipx), express.static, busboy, archiver, and nginx if it is installed. Prints a table in
-Markdown to stdout, and the progress to stderr. Ends with exit code 1 when a ratio misses its target by more than a tenth. Linux only. Takes twenty minutes;
-other load on the machine distorts the results. A row is marked as disturbed when other processes used the machine.
+Markdown to stdout, and the progress to stderr. Ends with exit code 1 when a ratio misses its target by more than a
+tenth. Linux only. Takes twenty minutes; other load on the machine distorts the results. A row is marked as disturbed
+when other processes used the machine.
 
 npm run bench -- images  compares each transformation with sharp alone: new derivatives per second, eight
 at a time. Takes six minutes. --only takes names of its table.

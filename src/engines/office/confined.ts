@@ -66,18 +66,19 @@ const SOCKETS = 0x20 | 0x200
 const DEVICE = 0x02 | 0x04 | 0x4000
 
 /**
- * Returns a command that runs a program with these rights: it reads and writes only `folder`, reads the files of the system, and opens
- * no TCP connection. Undefined where this is impossible.
+ * Returns a command that runs a program with these rights: it reads and writes `folder`, and reads the files of the system. From Linux
+ * 6.7 on, it opens no TCP connection. Undefined without Perl, and on other systems.
  *
  * @param options.folder only for this run
+ * @param options.reads further files and folders that it reads
  */
 export async function confined(
   [program, ...args]: readonly [string, ...string[]],
   { folder, reads, env }: { folder: string; reads: readonly string[] } & Pick<Running, 'env'>,
 ): Promise<[string, string[]] | undefined> {
-  const prctl = process.platform === 'linux' ? PRCTL[process.arch] : undefined
-  const perl = await perlIn(env)
-  if (prctl === undefined || perl === undefined) return undefined
+  const tools = await toolsIn(env)
+  if (!tools) return undefined
+  const { perl, prctl } = tools
   const rules = [
     ...[...READABLE, ...reads].map((path) => [path, READ, READ_FILE]),
     [folder, ALL, ALL],
@@ -105,15 +106,18 @@ export function noSandbox(): Problem {
 
 /** Whether {@link confined} has an effect on this machine. */
 export async function isConfinable(env: Running['env']): Promise<boolean> {
-  const perl = await perlIn(env)
-  if (perl === undefined || process.platform !== 'linux' || !PRCTL[process.arch]) return false
+  const tools = await toolsIn(env)
+  if (!tools) return false
   const version = 'my ($null, $version) = (0, 1); exit(syscall(444, $null, 0, $version) > 0 ? 0 : 1)'
   return new Promise((resolve) => {
-    execFile(perl, ['-e', version], { env }, (error) => resolve(error === null))
+    execFile(tools.perl, ['-e', version], { env }, (error) => resolve(error === null))
   })
 }
 
-async function perlIn(env: Running['env']): Promise<string | undefined> {
-  for (const path of pathsOf('perl', env)) if (await isExecutable(path)) return path
+/** Perl, and the number of `prctl`. */
+async function toolsIn(env: Running['env']): Promise<{ perl: string; prctl: number } | undefined> {
+  const prctl = process.platform === 'linux' ? PRCTL[process.arch] : undefined
+  if (prctl === undefined) return undefined
+  for (const perl of pathsOf('perl', env)) if (await isExecutable(perl)) return { perl, prctl }
   return undefined
 }

@@ -69,18 +69,19 @@ export function createOffice({
   sandbox: Sandbox
 }): OfficeEngine {
   const scratch = createScratch(folder)
+  let isConfirmed = false
+
+  /** A kernel does not lose its sandbox, so it is looked for until it is found. */
+  async function hasSandbox(): Promise<boolean> {
+    isConfirmed ||= await isConfinable(env)
+    return isConfirmed
+  }
 
   async function installed(): Promise<string> {
     const program = await findSoffice(env)
     if (program === undefined) throw notInstalled()
     if (sandbox === 'required' && !(await hasSandbox())) throw noSandbox()
     return program
-  }
-
-  let isKnownToHave = false
-  async function hasSandbox(): Promise<boolean> {
-    isKnownToHave ||= await isConfinable(env)
-    return isKnownToHave
   }
 
   return {

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import pLimit from 'p-limit'
 import type { Backend } from '../backend.ts'
@@ -131,7 +131,7 @@ async function hasSucceededInTime(work: () => Promise<unknown>, isReached: () =>
   const until = Date.now() + REACHED_WITHIN_MS
   while (!(await hasSucceeded(work))) {
     if (isReached() || Date.now() > until) return false
-    await setTimeout(PAUSE_MS)
+    await pause(PAUSE_MS)
   }
   return true
 }

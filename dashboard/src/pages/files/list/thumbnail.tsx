@@ -113,10 +113,7 @@ function Picture({
     // A picture does not tell the status of its response.
     const ask = async () => {
       const { signal } = ended
-      const status = await fetch(src, { headers: { Accept: ACCEPT }, signal }).then(
-        (response) => response.status,
-        () => 0,
-      )
+      const status = await statusOf(src, signal).catch(() => 0)
       if (signal.aborted) return
       if (status === 200) request()
       else if (isBusy(status)) retry()
@@ -146,6 +143,13 @@ function Picture({
       className={className}
     />
   )
+}
+
+async function statusOf(src: string, signal: AbortSignal): Promise<number> {
+  const response = await fetch(src, { headers: { Accept: ACCEPT }, signal })
+  // Read to its end, the picture is in the cache of the browser, and the connection is free.
+  await response.arrayBuffer()
+  return response.status
 }
 
 // A job, a limit, or a failure of the network or the service.
