@@ -10,8 +10,9 @@ import { GAIN_MAP_XMP_NAMESPACE } from './gain-map/gains.ts'
 import { TONE_MAPPED } from './gain-map/heif-gain-map.ts'
 import { ISO_GAIN_MAP_SEGMENT } from './gain-map/jpeg.ts'
 
-// Enough to read the size of nearly every file. Smaller files are read once, and wait in memory for their turn.
-const HEADER_BYTES = 128 * 1024
+// Enough to read the size of nearly every file. Smaller files are read once, and wait in memory for their turn. Less than the
+// blocks that glibc maps separately, whose pages would be new for each image: see scripts/node.sh.
+const HEADER_BYTES = 120 * 1024
 // The first box of an AVIF.
 const BRANDS_BYTES = 256
 
@@ -137,10 +138,6 @@ async function startOf(input: ImageInput): Promise<Buffer> {
 }
 
 async function readNewHeader(asset: Asset, signal: AbortSignal): Promise<HeadedImage> {
-  const file = fileOf(asset)
-  // When the file has been deleted or is not an image, the bytes show the error.
-  const ofFile = file && (await headerIn(file, asset).catch(() => undefined))
-  if (ofFile) return { header: ofFile, asset }
   const isSmall = asset.size <= HEADER_BYTES
   // To count the frames of an animation, the whole file must be read.
   if (!isSmall && !isAnimated(formatOfMediaType(asset.mediaType).name)) {
@@ -148,6 +145,10 @@ async function readNewHeader(asset: Asset, signal: AbortSignal): Promise<HeadedI
     const header = await headerIn(stripDecompressionBombs(bytes), asset).catch(() => undefined)
     if (header) return { header, asset }
   }
+  const file = isSmall ? undefined : fileOf(asset)
+  // When the file has been deleted or is not an image, the bytes show the error.
+  const ofFile = file && (await headerIn(file, asset).catch(() => undefined))
+  if (ofFile) return { header: ofFile, asset }
   const bytes = await readAll(asset, signal)
   const header = await decoding(() => headerIn(stripDecompressionBombs(bytes), asset))
   return { header, asset: isSmall ? { ...asset, ...assetFromBytes(bytes, asset) } : asset }

@@ -89,6 +89,8 @@ export function createAdmission(
   /** Resolves when the turn has come. */
   function turn({ signal, bytes, clientId, caller }: AdmissionWish): Promise<Waiter> {
     return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined
+      let hasBegun = false
       const stop = () => {
         clearTimeout(timer)
         signal.removeEventListener('abort', leave)
@@ -101,20 +103,22 @@ export function createAdmission(
         letIn()
       }
       const leave = () => giveUp(signal.reason)
-      const timer = setTimeout(() => giveUp(waitedTooLong()), waitMs)
       const waiter: Waiter = {
         clientId,
         caller,
         bytes,
         isHeavy: bytes > heavyFrom,
         begin() {
+          hasBegun = true
           stop()
           resolve(waiter)
         },
       }
-      signal.addEventListener('abort', leave, { once: true })
       waiting.add(waiter)
       letIn()
+      if (hasBegun) return
+      timer = setTimeout(() => giveUp(waitedTooLong()), waitMs)
+      signal.addEventListener('abort', leave, { once: true })
     })
   }
 

@@ -111,9 +111,9 @@ function diskBucket({
       if (room !== undefined) await waitBeforeReading(bytes, room)
       const temporary = newTemporaryPath()
       try {
-        await writeNewFile(temporary, bytes, signal)
+        await writeNewFile(temporary, bytes, { signal, quick })
         const path = pathOf(key)
-        const made = await renameInto(temporary, path)
+        const made = await renameInto(temporary, path, quick.calls())
         if (durable) await flushUpTo(path, { made, root })
       } catch (error) {
         await rm(temporary, { force: true })

@@ -1,4 +1,4 @@
-import { link, mkdir, open, opendir, rename, rmdir } from 'node:fs/promises'
+import { link, mkdir, open, opendir, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 // How often another process may remove the folder between mkdir and rename.
@@ -8,7 +8,11 @@ const FOLDER_ATTEMPTS = 10
  * Renames a file into a folder that may not exist yet.
  * @returns whether the folder, or a parent of it, had to be created
  */
-export function renameInto(temporary: string, path: string): Promise<boolean> {
+export function renameInto(
+  temporary: string,
+  path: string,
+  { rename }: { rename: (from: string, to: string) => void | Promise<void> },
+): Promise<boolean> {
   return placeInto(path, () => rename(temporary, path))
 }
 
@@ -18,7 +22,7 @@ export function linkInto(existing: string, path: string): Promise<boolean> {
 }
 
 /** Places a file into a folder that may not exist yet. A concurrent delete may remove the folder when it becomes empty. */
-async function placeInto(path: string, place: () => Promise<void>): Promise<boolean> {
+async function placeInto(path: string, place: () => void | Promise<void>): Promise<boolean> {
   let missing = false
   let made = false
   for (let attempt = 1; ; attempt += 1) {

@@ -1,9 +1,12 @@
-import { createWriteStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, createWriteStream, fsync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import { InMemoryStream } from '../../../core/bytes/in-memory-stream.ts'
 import { PIECE_BYTES } from './asset.ts'
+import { IN_THREADS, type QuickReads } from './quick-reads.ts'
+
+const flush = promisify(fsync)
 
 /**
  * Writes all of `bytes` into a new file, and flushes it. It is closed when this resolves or rejects: an error leaves it with a
@@ -12,24 +15,26 @@ import { PIECE_BYTES } from './asset.ts'
 export async function writeNewFile(
   path: string,
   bytes: Readable,
-  signal: AbortSignal | undefined,
+  { signal, quick }: { signal: AbortSignal | undefined; quick: QuickReads },
 ): Promise<void> {
   // A derivative is in memory. Through two streams, its put would take 0.5 ms of CPU time instead of 0.3.
   if (bytes instanceof InMemoryStream && !bytes.readableDidRead && !bytes.destroyed) {
     bytes.destroy()
-    await writeWhole(path, bytes.bytes, signal)
+    signal?.throwIfAborted()
+    await writeWhole(path, bytes.bytes, quick)
   } else await writePieces(path, bytes, signal)
   signal?.throwIfAborted()
 }
 
-async function writeWhole(path: string, bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted()
-  const file = await open(path, 'wx', 0o600)
+/** Only the flush of a small file waits for the disk, so it alone always runs in a thread. */
+async function writeWhole(path: string, bytes: Uint8Array, quick: QuickReads): Promise<void> {
+  const { create, write } = bytes.length <= PIECE_BYTES ? quick.calls() : IN_THREADS
+  const file = await create(path)
   try {
-    for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
-    await file.sync()
+    for (let at = 0; at < bytes.length; ) at += await write(file, bytes.subarray(at), at)
+    await flush(file)
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 

@@ -4,10 +4,13 @@ import {
   open as openThen,
   readSync,
   read as readThen,
+  renameSync,
   type Stats,
   statSync,
+  writeSync,
+  write as writeThen,
 } from 'node:fs'
-import { stat, statfs } from 'node:fs/promises'
+import { rename, stat, statfs } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { meansMissing, unlessMissing } from './folders.ts'
 
@@ -18,6 +21,8 @@ type Now<T> = T | Promise<T>
  * writer, and in the event loop it stops the whole service. For files, the flag has no effect.
  */
 export const READING = constants.O_RDONLY | constants.O_NONBLOCK
+const CREATING = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+const PRIVATE = 0o600
 
 /** The calls that may wait for a disk. They return their result at once, or its promise. */
 export interface FileCalls {
@@ -28,9 +33,15 @@ export interface FileCalls {
   open(path: string): Now<number | undefined>
   /** Reads bytes at `position` into `into`. @returns their number, less than the length of `into` at the end of the file */
   read(file: number, into: Uint8Array, position: number): Now<number>
+  /** Creates a file for writing, which only this user can read. @throws Error EEXIST */
+  create(path: string): Now<number>
+  /** Writes bytes at `position`. @returns their number, which may be less than the length of `bytes` */
+  write(file: number, bytes: Uint8Array, position: number): Now<number>
+  /** @throws Error ENOENT when the new folder does not exist */
+  rename(from: string, to: string): Now<void>
 }
 
-/** Decides how small files are read: in the event loop, or in a thread. */
+/** Decides how small files are read and written: in the event loop, or in a thread. */
 export interface QuickReads {
   /** The calls to use next. */
   calls(): FileCalls
@@ -85,6 +96,9 @@ export function quickReads({
     stat: (path) => timed(() => orMissing(() => statSync(path, { throwIfNoEntry: false }))),
     open: (path) => timed(() => orMissing(() => openSync(path, READING))),
     read: (file, into, position) => timed(() => readSync(file, into, 0, into.length, position)),
+    create: (path) => timed(() => openSync(path, CREATING, PRIVATE)),
+    write: (file, bytes, position) => timed(() => writeSync(file, bytes, 0, bytes.length, position)),
+    rename: (from, to) => timed(() => renameSync(from, to)),
   }
   return { calls: () => (isLocal && mayBlock() ? inLoop : IN_THREADS) }
 }
@@ -96,13 +110,18 @@ export async function isOnLocalDisk(folder: string): Promise<boolean> {
 
 const openFile = promisify(openThen)
 const readFile = promisify(readThen)
+const writeFile = promisify(writeThen)
 
-/** The calls for larger reads, and for disks that are not quick. */
+/** The calls for larger files, and for disks that are not quick. */
 export const IN_THREADS: FileCalls = {
   inThreads: true,
   stat: (path) => unlessMissing(stat(path)),
   open: (path) => unlessMissing(openFile(path, READING)),
   read: async (file, into, position) => (await readFile(file, into, 0, into.length, position)).bytesRead,
+  create: (path) => openFile(path, CREATING, PRIVATE),
+  write: async (file, bytes, position) =>
+    (await writeFile(file, bytes, 0, bytes.length, position)).bytesWritten,
+  rename,
 }
 
 function orMissing<T>(call: () => T): T | undefined {

@@ -84,6 +84,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
   const originals = async (refs: readonly FileRef[]) =>
     (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>
 
+  const uses = usesTable(level)
   const counted = countedWrites(level)
 
   /** The positions in a client's list between two bounds. */
@@ -104,7 +105,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
   }
 
   return {
-    uses: usesTable(level),
+    uses,
     folders: { ...folderReads(level), recount: counted.recount },
     search: embeddedSearch(level, originals),
     changes: await embeddedChanges(level),
@@ -133,10 +134,15 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       const beginning = derivativeRow(ref, '')
       const atMost = mostDerivatives.get(beginning)
       if (atMost !== undefined && atMost < most) return true
+      if (mostDerivatives.size >= MOST_COUNTED) mostDerivatives.clear()
+      // Most originals get their first derivative. No row has to be counted then: those in progress were counted when they began.
+      if (atMost === undefined && most > 0 && (await uses.bytes(ref)).original === 0) {
+        mostDerivatives.set(beginning, 0)
+        return true
+      }
       const others = await level.get(uncounted.map((key) => derivativeRow(ref, key)))
       const count = most + others.filter((entry) => entry !== undefined).length
       const { length } = await level.names({ ...under(beginning.slice(0, -1)), limit: count })
-      if (mostDerivatives.size >= MOST_COUNTED) mostDerivatives.clear()
       if (length < count) mostDerivatives.set(beginning, length)
       return length < count
     },
