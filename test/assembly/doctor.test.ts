@@ -8,7 +8,7 @@ import { checkMedia } from '../../src/assembly/doctor/media.ts'
 import { checkMemory } from '../../src/assembly/doctor/memory.ts'
 import type { Checkup } from '../../src/core/checkup.ts'
 import { type Remote, remote } from '../support/requests/remote.ts'
-import { redisEnv } from '../support/servers/on-redis.ts'
+import { inRedis, redisEnv } from '../support/servers/on-redis.ts'
 import { objectsInS3, s3Env } from '../support/servers/on-s3.ts'
 import { type RedisServer, startRedis } from '../support/servers/redis-server.ts'
 import { type SmallDisk, smallDisk } from '../support/servers/small-disk.ts'
@@ -109,13 +109,17 @@ describe('the checks of sluice doctor', function () {
     }
 
     it('report eviction, missing persistence and a memory that is nearly full', async () => {
-      const args = ['--maxmemory-policy', 'allkeys-lru', '--maxmemory', '1000000']
-      const { state, found, advice } = await result('Redis', await redis(...args))
+      const env = await redis('--maxmemory-policy', 'allkeys-lru')
+      await inRedis(env.REDIS_URL, async (client) => {
+        const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1])
+        await client.config('SET', 'maxmemory', String(Math.round(used * 1.2)))
+      })
+      const { state, found, advice } = await result('Redis', env)
       expect(state).to.equal('warning')
       expect(found)
         .to.include('Redis evicts entries of the index')
         .and.include('Redis stores nothing on disk')
-      expect(found).to.match(/\d MB of maxmemory 1 MB in use/)
+      expect(found).to.match(/\d MB of maxmemory \S+ MB in use/)
       expect(advice).to.include('Set maxmemory-policy to noeviction').and.include('Set appendonly to yes.')
     })
 
@@ -123,10 +127,41 @@ describe('the checks of sluice doctor', function () {
       const env = await redis('--requirepass', 'a-password-of-redis')
       const refused = await result('Redis', env)
       expect(refused).to.include({ state: 'problem' })
-      expect(refused.advice).to.include('Correct user name and password')
+      expect(refused.advice).to.include('Set user name and password')
       const gone = await result('Redis', { ...env, REDIS_URL: 'redis://:hidden@127.0.0.1:9' })
       expect(gone).to.include({ state: 'problem', advice: 'Start Redis, or correct REDIS_URL.' })
       expect(gone.found).to.include('127.0.0.1:9').and.not.include('hidden')
+    })
+  })
+
+  describe('on a Redis that refuses commands', () => {
+    const servers: RedisServer[] = []
+    const redis = async (...options: string[]) => {
+      const server = await startRedis({ options })
+      servers.push(server)
+      return server
+    }
+    const expectProblem = async (url: string, words: string, advice: string) => {
+      const one = await result('Redis', { ...(await redisEnv(7001)), REDIS_URL: url })
+      expect(one.state, one.found).to.equal('problem')
+      expect(one.found).to.include(words)
+      expect(one.advice).to.include(advice)
+    }
+    after(() => Promise.all(servers.map((server) => server.remove())))
+
+    it('name its own words, and what to do', async () => {
+      const primary = await redis()
+      const replica = await redis('--replicaof', '127.0.0.1', String(primary.port))
+      await expectProblem(replica.url, 'READONLY', 'Set REDIS_URL to the primary.')
+      const full = await redis('--maxmemory', '100kb')
+      await expectProblem(full.url, 'OOM', 'Increase maxmemory.')
+      const node = await redis('--cluster-enabled', 'yes')
+      await expectProblem(node.url, 'CLUSTERDOWN', 'Redis Cluster')
+      await inRedis(primary.url, (client) =>
+        client.acl('SETUSER', 'other', 'on', '>secret', '~other:*', '&*', '+@all'),
+      )
+      const other = primary.url.replace('redis://', 'redis://other:secret@')
+      await expectProblem(other, 'NOPERM', 'docs/how-to/s3-and-redis.md')
     })
   })
 

@@ -76,6 +76,8 @@ export function startWorker<T>(
     {
       connection: persistentConnection(redis.client.options, () => isClosing),
       prefix,
+      // Checked at our own start. Where INFO is forbidden, BullMQ would repeat its check forever, and block the process.
+      skipVersionCheck: true,
       concurrency: work.concurrency,
       lockDuration,
       stalledInterval,

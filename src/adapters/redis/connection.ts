@@ -125,7 +125,8 @@ function connection(
     const cause = withoutArguments(error as Error)
     // "Reached the max retries per request limit" does not help. The reason of the lost connection does.
     if (cause.name !== 'ReplyError' && lastFailure && cause !== lastFailure) cause.cause ??= lastFailure
-    return unavailable('The storage backend does not respond. Retry in a few seconds.', { cause })
+    const does = cause.name === 'ReplyError' ? 'refuses a command' : 'does not respond'
+    return unavailable(`The storage backend ${does}. Retry in a few seconds.`, { cause })
   }
   return {
     client,

@@ -1,6 +1,7 @@
 import type { Config } from '../../../config/load.ts'
 import type { RedisConnection } from '../../adapters/redis/connection.ts'
 import type { Finding } from '../../core/checkup.ts'
+import { keyPrefix } from '../storage/key-prefix.ts'
 import { shownBytes } from './shown-bytes.ts'
 
 // GETEX and ZRANGE with BYLEX.
@@ -9,17 +10,25 @@ const PINGS = 9
 // A Redis in the same data center responds within 1 ms. Each request of a client takes some calls.
 const SLOW_MS = 10
 const NEARLY_FULL = 0.8
+const SENTINEL: Finding = {
+  state: 'problem',
+  found: 'REDIS_URL names a Sentinel, which has no data',
+  advice: 'Set REDIS_URL to the Redis that it watches.',
+}
 
 /** Checks version, settings, memory and latency of Redis. */
 export async function checkRedis(config: Config, url: string): Promise<Finding[]> {
   const { connectRedis, warnings } = await import('../../adapters/redis/connection.ts')
+  const { adviceOf, tryRedis } = await import('../../adapters/redis/refusals.ts')
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true' })
   try {
     await redis.ready()
     const facts = await factsOf(redis)
+    if (facts.get('redis_mode') === 'sentinel') return [SENTINEL]
+    await tryRedis(redis, { keyPrefix })
     const settings = await warnings(redis)
     return [
-      checkVersion(facts.get('redis_version') ?? ''),
+      checkVersion(facts.get('redis_version')),
       checkLatency(await latencyMs(redis)),
       ...checkRoom(facts),
       ...settings.map((warning): Finding => {
@@ -30,10 +39,7 @@ export async function checkRedis(config: Config, url: string): Promise<Finding[]
   } catch (error) {
     const { message, cause } = error as Error
     const found = `REDIS_URL ${new URL(url).host}: ${cause instanceof Error ? causeText(cause) : message}`
-    const advice = /NOAUTH|WRONGPASS/.test(found)
-      ? 'Correct user name and password in REDIS_URL.'
-      : 'Start Redis, or correct REDIS_URL.'
-    return [{ state: 'problem', found, advice }]
+    return [{ state: 'problem', found, advice: adviceOf(error) ?? 'Start Redis, or correct REDIS_URL.' }]
   } finally {
     await redis.close()
   }
@@ -44,12 +50,27 @@ function causeText(cause: Error): string {
   return inner.message
 }
 
+/** What Redis states about itself. Empty for a user who may not call INFO. */
 async function factsOf(redis: RedisConnection): Promise<ReadonlyMap<string, string>> {
-  const text = await redis.send((client) => client.info())
+  const text = await redis.send(async (client) => {
+    try {
+      return await client.info()
+    } catch (error) {
+      if ((error as Error).message.startsWith('NOPERM')) return ''
+      throw error
+    }
+  })
   return new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]))
 }
 
-function checkVersion(version: string): Finding {
+function checkVersion(version: string | undefined): Finding {
+  if (version === undefined)
+    return {
+      state: 'warning',
+      found: 'the user in REDIS_URL may not call INFO',
+      advice:
+        'Allow INFO: otherwise the index is not compared with the bucket after a restart of Redis, and its version and memory are not checked.',
+    }
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const found = `version ${version}`
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
@@ -79,5 +100,11 @@ function checkRoom(facts: ReadonlyMap<string, string>): Finding[] {
   const [used, most] = [Number(facts.get('used_memory')), Number(facts.get('maxmemory'))]
   if (!(most > 0) || used < NEARLY_FULL * most) return []
   const found = `${shownBytes(used)} of maxmemory ${shownBytes(most)} in use`
-  return [{ state: 'warning', found, advice: 'Increase maxmemory: a full Redis refuses uploads.' }]
+  return [
+    {
+      state: used < most ? 'warning' : 'problem',
+      found,
+      advice: 'Increase maxmemory: a full Redis refuses uploads.',
+    },
+  ]
 }

@@ -28,6 +28,7 @@ import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { UsageStore } from '../../core/ports/usage.ts'
 import { rateOf } from '../settings.ts'
 import { openDiskBuckets, openS3Buckets } from './buckets.ts'
+import { keyPrefix } from './key-prefix.ts'
 
 /** The storage of files and of their state. */
 export interface Backends {
@@ -69,9 +70,6 @@ type State = Omit<Backends, 'buckets' | 'disk' | 'close'> & {
   /** Closes everything but the jobs, which are closed first. */
   close(): Promise<void>
 }
-
-// Prefix of all our keys in Redis. The braces put them on one node of a cluster, since each step is one script.
-export const keyPrefix = '{sluice}:'
 
 const INDEX_DAMAGED =
   'the index was damaged and was moved aside; it is being rebuilt from the bucket in the background'
@@ -198,7 +196,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisRateLimiter } = await import('../../adapters/rate-limiter/redis.ts')
   const { redisUsage } = await import('../../adapters/usage/redis.ts')
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
-  await tellWarnings(redis, log)
+  await tellWarnings(redis, { log, keyPrefix })
   const locks = redisLocks(redis, { keyPrefix })
   const fileChanges = config.HOT_CACHE_BYTES > 0 ? redisFileChanges(redis, { keyPrefix, log }) : undefined
   return {

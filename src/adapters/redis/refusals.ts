@@ -1,0 +1,45 @@
+import type { RedisConnection } from './connection.ts'
+import { redisScript } from './script.ts'
+
+/** What the operator can do about an error of Redis, by the word with which Redis begins it. */
+const ADVICE: ReadonlyArray<readonly [words: RegExp, advice: string]> = [
+  [/^NOAUTH\b/, 'Set user name and password in REDIS_URL.'],
+  [/^WRONGPASS\b/, 'Correct user name and password in REDIS_URL.'],
+  [/^NOPERM\b/, 'Grant the rights that docs/how-to/s3-and-redis.md lists to the user in REDIS_URL.'],
+  [
+    /^(?:MOVED|ASK|CROSSSLOT|CLUSTERDOWN|TRYAGAIN)\b/,
+    'This is a node of a Redis Cluster, and the keys of Sluice are on another one. Set REDIS_URL to a Redis without cluster mode.',
+  ],
+  [/^READONLY\b/, 'This is a read-only replica. Set REDIS_URL to the primary.'],
+  [/^LOADING\b/, 'Redis is loading its data. Wait until it has finished.'],
+  [/^MISCONF\b/, 'Redis cannot write its snapshots. Its log has the reason, such as a full disk.'],
+  [/^OOM\b/, 'The memory of Redis is full. Increase maxmemory.'],
+  [/^NOREPLICAS\b/, 'Redis waits for its replicas (min-replicas-to-write). Start them.'],
+  [/unknown (?:command|subcommand)|wrong number of arguments/i, 'Install Redis 6.2 or later.'],
+]
+
+/** What the operator can do about an error with which Redis has answered a command. Undefined for any other error. */
+export function adviceOf(error: unknown): string | undefined {
+  const reply = replyIn(error)
+  return reply && ADVICE.find(([words]) => words.test(reply.message))?.[1]
+}
+
+/** The error of Redis itself among an error and its causes. Undefined when Redis has not answered. */
+export function replyIn(error: unknown): Error | undefined {
+  for (let one = error; one instanceof Error; one = one.cause) if (one.name === 'ReplyError') return one
+  return undefined
+}
+
+// A write of a key and a message to a channel, as each step of the index has them.
+const trial = redisScript(`
+redis.call('SET', KEYS[1], '', 'PX', 1000)
+redis.call('PUBLISH', ARGV[1], '')
+return 1`)
+
+/**
+ * Does with Redis what the service does: runs a script that writes a key and sends a message.
+ * @throws Problem 503, whose cause is the error of Redis: the user may not write the keys, the server is a replica, …
+ */
+export async function tryRedis(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): Promise<void> {
+  await trial(redis, [`${keyPrefix}trial`], [`${keyPrefix}trial`])
+}
