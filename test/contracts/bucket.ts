@@ -374,6 +374,18 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         }
       })
 
+      it('are those of the bytes or the key where a copy by another program has lost them', async () => {
+        const unknown = 'binary/octet-stream'
+        for (const [i, [mediaType, head]] of Object.entries(HEADS).entries()) {
+          const key = derivativeKey(originalKey(), `w=${1000 + i}`)
+          await put(bucket, key, head, unknown)
+          expect((await found(bucket, key)).mediaType).to.equal(mediaType)
+        }
+        const original = originalKey()
+        await put(bucket, original, 'no telling what this is', unknown)
+        expect((await found(bucket, original)).mediaType).to.equal('image/png')
+      })
+
       it('are returned for internal records', async () => {
         for (const key of [recordKey(originalKey('a')), clientRecordKey('someone')]) {
           await put(bucket, key, '{"a":1}', 'application/json')

@@ -3,13 +3,13 @@ import { type FileHandle, mkdir, open, rm, stat, unlink } from 'node:fs/promises
 import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Client } from '../../../core/clients/client.ts'
-import { bundleFile, bundleMediaType } from '../../../core/files/bundle.ts'
-import { type ObjectKey, parseKey, storedKey } from '../../../core/files/object-key.ts'
-import { SNIFF_BYTES, sniff } from '../../../core/media/sniff/sniff.ts'
+import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
+import { SNIFF_BYTES } from '../../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets, PutOptions } from '../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../core/problem.ts'
 import { type DiskReserve, NO_RESERVE } from '../../disk/disk-reserve.ts'
 import { makeSureOfRoom, writeProblem } from '../../disk/full-disk.ts'
+import { mediaTypeOf } from '../media-type.ts'
 import { diskAsset } from './asset.ts'
 import { linkCopy } from './copy.ts'
 import { flushFolder, flushUpTo, removeEmptyFolders, renameInto, unlessMissing, walk } from './folders.ts'
@@ -102,7 +102,7 @@ function diskBucket({
       const path = pathOf(key)
       const found = await quick.calls().stat(path)
       if (!found?.isFile()) return undefined
-      const mediaType = known?.mediaType ?? (await mediaTypeOf(key, path))
+      const mediaType = known?.mediaType ?? (await mediaTypeOf(key, () => startOf(path)))
       return diskAsset(path, found, mediaType, quick)
     },
 
@@ -192,19 +192,12 @@ function isKey(text: string): boolean {
   }
 }
 
-/**
- * The type of an original is part of its key. The type of a derivative is found in its bytes, since a plugin may have
- * chosen any type. Sluice reads types from its index, and calls this only for its own records or when the index is empty.
- */
-async function mediaTypeOf(key: ObjectKey, path: string): Promise<string> {
-  const name = parseKey(key)
-  if (name && name.variant === undefined) return name.format.mediaType
-  const fileName = key.slice(key.lastIndexOf('/') + 1)
-  if (name && bundleFile(fileName)) return bundleMediaType(fileName)
+/** The first bytes of a file. Undefined when it does not exist. */
+async function startOf(path: string): Promise<Uint8Array | undefined> {
   const file = await unlessMissing(open(path, READING))
-  if (!file) return 'application/octet-stream'
+  if (!file) return undefined
   try {
-    return (await sniff(await headOf(file), key)).mediaType
+    return await headOf(file)
   } finally {
     await file.close()
   }

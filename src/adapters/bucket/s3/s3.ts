@@ -1,7 +1,9 @@
 import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { encodedPath, type ObjectKey } from '../../../core/files/object-key.ts'
+import { SNIFF_BYTES } from '../../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../core/problem.ts'
+import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '../media-type.ts'
 import { bucketAddress, type S3Clients, type S3ConnectionOptions, s3Clients } from './client.ts'
 import { copyObject } from './copy.ts'
 import { deleteNames } from './delete.ts'
@@ -62,12 +64,14 @@ function s3Bucket(
         patience.responseOf((abortSignal) => calls.send(command, { abortSignal })),
       )
       if (!head) return undefined
+      const { ContentLength: size = 0, ContentType: stated = UNKNOWN_MEDIA_TYPE, ETag: etag } = head
+      const start = () => startOf(clients, { bucket, name, etag, size })
       return {
-        size: head.ContentLength ?? 0,
-        mediaType: known?.mediaType ?? head.ContentType ?? 'application/octet-stream',
+        size,
+        mediaType: known?.mediaType ?? (await mediaTypeOf(key, start, stated)),
         lastModified: head.LastModified ?? new Date(0),
-        ...(head.ETag === undefined ? {} : { etag: head.ETag }),
-        open: (options) => download(clients, { bucket, name, etag: head.ETag, ...options }),
+        ...(etag === undefined ? {} : { etag }),
+        open: (options) => download(clients, { bucket, name, etag, ...options }),
       }
     },
 
@@ -97,4 +101,15 @@ function s3Bucket(
       }
     },
   }
+}
+
+/** The first bytes of an object. Undefined when it does not exist. @throws Problem 503 */
+async function startOf(
+  clients: S3Clients,
+  { size, ...object }: { bucket: string; name: string; etag: string | undefined; size: number },
+): Promise<Buffer | undefined> {
+  if (size === 0) return Buffer.alloc(0)
+  const range = { start: 0, end: Math.min(size, SNIFF_BYTES) - 1 }
+  const bytes = await unlessStatus(404, download(clients, { ...object, range }))
+  return bytes && Buffer.concat(await bytes.toArray())
 }
