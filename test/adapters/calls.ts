@@ -73,7 +73,14 @@ export async function fileCalls(folder: string, work: () => Promise<unknown>): P
       paths.set(handle.fd, shown(args[0]))
       return handle
     }
-  const renameByPromise: Wrap =
+  const openNow: Wrap =
+    (real) =>
+    (...args: never[]) => {
+      const fd = real(...args) as number
+      paths.set(fd, shown(args[0]))
+      return fd
+    }
+  const noted: Wrap =
     (real) =>
     (...args: never[]) => {
       calls.push(`rename ${shown(args[0])} ${shown(args[1])}`)
@@ -83,7 +90,10 @@ export async function fileCalls(folder: string, work: () => Promise<unknown>): P
     await instead('fs', 'open', openByCallback, () =>
       instead('fs', 'fsync', flushByCallback, () =>
         instead('promises', 'open', openByPromise, () =>
-          instead('promises', 'rename', renameByPromise, work),
+          // Quick disks open and rename in the event loop.
+          instead('promises', 'rename', noted, () =>
+            instead('fs', 'openSync', openNow, () => instead('fs', 'renameSync', noted, work)),
+          ),
         ),
       ),
     )

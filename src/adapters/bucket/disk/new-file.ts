@@ -6,7 +6,7 @@ import { InMemoryStream } from '../../../core/bytes/in-memory-stream.ts'
 import { PIECE_BYTES } from './asset.ts'
 import { IN_THREADS, type QuickReads } from './quick-reads.ts'
 
-const flush = promisify(fsync)
+const flush = promisify((file: number, done: (error: Error | null) => void) => fsync(file, done))
 
 /**
  * Writes all of `bytes` into a new file, and flushes it. It is closed when this resolves or rejects: an error leaves it with a

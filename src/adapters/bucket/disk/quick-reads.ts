@@ -121,7 +121,7 @@ export const IN_THREADS: FileCalls = {
   create: (path) => openFile(path, CREATING, PRIVATE),
   write: async (file, bytes, position) =>
     (await writeFile(file, bytes, 0, bytes.length, position)).bytesWritten,
-  rename,
+  rename: (from, to) => rename(from, to),
 }
 
 function orMissing<T>(call: () => T): T | undefined {

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
-import { type FileHandle, readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../../src/adapters/bucket/disk/disk.ts'
+import { quickReads } from '../../../../src/adapters/bucket/disk/quick-reads.ts'
 import { InMemoryStream } from '../../../../src/core/bytes/in-memory-stream.ts'
 import { storedKey } from '../../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../../src/core/ports/bucket.ts'
@@ -19,7 +20,9 @@ describe('disk: a put of bytes in memory', () => {
 
   beforeEach(async () => {
     folder = await temporaryFolder()
-    bucket = (await diskBuckets({ folder, urlOf: () => '' })).of({ id: 'first', token: 'pub_1' })
+    // Always in the event loop, however slow the disk is.
+    const quick = quickReads({ isLocal: true, clock: () => 0 })
+    bucket = (await diskBuckets({ folder, urlOf: () => '', quick })).of({ id: 'first', token: 'pub_1' })
   })
 
   const expectNothing = async () => expect(await readdir(join(folder, '.tmp'))).to.deep.equal([])
@@ -36,21 +39,26 @@ describe('disk: a put of bytes in memory', () => {
   })
 
   it('writes the rest when the disk writes fewer bytes than given', async () => {
-    const less = (write: FileHandle['write']) => (bytes: Buffer, at: number) =>
-      write(bytes, at, Math.min(3, bytes.length - at))
-    await instead('promises', 'open', changed('write', less as never), () =>
+    const less: Wrap = (real) =>
+      ((file: never, bytes: Buffer, at: never, length: number, position: never) =>
+        real(file, bytes as never, at, Math.min(3, length) as never, position)) as never
+    await instead('fs', 'writeSync', less, () =>
       bucket.put(KEY, new InMemoryStream(Buffer.from('0123456789')), OPTIONS),
     )
     expect(await readFile(join(folder, 'first', KEY), 'utf8')).to.equal('0123456789')
   })
 
-  for (const method of ['write', 'sync'] as const) {
-    it(`leaves no file, closed or open, when the disk is full during ${method}`, async () => {
+  for (const name of ['openSync', 'writeSync', 'fsync', 'renameSync']) {
+    it(`leaves no file, closed or open, when the disk is full during ${name}`, async () => {
       const before = openFiles()
-      const full = () => async () => {
-        throw systemError('ENOSPC')
-      }
-      const error = await instead('promises', 'open', changed(method, full), () =>
+      const full: Wrap =
+        () =>
+        (...args: never[]) => {
+          const done = args.at(-1) as unknown
+          if (typeof done === 'function') done(systemError('ENOSPC'))
+          else throw systemError('ENOSPC')
+        }
+      const error = await instead('fs', name, full, () =>
         rejection(bucket.put(KEY, new InMemoryStream(Buffer.from('x')), OPTIONS)),
       )
       expect(error).to.have.property('code', 'storage_full')
@@ -65,11 +73,13 @@ describe('disk: a put of bytes in memory', () => {
     await rejection(bucket.put(KEY, early, { ...OPTIONS, signal: AbortSignal.abort() }))
     expect(early.destroyed).to.equal(true)
     const late = new AbortController()
-    const aborting = (sync: () => Promise<void>) => async () => {
-      await sync()
-      late.abort()
-    }
-    const error = await instead('promises', 'open', changed('sync', aborting as never), () =>
+    const aborting: Wrap =
+      (real) =>
+      (...args: never[]) => {
+        late.abort()
+        return real(...args)
+      }
+    const error = await instead('fs', 'fsync', aborting, () =>
       rejection(bucket.put(KEY, new InMemoryStream(Buffer.from('x')), { ...OPTIONS, signal: late.signal })),
     )
     expect(error).to.have.property('name', 'AbortError')
@@ -77,17 +87,6 @@ describe('disk: a put of bytes in memory', () => {
     expect(await bucket.find(KEY)).to.equal(undefined)
   })
 })
-
-type Method = (...args: never[]) => unknown
-
-/** Opens files whose method is replaced. */
-function changed(name: 'write' | 'sync', change: (real: Method) => Method): Wrap {
-  return (real) =>
-    async (...args) => {
-      const file = (await real(...args)) as FileHandle
-      return Object.assign(file, { [name]: change((file[name] as Method).bind(file)) })
-    }
-}
 
 /** The number of files that this process has open; 0 where the system does not tell. */
 function openFiles(): number {
