@@ -13,7 +13,9 @@ export interface ZipEntry {
   name?: string
   /** Parameters of a derivative. */
   parameters?: TransformParameters
-  /** Default: the type of a record, else `image`. */
+  /** The same as `parameters`, as the HTTP API names it. */
+  params?: TransformParameters
+  /** Default: the type of a record or a full key; for another path `image`, else any other type that has the file. */
   type?: FileRecord['mimeType']
 }
 
@@ -36,11 +38,12 @@ export function requestZip(
 function wireEntry(given: ZipFile) {
   const entry: ZipEntry = typeof given === 'object' && 'file' in given ? given : { file: given }
   const { originalName, mimeType } = entry.file as Partial<FileRecord>
+  const parameters = entry.parameters ?? entry.params
   return {
     path: encodedPath(pathOf(entry.file)),
     type: entry.type ?? mimeType,
     name: entry.name ?? (originalName || undefined),
-    params: entry.parameters && textValues(entry.parameters),
+    params: parameters && textValues(parameters),
   }
 }
 

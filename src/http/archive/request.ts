@@ -4,7 +4,7 @@ import { checkEntryName } from '../../core/files/entry-name.ts'
 import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
-import { badPath } from '../../core/problem.ts'
+import { badParameter, badPath } from '../../core/problem.ts'
 import type { ArchiveItem } from '../../service/archive/sources.ts'
 import { checkedBody } from '../body/parse.ts'
 
@@ -14,28 +14,30 @@ const EXPECTED_ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, i
 const EXPECTED_LIST = `an array of 1 to ${MAX_ITEMS} items`
 
 // Each text describes the expected value in error messages.
+const parameters = boundedRecord(
+  z
+    .custom<string | number | boolean>(isScalar, 'a string, a number, true or false')
+    .meta({ type: ['string', 'number', 'boolean'] }),
+  {
+    max: MAX_PARAMS,
+    expected: 'an object',
+    expectedAtMost: `an object of at most ${MAX_PARAMS} parameters`,
+  },
+)
 const item = z.strictObject(
   {
     path: z.string('a string').describe('Path of the file, percent-encoded as in a delivery URL.'),
     type: z
       .enum(MEDIA_GROUPS, `one of ${MEDIA_GROUPS.join(', ')}`)
-      .describe('Type of the file in URLs.')
-      .default('image'),
-    params: boundedRecord(
-      z
-        .custom<string | number | boolean>(isScalar, 'a string, a number, true or false')
-        .meta({ type: ['string', 'number', 'boolean'] }),
-      {
-        max: MAX_PARAMS,
-        expected: 'an object',
-        expectedAtMost: `an object of at most ${MAX_PARAMS} parameters`,
-      },
-    )
-      .describe('Parameters of the delivery URL.')
-      .default({}),
+      .describe(
+        'Type of the file in URLs. Default: that of a full key; for a short path image, else any other.',
+      )
+      .optional(),
+    params: parameters.describe('Parameters of the delivery URL.').optional(),
+    parameters: parameters.describe('The same as params.').optional(),
     name: z.string('a string').describe('Name in the archive, with folders. Default: the path.').optional(),
   },
-  'an object of path, type, params and name',
+  'an object of path, type, params (or parameters) and name',
 )
 /** The files of an archive. */
 export const zipRequest = z.strictObject(
@@ -55,14 +57,18 @@ export const zipRequest = z.strictObject(
 /** Validates a whole request before any of its files is looked up. @throws Problem 400 that names the item */
 export function readZipRequest(body: unknown): { archiveName: string; items: ArchiveItem[] } {
   const { files, archiveName } = checkedBody(zipRequest, body)
-  const items = files.map(({ path, type, params, name }, i) => {
+  const items = files.map(({ path, type, params, parameters, name }, i) => {
     const param = `files[${i}].path`
     const decoded = decodeOnce(path, param)
     parsePath(decoded, { param })
-    const query = Object.entries(params).map(([key, value]) => [key, textOf(value)] as const)
+    if (params && parameters)
+      throw badParameter({ param: `files[${i}]`, expected: 'either params or parameters', received: 'both' })
+    const query = Object.entries(params ?? parameters ?? {}).map(
+      ([key, value]) => [key, textOf(value)] as const,
+    )
     const entryName =
       name === undefined ? checkEntryName(decoded, param) : checkEntryName(name, `files[${i}].name`)
-    return { group: type, path: decoded, requestedPath: path, query, name: entryName }
+    return { ...(type ? { group: type } : {}), path: decoded, requestedPath: path, query, name: entryName }
   })
   return { archiveName, items }
 }

@@ -2,16 +2,18 @@ import type { Asset } from '../../core/bytes/asset.ts'
 import { resumed } from '../../core/bytes/resumed-asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
+import { parsePath } from '../../core/files/request-path.ts'
 import type { Log } from '../../core/log.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
-import type { MediaGroup } from '../../core/media/groups.ts'
+import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Deliveries, Delivery } from '../delivery/deliveries.ts'
 import type { Checksums } from './checksums.ts'
 
 /** One requested file, already validated. */
 export interface ArchiveItem {
-  group: MediaGroup
+  /** Absent: that of a full key; for a short path, each group is tried. */
+  group?: MediaGroup
   path: string
   /** The path as received, for the manifest. */
   requestedPath: string
@@ -96,7 +98,9 @@ export function createArchiveSources({
     async find(item, { client, caller, folder, signal }, { isStored = false } = {}) {
       const stored = isStored ? { beforeRender: refuse, beforeJob: refuse } : {}
       const by = { client, caller, folder, preferences: {}, isOneFile: true, signal }
-      const delivery = await deliveries.deliver({ ...by, ...item, ...stored })
+      const delivery = await inAnyGroup(item, (group) =>
+        deliveries.deliver({ ...by, ...item, ...stored, group }),
+      )
       const { key } = delivery
       const onBreak = (err: unknown, times: number) =>
         log.warn({ client: client.id, key, err, times }, 'a file of an archive could not be read to its end')
@@ -117,6 +121,25 @@ export function createArchiveSources({
       return { item, code, reason }
     },
   }
+}
+
+/** Finds a file in the group of its item, or in the first one that has it. @throws Problem 404 */
+async function inAnyGroup<T>(
+  { group, path }: ArchiveItem,
+  find: (group: MediaGroup) => Promise<T>,
+): Promise<T> {
+  const ofKey = group ?? parsePath(path).full?.format.group
+  if (ofKey) return find(ofKey)
+  let missing: unknown
+  for (const each of MEDIA_GROUPS) {
+    try {
+      return await find(each)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'file_not_found') throw error
+      missing ??= error
+    }
+  }
+  throw missing
 }
 
 /** Runs instead of a render or a media job, when only stored derivatives are wanted. */

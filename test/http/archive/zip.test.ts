@@ -83,6 +83,24 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
     for (const { name, bytes } of list.slice(0, -1)) expect(bytes.equals(photo), name).to.equal(true)
   })
 
+  it('finds files of every type without being told the type', async () => {
+    const list = await entries(
+      { path: text.s3PathOriginal, name: 'full.txt' },
+      { path: text.sourceName, name: 'short.txt' },
+      { path: text.sourceName, type: 'image', name: 'other.txt' },
+    )
+    expect(names(list)).to.deep.equal(['full.txt', 'short.txt', '_manifest.json'])
+    expect(manifestOf(list)[2]).to.include({ status: 'error', code: 404 })
+  })
+
+  it('accepts parameters as another word for params, but not both', async () => {
+    const [entry] = await entries({ path: png.sourceName, parameters: { w: 20 } })
+    expect((await sharp(entry?.bytes).metadata()).width).to.equal(20)
+    const both = { path: png.sourceName, params: { w: 20 }, parameters: { w: 30 } }
+    const response = await postZip(service, { files: [both] })
+    expect(await response.json()).to.include({ status: 400, code: 'bad_parameter', param: 'files[0]' })
+  })
+
   it('keeps the requested order in archive and manifest', async () => {
     const files = Array.from({ length: 30 }, (_, i) => ({
       path: i % 3 === 0 ? png.sourceName : text.sourceName,
@@ -146,7 +164,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
       { path: png.sourceName, params: { widht: 1 } },
       { path: png.sourceName, params: { w: 0 } },
       { path: png.sourceName, type: 'video' },
-      { path: text.sourceName },
+      { path: text.sourceName, type: 'audio' },
       { path: derivative },
       { path: broken.sourceName, name: 'last.jpg' },
     )
