@@ -40,14 +40,19 @@ export function fittedName(stem: string, ending: string): string {
   return name + ending
 }
 
+/** Whether the name ends with an extension of a known format: `photo.png`, but not `v1.2`. */
+export function hasKnownExtension(name: string): boolean {
+  const ending = splitName(name).ending.slice(1).toLowerCase()
+  return (formatOfExtension(ending) ?? formatNamed(ending)) !== undefined
+}
+
 /**
  * Returns the name of a file or path in another format: `photo.png` as WebP is `photo.webp`. An ending that is not a
  * known format, as in `v1.2`, is not replaced.
  */
 export function nameInFormat(path: string, { extension }: Format): string {
   const name = path.slice(path.lastIndexOf('/') + 1)
-  const { stem, ending } = splitName(name)
-  const known = ending.slice(1).toLowerCase()
-  const isFormat = formatOfExtension(known) ?? formatNamed(known)
-  return path.slice(0, path.length - name.length) + fittedName(isFormat ? stem : name, `.${extension}`)
+  const { stem } = splitName(name)
+  const stemOfName = hasKnownExtension(name) ? stem : name
+  return path.slice(0, path.length - name.length) + fittedName(stemOfName, `.${extension}`)
 }

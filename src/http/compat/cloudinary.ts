@@ -108,11 +108,13 @@ const EXTENSIONS = {
   video: ['mp4', 'mov', 'webm'],
 } as const
 
-/** The names that a file may have: with the extension of the URL; else without one, or with another one, in the format of the URL. */
+/** The names that a file may have: as in the URL; else without an extension, or with another one, in the format of the URL if it has one. */
 function namesOf(name: string, group: 'image' | 'video', query: ReadonlyMap<string, string>): CompatName[] {
   const [, stem, extension = ''] = /^(.+)\.(\w{1,5})$/.exec(name) ?? []
   const format = FORMATS.get(extension.toLowerCase())
-  if (stem === undefined || !format) return [{ name }]
+  // A public id has no extension. An import may have named the alias of its file with one.
+  if (stem === undefined) return [{ name }, ...EXTENSIONS[group].map((one) => ({ name: `${name}.${one}` }))]
+  if (!format) return [{ name }]
   const others = EXTENSIONS[group].filter((one) => one !== extension.toLowerCase())
   const names = [stem, ...others.map((one) => `${stem}.${one}`)]
   return [{ name }, ...names.map((one) => (query.has('f') ? { name: one } : { name: one, format }))]

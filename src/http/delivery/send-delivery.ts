@@ -1,5 +1,12 @@
 import type { Request, Response } from 'express'
-import { cleanFileName, nameInFormat } from '../../core/files/file-name.ts'
+import {
+  cleanFileName,
+  fittedName,
+  hasKnownExtension,
+  nameInFormat,
+  splitName,
+} from '../../core/files/file-name.ts'
+import { formatOfMediaType } from '../../core/media/formats.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Delivery } from '../../service/delivery/deliveries.ts'
 import { limitedPairs, onlyValue, type QueryPairs } from '../request.ts'
@@ -7,6 +14,8 @@ import { type Lifetime, type SendOptions, sendAsset } from './send.ts'
 
 // The requested file may be available by then: a limit was raised, the load is over, or there is room to store it.
 const PASSING_MAX_AGE_SECONDS = 60
+// The format of files without a known signature.
+const UNKNOWN_FORMAT = 'bin'
 
 /** Separates the parameters of delivery itself from those of the transformation. @throws Problem 400 */
 export function deliveryQuery(query: QueryPairs) {
@@ -25,7 +34,10 @@ export interface SendDeliveryOptions
     Delivery,
     'asset' | 'originalName' | 'newFormat' | 'variesBy' | 'fallbackReason' | 'isUnstored' | 'notes'
   >
-  /** The name to save the file under, empty for its own name; absent when it is displayed, not downloaded. */
+  /**
+   * The name to save the file under, empty for its own name; absent when it is displayed, not downloaded. Without an extension, it
+   * gets that of the delivered format.
+   */
   download?: string | undefined
 }
 
@@ -43,7 +55,7 @@ export async function sendDelivery(
     ...options,
     isHeld: isHeld || isUnstored,
     ...(fallbackReason || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
-    ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
+    ...(download === undefined ? {} : { downloadName: downloadNameOf(cleanFileName(download), delivery) }),
   })
 }
 
@@ -56,6 +68,14 @@ export function setTransformHeader(
   if (all.length > 0) res.setHeader('X-Sluice-Transform', all.join(', '))
 }
 
-function deliveredName({ originalName, newFormat }: Pick<Delivery, 'originalName' | 'newFormat'>): string {
-  return newFormat ? nameInFormat(originalName, newFormat) : originalName
+function downloadNameOf(
+  wanted: string,
+  { asset, originalName, newFormat }: Pick<Delivery, 'asset' | 'originalName' | 'newFormat'>,
+): string {
+  if (wanted === '') return newFormat ? nameInFormat(originalName, newFormat) : originalName
+  if (hasKnownExtension(wanted)) return wanted
+  const { name, extension } = newFormat ?? formatOfMediaType(asset.mediaType)
+  if (name !== UNKNOWN_FORMAT) return fittedName(wanted, `.${extension}`)
+  // Its extension is that of its own name, and so may be that of the requested one.
+  return splitName(wanted).ending ? wanted : fittedName(wanted, splitName(originalName).ending)
 }

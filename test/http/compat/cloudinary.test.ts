@@ -10,7 +10,8 @@ const read = (path: string) => {
     'url' in source
       ? source.url
       : source.names
-          .slice(0, 2)
+          // Without an extension, further names follow, see below.
+          .slice(0, /\.\w+$/.test(source.names[0]?.name ?? '') || group === 'video' ? 2 : 1)
           .map(({ name, format }) => `${name}${format ? ` as ${format}` : ''}`)
           .join(' | ')
   return `${group} ${place} ${[...query]
@@ -75,6 +76,9 @@ describe('URLs of Cloudinary', () => {
     expect(namesOf('image/upload/p/a.png')).to.deep.equal([
       'p/a.png',
       ...['p/a', 'p/a.jpg', 'p/a.jpeg', 'p/a.webp', 'p/a.gif'].map((name) => `${name} png`),
+    ])
+    expect(namesOf('image/upload/p/a')).to.deep.equal([
+      ...['p/a', 'p/a.jpg', 'p/a.jpeg', 'p/a.png', 'p/a.webp', 'p/a.gif'],
     ])
     expect(namesOf('video/upload/a.mp4')).to.deep.equal(['a.mp4', 'a mp4', 'a.mov mp4', 'a.webm mp4'])
     expect(namesOf('video/upload/a.jpg')).to.deep.equal(['a', 'a.mp4', 'a.mov', 'a.webm'])
