@@ -19,7 +19,6 @@ export type ProblemCode =
   | 'cross_site'
   | 'delivery_not_found'
   | 'email_taken'
-  | 'empty_file'
   | 'encrypted_file'
   | 'expectation_failed'
   | 'fetch_not_allowed'
@@ -1624,10 +1623,12 @@ export interface ZipRequest {
   files: Array<{
     /** Path of the file, percent-encoded as in a delivery URL. */
     path: string
-    /** Type of the file in URLs. */
+    /** Type of the file in URLs. Default: that of a full key; for a short path image, else any other. */
     type?: "image" | "video" | "audio" | "text" | "application"
     /** Parameters of the delivery URL. */
     params?: Record<string, string | number | boolean>
+    /** The same as params. */
+    parameters?: Record<string, string | number | boolean>
     /** Name in the archive, with folders. Default: the path. */
     name?: string
   }>

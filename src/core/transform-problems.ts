@@ -25,10 +25,7 @@ export function takesTooMuchMemory(what: SourceKind, cause?: unknown): Problem {
   })
 }
 
-/**
- * Problem 422: a source without bytes. No upload is empty, so the bytes were lost. Not remembered as a failure, since
- * they may be restored.
- */
+/** Problem 422: a source without bytes. Not remembered as a failure: the bytes may have been lost, and may be restored. */
 export function emptySource(): Problem {
   const detail = 'This file is empty.'
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: EMPTY } })

@@ -18,7 +18,6 @@ export function messageOf({ code, status, detail, problem, retryAfter }: SluiceE
       ? texts.errorBusyManual
       : `${texts.errorBusy} ${fill(texts.retryIn, { time: timeText(retryAfter, texts) })}`
   const known: Record<string, string> = {
-    empty_file: texts.errorEmpty,
     image_size_not_allowed: texts.errorPixels,
     file_not_decodable: texts.errorDecodable,
     network: texts.errorNetwork,

@@ -46,7 +46,6 @@ export const TEXTS = {
   cameraRefused: 'The camera cannot be used. Allow it in the settings of the browser.',
   required: 'Choose a file.',
   unfinished: 'Wait until all files are uploaded.',
-  errorEmpty: 'This file is empty. Choose another file.',
   errorSize: 'This file is too large. Choose a file of up to {size}.',
   errorSizeUnknown: 'This file is too large. Choose a smaller file.',
   errorType: 'This type of file is not accepted. Choose one of: {types}.',

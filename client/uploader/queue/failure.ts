@@ -5,13 +5,7 @@ import type { UploadItem } from './item.ts'
 const RETRY_MAX_SECONDS = 600
 
 // The same file would be refused again.
-const FINAL_CODES = [
-  'empty_file',
-  'too_large',
-  'type_not_allowed',
-  'image_size_not_allowed',
-  'file_not_decodable',
-]
+const FINAL_CODES = ['too_large', 'type_not_allowed', 'image_size_not_allowed', 'file_not_decodable']
 
 /** Whether the upload of a failed file can succeed later. */
 export function isRetryable({ status, file, error }: UploadItem): boolean {

@@ -13,7 +13,6 @@ export function refusal(
   { name, type, size }: Pick<File, 'name' | 'type' | 'size'>,
   { accept = '', maxBytes = Number.POSITIVE_INFINITY }: UploadRules,
 ): SluiceError | undefined {
-  if (size === 0) return refused('empty_file', 'The file is empty.', {})
   if (size > maxBytes)
     return refused('too_large', `The file has ${size} bytes. The limit is ${maxBytes}.`, { maxBytes })
   const expected = accept.split(',').flatMap((one) => one.trim().toLowerCase() || [])

@@ -69,7 +69,6 @@ export const UPLOAD = {
   announceResumed: 'Uploads of an earlier page continue.',
   noRecord: 'The service has stored the file, but its response is incomplete. Look for the file in Files.',
   errors: {
-    empty: 'This file is empty. Choose another one.',
     tooLarge: (limit: string) =>
       `This file is too large. The limit is ${limit}: make it smaller, or raise the limit.`,
     tooLargeUnknown:

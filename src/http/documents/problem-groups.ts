@@ -57,7 +57,6 @@ export const FETCHED: readonly ProblemName[] = [
   '400 url_not_allowed',
   '403 fetch_not_allowed',
   '404 remote_not_found',
-  '422 empty_file',
   '422 wrong_type',
   '502 remote_failed',
   '502 remote_status',
@@ -84,12 +83,7 @@ export const COMPAT: readonly ProblemName[] = [
   '400 no_equivalent',
   '404 alias_of_other_type',
 ]
-export const FORM: readonly ProblemName[] = [
-  '400 bad_multipart',
-  '400 bad_parameter',
-  '400 bad_json',
-  '400 empty_file',
-]
+export const FORM: readonly ProblemName[] = ['400 bad_multipart', '400 bad_parameter', '400 bad_json']
 export const LINK: readonly ProblemName[] = [
   '403 link_invalid',
   '403 link_expired',
@@ -108,7 +102,6 @@ export const TUS: readonly ProblemName[] = [
 ]
 /** The problems of a request that sends bytes of a resumable upload. It may be the last one, which also stores the file. */
 export const TUS_BYTES: readonly ProblemName[] = [
-  '400 empty_file',
   '409 offset_conflict',
   '411 length_required',
   '415 unsupported_media_type',

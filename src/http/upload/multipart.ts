@@ -79,14 +79,18 @@ export async function* fileParts(
     // Until it is read as a part, no other code handles its error.
     bytes.on('error', () => {})
     current = bytes
+    let isEmpty = true
     // Browsers and curl encode a quote as %22 and leave "%" alone, so a name that really contains %22 is changed.
     parts.write({ name: fileName.replaceAll('%22', '"'), bytes } satisfies FilePart)
     return {
       push(content) {
         outside -= content.length
+        isEmpty = false
         bytes.push(content)
       },
       end() {
+        // What a browser sends for an input without a chosen file. A file may have no bytes, but it has a name.
+        if (isEmpty && fileName === '') throw badForm('a file in the part file but received no file')
         bytes.push(null)
         current = undefined
       },

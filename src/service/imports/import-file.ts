@@ -163,7 +163,6 @@ export function createFileImport({
       const bytes = await content.open(signal)
       try {
         const { head } = await takeHead(bytes)
-        if (head.length === 0) throw new Error('the file is empty')
         checkType(client.rules?.uploadTypes, (await sniff(head, name)).format, { owner: 'client' })
       } finally {
         bytes.destroy()

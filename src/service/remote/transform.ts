@@ -26,7 +26,6 @@ import { sourceNotes } from '../derivatives/source-facts.ts'
 import { measured, metered, newMeter, takeHead } from '../upload/incoming-bytes.ts'
 import { checkGroup } from './keep.ts'
 import type { Remotes } from './source.ts'
-import { emptyRemote } from './upload.ts'
 
 export interface RemotePictureRequest {
   client: Client
@@ -108,7 +107,6 @@ export function createRemotePictures({
     })
     try {
       const incoming = await takeHead(file.bytes)
-      if (incoming.head.length === 0) throw emptyRemote()
       const { format, mediaType } = await sniff(incoming.head, file.name)
       checkGroup(format, 'image')
       const input: PlanInput = { query, format, preferences, rules: client.rules }

@@ -1,6 +1,5 @@
 import type { Client } from '../../core/clients/client.ts'
 import type { Format } from '../../core/media/formats.ts'
-import { Problem } from '../../core/problem.ts'
 import type { Upload, UploadedFile, UploadRequest } from '../upload/upload-request.ts'
 import type { FetchPlaceRequest } from './fetch-places.ts'
 import type { Remotes } from './source.ts'
@@ -19,7 +18,7 @@ export interface RemoteUploadRequest
   signal: AbortSignal
 }
 
-/** Stores a remote file, completely or not at all. @throws as `Remotes` and {@link Upload}; Problem 422 when it is empty */
+/** Stores a remote file, completely or not at all. @throws as `Remotes` and {@link Upload} */
 export type RemoteUpload = (request: RemoteUploadRequest) => Promise<UploadedFile>
 
 export function createRemoteUpload({
@@ -44,21 +43,8 @@ export function createRemoteUpload({
         file.bytes.destroy()
       }
     }
-    try {
-      const [stored] = await upload({ ...request, folder, files: files() })
-      if (!stored) throw new Error('no file was stored')
-      return stored
-    } catch (error) {
-      throw error instanceof Problem && error.code === 'empty_file' ? emptyRemote() : error
-    }
+    const [stored] = await upload({ ...request, folder, files: files() })
+    if (!stored) throw new Error('no file was stored')
+    return stored
   }
-}
-
-/** 422: the request is valid, the remote file is not. */
-export function emptyRemote(): Problem {
-  return new Problem({
-    status: 422,
-    code: 'empty_file',
-    detail: 'expected a remote file with content but received one of 0 bytes',
-  })
 }

@@ -17,14 +17,6 @@ export function notComplete(): Problem {
   })
 }
 
-export function emptyUpload(): Problem {
-  return new Problem({
-    status: 400,
-    code: 'empty_file',
-    detail: 'expected an upload with content but received one of 0 bytes',
-  })
-}
-
 const PERMANENT = new Set([400, 401, 413, 415])
 
 // Refused by the rules for content.

@@ -11,7 +11,7 @@ const storedRecord = z.object({
   /** Milliseconds since 1970. */
   createdAt: z.number(),
   /** Size of the file in bytes; absent until the client declares it. */
-  size: z.int().min(1).optional(),
+  size: z.int().min(0).optional(),
   /** The file name that the client sent; may be empty. */
   originalName: z.string(),
   /** Empty for the root folder. */

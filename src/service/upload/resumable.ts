@@ -10,7 +10,7 @@ import { unauthorized } from '../clients/access.ts'
 import type { ResumableOriginals } from './finish-resumable.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
-import { emptyUpload, isPermanentlyRefused, notComplete, uploadNotFound } from './resumable-problems.ts'
+import { isPermanentlyRefused, notComplete, uploadNotFound } from './resumable-problems.ts'
 import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
 import type { Bearer, NewResumable, Resumables, ResumableUpload } from './resumables.ts'
 import type { OpenedLink, SignedLinks } from './upload-links.ts'
@@ -65,7 +65,6 @@ export function createResumables({
   }
 
   function checkSize(client: Client, size: number | undefined, link: string | undefined) {
-    if (size === 0) throw emptyUpload()
     const limit = limitOf(client, link)
     if (size !== undefined && size > limit) throw tooLarge('an upload', limit)
   }

@@ -51,5 +51,5 @@ export interface UploadedFile {
   bucketUrl: string
 }
 
-/** Stores all files of a request, or none. @throws Problem 400 (a folder, an empty file), 413, 415, 422, 503 */
+/** Stores all files of a request, or none. @throws Problem 400 (a folder), 413, 415, 422, 503 */
 export type Upload = (request: UploadRequest) => Promise<UploadedFile[]>

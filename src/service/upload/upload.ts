@@ -15,7 +15,6 @@ import { type SniffedType, sniff } from '../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { FileLists, OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
-import { truncate } from '../../core/text/truncate.ts'
 import { unauthorized } from '../clients/access.ts'
 import type { FailedUpload, Removals } from '../originals/delete.ts'
 import type { OriginalEvents } from '../originals/original-events.ts'
@@ -81,7 +80,6 @@ export function createUpload({
   ) {
     const { client, bucket, begun, check, id, signal } = context
     const incoming = await takeHead(file.bytes)
-    if (incoming.head.length === 0) throw emptyFile(file.name)
     const sniffed = context.sniffed ?? (await sniff(incoming.head, file.name))
     checkType(client.rules?.uploadTypes, sniffed.format, { owner: 'client' })
     check?.(sniffed.format)
@@ -212,17 +210,6 @@ export function createUpload({
       return { name: (context.begun[i] as BegunFile).name, record, bucketUrl: bucket.urlOf(record.key) }
     })
   }
-}
-
-/** 400: an empty file is an accident. A form without a chosen file sends one, or a client whose disk is full. */
-function emptyFile(name: string): Problem {
-  const received = name === '' ? 'no file' : `${JSON.stringify(truncate(name))} of 0 bytes`
-  return new Problem({
-    status: 400,
-    code: 'empty_file',
-    detail: `expected a file with content in the part file but received ${received}`,
-    members: { param: 'file' },
-  })
 }
 
 function describe(

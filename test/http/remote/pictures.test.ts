@@ -238,7 +238,7 @@ onOneBackend('a remote image', (start) => {
   const refusals: Array<[what: string, path: string, query: string, status: number, code: string]> = [
     ['that is not there', '/none', '', 404, 'remote_not_found'],
     ['that is an HTML page, whatever its Content-Type is', '/page.png', '', 422, 'wrong_type'],
-    ['that is empty', '/empty.png', '', 422, 'empty_file'],
+    ['that is empty', '/empty.png', '', 422, 'wrong_type'],
     ['that is too large', '/too-large.png', '', 413, 'too_large'],
     ['that is broken', '/cut.png', '?w=20', 422, 'not_transformable'],
     ['for a bad parameter', '/a.png', '?w=0', 400, 'bad_parameter'],

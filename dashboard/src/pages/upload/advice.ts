@@ -6,7 +6,7 @@ import type { UploadItem } from './queue/item.ts'
 const TEXTS = UPLOAD.errors
 
 // The same file would be refused again.
-const FINAL_CODES = ['empty_file', 'type_not_allowed', 'image_size_not_allowed', 'file_not_decodable']
+const FINAL_CODES = ['type_not_allowed', 'image_size_not_allowed', 'file_not_decodable']
 
 /** Why an upload has failed, and what the member can do. */
 export function adviceOf({ code, status, detail, problem }: SluiceError): string {
@@ -19,7 +19,6 @@ export function adviceOf({ code, status, detail, problem }: SluiceError): string
   if (code === 'storage_full' || status === 507) return TEXTS.full
   if (status === 429 || status === 503) return TEXTS.busy
   const known: Record<string, string> = {
-    empty_file: TEXTS.empty,
     image_size_not_allowed: TEXTS.pixels,
     file_not_decodable: TEXTS.damaged,
     network: TEXTS.network,
