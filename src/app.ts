@@ -202,6 +202,7 @@ async function openApp(
       bucket: () => buckets.ping(),
       index: () => index.ping(),
       ffmpeg: () => ffmpeg.isMissing(),
+      comparison: () => services.completion.state(),
       ...(backends.disk ? { disk: backends.disk } : {}),
     },
     baseUrl,
@@ -221,7 +222,7 @@ async function openApp(
     ? undefined
     : await openControl({ path: controlPath(config.DATA_DIR), commands, log })
   const clientUpdates = services.followClients()
-  const maintenance = startMaintenance(services, { log })
+  const maintenance = startMaintenance(services, { log, metrics })
   return {
     handle,
     handleParseErrors: (server) =>

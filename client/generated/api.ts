@@ -1217,6 +1217,11 @@ export interface Readiness {
     ffmpeg: "ok" | "missing"
     disk?: "ok" | "full" | "read_only" | "unavailable"
   }
+  /** The comparison of the index with all files, while it runs: lists may be incomplete. */
+  comparison?: {
+    /** Files and derivatives that were compared. */
+    files: number
+  }
 }
 
 export interface RemoteUpload {
@@ -1377,6 +1382,11 @@ export interface SystemReport {
     index: "ok" | "unavailable"
     ffmpeg: "ok" | "missing"
     disk?: "ok" | "full" | "read_only" | "unavailable"
+  }
+  /** The comparison of the index with all files, while it runs: lists may be incomplete. */
+  comparison?: {
+    /** Files and derivatives that were compared. */
+    files: number
   }
   /** Version of Node.js. */
   nodeVersion: string

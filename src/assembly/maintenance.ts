@@ -1,5 +1,6 @@
 import { every } from '../core/async/every.ts'
 import type { Log } from '../core/log.ts'
+import type { Metrics } from '../core/ports/metrics.ts'
 import type { Services } from './services.ts'
 
 const SWEEP_EVERY_MS = 60_000
@@ -12,16 +13,20 @@ const SWEEP_PUTS_EVERY_MS = 3_600_000
  * work, and the comparison of index and buckets where needed.
  */
 export function startMaintenance(
-  { complete, sweep, sweepPuts, sweepResumables }: Services,
-  { log }: { log: Log },
+  { completion, sweep, sweepPuts, sweepResumables }: Services,
+  { log, metrics }: { log: Log; metrics: Pick<Metrics, 'watchComparison'> },
 ): { stop(): Promise<void> } {
+  metrics.watchComparison(completion.state)
   const closing = new AbortController()
   const tried = (work: () => Promise<number>) => () =>
     work().catch((error) => log.error({ err: error }, 'a sweep failed; the next sweep retries'))
   const completed = () =>
-    complete(closing.signal).catch((error) => {
+    completion.complete(closing.signal).catch((error) => {
       if (!closing.signal.aborted)
-        log.warn({ err: error }, 'not all files are listed yet; the next attempt continues')
+        log.warn(
+          { err: error, files: completion.state()?.files },
+          'the index was not compared with all files; the next attempt continues from there',
+        )
     })
   const running = [
     every(COMPLETE_EVERY_MS, completed),

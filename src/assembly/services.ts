@@ -212,7 +212,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     },
     originals,
     originalEvents,
-    complete: createCompletion({ index, locks, reindex, log }),
+    completion: createCompletion({ index, ledger: backends.ledger, locks, reindex, log }),
     records,
     removals,
     pendingStores,

@@ -637,6 +637,23 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         }
       })
 
+      it('continues after a key, in an order that is always the same', async () => {
+        const keys = ['a/b/c.txt', 'a/b.txt', 'a/b-c/d.txt', 'a/b0.txt', 'ab.txt', 'B.txt', 'c/ü/x.txt'].map(
+          storedKey,
+        )
+        for (const key of keys) await put(bucket, key, 'x')
+        const from = async (after: string, prefix = '') => {
+          const found: ObjectKey[] = []
+          for await (const key of bucket.list(prefix, { after })) found.push(key)
+          return found
+        }
+        const all = await from('')
+        expect(all.toSorted()).to.deep.equal(keys.toSorted())
+        for (const [i, key] of all.entries()) expect(await from(key), key).to.deep.equal(all.slice(i + 1))
+        const within = all.filter((key) => key.startsWith('a/b'))
+        expect(await from(within[0] ?? '', 'a/b')).to.deep.equal(within.slice(1))
+      })
+
       it('can be ended early', async () => {
         for (const letter of 'abc') await put(bucket, storedKey(`x/${letter}`), 'x')
         let given = 0

@@ -36,8 +36,8 @@ function ownBucket(bucket: Bucket, isForeign: IsForeign): Bucket {
       return !isForeign(from) && bucket.copy(from, to, options)
     },
     delete: (keys) => bucket.delete(keys.filter((key) => !isForeign(key))),
-    async *list(prefix) {
-      for await (const key of bucket.list(prefix)) if (!isForeign(key)) yield key
+    async *list(prefix, options) {
+      for await (const key of bucket.list(prefix, options)) if (!isForeign(key)) yield key
     },
   }
 }

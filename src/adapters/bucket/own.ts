@@ -115,8 +115,8 @@ function lazyBucket({ address, publicUrl, prefix }: ClientStorage, open: () => P
     async delete(keys) {
       return (await open()).delete(keys)
     },
-    async *list(prefix) {
-      yield* (await open()).list(prefix)
+    async *list(prefix, options) {
+      yield* (await open()).list(prefix, options)
     },
     abortPuts: async (prefix) => (await open()).abortPuts(prefix),
   }

@@ -9,6 +9,7 @@ export const noMetrics: Metrics = {
   answeredHot: nothing,
   transformed: nothing,
   watchTransforms: nothing,
+  watchComparison: nothing,
   jobEnded: nothing,
   watchJobs: nothing,
   storageCalled: nothing,

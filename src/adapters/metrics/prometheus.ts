@@ -85,6 +85,27 @@ export function prometheusMetrics(): Metrics & MetricsReader {
           },
         })
     },
+    watchComparison(load) {
+      const gauge = (name: string, help: string, value: () => number) =>
+        // The other processes see the comparison of one.
+        new Gauge({
+          name,
+          help,
+          aggregator: 'max',
+          registers,
+          collect() {
+            this.set(value())
+          },
+        })
+      gauge('sluice_index_comparing', 'Whether the index is compared with all files: 1 or 0', () =>
+        load() ? 1 : 0,
+      )
+      gauge(
+        'sluice_index_compared_files',
+        'Files and derivatives that the running comparison has compared',
+        () => load()?.files ?? 0,
+      )
+    },
     jobEnded: ({ kind, outcome, seconds }) => jobSeconds.observe({ kind, outcome }, seconds),
     watchJobs(load) {
       for (const name of ['running', 'waiting'] as const)

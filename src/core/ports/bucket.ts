@@ -21,8 +21,8 @@ export interface Bucket {
   copy(from: ObjectKey, to: ObjectKey, options: CopyOptions): Promise<boolean>
   /** Deletes the objects with these keys. An object that does not exist counts as deleted. */
   delete(keys: readonly ObjectKey[]): Promise<DeleteOutcome>
-  /** The keys that begin with `prefix`, in no particular order. */
-  list(prefix: string): AsyncIterable<ObjectKey>
+  /** The keys that begin with `prefix`. Without `after` in no particular order. */
+  list(prefix: string, options?: ListOptions): AsyncIterable<ObjectKey>
   /** Aborts the puts under keys with this prefix that dead processes have begun, and removes their bytes. */
   abortPuts(prefix: string): Promise<void>
   /** The public URL of an object, whether it exists or not. */
@@ -36,6 +36,14 @@ export interface PutOptions {
   /** Whether it is a step of a delete, which may use the reserve of a full disk. */
   freesRoom?: boolean
   signal?: AbortSignal
+}
+
+export interface ListOptions {
+  /**
+   * A key of an earlier list with this option, or an empty text for the first one: the keys are in an order of the bucket, which
+   * is always the same, and only those after this key are listed. A key that was added behind it in the meantime is not.
+   */
+  after?: string
 }
 
 export interface CopyOptions {

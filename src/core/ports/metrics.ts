@@ -19,6 +19,8 @@ export interface Metrics {
   transformed(run: { outcome: TransformOutcome; seconds: number }): void
   /** Registers a function that counts the transformations that run and wait. */
   watchTransforms(load: () => { running: number; waiting: number }): void
+  /** Registers a function that returns the comparison of the index with all files, while it runs. */
+  watchComparison(load: () => { files: number } | undefined): void
   /** An attempt of a job has ended. */
   jobEnded(job: { kind: string; outcome: JobOutcome; seconds: number }): void
   /** Registers a function that counts the jobs that wait and run. If it fails, nothing is reported. */

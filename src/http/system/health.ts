@@ -15,6 +15,8 @@ export interface ReadinessChecks {
   index(): Promise<void>
   /** Whether ffmpeg is missing. Without it, everything but media transformations works. */
   ffmpeg(): Promise<boolean>
+  /** The comparison of the index with all files, while it is needed. Until it has ended, lists may be incomplete or a 503. */
+  comparison?(): { files: number } | undefined
   /** Whether the process is shutting down: it still serves requests, but should get no new ones. */
   isStopping(): boolean
   /** The state of the disk. Absent when nothing is stored on one. Files are delivered in every state. */
@@ -52,10 +54,12 @@ export async function readinessOf(checks: ReadinessChecks): Promise<Readiness> {
   ])
   const isDegraded = index !== 'ok' || (disk ?? 'ok') !== 'ok'
   const status = bucket === 'ok' && isDegraded ? 'degraded' : bucket
+  const comparison = checks.comparison?.()
   return {
     status: checks.isStopping() ? 'stopping' : status,
     version: checks.version,
     checks: { bucket, index, ffmpeg: isMissing ? 'missing' : 'ok', ...(disk ? { disk } : {}) },
+    ...(comparison ? { comparison } : {}),
   }
 }
 

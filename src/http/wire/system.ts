@@ -19,6 +19,10 @@ export const readiness = z
       ffmpeg: z.enum(['ok', 'missing']),
       disk: z.enum(['ok', 'full', 'read_only', 'unavailable']).optional(),
     }),
+    comparison: z
+      .object({ files: z.int().describe('Files and derivatives that were compared.') })
+      .describe('The comparison of the index with all files, while it runs: lists may be incomplete.')
+      .optional(),
   })
   .describe('The result of each check.')
 

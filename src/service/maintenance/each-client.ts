@@ -16,7 +16,7 @@ export async function walkedClients(
 }
 
 /**
- * Runs `work` for each of {@link walkedClients}, one after the other.
+ * Runs `work` for each of {@link walkedClients}, one after the other, in the order of their IDs.
  *
  * @throws Problem that names the client: its own bucket may be unavailable
  */
@@ -25,7 +25,8 @@ export async function withEachClient(
   clientId: string | undefined,
   work: (client: Client) => Promise<void>,
 ): Promise<void> {
-  for (const client of await walkedClients(clients, clientId))
+  const walked = [...(await walkedClients(clients, clientId))]
+  for (const client of walked.sort((one, other) => (one.id < other.id ? -1 : 1)))
     try {
       await work(client)
     } catch (error) {

@@ -40,7 +40,29 @@ interface Filled {
  *
  * @throws Problem 404 when the client does not exist, 503 when bucket or index are unavailable
  */
-export type Reindex = (walk: Walk) => Promise<ReindexReport>
+export type Reindex = (walk: Walk & Continued) => Promise<ReindexReport>
+
+/** A place in a reindex: everything before it is done. */
+export interface Position {
+  /** Files are compared first, then derivatives. */
+  phase: 'originals' | 'derivatives'
+  /** Clients are processed in the order of their IDs. */
+  clientId: string
+  /** The last key that was processed. */
+  after: string
+}
+
+/** How a reindex of all clients is continued. */
+export interface Continued {
+  /** Where an earlier one has stopped. */
+  from?: Position | undefined
+  /** Called for every thousandth key. It is awaited. */
+  reached?: (position: Position) => Promise<void>
+}
+
+const PHASES: ReadonlyArray<Position['phase']> = ['originals', 'derivatives']
+// An interrupted comparison repeats at most these, in some seconds.
+const NOTED_EVERY = 1000
 
 type Outcome = 'known' | 'added' | 'gone' | { kind: FindingKind; detail?: string }
 
@@ -100,7 +122,7 @@ export function createReindex({
     return isLeft ? { kind: 'derivative without original' } : 'gone'
   }
 
-  return async ({ clientId, signal, found, progress }) => {
+  return async ({ clientId, signal, found, progress, from, reached }) => {
     const report: ReindexReport = {
       clients: 0,
       originals: { known: 0, added: 0, left: 0, removed: 0 },
@@ -112,15 +134,18 @@ export function createReindex({
       client: Client,
       {
         prefix,
+        phase,
         filled,
         work,
       }: {
         prefix: string
+        phase: Position['phase']
         filled: Filled
         work: (client: Client, key: ObjectKey) => Promise<Outcome | undefined>
       },
     ) => {
-      const keys = buckets.of(client).list(prefix)
+      const isContinued = from?.phase === phase && from.clientId === client.id
+      const keys = buckets.of(client).list(prefix, { after: isContinued ? from.after : '' })
       const done = async (key: ObjectKey) => ({ key, outcome: await work(client, key) })
       for await (const { key, outcome } of mapConcurrent(keys, {
         concurrency: CONCURRENCY,
@@ -134,27 +159,45 @@ export function createReindex({
           await found({ clientId: client.id, key, ...outcome })
         } else if (outcome === 'known' || outcome === 'added') filled[outcome] += 1
         await progress({ looked, findings })
+        if (looked % NOTED_EVERY === 0) await reached?.({ phase, clientId: client.id, after: key })
       }
     }
+    const isDone = (phase: Position['phase'], client: Client) =>
+      from !== undefined &&
+      (PHASES.indexOf(from.phase) > PHASES.indexOf(phase) ||
+        (from.phase === phase && from.clientId > client.id))
 
     const { id: run } = await index.run()
     await withEachClient(clients, clientId, async (client) => {
       report.clients += 1
-      await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeInOriginal })
+      if (isDone('originals', client)) return
+      await fill(client, {
+        prefix: recordPrefix,
+        phase: 'originals',
+        filled: report.originals,
+        work: takeInOriginal,
+      })
       await index.recount(client.id, { repair: true, signal })
     })
     // An index that was emptied or replaced since the start has lost the entries of this run.
     const isSameRun = async () => (await index.run()).id === run
     if (clientId === undefined && (await isSameRun())) await index.markComplete()
     await withEachClient(clients, clientId, async (client) => {
+      if (isDone('derivatives', client)) return
       const work = (file: IndexedFile) => forgetMissing(client, file)
-      for await (const isRemoved of mapConcurrent(index.list(client.id), {
+      const isContinued = from?.phase === 'derivatives' && from.clientId === client.id
+      for await (const isRemoved of mapConcurrent(isContinued ? [] : index.list(client.id), {
         concurrency: CONCURRENCY,
         signal,
         work,
       }))
         if (isRemoved) report.originals.removed += 1
-      await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
+      await fill(client, {
+        prefix: '',
+        phase: 'derivatives',
+        filled: report.derivatives,
+        work: takeInDerivative,
+      })
     })
     if (clientId === undefined && run !== undefined && (await isSameRun())) await index.noteCompared(run)
     return report

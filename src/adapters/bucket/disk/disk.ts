@@ -15,6 +15,7 @@ import { linkCopy } from './copy.ts'
 import { flushFolder, flushUpTo, removeEmptyFolders, renameInto, unlessMissing, walk } from './folders.ts'
 import { writeNewFile } from './new-file.ts'
 import { isOnLocalDisk, type QuickReads, quickReads, READING } from './quick-reads.ts'
+import { walkInOrder } from './walk-in-order.ts'
 
 // Space for the record that a delete writes, and for its folder.
 const RECORD_BYTES = 128 * 1024
@@ -154,10 +155,11 @@ function diskBucket({
     // Temporary names do not contain keys. The sweep removes all of them.
     async abortPuts() {},
 
-    async *list(prefix) {
+    async *list(prefix, { after } = {}) {
       // The folder that contains all keys with this prefix. Below it, the whole key is compared.
       const start = join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1))
-      for await (const path of walk(start)) {
+      const last = after ? join(root, after) : ''
+      for await (const path of after === undefined ? walk(start) : walkInOrder(start, last)) {
         const key = relative(root, path)
         if (key.startsWith(prefix) && isKey(key)) yield storedKey(key)
       }

@@ -4,12 +4,19 @@ import type { S3Clients } from './client.ts'
 /**
  * Yields the names of all objects that begin with `prefix`, in byte order. Names that begin with `excluded` are skipped
  * in one step, without reading them.
+ *
+ * @param options.from where the list begins
  */
 export async function* listNames(
   clients: S3Clients,
-  { bucket, prefix, excluded }: { bucket: string; prefix: string; excluded?: string | undefined },
+  {
+    bucket,
+    prefix,
+    excluded,
+    from: start = {},
+  }: { bucket: string; prefix: string; excluded?: string | undefined; from?: PageStart },
 ): AsyncGenerator<string> {
-  let from: PageStart | undefined = {}
+  let from: PageStart | undefined = start
   let passed = false
   while (from) {
     const page: ObjectPage = await listPage(clients, { bucket, prefix, from })

@@ -93,9 +93,11 @@ function s3Bucket(
       await abortUploads(clients, { bucket, prefix, within, olderThanMs: -Infinity })
     },
 
-    async *list(begin) {
+    async *list(begin, { after } = {}) {
       const { excluded } = root
-      for await (const name of listNames(clients, { bucket, prefix: root.prefix + begin, excluded })) {
+      const prefixed = { bucket, prefix: root.prefix + begin, excluded }
+      const from = after ? { StartAfter: root.prefix + after } : {}
+      for await (const name of listNames(clients, { ...prefixed, from })) {
         const key = root.keyOf(name)
         if (key !== undefined) yield key
       }
