@@ -30,7 +30,7 @@ npm run bench -- scale  measures how costs grow with the number of files, of der
 CPU time, latency, memory, and the work of Redis. Takes ten minutes, 4 GB of memory, and redis-server. --only takes
 files, derivatives, processes.
 
-  --only <names>      some of hot, crowded, stored, refused, original, range, range-1mb, cold-jpeg, cold-webp, cold-direct,
+  --only <names>      some of first-jpeg, first-jpeg-1200, first-webp, first-avif, hot, crowded, stored, refused, original, range, range-1mb, cold-jpeg, cold-webp, cold-direct,
                       later-jpeg, later-png, together, upload, zip, separated by commas
   --files <numbers>   with scale: other numbers of files than 10,1000,100000,1000000
   --short             one run with a third of the requests: three minutes

@@ -7,7 +7,7 @@ import { get, startPeer } from './peer.js'
 
 const IPX = join(root, 'scripts/bench/ipx')
 
-/** Derivatives that are requested for the first time. */
+/** Further widths of one photo, each for the first time. After some, smaller copies of the photo are stored. */
 export const coldJpeg = ofFormat('jpeg')
 export const coldWebp = ofFormat('webp')
 /** The same without stored smaller copies: each is rendered from the photo, as the first ones always are. */
@@ -22,7 +22,7 @@ function ofFormat(format, env = {}) {
   const withTargets = (targets) => (Object.keys(env).length > 0 ? {} : { targets })
   return {
     name: `cold-${format}`,
-    title: `New derivatives of a photo, as ${format === 'jpeg' ? 'JPEG' : 'WebP'}`,
+    title: `Further widths of one photo, as ${format === 'jpeg' ? 'JPEG' : 'WebP'}`,
     connections: 4,
     // Until the server's JavaScript is compiled, a request takes 20 % longer, which would distort the figures.
     counts: { full: { warmUp: 200, requests: 300 }, quick: { warmUp: 2, requests: 4 } },

@@ -12,7 +12,7 @@ export interface Completion {
    * An interrupted comparison continues where it has stopped, in this process or another one.
    */
   complete(signal: AbortSignal): Promise<void>
-  /** The comparison in progress, as this process has last seen it. Undefined when none is needed. */
+  /** The comparison in progress, as this process has last seen it. Undefined when none is needed, and until it has compared a file. */
   state(): ComparisonState | undefined
 }
 
@@ -111,7 +111,7 @@ export function createCompletion({
   }
 
   return {
-    state: () => seen,
+    state: () => (seen && seen.files > 0 ? seen : undefined),
 
     async complete(signal) {
       if (!(await isNeeded())) {

@@ -51,8 +51,9 @@ describe('transformations in child processes', function () {
   const makers = (of = service) =>
     of.log.lines.flatMap(({ message, fields }) => (message === 'made' ? [Number(fields.by)] : []))
 
-  it('are those of SVG and TIFF, and of AVIF as input or output; others run in the main process', async () => {
-    const jpeg = await uploadOne(service, { name: 'a.jpg', bytes: await picture({ format: 'jpeg' }) })
+  it('are those of SVG and TIFF, and of AVIF as input or large output; others run in the main process', async () => {
+    const large = { format: 'jpeg', width: 800, height: 600 } as const
+    const jpeg = await uploadOne(service, { name: 'a.jpg', bytes: await picture(large) })
     const tiff = await uploadOne(service, { name: 'a.tiff', bytes: await picture({ format: 'tiff' }) })
     const avif = await uploadOne(service, { name: 'a.avif', bytes: await picture({ format: 'avif' }) })
     const by = async (src: string, query: string) => {
@@ -62,7 +63,8 @@ describe('transformations in child processes', function () {
     expect(await by(path, 'a_pid&w=20')).to.equal('elsewhere')
     expect(await by(tiff.src, 'a_pid&w=20&f=png')).to.equal('elsewhere')
     expect(await by(avif.src, 'a_pid&w=20&f=png')).to.equal('elsewhere')
-    expect(await by(jpeg.src, 'a_pid&w=20&f=avif')).to.equal('elsewhere')
+    expect(await by(jpeg.src, 'a_pid&w=790&f=avif')).to.equal('elsewhere')
+    expect(await by(jpeg.src, 'a_pid&w=20&f=avif')).to.equal('here')
     expect(await by(jpeg.src, 'a_pid&w=20&f=webp')).to.equal('here')
     expect(new Set(makers()), 'one after the other, in one process').to.have.property('size', 2)
   })

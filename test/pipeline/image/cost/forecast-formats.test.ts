@@ -43,8 +43,16 @@ describe('the cost forecast by format', () => {
     expect(await hangs('f=png')).to.equal(false)
   })
 
+  it('may hang for an AVIF of more than 300,000 pixels', async () => {
+    const photo = await picture({ width: 1000, height: 600, format: 'jpeg' })
+    const hangs = async (query: string) => (await forecast(photo, query)).mayHang
+    expect(await hangs('f=avif')).to.equal(true)
+    expect(await hangs('f=avif&w=720')).to.equal(true)
+    expect(await hangs('f=avif&w=700')).to.equal(false)
+  })
+
   it('equals that of AVIF for f=auto, which may become AVIF: in a child process', async () => {
-    const photo = await picture({ width: 600, height: 400, format: 'jpeg' })
+    const photo = await picture({ width: 900, height: 600, format: 'jpeg' })
     const [auto, avif, webp] = await Promise.all(
       ['f=auto', 'f=avif', 'f=webp'].map((query) => forecast(photo, query)),
     )

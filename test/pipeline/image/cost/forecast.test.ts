@@ -74,13 +74,13 @@ describe('the cost forecast of an image', () => {
     expect(reads, 'from memory').to.have.length(1)
   })
 
-  it('reads only the first 128 KB of a large file', async () => {
+  it('reads only the first 120 KB of a large file', async () => {
     for (const [format, bytes] of [
       ['jpeg', await noise(1000, 1000).jpeg({ quality: 100 }).toBuffer()],
       ['png', await noise(1000, 1000).png().toBuffer()],
     ] as const) {
       const { reads, source, given } = await forecast(bytes, format, 'w=10')
-      expect(reads, format).to.deep.equal([{ start: 0, end: 131_071 }])
+      expect(reads, format).to.deep.equal([{ start: 0, end: 122_879 }])
       expect(source).to.equal(given)
     }
   })
@@ -93,7 +93,7 @@ describe('the cost forecast of an image', () => {
     const segment = Buffer.concat([Buffer.from([0xff, 0xec, 0xff, 0xff]), Buffer.alloc(65_533)])
     const padded = Buffer.concat([long.subarray(0, 2), segment, segment, segment, long.subarray(2)])
     expect((await forecast(padded, 'jpeg', 'w=10')).reads).to.deep.equal([
-      { start: 0, end: 131_071 },
+      { start: 0, end: 122_879 },
       undefined,
     ])
     const webp = await noise(1000, 1000).webp({ quality: 100 }).toBuffer()
@@ -118,7 +118,7 @@ describe('the cost forecast of an image', () => {
   })
 
   for (const [format, query, mayHang] of [
-    ['png', 'f=avif', true],
+    ['png', 'f=avif', false],
     ['avif', 'f=webp', true],
     ['avif', 'w=10', true],
     ['png', 'f=webp', false],
