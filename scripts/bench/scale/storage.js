@@ -51,7 +51,7 @@ async function embeddedIndexIn(folder) {
 async function redisIndexAt(url) {
   const { connectRedis } = await import('../../../dist/src/adapters/redis/connection.js')
   const { redisIndex } = await import('../../../dist/src/adapters/file-index/redis/redis.js')
-  const { keyPrefix } = await import('../../../dist/src/assembly/storage/backends.js')
+  const { keyPrefix } = await import('../../../dist/src/assembly/storage/key-prefix.js')
   const redis = connectRedis({ url })
   await redis.ready()
   const index = redisIndex(redis, { keyPrefix })
