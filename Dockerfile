@@ -30,7 +30,8 @@ RUN ln -s /app/scripts/sluice.sh /usr/local/bin/sluice \
   && mkdir /app/plugins /data \
   && chown node:node /data
 ENV NODE_ENV=production DATA_DIR=/data
-USER node
+# By number: Kubernetes cannot verify the name of a user (runAsNonRoot). It is the user node.
+USER 1000:1000
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "scripts/health.js"]

@@ -152,6 +152,14 @@ export const VARIABLES = {
     default: 3,
     help: 'Delay after SIGTERM in which /readyz returns 503 but requests are still accepted, so that a load balancer can stop sending them.',
   }),
+  SHUTDOWN_DRAIN_SECONDS: integer({
+    min: 1,
+    max: 3600,
+    unit: 'seconds',
+    // Heroku kills 30 s after SIGTERM.
+    default: 10,
+    help: 'Time for requests in progress after that delay. Uploads that take longer are cut off; those of tus can continue.',
+  }),
   ...RATE_VARIABLES,
   ...DERIVATIVE_VARIABLES,
   FETCH_TIMEOUT_SECONDS: integer({

@@ -21,8 +21,6 @@ import { keepFilesPrivate } from './process/web/private-files.ts'
 import { createShutdown } from './process/web/shutdown.ts'
 import { createWebServer } from './process/web/web-server.ts'
 
-// How long requests in progress may take after SIGTERM and its delay.
-const DRAIN_MS = 10_000
 // How long work without a client may take after that: storing received files, event handlers.
 const CLOSE_MS = 2_000
 const FLUSH_MS = 250
@@ -59,7 +57,7 @@ async function main(): Promise<void> {
   if (config.WEB_CONCURRENCY > 1 && !isOneOfSeveral) {
     const count = config.WEB_CONCURRENCY
     await openMetrics(config, { log, read: gatherMetrics(aggregateMetrics) })
-    const graceMs = config.SHUTDOWN_DELAY_SECONDS * 1000 + DRAIN_MS + 2 * CLOSE_MS
+    const graceMs = (config.SHUTDOWN_DELAY_SECONDS + config.SHUTDOWN_DRAIN_SECONDS) * 1000 + 2 * CLOSE_MS
     showReady(config, { ...(await runWebProcesses({ count, graceMs, log })), log })
     return
   }
@@ -97,7 +95,7 @@ async function main(): Promise<void> {
     }
     stoppingSince = performance.now()
     log.info({ signal, delaySeconds }, 'stopping; requests in progress can finish')
-    await shutdown.stop({ delayMs: delaySeconds * 1000, drainMs: DRAIN_MS })
+    await shutdown.stop({ delayMs: delaySeconds * 1000, drainMs: config.SHUTDOWN_DRAIN_SECONDS * 1000 })
     await Promise.race([app.close().then(() => process.exit(0)), pause(CLOSE_MS)])
     log.warn('forced shutdown; unfinished work is cleaned up at the next start')
     // Logging is asynchronous. Do not wait for a blocked stdout.

@@ -104,6 +104,7 @@ describe('configuration', () => {
       DOWNLOAD_MIN_BYTES_PER_SECOND: 1024,
       KEEP_ALIVE_SECONDS: 75,
       SHUTDOWN_DELAY_SECONDS: 3,
+      SHUTDOWN_DRAIN_SECONDS: 10,
       TRUST_PROXY: 0,
       ...rates('UPLOAD', 3000, 0, 60),
       ...rates('DERIVATIVE', 6000, 1500, 60),

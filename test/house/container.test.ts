@@ -78,7 +78,7 @@ describe('the Dockerfile', () => {
   })
 
   it('runs as a user without rights, who owns the volume of the data', () => {
-    expect(last('USER')).to.equal('node')
+    expect(last('USER'), 'a number, for runAsNonRoot').to.match(/^[1-9]\d*:[1-9]\d*$/)
     const [, dataDir = ''] = /DATA_DIR=(\S+)/.exec(last('ENV')) ?? []
     expect(last('VOLUME')).to.equal(dataDir)
     expect(last('RUN')).to.include(`chown node:node ${dataDir}`)

@@ -25,6 +25,7 @@ export interface BullWorkerOptions {
   prefix: string
   log: Log
   keep: Retention
+  mayCallInfo: boolean
   takeOverMs: number
   work: WorkOptions
   turns: BullTurns
@@ -55,7 +56,7 @@ const REMOVED_AFTER_MS = 60_000
 export function startWorker<T>(
   kind: string,
   handler: JobHandler<T>,
-  { redis, prefix, log, keep, takeOverMs, work, turns }: BullWorkerOptions,
+  { redis, prefix, log, keep, mayCallInfo, takeOverMs, work, turns }: BullWorkerOptions,
 ): BullWorker {
   // The lock of a dead worker expires within the first half. The next check, within the second half, takes over its jobs.
   const lockDuration = Math.ceil(takeOverMs / 2)
@@ -76,8 +77,8 @@ export function startWorker<T>(
     {
       connection: persistentConnection(redis.client.options, () => isClosing),
       prefix,
-      // Checked at our own start. Where INFO is forbidden, BullMQ would repeat its check forever, and block the process.
-      skipVersionCheck: true,
+      // Where INFO is forbidden, BullMQ would repeat its check of the version forever, and block the process.
+      skipVersionCheck: !mayCallInfo,
       concurrency: work.concurrency,
       lockDuration,
       stalledInterval,

@@ -17,6 +17,8 @@ export interface BullmqJobsOptions {
   keyPrefix: string
   log: Log
   keep?: Retention
+  /** Whether this user of Redis may call INFO. Default: true. Without it, delayed jobs begin up to a second late. */
+  mayCallInfo?: boolean
   /** Maximum delay, in milliseconds, until another worker takes over the jobs of a dead one. */
   takeOverMs?: number
 }
@@ -47,6 +49,7 @@ export function bullmqJobs({
   keyPrefix,
   log,
   keep = RETENTION,
+  mayCallInfo = true,
   takeOverMs = 30_000,
 }: BullmqJobsOptions): Jobs {
   const prefix = `${keyPrefix}jobs`
@@ -167,7 +170,16 @@ export function bullmqJobs({
       if (paused) return
       workers.set(
         kind,
-        startWorker(kind, handler, { redis, prefix, log, keep, takeOverMs, work, turns: turnsOf(kind) }),
+        startWorker(kind, handler, {
+          redis,
+          prefix,
+          log,
+          keep,
+          mayCallInfo,
+          takeOverMs,
+          work,
+          turns: turnsOf(kind),
+        }),
       )
     },
 

@@ -30,6 +30,16 @@ export function replyIn(error: unknown): Error | undefined {
   return undefined
 }
 
+/** Whether the user in REDIS_URL may call INFO. False while Redis cannot be reached. Never throws. */
+export async function mayCallInfo(redis: RedisConnection): Promise<boolean> {
+  return redis
+    .send((client) => client.info('server'))
+    .then(
+      () => true,
+      () => false,
+    )
+}
+
 // A write of a key and a message to a channel, as each step of the index has them.
 const trial = redisScript(`
 redis.call('SET', KEYS[1], '', 'PX', 1000)

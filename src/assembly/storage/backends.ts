@@ -183,6 +183,7 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
 /** State for any number of processes. While Redis is down, everything that does not need it continues to work. */
 async function redisState(url: string, { config, log, deliveryLog }: BackendsOptions): Promise<State> {
   const { connectRedis } = await import('../../adapters/redis/connection.ts')
+  const { mayCallInfo } = await import('../../adapters/redis/refusals.ts')
   const { tellWarnings } = await import('../../adapters/redis/tell-warnings.ts')
   const { redisAuditLog } = await import('../../adapters/audit-log/redis.ts')
   const { redisDeliveryLog } = await import('../../adapters/delivery-log/redis.ts')
@@ -206,7 +207,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
     fileChanges,
     locks,
     handover: redisHandover(redis, { keyPrefix }),
-    jobs: bullmqJobs({ redis, keyPrefix, log }),
+    jobs: bullmqJobs({ redis, keyPrefix, log, mayCallInfo: await mayCallInfo(redis) }),
     clientChanges: redisClientChanges(redis, { keyPrefix }),
     memberChanges: redisClientChanges(redis, { keyPrefix, name: 'members' }),
     ledger: redisLedger(redis, { keyPrefix }),

@@ -37,7 +37,9 @@ export function readCloudinaryUrl(
   if (id.length === 0) throw routeNotFound()
   if (signature !== undefined && secret !== undefined)
     verify(signature, { text: [...transformations, ...id].join('/'), secret })
+  checkOrder(transformations)
   const options = optionsOf(transformations)
+  checkPadding(options)
   const query = mapOptions(options, {
     table: CLOUDINARY_OPTIONS,
     service: SERVICE,
@@ -71,6 +73,29 @@ function isUnknown(part: string): boolean {
 
 function keyOf(part: string): string | undefined {
   return /^([a-z]{1,3})_./.exec(part)?.[1]
+}
+
+// The steps of an image in the order in which one request executes them here, by the options of Cloudinary.
+const STEPS: ReadonlyArray<RegExp> = [/^e_trim\b/, /^[wh]_|^c_|^ar_|^g_|^[xy]_/, /^a_(?!auto)/, /^r_/]
+
+/** @throws Problem 400 for steps in another order than that in which they are executed here */
+function checkOrder(transformations: readonly string[]): void {
+  let last = 0
+  for (const transformation of transformations) {
+    const parts = transformation.split(',')
+    const steps = parts.map((part) => STEPS.findIndex((step) => step.test(part)))
+    const early = steps.findIndex((step) => step !== -1 && step < last)
+    if (early !== -1)
+      throw noEquivalent(SERVICE, parts[early] ?? '', 'It follows a step that is executed later here.')
+    last = Math.max(last, ...steps)
+  }
+}
+
+/** @throws Problem 400 for padding that is not on all sides: there, the gravity says where the image is */
+function checkPadding(options: ReadonlyMap<string, string>): void {
+  const gravity = options.get('g')
+  if (/^l?pad$/.test(options.get('c') ?? '') && gravity !== undefined && gravity !== 'center')
+    throw noEquivalent(SERVICE, `g_${gravity}`, 'Padding is equal on opposite sides here.')
 }
 
 /** @throws Problem 400 for two steps that change the same: they run in order there, and there is one step here */

@@ -54,7 +54,10 @@ export function readImgproxyUrl(
   options.delete('raw')
   const query = mapOptions(options, all)
   if (isRaw) query.clear()
-  else if (query.has('w') && query.has('h') && !query.has('fit')) query.set('fit', 'inside')
+  else {
+    if (query.has('w') && query.has('h') && !query.has('fit')) query.set('fit', 'inside')
+    turned(query, options)
+  }
   return {
     group: 'image',
     source: sourceOf(location),
@@ -62,6 +65,27 @@ export function readImgproxyUrl(
     isSigned: keys !== undefined,
     ...(until === undefined ? {} : { until }),
   }
+}
+
+/**
+ * imgproxy rotates before it resizes, so the sides are those of the rotated image. Here they are those before the rotation.
+ *
+ * @throws Problem 400 for what depends on the sides in another way: gravity, padding, a crop
+ */
+function turned(query: Map<string, string>, options: ReadonlyMap<string, string>): void {
+  const angle = Number(query.get('rotate') ?? 0) % 360
+  const [w, h] = [query.get('w'), query.get('h')]
+  if (angle === 0 || (w === undefined && h === undefined)) return
+  const gravity = ['func', 'fx', 'fy'].some((name) => query.has(name) && query.get(name) !== 'center')
+  if (gravity || ['pad', 'crop'].some((name) => query.has(name)))
+    throw noEquivalent(SERVICE, `rot:${options.get('rot') ?? options.get('rotate')}`)
+  if (angle % 180 === 0) return
+  for (const [name, side] of [
+    ['w', h],
+    ['h', w],
+  ] as const)
+    if (side === undefined) query.delete(name)
+    else query.set(name, side)
 }
 
 /** The location of the source, and the requested extension. */

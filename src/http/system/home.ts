@@ -12,9 +12,15 @@ export function homeRoutes(): Router {
   routes.get('/', headers, (_req, res) => {
     res.type('html').send(PAGE)
   })
-  routes.all('/', methodNotAllowed('GET', 'HEAD'))
+  // The usual check of HAProxy.
+  routes.options('/', (_req, res) => {
+    res.setHeader('Allow', ALLOWED.join(', ')).status(204).end()
+  })
+  routes.all('/', methodNotAllowed(...ALLOWED))
   return routes
 }
+
+const ALLOWED = ['GET', 'HEAD', 'OPTIONS']
 
 const PAGE = `<!doctype html>
 <html lang="en">

@@ -83,6 +83,12 @@ export async function exchangeTus(
       return undefined
     },
   })
+  /** The size that the client has declared, or else the limit of the service. */
+  const limitOf = async () => {
+    const known = id === undefined ? undefined : await resumables.find(grant, id).catch(() => undefined)
+    const declared = known?.size ?? Number(headers['upload-length'] ?? Number.NaN)
+    return declared <= maxBytes ? declared : maxBytes
+  }
   const hasBody = method === 'PATCH' || method === 'POST'
   const response = await server.handleWeb(
     new Request(`http://tus.invalid${TUS_PATH}/${id ?? ''}`, {
@@ -91,7 +97,7 @@ export async function exchangeTus(
       ...(hasBody ? { body, duplex: 'half' } : {}),
     }),
   )
-  if (failure !== undefined) throw problemOf(failure, maxBytes)
+  if (failure !== undefined) throw problemOf(failure, await limitOf())
   if (response.status < 400) return response
   throw refusal(response.status, await response.text())
 }

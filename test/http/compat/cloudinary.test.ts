@@ -52,6 +52,8 @@ describe('URLs of Cloudinary', () => {
     ['image/upload/c_thumb,w_100,h_100,r_max/a', 'image a enlarge=1&fit=cover&h=100&radius=50&w=100'],
     ['image/upload/c_fill,w_200,h_200,r_20/a', 'image a enlarge=1&fit=cover&h=200&radius=10&w=200'],
     ['image/upload/a_90/a', 'image a rotate=90'],
+    ['image/upload/c_scale,w_300/a_90/a', 'image a enlarge=1&fit=fill&rotate=90&w=300'],
+    ['image/upload/c_lpad,g_center,w_8,h_9/a', 'image a fit=contain&func=center&h=9&w=8'],
     ['image/upload/a_hflip/a', 'image a flop=1'],
     ['image/upload/e_grayscale/a', 'image a greyscale=1'],
     ['image/upload/e_brightness:-50/a', 'image a brightness=0.5'],
@@ -94,6 +96,12 @@ describe('URLs of Cloudinary', () => {
     ['image/upload/g_xy_center,w_10/a', 'g_xy_center'],
     ['image/upload/r_20,w_10,h_20/a', 'r_20'],
     ['image/upload/w_300/w_200/a', 'w_200'],
+    // In another order than here.
+    ['image/upload/a_90/c_scale,w_300/a', 'c_scale'],
+    ['image/upload/r_20/w_300,h_300/a', 'w_300'],
+    ['image/upload/w_300/e_trim/a', 'e_trim'],
+    // The image is at one side of the padding there.
+    ['image/upload/c_pad,g_north,w_300,h_300/a', 'g_north'],
     ['image/upload/if_w_gt_300/a', 'if_w_gt_300'],
     ['image/upload/$size_300/a', '$size_300'],
     ['image/upload/f_jxl/a', 'f_jxl'],

@@ -24,6 +24,10 @@ onOneBackend('health checks', (start, backend) => {
     })
   })
 
+  it('OPTIONS / responds 204 with the allowed methods', async () => {
+    await supertest(service.url).options('/').expect(204).expect('Allow', 'GET, HEAD, OPTIONS')
+  })
+
   it('GET /healthz responds 200 while the process lives', async () => {
     const { body } = await supertest(service.url)
       .get('/healthz')
@@ -95,6 +99,6 @@ onOneBackend('health checks', (start, backend) => {
     expect(headers).to.not.have.property('strict-transport-security')
     expect(headers['content-security-policy']).to.include("default-src 'self'")
     expect(headers['content-security-policy']).to.match(/img-src [^;]*data:/)
-    await supertest(service.url).post('/').expect(405).expect('Allow', 'GET, HEAD')
+    await supertest(service.url).post('/').expect(405).expect('Allow', 'GET, HEAD, OPTIONS')
   })
 })

@@ -81,6 +81,7 @@ onOneBackend('refused resumable uploads', (start) => {
       expectProblem(what, await patch(service, address, { offset: 5, body, headers }), { status, code })
     const long = await patch(service, address, { offset: 5, body: Buffer.from('longer than it is') })
     expectProblem('more than there is to be', long, { status: 413, code: 'too_large' })
+    expect(jsonOf(long)).to.include({ maxBytes: 10 })
     const none = await tus(service, address, { method: 'PATCH', headers: OFFSET_STREAM, body })
     expectProblem('no offset', none, { status: 400, code: 'bad_parameter' })
     expect(await offsetAt(service, address)).to.equal(5)
