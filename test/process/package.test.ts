@@ -120,6 +120,8 @@ describe('the installed npm package', function () {
 
   it('writes a plugin whose test passes, and which the server loads, after `sluice plugin new`', async () => {
     const { folder, sluice } = installed
+    // As npm init writes it.
+    await writeFile(join(folder, 'package.json'), '{"type":"commonjs"}')
     const { stdout } = await run(sluice, ['plugin', 'new', 'duo-tone'], { cwd: folder, env: ENV })
     const [plugin = '', test = ''] = stdout.split('\n')
     expect([plugin, test]).to.deep.equal(['plugins/image-duo-tone.js', 'plugins/image-duo-tone.test.mjs'])

@@ -34,7 +34,14 @@ export async function writePlugin(
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, text, { flag: 'wx' })
   }
+  if (!isClone) await markAsModules(place.folder)
   return { plugin, test }
+}
+
+/** Makes Node read the files of a folder as modules, whatever the package.json above it states: npm init writes "commonjs". */
+async function markAsModules(folder: string): Promise<void> {
+  const file = join(folder, 'package.json')
+  if (!existsSync(file)) await writeFile(file, '{ "type": "module" }\n')
 }
 
 // From both folders of the files in a clone to its root.

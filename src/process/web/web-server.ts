@@ -1,4 +1,11 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 
 /** Limits of a connection. Each is the environment variable of this name. */
 export interface ConnectionLimits {
@@ -39,6 +46,31 @@ export function createWebServer(
   server.maxHeadersCount = 0
   // By default, Node answers an unknown expectation with a bare 417. The service answers in its own format.
   server.on('checkExpectation', handle)
+  // By default, Node asks for the body before a request with a wrong secret is refused.
+  server.on('checkContinue', (req, res) => {
+    continueWhenRead(req, res)
+    handle(req, res)
+  })
   server.setTimeout(limits.IDLE_TIMEOUT_SECONDS * 1000)
   return server
+}
+
+/**
+ * Responds 100 to `Expect: 100-continue` when the body is read. A request that is refused before has no body that could be told
+ * from a next request, so its connection is closed.
+ *
+ * @see RFC 9110 section 10.1.1
+ */
+function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {
+  const { resume } = req
+  res.shouldKeepAlive = false
+  req.resume = () => {
+    req.resume = resume
+    // Node reads the rest of a body after the response.
+    if (!res.headersSent) {
+      res.shouldKeepAlive = true
+      res.writeContinue()
+    }
+    return resume.call(req)
+  }
 }

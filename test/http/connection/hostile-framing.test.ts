@@ -113,6 +113,13 @@ onOneBackend('requests with ambiguous framing', (start) => {
     await expectProblem(`${upload()}${whole}Expect: 200-ok\r\n\r\n--b--\r\n`, 417)
   })
 
+  it('get no 100 Continue when they are refused before their body is read', async () => {
+    const wrong = upload().replace(service.tokens.secretClientToken, 'sec_of_nobody_at_all')
+    // Resolves when the connection is closed.
+    const { statuses } = await ask(`${wrong}Content-Length: 7\r\nExpect: 100-continue\r\n\r\n`)
+    expect(statuses).to.deep.equal([401])
+  })
+
   it('get 404 for OPTIONS *', () =>
     expectProblem('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404))
 
