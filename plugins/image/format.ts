@@ -71,7 +71,7 @@ export default definePlugin({
       type: 'integer',
       min: 1,
       max: 10_000,
-      help: 'Page of a PDF, Office document or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL), to use. 1: the first.',
+      help: 'Page of a PDF, Office document or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL, PNG), to use. 1: the first.',
     },
     icc: {
       type: 'enum',

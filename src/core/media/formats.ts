@@ -107,7 +107,7 @@ export function isMediaGroup(text: string): text is MediaGroup {
 // All frames of these formats are used. The pages of a TIFF are separate images.
 const ANIMATED = new Set(['gif', 'webp'])
 // Of these, most files are still images, and animations are not written.
-const WITH_SEQUENCES = new Set(['avif', 'heic', 'jxl'])
+const WITH_SEQUENCES = new Set(['avif', 'heic', 'jxl', 'png'])
 
 /** Whether images of the format called `name` are read and written as animations. */
 export function isAnimated(name: string): boolean {

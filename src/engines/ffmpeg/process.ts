@@ -28,7 +28,7 @@ export function notInstalled(programs: readonly string[], cause?: unknown): Prob
   return new Problem({
     status: 501,
     code: 'not_installed',
-    detail: `Transformations of video, audio, and animated AVIF or HEIC need ${programs.join(' and ')}, which this server does not have. Install with: ${INSTALL}`,
+    detail: `Transformations of video, audio, and animated AVIF, HEIC or PNG need ${programs.join(' and ')}, which this server does not have. Install with: ${INSTALL}`,
     cause,
   })
 }

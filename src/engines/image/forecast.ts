@@ -78,7 +78,8 @@ export async function forecastImage(
   const defaultOutput = steps.length === 0 ? 'png' : (source.copyOf?.format ?? format)
   // `auto` resolves to AVIF unless the image is large, so it is treated as AVIF.
   const output = values.f === 'auto' ? 'avif' : (values.f ?? defaultOutput)
-  const decoder = await decoderOf(source, signal)
+  const isFirst = (values.page ?? 1) === 1 && (values.a === '0' || !isAnimated(output))
+  const decoder = await decoderOf(source, signal, { isFirst })
   const facts = decoder && (await factsOf(decoder, source, signal))
   // A copy has at most the size of the image that it replaces, and is one of our own files.
   const unread = source.copyOf ?? facts ?? decoder?.assumed ?? UNREAD[decoder ? 'other' : format]
@@ -154,7 +155,7 @@ export async function sizeInHeader(
 ): Promise<Size | undefined> {
   checkBytes(source, limits)
   const { name } = formatOfMediaType(source.mediaType)
-  const decoder = await decoderOf(source, signal)
+  const decoder = await decoderOf(source, signal, { isFirst: true })
   if (decoder) return factsOf(decoder, source, signal)
   if (UNREAD[name]) return undefined
   const { header } = await readHeader(source, signal)

@@ -9,6 +9,7 @@ import { pdf } from '../documents/pdf.ts'
 import { text } from '../documents/text.ts'
 import { decoding } from '../failures.ts'
 import { checkPixels } from '../pixel-limits.ts'
+import { apng, isAnimatedPng } from '../sequences/apng.ts'
 import { sequence } from '../sequences/sequence.ts'
 import { isSequence } from '../sequences/tracks.ts'
 import type { GainMap, ImageOpening, Timing } from '../source.ts'
@@ -40,18 +41,32 @@ const HEAD_BYTES = 128 * 1024
 // The first box of an image sequence.
 const BRANDS_BYTES = 256
 
+// The chunk that makes a PNG an animation usually is the second one. A profile may precede it.
+const CHUNKS_BYTES = 4096
+
 /** The formats of which some files are image sequences. */
-export const SEQUENCE_FORMATS: ReadonlySet<string> = new Set(['avif', 'heic'])
+export const SEQUENCE_FORMATS: ReadonlySet<string> = new Set(['avif', 'heic', 'png'])
 
 /** Returns the decoder of still images of a format that libvips does not read, by the name of the format. */
 export function usualDecoderOf(format: string): Decoder | undefined {
   return DECODERS[format]
 }
 
-/** Returns the decoder of a file that libvips does not read. @throws Problem 404 when the file has been deleted */
-export async function decoderOf(source: Asset, signal: AbortSignal): Promise<Decoder | undefined> {
+/**
+ * Returns the decoder of a file that libvips does not read.
+ *
+ * @param options.isFirst whether only the first frame is used, which libvips reads from an animated PNG
+ * @throws Problem 404 when the file has been deleted
+ */
+export async function decoderOf(
+  source: Asset,
+  signal: AbortSignal,
+  { isFirst = false } = {},
+): Promise<Decoder | undefined> {
   const { name } = formatOfMediaType(source.mediaType)
-  return SEQUENCE_FORMATS.has(name) && (await isOfSequence(source, signal)) ? sequence : DECODERS[name]
+  const isSequence = SEQUENCE_FORMATS.has(name) && !(name === 'png' && isFirst)
+  if (!isSequence || !(await isOfSequence(source, signal))) return DECODERS[name]
+  return name === 'png' ? apng : sequence
 }
 
 // By SHA-256. Each transformation asks twice: for its forecast, and to open the file.
@@ -61,7 +76,11 @@ async function isOfSequence(source: Asset, signal: AbortSignal): Promise<boolean
   const { sha256 } = source
   const before = sha256 === undefined ? undefined : knownSequences.get(sha256)
   if (before !== undefined) return before
-  const found = isSequence(await readStart(source, { maxBytes: BRANDS_BYTES, signal }))
+  const start = (maxBytes: number) => readStart(source, { maxBytes, signal })
+  const isPng = source.mediaType === 'image/png'
+  const found = isPng
+    ? (isAnimatedPng(await start(CHUNKS_BYTES)) ?? isAnimatedPng(await start(HEAD_BYTES)) ?? false)
+    : isSequence(await start(BRANDS_BYTES))
   if (sha256 !== undefined) knownSequences.set(sha256, found)
   return found
 }
@@ -99,7 +118,7 @@ export async function decoded(
   { signal, limits, env }: Pick<EngineContext, 'signal' | 'limits'> & Pick<Running, 'env'>,
 ): Promise<DecodedImage | undefined> {
   const { name: format } = formatOfMediaType(asset.mediaType)
-  const decoder = await decoderOf(asset, signal)
+  const decoder = await decoderOf(asset, signal, { isFirst: page === 1 && frames === 'first' })
   if (!decoder) return undefined
   const file = await readAll(asset, signal)
   const { bytes, mediaType, timing, gainMap } = await decoding(() =>

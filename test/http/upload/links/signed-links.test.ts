@@ -192,7 +192,7 @@ onTwoBackends('signed upload links', (start) => {
       expected: 'image/png, video/*',
       received: 'text/plain',
     })
-    expect((await put(url, '')).status).to.equal(400)
+    expect((await put(url, '')).status).to.equal(415)
     expect(recordOf(await put(url)).size).to.equal(png.length)
   })
 
