@@ -419,7 +419,7 @@ export interface BuiltInParameters {
    */
   animated?: '0' | 0 | '1' | 1 | undefined
   /**
-   * image: Page of a PDF, Office document or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL), to use. 1: the first. Takes an integer from 1 to 10000.
+   * image: Page of a PDF, Office document or TIFF, or frame of an animation (GIF, WebP, AVIF, HEIC, JPEG XL, PNG), to use. 1: the first. Takes an integer from 1 to 10000.
    */
   page?: number | undefined
   /**
