@@ -36,6 +36,15 @@ describe('the npm package', () => {
     expect(sources.filter((path) => !existsSync(path.replace(/(\.d\.ts|\.js)$/, '.ts')))).to.deep.equal([])
   })
 
+  it('has the same types for compilers that do not read exports (moduleResolution node)', () => {
+    const { exports, typesVersions } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const types = Object.entries(exports as Record<string, { types?: string }>).flatMap(
+      ([name, { types }]) => (types ? [[name.slice(2), [types.slice(2)]]] : []),
+    )
+    expect(types).to.have.length.above(5)
+    expect(typesVersions).to.deep.equal({ '*': Object.fromEntries(types) })
+  })
+
   it('contains the files of plugins that are not compiled', () => {
     const sources = readdirSync('plugins', { recursive: true, encoding: 'utf8' })
     const data = sources.filter((path) => /\.(bin|wasm)$/.test(path)).map((path) => `dist/plugins/${path}`)

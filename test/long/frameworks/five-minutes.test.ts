@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
@@ -57,6 +57,14 @@ describe('long: the guide of a framework, from an empty folder to an uploaded an
           const path = join(desk.folder, cwd, step.file)
           await mkdir(dirname(path), { recursive: true })
           await writeFile(path, onFreePorts(step.code))
+          continue
+        }
+        if ('options' in step) {
+          const path = join(desk.folder, cwd, step.options)
+          const before = await readFile(path, 'utf8')
+          const after = before.replace(/(?<=: NextConfig = \{\n)/, step.line)
+          expect(after, before).to.not.equal(before)
+          await writeFile(path, after)
           continue
         }
         const command = onFreePorts(step.command)

@@ -75,7 +75,10 @@ export function isShownAsImage(file: Pick<ListedFile, 'mimeType' | 'format'>): b
   return isDrawn(file) || isOffice(file)
 }
 
-/** Parameters by plugin, in their order. */
+// What most people look for comes first. The others follow in the order of the chain.
+const FIRST = /-(?:resize|format)$/
+
+/** Parameters by plugin: of size and format first. */
 export function byPlugin(parameters: readonly Parameter[]): PluginParameters[] {
   const groups = new Map<string, Parameter[]>()
   for (const parameter of parameters) {
@@ -83,7 +86,9 @@ export function byPlugin(parameters: readonly Parameter[]): PluginParameters[] {
     if (own) own.push(parameter)
     else groups.set(parameter.plugin, [parameter])
   }
-  return [...groups].map(([plugin, own]) => ({ plugin, title: titleOf(plugin), parameters: own }))
+  const all = [...groups].map(([plugin, own]) => ({ plugin, title: titleOf(plugin), parameters: own }))
+  const isFirst = ({ plugin }: PluginParameters) => FIRST.test(plugin)
+  return [...all.filter(isFirst), ...all.filter((group) => !isFirst(group))]
 }
 
 /** Whether a parameter fits a search, by its name, its plugin or its purpose. */
