@@ -1,5 +1,6 @@
 import { isRetryable } from '../queue/failure.ts'
 import type { UploadItem } from '../queue/item.ts'
+import { isOffline } from '../queue/online.ts'
 import type { UploadQueue } from '../queue/queue.ts'
 import { h, setLabel, setText } from './dom.ts'
 import { sizeText } from './format.ts'
@@ -116,10 +117,17 @@ function actionOf(
 }
 
 function statusText({ status, folder, size, sentBytes, error, retryAt }: UploadItem, texts: Texts): string {
+  if (isCut({ status, error })) return texts.offline
   if (error && retryAt !== undefined) return retryMessage(error, { retryAt, texts })
   if (status === 'failed' && error) return messageOf(error, texts)
   const whole = folder === '' ? sizeText(size) : `${folder} · ${sizeText(size)}`
   if (status === 'uploading') return fill(texts.sending, { sent: sizeText(sentBytes), size: sizeText(size) })
   if (status === 'interrupted') return texts.interrupted
   return `${whole} · ${status === 'done' ? texts.done : status === 'paused' ? texts.paused : texts.waiting}`
+}
+
+/** Whether an upload waits for the network. It continues by itself. */
+export function isCut({ status, error }: Pick<UploadItem, 'status' | 'error'>): boolean {
+  const isOpen = status === 'uploading' || status === 'waiting'
+  return isOffline() && (isOpen || (status === 'failed' && error?.code === 'network'))
 }

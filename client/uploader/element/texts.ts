@@ -19,6 +19,7 @@ export const TEXTS = {
   sending: '{sent} of {size}',
   paused: 'Paused',
   done: 'Uploaded',
+  offline: 'You are offline. The upload continues when you are online again.',
   interrupted: 'Choose this file again to continue its upload',
   progress: 'Upload of {name}',
   pause: 'Pause {name}',

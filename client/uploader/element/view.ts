@@ -5,7 +5,7 @@ import { h, setText } from './dom.ts'
 import { timeText } from './format.ts'
 import { messageOf } from './messages.ts'
 import { createRate } from './rate.ts'
-import { createRow, type Row } from './row.ts'
+import { createRow, isCut, type Row } from './row.ts'
 import type { Settings } from './settings.ts'
 import { STYLE } from './style.ts'
 import { fill, type Texts } from './texts.ts'
@@ -36,6 +36,8 @@ function styleSheet(): CSSStyleSheet {
 export function createView(root: ShadowRoot, queue: UploadQueue): View {
   let settings: Settings
   let before: readonly UploadItem[] = []
+  // Whether the loss of the network was announced.
+  let wasCut = false
   const rows = new Map<string, Row>()
   const rate = createRate()
   const add = (files: readonly FolderFile[]) => {
@@ -132,6 +134,9 @@ export function createView(root: ShadowRoot, queue: UploadQueue): View {
   function announce(items: readonly UploadItem[]): void {
     const news = changesOf({ before, items, texts: settings.texts })
     before = items
+    const isNowCut = items.some(isCut)
+    if (isNowCut && !wasCut) news.push(settings.texts.offline)
+    wasCut = isNowCut
     if (news.length > 0) setText(live, news.join(' '))
   }
 

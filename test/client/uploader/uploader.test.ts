@@ -176,6 +176,35 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     expect(await seen()).to.deep.equal([])
   })
 
+  it('states that it is offline, and continues when it is online again', async function () {
+    this.timeout(60_000)
+    await open()
+    const network = (offline: boolean, uploadThroughput = -1) =>
+      chromium.send('Network.emulateNetworkConditions', {
+        offline,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput,
+      })
+    await chromium.send('Network.enable')
+    // So slow that the file is not sent before the network is lost.
+    await network(false, MIB / 4)
+    await chromium.evaluate(addLarge(''))
+    await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'uploading' }))
+    const text = 'You are offline. The upload continues when you are online again.'
+    try {
+      await network(true)
+      await eventually(async () => expect((await seen())[0]?.text).to.equal(text))
+    } finally {
+      await network(false)
+    }
+    await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }), {
+      withinMs: 30_000,
+    })
+    const [record] = await stored()
+    expect((await bytesAt(record?.src ?? '')).equals(LARGE)).to.equal(true)
+  })
+
   it('stays paused after a reload', async function () {
     this.timeout(60_000)
     await open()

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onOneBackend } from '../../../support/backends.ts'
-import { type ApngFrame, apng } from '../../../support/media/apng.ts'
 import { mutated } from '../../../support/media/mutated.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import type { Service } from '../../../support/service.ts'
+import { type ApngFrame, apng } from './apng-file.ts'
 
 const RED = [200, 0, 0, 255] as const
 const FRAMES: ApngFrame[] = [
