@@ -145,7 +145,7 @@ onOneBackend('video thumbnails', (start, backend) => {
       expect(problem).to.include({ status: 501, code: 'not_installed' })
       expect(jsonOf(await exchange(without, `${stored.src}?w=80`))).to.include({ status: 501, detail })
       expect(detail).to.equal(
-        'Transformations of video, audio, and animated AVIF or HEIC need ffmpeg and ffprobe, which this server does not have. Install with: sudo apt-get install --no-install-recommends ffmpeg',
+        'Transformations of video, audio, and animated AVIF, HEIC or PNG need ffmpeg and ffprobe, which this server does not have. Install with: sudo apt-get install --no-install-recommends ffmpeg',
       )
       expect((await exchange(without, stored.src)).body.equals(film)).to.equal(true)
     })

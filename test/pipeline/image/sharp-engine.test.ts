@@ -84,7 +84,10 @@ describe('the sharp engine', () => {
       expect(second.opened).to.deep.equal([])
       const { source } = await sharpEngine.open(second.asset, {}, context())
       expect(source).to.include({ width: 900, height: 700, format: 'png' })
-      expect(second.opened, 'all of it').to.deep.equal([undefined])
+      expect(second.opened, 'whether it is animated, and all of it').to.deep.equal([
+        { start: 0, end: 4095 },
+        undefined,
+      ])
     })
 
     it('is read again for a file whose digest is unknown', async () => {

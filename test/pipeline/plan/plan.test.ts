@@ -450,7 +450,7 @@ describe('planning', () => {
         'png',
         'expected one of png, webp, avif, tiff, gif, auto with lossless for f but received "jpeg"',
       ],
-      ['page=2', 'png', 'expected 1 (a png has one page) for page but received "2"'],
+      ['page=2', 'jpeg', 'expected 1 (a jpeg has one page) for page but received "2"'],
       ['page=0', 'tiff', 'expected an integer from 1 to 10000 for page but received "0"'],
       ['a=2', 'gif', 'expected one of 0, 1 for a but received "2"'],
     ] as const) {
