@@ -37,7 +37,8 @@ const OF_HELD_SOURCE = 6
 // Each separate frame takes 5 ms, however small it is: a thousand frames take half of the time limit of work that may
 // hang.
 const MAX_FRAMES_HERE = 1000
-// The AVIF of a thumbnail takes 60 to 150 ms, and up to 10 s with the highest effort. In another process it takes 15 ms more.
+// The AVIF of a thumbnail takes 60 to 150 ms, and up to 10 s with the highest effort. Four in processes of their own take 500 MB,
+// here 160.
 const MAX_AVIF_PIXELS_HERE = 300_000
 
 // The time for these formats depends little on their size, and cannot be interrupted: librsvg draws, libtiff walks
