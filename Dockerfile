@@ -5,6 +5,8 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
+COPY dashboard/package.json dashboard/package-lock.json dashboard/
+RUN npm ci --prefix dashboard --no-audit --no-fund
 COPY client client
 COPY config config
 COPY dashboard dashboard

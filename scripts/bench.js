@@ -69,6 +69,7 @@ await command(async () => {
   }
   await alone(projectLock, async () => {
     await ensurePackages()
+    await ensurePackages('scripts/bench')
     await ensureBuilt()
   })
   const { measure, names } = await benchOf(group)

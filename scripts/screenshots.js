@@ -37,7 +37,7 @@ await command(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-screenshots-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  const { chromium } = await import('playwright-core')
+  const { chromium } = await import('../test/node_modules/playwright-core/index.mjs')
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
     // Chromium's sandbox refuses root, and a container's /dev/shm is 64 MB.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { runLanes } from './lanes.js'
 import { ensureBuilt } from './ready/dist.js'
 import { alone, machineLock, projectLock } from './ready/lock.js'
-import { ensurePackages } from './ready/node-modules.js'
+import { ALL_PACKAGES, ensurePackages } from './ready/node-modules.js'
 import { checkNode } from './ready/node-version.js'
 import { command, run, say } from './ready/run.js'
 import { ensurePrograms } from './ready/system-packages.js'
@@ -47,7 +47,7 @@ await command(async () => {
   checkNode()
   await alone(machineLock, () => ensurePrograms(PROGRAMS))
   await alone(projectLock, async () => {
-    await ensurePackages()
+    for (const folder of ALL_PACKAGES) await ensurePackages(folder)
     await ensureBuilt()
   })
   process.exitCode = await test(options)
@@ -68,7 +68,7 @@ async function test(options) {
       options: options.filter((option) => option !== '--coverage' && option !== '--long'),
     })
     const { code, passes, failures, pending, failed, leftOpen, files } = totals
-    if (isCovered) await run('node_modules/.bin/c8', ['report', '--temp-directory', coverage])
+    if (isCovered) await run('test/node_modules/.bin/c8', ['report', '--temp-directory', coverage])
     const slowest = files.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
     console.log(`\nThe slowest files: ${slowest.join(', ')}`)
     // Repeated at the end of the long log, where they are easy to find.

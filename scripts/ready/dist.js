@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,23 +11,48 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { ensurePackages, hasPackages } from './node-modules.js'
 import { root, run, say } from './run.js'
 
-// The sources of a build.
-const FOLDERS = ['src', 'plugins', 'config', 'client', 'dashboard']
-const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 const dist = join(root, 'dist')
-const stamp = join(dist, '.built-from')
+
+/**
+ * What a build consists of. A part is made from its sources (files and folders), or copied from the last build when they are
+ * the same.
+ */
+const PARTS = [
+  {
+    name: 'server',
+    output: ['src', 'plugins', 'config', 'openapi.json'],
+    sources: ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'plugins', 'config'],
+    make: makeServer,
+  },
+  {
+    name: 'client',
+    output: ['client'],
+    sources: ['tsconfig.json', 'package-lock.json', 'client'],
+    make: makeClient,
+  },
+  {
+    name: 'console',
+    output: ['dashboard', 'api-reference'],
+    sources: ['package-lock.json', 'client', 'dashboard', 'scripts/dashboard.js'],
+    make: makeConsole,
+  },
+]
 
 /** Builds, unless dist was built from the current sources. */
 export async function ensureBuilt() {
-  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== fingerprint()) await build()
+  const last = lastBuild()
+  if (PARTS.some((part) => last[part.name] !== fingerprint(part))) await build()
 }
 
 /**
- * Compiles to a temporary folder, then renames it to dist. A server that is started during the build, as by another test
- * run, finds the old or the new build, never a partial one. A failed build changes nothing.
+ * Builds the parts whose sources have changed, at the same time, into a temporary folder, then renames it to dist. A server that
+ * is started during the build, as by another test run, finds the old or the new build, never a partial one. A failed build
+ * changes nothing.
  */
 export async function build() {
   const [next, last] = [join(root, 'dist-next'), join(root, 'dist-last')]
@@ -34,26 +60,63 @@ export async function build() {
   clean()
   say('Building dist ...')
   // Computed before the compiler runs: a file saved during the build makes this build out of date.
-  const builtFrom = fingerprint()
+  const builtFrom = Object.fromEntries(PARTS.map((part) => [part.name, fingerprint(part)]))
+  const before = lastBuild()
+  // The commands in package.json must be executable. A ZIP of the repository has no modes.
+  const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)
   try {
-    await compile('tsconfig.build.json', next)
-    await compile('client', join(next, 'client'))
-    if ((await run(process.execPath, [join(root, 'scripts', 'bundle.js'), join(next, 'client')])) !== 0)
-      throw new Error('The uploader could not be bundled, see the error above. dist is unchanged.')
-    // The commands in package.json must be executable. A ZIP of the repository has no modes.
-    const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)
-    copyFilesOfPlugins(join(next, 'plugins'))
-    copyReference(join(next, 'api-reference'))
-    if ((await run(process.execPath, [join(root, 'scripts', 'openapi.js'), next])) !== 0)
-      throw new Error('The API document could not be created, see the error above. dist is unchanged.')
-    if ((await run(process.execPath, [join(root, 'scripts', 'dashboard.js'), join(next, 'dashboard')])) !== 0)
-      throw new Error('The console could not be bundled, see the error above. dist is unchanged.')
-    writeFileSync(join(next, '.built-from'), builtFrom)
+    mkdirSync(next)
+    const makes = PARTS.map((part) =>
+      before[part.name] === builtFrom[part.name] ? reuse(part, next) : part.make(next),
+    )
+    // Waits for all of them: what runs on would write into a folder that is removed.
+    const failed = (await Promise.allSettled(makes)).find(({ status }) => status === 'rejected')
+    if (failed) throw failed.reason
+    writeFileSync(join(next, '.built-from'), JSON.stringify(builtFrom))
     if (existsSync(dist)) renameSync(dist, last)
     renameSync(next, dist)
   } finally {
     clean()
+  }
+}
+
+/** The fingerprint of each part of dist. */
+function lastBuild() {
+  const stamp = join(dist, '.built-from')
+  if (!existsSync(stamp)) return {}
+  try {
+    return JSON.parse(readFileSync(stamp, 'utf8'))
+  } catch {
+    // Written by a version that built all parts as one.
+    return {}
+  }
+}
+
+function reuse({ output }, folder) {
+  for (const name of output) cpSync(join(dist, name), join(folder, name), { recursive: true })
+}
+
+async function makeServer(folder) {
+  await compile('tsconfig.build.json', folder)
+  copyFilesOfPlugins(join(folder, 'plugins'))
+  await script('openapi.js', [folder], 'The API document could not be created')
+}
+
+async function makeClient(folder) {
+  await compile('client', join(folder, 'client'))
+  await script('bundle.js', [join(folder, 'client')], 'The uploader could not be bundled')
+}
+
+/** The packages of the console are removed after the build, unless they were there before it: only `npm run setup` keeps them. */
+async function makeConsole(folder) {
+  const isKept = hasPackages('dashboard')
+  try {
+    await ensurePackages('dashboard')
+    await script('dashboard.js', [join(folder, 'dashboard')], 'The console could not be bundled')
+    copyReference(join(folder, 'api-reference'))
+  } finally {
+    if (!isKept) await rm(join(root, 'dashboard/node_modules'), { recursive: true, force: true })
   }
 }
 
@@ -66,7 +129,7 @@ function copyFilesOfPlugins(folder) {
 
 /** Copies the files of the page `/docs/api`, so that the package is needed for builds only. */
 function copyReference(folder) {
-  const from = join(root, 'node_modules', 'swagger-ui-dist')
+  const from = join(root, 'dashboard/node_modules/swagger-ui-dist')
   mkdirSync(folder)
   for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'])
     copyFileSync(join(from, file), join(folder, file))
@@ -77,17 +140,23 @@ async function compile(project, folder) {
   if (code !== 0) throw new Error('The build failed, see the errors above. dist is unchanged.')
 }
 
+async function script(name, args, problem) {
+  const code = await run(process.execPath, [join(root, 'scripts', name), ...args])
+  if (code !== 0) throw new Error(`${problem}, see the error above. dist is unchanged.`)
+}
+
 /** A hash of the names and contents of all sources. File times are not reliable. */
-function fingerprint() {
+function fingerprint({ sources }) {
   const hash = createHash('sha256')
-  for (const file of [...FILES, ...FOLDERS.flatMap(sourcesIn).sort()]) {
+  for (const file of sources.flatMap(filesOf).sort())
     hash.update(`${file}\0`).update(readFileSync(join(root, file)))
-  }
   return hash.digest('hex')
 }
 
-function sourcesIn(folder) {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(m?tsx?|json|css|html|svg|bin|wasm)$/.test(entry.name))
+function filesOf(source) {
+  if (/\.(json|js)$/.test(source)) return [source]
+  return readdirSync(join(root, source), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(m?tsx?|js|json|css|html|svg|bin|wasm)$/.test(entry.name))
     .map((entry) => join(relative(root, entry.parentPath), entry.name))
+    .filter((file) => !file.includes('node_modules'))
 }

@@ -2,28 +2,35 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, run, say } from './run.js'
 
+/** The folders with packages of their own that development needs. Those of benchmarks and of the manual are installed by these. */
+export const ALL_PACKAGES = ['.', 'dashboard', 'test']
+
 /** npm writes this file at the very end, so an incomplete installation does not have it. */
 const INSTALLED = 'node_modules/.package-lock.json'
 
-/** Installs the npm packages of package-lock.json, unless they are installed. */
-export async function ensurePackages() {
-  if (absent().length === 0) return
-  say('Installing the npm packages (npm ci) ...')
+/**
+ * Installs the npm packages of a folder's package-lock.json, unless they are installed.
+ *
+ * @param {string} folder relative to the project: `.` is what the service and its build need, `dashboard` the console, `test` the
+ *   tests and checks
+ */
+export async function ensurePackages(folder = '.') {
+  if (hasPackages(folder)) return
+  say(`Installing the npm packages${folder === '.' ? '' : ` of ${folder}`} (npm ci) ...`)
   // The build needs the development packages, which npm leaves out under NODE_ENV=production.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
-  const code = await run('npm', args, { stdio: ['ignore', process.stderr, process.stderr] })
+  const stdio = ['ignore', process.stderr, process.stderr]
+  const code = await run('npm', args, { cwd: join(root, folder), stdio })
   if (code !== 0) throw new Error(`npm ci failed with exit code ${code}.`)
 }
 
-/** The packages of package-lock.json that are not installed in this version. Optional ones may be for other platforms. */
-function absent() {
-  const wanted = packagesOf('package-lock.json')
-  const here = existsSync(join(root, INSTALLED)) ? packagesOf(INSTALLED) : {}
-  return Object.keys(wanted).filter(
-    (path) => path !== '' && !wanted[path].optional && here[path]?.version !== wanted[path].version,
+/** Whether all packages of a folder are installed in the version of its lock. Optional ones may be for other platforms. */
+export function hasPackages(folder) {
+  if (!existsSync(join(root, folder, INSTALLED))) return false
+  const [wanted, here] = ['package-lock.json', INSTALLED].map((file) => packagesOf(join(root, folder, file)))
+  return Object.keys(wanted).every(
+    (path) => path === '' || wanted[path].optional || here[path]?.version === wanted[path].version,
   )
 }
 
-function packagesOf(lock) {
-  return JSON.parse(readFileSync(join(root, lock), 'utf8')).packages
-}
+const packagesOf = (lock) => JSON.parse(readFileSync(lock, 'utf8')).packages

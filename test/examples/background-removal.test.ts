@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { render } from '../../src/testing.ts'
@@ -10,11 +12,13 @@ import { uploadOne } from '../support/requests/client.ts'
 import { exchange, jsonOf } from '../support/requests/exchange.ts'
 import { PROJECT } from '../support/service.ts'
 
-const FOLDER = join(PROJECT, 'examples/plugins/background-removal')
+// A copy with the packages that `npm install` brings, as its README says.
+const FOLDER = await mkdtemp(join(tmpdir(), 'sluice-background-removal-'))
+await cp(join(PROJECT, 'examples/plugins/background-removal'), FOLDER, { recursive: true })
+await symlink(join(PROJECT, 'test/node_modules'), join(FOLDER, 'node_modules'))
 const PHOTOS = join(PROJECT, 'test/pipeline/image/faces/photos')
 
-// @ts-expect-error: an example in JavaScript has no types
-const { default: plugin } = await import('../../examples/plugins/background-removal/index.js')
+const { default: plugin } = await import(pathToFileURL(join(FOLDER, 'index.js')).href)
 
 /** The opacity of the pixel at these fractions of the sides, from 0 to 255. */
 async function opacityAt(bytes: Buffer, x: number, y: number): Promise<number> {
@@ -24,6 +28,7 @@ async function opacityAt(bytes: Buffer, x: number, y: number): Promise<number> {
 
 describe('the example plugin for background removal', () => {
   let photo: Buffer
+  after(() => rm(FOLDER, { recursive: true }))
   before(async () => {
     photo = await sharp(join(PHOTOS, 'astronaut.webp')).jpeg().toBuffer()
   })

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 
 type Packages = Record<string, { optionalDependencies?: Record<string, string> }>
@@ -13,13 +14,16 @@ const isLocked = (packages: Packages, path: string, name: string): boolean => {
 // npm leaves a build for another platform out of the lock when the registry does not have it. `npm ci` then refuses the
 // lock everywhere, and so does `npm start` in a new clone.
 describe('package-lock.json', () => {
-  it('has the optional packages of every platform', () => {
-    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Packages }
-    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
-      Object.keys(optionalDependencies)
-        .filter((name) => !isLocked(packages, path, name))
-        .map((name) => `${path}: ${name}`),
-    )
-    expect(missing).to.deep.equal([])
-  })
+  for (const folder of ['.', 'dashboard', 'test'])
+    it(`has the optional packages of every platform: ${folder}`, () => {
+      const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+        packages: Packages
+      }
+      const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+        Object.keys(optionalDependencies)
+          .filter((name) => !isLocked(packages, path, name))
+          .map((name) => `${path}: ${name}`),
+      )
+      expect(missing).to.deep.equal([])
+    })
 })

@@ -9,7 +9,7 @@ describe('source files', () => {
   const filesOf = (folder: string) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .map((file) => join(folder, file))
-      .filter((file) => /\.m?tsx?$/.test(file))
+      .filter((file) => /\.m?tsx?$/.test(file) && !file.includes('node_modules'))
   const files = ['src', 'plugins', 'config', 'client', 'dashboard']
     .flatMap(filesOf)
     .filter((file) => !/generated/.test(file))

@@ -19,23 +19,26 @@ import { expect } from 'chai'
 
 /**
  * npm that notes each call and "installs" a compiler, which notes each build of the service and "compiles" by copying. The
- * client library has no files here.
+ * client library and the console have no files here.
  */
 const NPM = `#!/bin/sh
-echo "npm $*" >> calls
+calls=../calls
+[ -d scripts ] && calls=calls
+echo "npm $* ($([ -d scripts ] && echo service || basename "$PWD"))" >> $calls
 sleep 0.2
 mkdir -p node_modules/.bin node_modules/swagger-ui-dist
 (cd node_modules/swagger-ui-dist && touch swagger-ui-bundle.js swagger-ui.css LICENSE NOTICE)
 cat > node_modules/.bin/tsc <<'END'
 #!/bin/sh
-[ "$2" = client ] && exit 0
+[ "$2" = client ] && exec mkdir -p "$4"
 echo tsc >> calls
-mkdir -p "$4/src" && cp src/main.ts "$4/src/main.js"
+mkdir -p "$4/src" "$4/plugins" "$4/config" && cp src/main.ts "$4/src/main.js"
 ! grep -q broken src/main.ts
 END
 chmod +x node_modules/.bin/tsc
 cp package-lock.json node_modules/.package-lock.json
 `
+const FS = `import fs from 'node:fs'`
 const SERVER = `console.log('arguments', ...process.argv.slice(2)); process.exitCode = 7`
 const LOCK = {
   packages: {
@@ -90,15 +93,19 @@ describe('scripts', () => {
     const filter = (path: string) => !path.endsWith('node_modules')
     for (const path of ['scripts', 'package.json'])
       cpSync(path, join(folder, path), { recursive: true, filter })
-    for (const name of ['src', 'plugins', 'config', 'client', 'dashboard', 'bin'])
+    for (const name of ['src', 'plugins', 'config', 'client', 'dashboard', 'test', 'bin'])
       mkdirSync(join(folder, name))
     for (const name of ['tsconfig.json', 'tsconfig.build.json']) save(name, '{}')
     save('package-lock.json', JSON.stringify(LOCK))
     save('src/main.ts', SERVER)
     // It imports what was built.
-    save('scripts/openapi.js', '')
+    save('scripts/openapi.js', `${FS}; fs.writeFileSync(process.argv[2] + '/openapi.json', '{}')`)
     save('scripts/bundle.js', '')
-    save('scripts/dashboard.js', '')
+    save(
+      'scripts/dashboard.js',
+      `${FS}; fs.mkdirSync(process.argv[2]); fs.appendFileSync('calls', 'console\\n')`,
+    )
+    for (const name of ['dashboard', 'test']) save(`${name}/package-lock.json`, JSON.stringify(LOCK))
     save('bin/npm', NPM, 0o755)
   })
 
@@ -108,7 +115,30 @@ describe('scripts', () => {
     const { code, stdout } = await node(['scripts/start.js', '--help'])
     expect(stdout).to.equal('arguments --help\n')
     expect(code).to.equal(7)
-    expect(calls()).to.deep.equal(['npm ci --include=dev --no-audit --no-fund --loglevel=error', 'tsc'])
+    const npm = 'npm ci --include=dev --no-audit --no-fund --loglevel=error'
+    expect(calls().slice(0, 1)).to.deep.equal([`${npm} (service)`])
+    expect(calls().slice(1).sort()).to.deep.equal(['console', `${npm} (dashboard)`, 'tsc'])
+  })
+
+  it('start removes the packages of the console after the build, unless they were there', async () => {
+    await node(['scripts/start.js'])
+    expect(existsSync(join(folder, 'dashboard/node_modules'))).to.equal(false)
+    await node(['scripts/setup.js'])
+    save('dashboard/page.tsx', '')
+    await node(['scripts/start.js'])
+    expect(existsSync(join(folder, 'dashboard/node_modules'))).to.equal(true)
+  })
+
+  it('start builds only what has changed', async () => {
+    await node(['scripts/start.js'])
+    const first = calls().length
+    save('dashboard/page.tsx', '')
+    await node(['scripts/setup.js'])
+    await node(['scripts/start.js'])
+    save('plugins/one.ts', '')
+    expect((await node(['scripts/start.js'])).code).to.equal(7)
+    const builds = calls().filter((call) => !call.startsWith('npm'))
+    expect(builds.slice(first - 2)).to.deep.equal(['console', 'tsc'])
   })
 
   it('start gives Node the options that it needs at start-up, unless the environment sets them', async () => {
@@ -174,7 +204,7 @@ describe('scripts', () => {
     await node(['scripts/start.js'])
     const { stdout, stderr } = await node(['scripts/start.js'])
     expect({ stdout, stderr }).to.deep.equal({ stdout: 'arguments\n', stderr: '' })
-    expect(calls()).to.have.length(2)
+    expect(calls()).to.have.length(4)
   })
 
   it('start builds again when a source was changed or deleted', async () => {
@@ -186,7 +216,7 @@ describe('scripts', () => {
     await node(['scripts/start.js'])
     save('plugins/beside.mts', '')
     await node(['scripts/start.js'])
-    expect(calls().slice(1)).to.deep.equal(['tsc', 'tsc', 'tsc', 'tsc'])
+    expect(calls().filter((call) => call === 'tsc')).to.have.length(4)
   })
 
   it('start installs again when the lock file has another version, or when an installation is incomplete', async () => {
@@ -195,13 +225,13 @@ describe('scripts', () => {
     await node(['scripts/start.js'])
     save('node_modules/.package-lock.json', '{"packages":{}}')
     await node(['scripts/start.js'])
-    expect(calls().filter((call) => call.startsWith('npm'))).to.have.length(3)
+    expect(calls().filter((call) => call.endsWith('(service)'))).to.have.length(3)
   })
 
   it('two starts at the same time install and build once', async () => {
     const both = await Promise.all([node(['scripts/start.js']), node(['scripts/start.js'])])
     expect(both.map(({ stdout }) => stdout)).to.deep.equal(['arguments\n', 'arguments\n'])
-    expect(calls()).to.have.length(2)
+    expect(calls()).to.have.length(4)
   })
 
   it('a failed build leaves the previous one in place', async () => {
@@ -279,7 +309,6 @@ Failed: one of them would pass
     const file = (name: string) => `import './shared.js'
       it('${name} runs', () => {})`
     const files = Object.fromEntries(names.map((name) => [name, file(name)]))
-    mkdirSync(join(folder, 'test'))
     save('test/shared.js', server)
     const { code, stdout } = await testing(files)
     expect(code).to.equal(0)
@@ -324,7 +353,8 @@ Failed: one of them would pass
       ['node_modules/.bin/mocha', '../mocha/bin/mocha.js'],
     ] as const)
       if (!existsSync(join(folder, path))) symlinkSync(target, join(folder, path))
-    save('node_modules/.bin/c8', '#!/bin/sh\necho "c8 $*"\n', 0o755)
+    mkdirSync(join(folder, 'test/node_modules/.bin'), { recursive: true })
+    save('test/node_modules/.bin/c8', '#!/bin/sh\necho "c8 $*"\n', 0o755)
     for (const [name, content] of Object.entries(files)) {
       mkdirSync(join(folder, 'test', name, '..'), { recursive: true })
       save(`test/${name}.test.js`, content)

@@ -1,5 +1,8 @@
 import { COMMON } from '../texts/common.ts'
-import icon from './icon.svg'
+import file from './icon.svg'
+
+// Next to the script: the page itself may have any path.
+const icon = new URL(file, import.meta.url).href
 
 /** The mark and the name of the product. */
 export function Logo() {

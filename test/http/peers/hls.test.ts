@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { film, longFilm } from '../../support/media/videos.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { uploadOne } from '../../support/requests/client.ts'
+import { PROJECT } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 interface Played {
@@ -91,7 +93,7 @@ onOneBackend('hls.js in Chromium', (start) => {
     long = await longFilm()
     const colours = ['red', 'green', 'blue', 'red', 'green', 'blue']
     ;[chromium, source] = await Promise.all([startChromium(), film({ colours, width: 600, height: 450 })])
-    const hlsJs = createRequire(import.meta.url).resolve('hls.js/dist/hls.min.js')
+    const hlsJs = createRequire(join(PROJECT, 'dashboard', 'package.json')).resolve('hls.js/dist/hls.min.js')
     await chromium.evaluate(`${await readFile(hlsJs, 'utf8')};undefined`)
   })
   after(() => chromium.stop())

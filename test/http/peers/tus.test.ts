@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { build } from 'esbuild'
 import { type HttpRequest, Upload } from 'tus-js-client'
@@ -8,7 +9,7 @@ import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import type { WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { noise, tus } from '../../support/requests/tus.ts'
-import type { Service } from '../../support/service.ts'
+import { PROJECT, type Service } from '../../support/service.ts'
 
 const MIB = 1024 ** 2
 
@@ -71,7 +72,7 @@ async function servePage(): Promise<Server> {
   const { outputFiles } = await build({
     stdin: {
       contents: `import Uppy from '@uppy/core'; import Tus from '@uppy/tus'; Object.assign(window, { Uppy, Tus })`,
-      resolveDir: import.meta.dirname,
+      resolveDir: join(PROJECT, 'dashboard'),
     },
     bundle: true,
     write: false,

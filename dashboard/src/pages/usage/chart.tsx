@@ -1,4 +1,3 @@
-import 'uplot/dist/uPlot.min.css'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import type uPlot from 'uplot'
 import { USAGE } from '../../texts/usage.ts'

@@ -1,4 +1,3 @@
-import 'sonner/dist/styles.css'
 import { Toaster as Sonner, toast as sonner } from 'sonner'
 import { COMMON } from '../../texts/common.ts'
 import { useTheme } from '../theme.ts'

@@ -1,4 +1,3 @@
-import './details.css'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { FileX } from 'lucide-react'
