@@ -68,7 +68,6 @@ await command(async () => {
     throw new Error(`expected images, videos, encoders, scale or nothing, received ${received}`)
   }
   await alone(projectLock, async () => {
-    await ensurePackages()
     await ensurePackages('scripts/bench')
     await ensureBuilt()
   })

@@ -1,6 +1,5 @@
 import { build } from './ready/dist.js'
 import { alone, projectLock } from './ready/lock.js'
-import { ensurePackages } from './ready/node-modules.js'
 import { checkNode } from './ready/node-version.js'
 import { command } from './ready/run.js'
 
@@ -11,8 +10,5 @@ Compiles src, plugins and config into a clean dist. Installs missing npm package
 await command(async () => {
   if (process.argv.includes('--help')) return console.log(HELP)
   checkNode()
-  await alone(projectLock, async () => {
-    await ensurePackages()
-    await build()
-  })
+  await alone(projectLock, build)
 })

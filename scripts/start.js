@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensureBuilt } from './ready/dist.js'
 import { alone, projectLock } from './ready/lock.js'
-import { ensurePackages } from './ready/node-modules.js'
 import { checkNode } from './ready/node-version.js'
 import { command, root } from './ready/run.js'
 
@@ -20,10 +19,7 @@ await command(async () => {
       'This package is not built, and cannot be built outside of a clone. Run npm start in a clone of the repository, or npm run build there before npm pack.',
     )
   }
-  await alone(projectLock, async () => {
-    await ensurePackages()
-    await ensureBuilt()
-  })
+  await alone(projectLock, ensureBuilt)
 })
 
 // Runs in this process, so signals, arguments and exit code need not be forwarded.

@@ -39,46 +39,55 @@ const PARTS = [
     name: 'console',
     output: ['dashboard', 'api-reference'],
     sources: ['package-lock.json', 'client', 'dashboard', 'scripts/dashboard.js'],
+    packages: 'dashboard',
     make: makeConsole,
   },
 ]
 
-/** Builds, unless dist was built from the current sources. */
+/** Installs what the service needs, and builds, unless dist was built from the current sources. */
 export async function ensureBuilt() {
   const last = lastBuild()
   if (PARTS.some((part) => last[part.name] !== fingerprint(part))) await build()
+  else await ensurePackages()
 }
 
 /**
- * Builds the parts whose sources have changed, at the same time, into a temporary folder, then renames it to dist. A server that
- * is started during the build, as by another test run, finds the old or the new build, never a partial one. A failed build
- * changes nothing.
+ * Installs what is missing, and builds the parts whose sources have changed, at the same time, into a temporary folder, then
+ * renames it to dist. A server that is started during the build, as by another test run, finds the old or the new build, never a
+ * partial one. A failed build changes nothing.
  */
 export async function build() {
   const [next, last] = [join(root, 'dist-next'), join(root, 'dist-last')]
   const clean = () => [next, last].map((folder) => rmSync(folder, { recursive: true, force: true }))
   clean()
-  say('Building dist ...')
   // Computed before the compiler runs: a file saved during the build makes this build out of date.
   const builtFrom = Object.fromEntries(PARTS.map((part) => [part.name, fingerprint(part)]))
   const before = lastBuild()
+  const isChanged = (part) => before[part.name] !== builtFrom[part.name]
+  // The packages of the console are removed after the build, unless they were there before it: only `npm run setup` keeps them.
+  const isKept = hasPackages('dashboard')
   // The commands in package.json must be executable. A ZIP of the repository has no modes.
   const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)
   try {
+    const packages = new Set(PARTS.filter(isChanged).map(({ packages = '.' }) => packages))
+    await all([...packages.add('.')].map((folder) => ensurePackages(folder)))
+    say('Building dist ...')
     mkdirSync(next)
-    const makes = PARTS.map((part) =>
-      before[part.name] === builtFrom[part.name] ? reuse(part, next) : part.make(next),
-    )
-    // Waits for all of them: what runs on would write into a folder that is removed.
-    const failed = (await Promise.allSettled(makes)).find(({ status }) => status === 'rejected')
-    if (failed) throw failed.reason
+    await all(PARTS.map((part) => (isChanged(part) ? part.make(next) : reuse(part, next))))
     writeFileSync(join(next, '.built-from'), JSON.stringify(builtFrom))
     if (existsSync(dist)) renameSync(dist, last)
     renameSync(next, dist)
   } finally {
     clean()
+    if (!isKept) await rm(join(root, 'dashboard/node_modules'), { recursive: true, force: true })
   }
+}
+
+/** Waits for all, also when one has failed: what runs on would write into a folder that is removed. */
+async function all(promises) {
+  const failed = (await Promise.allSettled(promises)).find(({ status }) => status === 'rejected')
+  if (failed) throw failed.reason
 }
 
 /** The fingerprint of each part of dist. */
@@ -93,7 +102,7 @@ function lastBuild() {
   }
 }
 
-function reuse({ output }, folder) {
+async function reuse({ output }, folder) {
   for (const name of output) cpSync(join(dist, name), join(folder, name), { recursive: true })
 }
 
@@ -108,16 +117,9 @@ async function makeClient(folder) {
   await script('bundle.js', [join(folder, 'client')], 'The uploader could not be bundled')
 }
 
-/** The packages of the console are removed after the build, unless they were there before it: only `npm run setup` keeps them. */
 async function makeConsole(folder) {
-  const isKept = hasPackages('dashboard')
-  try {
-    await ensurePackages('dashboard')
-    await script('dashboard.js', [join(folder, 'dashboard')], 'The console could not be bundled')
-    copyReference(join(folder, 'api-reference'))
-  } finally {
-    if (!isKept) await rm(join(root, 'dashboard/node_modules'), { recursive: true, force: true })
-  }
+  await script('dashboard.js', [join(folder, 'dashboard')], 'The console could not be bundled')
+  copyReference(join(folder, 'api-reference'))
 }
 
 /** Copies the files that plugins read, with their licences. The compiler leaves them out. */
