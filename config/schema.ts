@@ -203,6 +203,11 @@ export const VARIABLES = {
     default: 'auto',
     help: 'Whether a 200 has the header "Content-Range: bytes 0 - <size>". auto: except through a proxy and for aria2.',
   }),
+  NO_COMPRESSION: oneOf({
+    words: ['0', '1'],
+    default: '0',
+    help: 'Whether texts (SVG, JSON, CSV, HTML, playlists, …) are sent as they are to clients that accept Brotli or gzip. 1: for a proxy in front that compresses them.',
+  }),
   WEB_CONCURRENCY: integer({
     min: 1,
     max: 64,

@@ -64,7 +64,7 @@ export async function build() {
   const builtFrom = Object.fromEntries(PARTS.map((part) => [part.name, fingerprint(part)]))
   const before = lastBuild()
   const isChanged = (part) => before[part.name] !== builtFrom[part.name]
-  // The packages of the console are removed after the build, unless they were there before it: only `npm run setup` keeps them.
+  // The packages of the console are removed after the build, unless `npm run setup` has installed them.
   const isKept = hasPackages('dashboard')
   // The commands in package.json must be executable. A ZIP of the repository has no modes.
   const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -18,12 +18,14 @@ import { usesOffice } from '../pipeline/plan/runs-as-job.ts'
 import { createAdmission } from '../pipeline/run/admission.ts'
 import { copyPlans, internalPlugin } from '../pipeline/run/copy-plans.ts'
 import { createDispatcher } from '../pipeline/run/dispatch.ts'
+import { encodingRunner } from '../pipeline/run/encoding-plan.ts'
 import { informedRunner } from '../pipeline/run/info-plan.ts'
 import { createChildRunner } from '../pipeline/run/remote-runner.ts'
 import { createRunner } from '../pipeline/run/run.ts'
 import { createSmallerCopies } from '../pipeline/run/smaller-copies.ts'
 import { createPool } from '../process/child-pool/pool.ts'
 import { createDeliveries } from '../service/delivery/deliver.ts'
+import { withEncodedCopies } from '../service/delivery/encoded-copies.ts'
 import { createFilePlans } from '../service/delivery/find-planned.ts'
 import { MEDIA_KINDS } from '../service/delivery/media-job.ts'
 import { createMediaJobs } from '../service/delivery/media-jobs.ts'
@@ -79,7 +81,7 @@ export function openTransformations(
   const env = transformerEnvironment()
   const plans = copyPlans(internalPlugin(reduce))
   const pool = createPool({ script: TRANSFORMER, setup, env, most: atOnce, maxMemoryBytes, log })
-  const run = createDispatcher({
+  const dispatch = createDispatcher({
     engines,
     admit,
     look,
@@ -95,6 +97,7 @@ export function openTransformations(
     hangMs: config.TRANSFORM_KILL_SECONDS * 1000,
     metrics,
   })
+  const run = encodingRunner(dispatch)
   const uses = createNotedUses({ index, log })
   const assets = createAssets({ originals, buckets })
   const limits = limitsOf(config)
@@ -156,7 +159,7 @@ export function openTransformations(
     measure: (source, signal) => sizeInHeader(source, { limits, signal }),
     look,
   })
-  const deliveries = createDeliveries({
+  const plainDeliveries = createDeliveries({
     originals,
     filePlans: createFilePlans({ originals, sizes, plan }),
     derivations,
@@ -169,6 +172,10 @@ export function openTransformations(
     uses,
     onLimit: chain.onLimit,
   })
+  const deliveries =
+    config.NO_COMPRESSION === '1'
+      ? plainDeliveries
+      : withEncodedCopies(plainDeliveries, { originals, derivations, uses, log })
   return {
     admit,
     assets,

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -28,7 +28,6 @@ async function opacityAt(bytes: Buffer, x: number, y: number): Promise<number> {
 
 describe('the example plugin for background removal', () => {
   let photo: Buffer
-  after(() => rm(FOLDER, { recursive: true }))
   before(async () => {
     photo = await sharp(join(PHOTOS, 'astronaut.webp')).jpeg().toBuffer()
   })

@@ -9,6 +9,16 @@ function withImports(script: string): string[] {
   return [script, ...imports.flatMap(([, path = '']) => withImports(join(dirname(script), path)))]
 }
 
+// Issue 30: with those of the tests and the console, it was twice that.
+const INSTALLED_MAX_MB = 250
+
+describe('the packages that npm start installs', () => {
+  it(`take at most ${INSTALLED_MAX_MB} MB`, () => {
+    const { stdout } = spawnSync('du', ['-sm', 'node_modules'], { encoding: 'utf8' })
+    expect(Number.parseInt(stdout, 10)).to.be.within(50, INSTALLED_MAX_MB)
+  })
+})
+
 describe('the npm package', () => {
   let files: string[]
   before(() => {

@@ -1,6 +1,6 @@
+import * as Slot from '@radix-ui/react-slot'
 import { clsx } from 'clsx'
 import { LoaderCircle } from 'lucide-react'
-import { Slot } from 'radix-ui'
 import type { ComponentProps, ReactNode } from 'react'
 import { Tooltip } from './overlays/tooltip.tsx'
 

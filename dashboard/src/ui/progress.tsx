@@ -1,5 +1,5 @@
+import * as Radix from '@radix-ui/react-progress'
 import { clsx } from 'clsx'
-import { Progress as Radix } from 'radix-ui'
 
 /** How much is done, from 0 to 1. Undefined: not known yet. */
 export function Progress({

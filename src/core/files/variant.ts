@@ -1,4 +1,5 @@
 import { sha256 } from '../bytes/digest.ts'
+import { ENCODINGS, type Encoding } from '../media/encodings.ts'
 import { COPY_SIDE, PROXY_SIDES, type ProxyName } from '../media/smaller-copies.ts'
 import { derivativeKey, type ObjectKey } from './object-key.ts'
 
@@ -20,12 +21,26 @@ export function proxyVariant({ side, page }: ProxyName): string {
 const PAGE_PROXY = 'proxy-p'
 const PROXY_VARIANTS: readonly string[] = PROXY_SIDES.map((side) => proxyVariant({ side, page: 1 }))
 
-/** Reserved variants of which each original has at most one. Those of proxies of further pages are not among them. */
-export const RESERVED_VARIANTS: readonly string[] = [INFORMATION_VARIANT, ...PROXY_VARIANTS]
+/**
+ * The variant of a compressed copy.
+ *
+ * @param source the bytes of a derivative; undefined for the original. A derivative may be rendered again, with other bytes
+ */
+export function encodedVariant(encoding: Encoding, source?: Uint8Array): string {
+  return source === undefined ? encoding : `${encoding}-${sha256(source).slice(0, 16)}`
+}
+
+const ENCODED_DERIVATIVE = new RegExp(`^(?:${ENCODINGS.join('|')})-[0-9a-f]{16}$`)
+
+/**
+ * Reserved variants of which each original has at most one. Those of proxies of further pages, and of compressed copies of
+ * derivatives, are not among them.
+ */
+export const RESERVED_VARIANTS: readonly string[] = [INFORMATION_VARIANT, ...PROXY_VARIANTS, ...ENCODINGS]
 
 /** Whether no query leads to this variant. Such derivatives are not listed, not counted, and not delivered by their name. */
 export function isReservedVariant(variant: string): boolean {
-  return RESERVED_VARIANTS.includes(variant) || isPageProxyVariant(variant)
+  return RESERVED_VARIANTS.includes(variant) || isFurtherCopy(variant)
 }
 
 /** Whether a derivative of this original has a reserved variant. */
@@ -38,15 +53,33 @@ export function isProxyVariant(variant: string): boolean {
   return PROXY_VARIANTS.includes(variant) || isPageProxyVariant(variant)
 }
 
+/** The encoding of a compressed copy; undefined for any other variant. */
+export function encodingOf(variant: string): Encoding | undefined {
+  return ENCODINGS.find(
+    (encoding) =>
+      variant === encoding || (ENCODED_DERIVATIVE.test(variant) && variant.startsWith(`${encoding}-`)),
+  )
+}
+
+/** Whether this is a copy that clients do not know of: a proxy, or a compressed copy. */
+export function isCopyVariant(variant: string): boolean {
+  return isProxyVariant(variant) || encodingOf(variant) !== undefined
+}
+
 /** Whether this is the variant of the proxy of a page after the first. */
 function isPageProxyVariant(variant: string): boolean {
   return variant.startsWith(PAGE_PROXY) && /^[1-9]\d*$/.test(variant.slice(PAGE_PROXY.length))
 }
 
-/** Whether a derivative of this original is the proxy of a page after the first. */
-export function isPageProxyKey(original: ObjectKey, derivative: ObjectKey): boolean {
+/** Whether an original may have many of these copies: proxies of pages after the first, and compressed copies of derivatives. */
+function isFurtherCopy(variant: string): boolean {
+  return isPageProxyVariant(variant) || ENCODED_DERIVATIVE.test(variant)
+}
+
+/** The same, for a derivative of this original. */
+export function isFurtherCopyKey(original: ObjectKey, derivative: ObjectKey): boolean {
   const variant = variantIn(original, derivative)
-  return variant !== undefined && isPageProxyVariant(variant)
+  return variant !== undefined && isFurtherCopy(variant)
 }
 
 /** Undefined for a derivative of another original. */

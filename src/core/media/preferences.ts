@@ -1,3 +1,5 @@
+import { acceptedEncoding, ENCODINGS, type Encoding } from './encodings.ts'
+
 /**
  * What a browser states about itself in request headers. A plan may depend on it, and then responses have `Vary`. The
  * numbers are rounded to few steps, so that requests cannot lead to any number of derivatives.
@@ -9,6 +11,8 @@ export interface Preferences {
   dpr?: number
   /** The width of the image in device pixels: from 100 to 4000, in steps of 100. */
   width?: number
+  /** The preferred encoding of a complete response. Absent for a request for a part of a file: parts are never compressed. */
+  encoding?: Encoding
 }
 
 export type Preference = keyof Preferences
@@ -28,6 +32,7 @@ const HEADERS: Readonly<Record<Preference, readonly string[]>> = {
   accept: ['Accept'],
   dpr: DPR_HINTS,
   width: [...WIDTH_HINTS, ...VIEWPORT_HINTS, ...DPR_HINTS],
+  encoding: ['Accept-Encoding'],
 }
 
 // Screens have at most 4 device pixels per CSS pixel. A wider image than 4000 pixels is requested with a number.
@@ -53,6 +58,8 @@ export function preferencesOf(headers: Headers): Preferences {
   if (typeof accept === 'string' && accept !== '') preferences.accept = accept
   if (dpr !== undefined) preferences.dpr = dpr
   if (width !== undefined) preferences.width = width
+  const encoding = headers.range === undefined ? encodingIn(headers['accept-encoding']) : undefined
+  if (encoding !== undefined) preferences.encoding = encoding
   return preferences
 }
 
@@ -68,7 +75,11 @@ export function headersOf(names: readonly Preference[]): string[] {
 
 /** The client hints among these headers, for `Accept-CH`. */
 export function hintsOf(names: readonly Preference[]): string[] {
-  return headersOf(names.filter((name) => name !== 'accept'))
+  return headersOf(names.filter((name) => name !== 'accept' && name !== 'encoding'))
+}
+
+function encodingIn(header: Headers[string]): Encoding | undefined {
+  return typeof header === 'string' ? acceptedEncoding(header, ENCODINGS) : undefined
 }
 
 /** @param fields names of headers, in lower case */

@@ -18,10 +18,10 @@ export interface ProxyName {
 }
 
 /**
- * Maximum of stored copies of pages after the first, per document. A copy of a page has 0.1 to 1 MB, and a reader pages through
- * neighbours: the least recently used copy is evicted for a further one.
+ * Maximum of stored copies of pages after the first, and of compressed copies of derivatives, per original. A copy of a page has
+ * 0.1 to 1 MB, and a reader pages through neighbours: the least recently used copy is evicted for a further one.
  */
-export const MAX_PAGE_PROXIES = 16
+export const MAX_FURTHER_COPIES = 16
 
 // The sides of outputs are rounded to whole pixels.
 const TOLERANCE = 1.005

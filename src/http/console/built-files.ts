@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import type { Encoding } from './accepted-encoding.ts'
+import type { Encoding } from '../../core/media/encodings.ts'
 
 // `npm run build` bundles the console into dist/dashboard. The second folder is that of a service that runs from its sources.
 const FOLDERS = [['dashboard'], ['dist', 'dashboard']]

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Router } from 'express'
 import helmet from 'helmet'
+import { acceptedEncoding } from '../../core/media/encodings.ts'
 import { methodNotAllowed, routeNotFound } from '../problem.ts'
-import { acceptedEncoding } from './accepted-encoding.ts'
 import { builtConsole } from './built-files.ts'
 
 const YEAR_SECONDS = 31_536_000

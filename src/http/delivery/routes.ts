@@ -2,6 +2,7 @@ import { type Request, Router } from 'express'
 import { deliveryUrl } from '../../core/files/delivery-url.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
+import { preferencesOf } from '../../core/media/preferences.ts'
 import { DOWNLOAD_WORD, isIgnoredParam } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
@@ -10,6 +11,7 @@ import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
+import { anonymousCallerOf } from '../caller/client-ip.ts'
 import type { HotCacheWriter } from '../hot/cache-writer.ts'
 import { createOrRedirect } from '../moves/redirect.ts'
 import { methodNotAllowed } from '../problem.ts'
@@ -73,7 +75,14 @@ export function deliverRoutes({
     .get(
       orRedirect(async (req, res) => {
         const { client, path, query } = callerByToken(req, clients)
-        const delivery = await deliveries.object({ client, path })
+        const signal = clientGone(res)
+        const delivery = await deliveries.object({
+          client,
+          caller: anonymousCallerOf(req),
+          path,
+          preferences: preferencesOf(req.headers),
+          signal,
+        })
         const given = limitedPairs(query).find(
           ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
         )
@@ -83,7 +92,7 @@ export function deliverRoutes({
           etag: etagOf(delivery),
           fullContentRange,
           readers,
-          signal: clientGone(res),
+          signal,
           addToCache,
         }
         await sendDelivery(req, res, { delivery, ...options })

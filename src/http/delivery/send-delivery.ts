@@ -32,7 +32,14 @@ export interface SendDeliveryOptions
     Lifetime {
   delivery: Pick<
     Delivery,
-    'asset' | 'originalName' | 'newFormat' | 'variesBy' | 'fallbackReason' | 'isUnstored' | 'notes'
+    | 'asset'
+    | 'encoding'
+    | 'originalName'
+    | 'newFormat'
+    | 'variesBy'
+    | 'fallbackReason'
+    | 'isUnstored'
+    | 'notes'
   >
   /**
    * The name to save the file under, empty for its own name; absent when it is displayed, not downloaded. Without an extension, it
@@ -47,10 +54,11 @@ export async function sendDelivery(
   res: Response,
   { delivery, download, isHeld = false, ...options }: SendDeliveryOptions,
 ): Promise<void> {
-  const { asset, variesBy, fallbackReason, isUnstored } = delivery
+  const { asset, encoding, variesBy, fallbackReason, isUnstored } = delivery
   setTransformHeader(res, delivery)
   await sendAsset(req, res, {
     asset,
+    encoding,
     variesBy,
     ...options,
     isHeld: isHeld || isUnstored,

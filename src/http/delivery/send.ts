@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'express'
 import { type Asset, type ByteRange, lengthOf, readWhole } from '../../core/bytes/asset.ts'
 import { parseRange } from '../../core/bytes/byte-range.ts'
+import type { Encoding } from '../../core/media/encodings.ts'
 import { isActiveContent } from '../../core/media/formats.ts'
 import { headersOf, hintsOf, type Preference } from '../../core/media/preferences.ts'
 import { Problem } from '../../core/problem.ts'
@@ -35,6 +36,8 @@ export const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
 
 export interface SendOptions extends Lifetime {
   asset: Asset
+  /** The encoding of the bytes. */
+  encoding?: Encoding | undefined
   /** The object's key, unquoted. Undefined for a file that may still change: it is sent completely, and not cached. */
   etag: string | undefined
   fullContentRange: FullContentRange
@@ -130,6 +133,7 @@ function setContent(
   res: Response,
   {
     asset,
+    encoding,
     downloadName,
     fullContentRange,
     payload,
@@ -138,6 +142,7 @@ function setContent(
 ): void {
   if (downloadName !== undefined) res.setHeader('Content-Disposition', attachment(downloadName))
   res.setHeader('Content-Type', payload.mediaType)
+  if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
   res.setHeader('Content-Length', payload.size)
   if (isActiveContent(asset.mediaType)) {
     res.setHeader(
@@ -152,7 +157,9 @@ function setContent(
     if (range && !another) res.setHeader('Content-Range', contentRange(range, asset))
     return
   }
-  if (hasFullContentRange(req, fullContentRange)) res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
+  // Ranges are those of the file itself.
+  if (encoding === undefined && hasFullContentRange(req, fullContentRange))
+    res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
 }
 
 /**

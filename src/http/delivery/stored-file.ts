@@ -101,9 +101,10 @@ function changedAt(delivery: Delivery, at: number): Delivery {
   return { ...delivery, asset: withLastModified(asset, Math.max(at, asset.lastModified.getTime())) }
 }
 
-/** The entity tag, unquoted; undefined for playlists that still change. */
-export function etagOf({ key, isPartial }: Delivery): string | undefined {
-  return isPartial ? undefined : key
+/** The entity tag, unquoted; undefined for playlists that still change. Compressed bytes have a tag of their own. */
+export function etagOf({ key, isPartial, encoding }: Delivery): string | undefined {
+  if (isPartial) return undefined
+  return encoding === undefined ? key : `${key};${encoding}`
 }
 
 /** The same error; if it has the URL of a job, that URL is signed like the request's. */

@@ -24,6 +24,7 @@ const OWN_HEADERS = new Set(['x-request-id', 'content-range'])
 const CONTENT_HEADERS = new Set([
   'content-disposition',
   'content-type',
+  'content-encoding',
   'content-length',
   'content-security-policy',
 ])
@@ -49,6 +50,7 @@ export function createHotCacheWriter(cache: HotCache, ends: Pick<RequestEnds, 'p
           headers: flat(names),
           validators: flat(names.filter((name) => !CONTENT_HEADERS.has(name.toLowerCase()))),
           ...(isSmall && body ? { body } : {}),
+          ...(delivery.encoding ? { isEncoded: true as const } : {}),
           etag,
           lastModified: asset.lastModified,
           ...(signature?.until === undefined ? {} : { until: signature.until }),

@@ -18,6 +18,8 @@ export interface HotResponse {
   validators: readonly string[]
   /** Absent for a large file: it is read from the bucket again. */
   body?: Buffer
+  /** Whether the bytes are compressed: no part of them is sent. */
+  isEncoded?: true
   /** Quoted. */
   etag: string
   lastModified: Date

@@ -225,7 +225,7 @@ function headersOf(
   if (range) {
     replace(all, 'Content-Length', String(lengthOf(range)))
     all.push('Content-Range', contentRange(range, { size }))
-  } else if (status === 200 && hasFullContentRange(req, fullContentRange))
+  } else if (status === 200 && !found.isEncoded && hasFullContentRange(req, fullContentRange))
     all.push('Content-Range', `bytes 0 - ${size}`)
   return all
 }

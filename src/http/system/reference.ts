@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { Router } from 'express'
 import helmet from 'helmet'
 import { methodNotAllowed, routeNotFound } from '../problem.ts'
 
 // `npm run build` copies the files of the package into dist. From the sources, the package itself serves.
 const BUILT = join(import.meta.dirname, '..', '..', '..', 'api-reference')
+const PACKAGE = join(import.meta.dirname, '..', '..', '..', 'dashboard', 'node_modules', 'swagger-ui-dist')
 const FILES: ReadonlySet<string> = new Set(['swagger-ui-bundle.js', 'swagger-ui.css'])
 const START = 'start.js'
 // Browsers revalidate by ETag: after an upgrade, an old script must not meet a new page.
@@ -18,9 +18,7 @@ const CACHE_CONTROL = 'public, max-age=0, must-revalidate'
  */
 export function referenceRoutes(): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  const folder = existsSync(BUILT)
-    ? BUILT
-    : dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
+  const folder = existsSync(BUILT) ? BUILT : PACKAGE
   const headers = helmet({
     strictTransportSecurity: false,
     referrerPolicy: { policy: 'no-referrer' },

@@ -2,6 +2,7 @@ import type { Asset } from '../../core/bytes/asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey, OriginalName } from '../../core/files/object-key.ts'
+import type { Encoding } from '../../core/media/encodings.ts'
 import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Preference, Preferences } from '../../core/media/preferences.ts'
@@ -70,6 +71,8 @@ export interface Delivery {
   isUnstored?: true
   /** Set when the file was stored before this request, and does not change. */
   stored?: StoredSource
+  /** Set when the bytes are compressed. The key is that of the file itself. */
+  encoding?: Encoding
 }
 
 /** A delivery without what depends on the query of the request. */
@@ -104,7 +107,9 @@ export interface Deliveries {
     request: Pick<DeliveryRequest, 'client' | 'caller' | 'query'> & { original: OriginalName },
   ): Promise<JobStatus | undefined>
   /** The object with this key: an original or a stored derivative, unmodified. @throws Problem 400, 404 */
-  object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
+  object(
+    request: Pick<DeliveryRequest, 'client' | 'caller' | 'path' | 'preferences' | 'signal'>,
+  ): Promise<Delivery>
   /** Counts and notes another delivery of a stored file, by a cache of responses. */
   noteRepeated(source: StoredSource): void
 }

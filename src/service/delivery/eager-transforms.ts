@@ -131,7 +131,7 @@ export function createEagerTransforms({
     if (!delivery) return
     await derivations.ended(client, delivery.key)
     const isThere = async (path: ObjectKey) =>
-      (await unlessStatus(404, deliveries.object({ client, path }))) !== undefined
+      (await unlessStatus(404, deliveries.object({ ...wanted, path }))) !== undefined
     if ((await isThere(delivery.key)) || !(await isThere(original))) return
     throw new Error('the derivative was rendered but could not be stored')
   }

@@ -13,6 +13,8 @@ export interface DeriveRequest extends FoundOriginal {
   plan: Plan
   /** The derivative that is the source, instead of the original. It is stored. */
   from?: ObjectKey | undefined
+  /** The bytes that are the source, instead of those of the original. */
+  source?: Asset
   /** Whether the derivative is evicted after all others: requested by a preset, in advance, or by a trusted caller. */
   isHeld?: boolean
   /** The time limit of the render; default: that of images. */

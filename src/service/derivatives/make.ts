@@ -2,7 +2,7 @@ import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
 import { bytesOfDerivatives, type DerivativeLimits } from '../../core/budgets/storage.ts'
 import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import { isProxyVariant, isReservedVariant } from '../../core/files/variant.ts'
+import { isCopyVariant, isReservedVariant } from '../../core/files/variant.ts'
 import { tooManyVariants } from '../../core/limit-problems.ts'
 import type { Log } from '../../core/log.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
@@ -112,6 +112,7 @@ export function createMaker(options: MakerOptions): Maker {
   /** @throws Problem 404, 503 for a source that has been evicted */
   async function sourceOf(request: DeriveRequest): Promise<Asset> {
     const { client, record, from } = request
+    if (request.source) return request.source
     if (from !== undefined) {
       const derivative = await storedBefore(request, from)
       if (!derivative)
@@ -125,8 +126,7 @@ export function createMaker(options: MakerOptions): Maker {
   }
 
   function tellFailed({ client, name, plan }: DeriveRequest, key: ObjectKey, error: unknown): void {
-    // Clients do not know of proxies.
-    if (isProxyVariant(plan.variant)) return
+    if (isCopyVariant(plan.variant)) return
     const { code, message: detail } =
       error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
     events.emit('derivative.failed', { clientId: client.id, key, original: name.key, code, detail })

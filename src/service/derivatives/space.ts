@@ -6,9 +6,9 @@ import {
 } from '../../core/budgets/storage.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey } from '../../core/files/object-key.ts'
-import { isPageProxyKey, RESERVED_VARIANTS } from '../../core/files/variant.ts'
+import { isFurtherCopyKey, RESERVED_VARIANTS } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
-import { MAX_PAGE_PROXIES } from '../../core/media/smaller-copies.ts'
+import { MAX_FURTHER_COPIES } from '../../core/media/smaller-copies.ts'
 import type { UsedDerivative } from '../../core/ports/derivative-uses.ts'
 import type { DerivativeIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
@@ -26,8 +26,8 @@ export interface Claim {
 /** Makes room for new derivatives by evicting the least recently used ones. */
 export interface DerivativeSpace {
   /**
-   * Notes the derivative as pending. `limited`: whether it counts against `VARIANT_LIMIT`. Proxies of pages have a limit of
-   * their own.
+   * Notes the derivative as pending. `limited`: whether it counts against `VARIANT_LIMIT`. Copies of which an original may
+   * have many have a limit of their own.
    * @returns whether it may be stored: false when a limit is reached and no derivative can be evicted
    * @throws Problem 404 when the original is being deleted
    */
@@ -64,11 +64,11 @@ export function createDerivativeSpace({
   }
 
   /** The derivatives that do not count against the limit of this claim. */
-  async function uncountedFor(claim: Claim, { isPage }: { isPage: boolean }): Promise<ObjectKey[]> {
+  async function uncountedFor(claim: Claim, { isFurther }: { isFurther: boolean }): Promise<ObjectKey[]> {
     const { key: original } = claim.original
     const known = (await index.look(refOf(claim)))?.derivatives ?? []
-    const others = known.flatMap(({ key }) => (isPageProxyKey(original, key) === isPage ? [] : [key]))
-    return isPage ? others : [...reservedOf(original), ...others]
+    const others = known.flatMap(({ key }) => (isFurtherCopyKey(original, key) === isFurther ? [] : [key]))
+    return isFurther ? others : [...reservedOf(original), ...others]
   }
 
   /** @returns whether it was evicted, by this call or another one */
@@ -104,22 +104,22 @@ export function createDerivativeSpace({
 
     async begin(claim, { deadline, limited }) {
       const { client, original, key } = claim
-      const isPage = isPageProxyKey(original.key, key)
-      const most = isPage ? MAX_PAGE_PROXIES : limited ? atMost(client) : undefined
-      // Most originals have no proxies of pages: the others are looked at when the limit seems to be reached.
-      let uncounted = isPage ? await uncountedFor(claim, { isPage }) : reservedOf(original.key)
+      const isFurther = isFurtherCopyKey(original.key, key)
+      const most = isFurther ? MAX_FURTHER_COPIES : limited ? atMost(client) : undefined
+      // Most originals have none of the further copies: the others are looked at when the limit seems to be reached.
+      let uncounted = isFurther ? await uncountedFor(claim, { isFurther }) : reservedOf(original.key)
       for (let round = 0; round < ROUNDS; round += 1) {
         const options = most === undefined ? undefined : { atMost: most, uncounted }
         const start = await index.beginDerivative(refOf(claim), key, deadline, options)
         if (start === 'refused') throw fileNotFound()
         if (start === 'begun') return true
-        if (isPage || round > 0) {
+        if (isFurther || round > 0) {
           const others = new Set(uncounted)
           const used = await evictable(claim, refOf(claim), others.size + 2)
           const victim = used.find((one) => !others.has(one.key))
           if (!victim || !(await tryToEvict(claim, victim))) break
         }
-        uncounted = await uncountedFor(claim, { isPage })
+        uncounted = await uncountedFor(claim, { isFurther })
       }
       if (!claim.isHeld) return false
       if ((await index.beginDerivative(refOf(claim), claim.key, deadline)) === 'begun') return true

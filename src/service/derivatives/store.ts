@@ -2,7 +2,7 @@ import { type Asset, assetFromBytes, readAll, withLastModified } from '../../cor
 import { checksummed } from '../../core/bytes/checksummed.ts'
 import { heldAsset } from '../../core/bytes/held-asset.ts'
 import { type ObjectKey, partKey } from '../../core/files/object-key.ts'
-import { isProxyVariant } from '../../core/files/variant.ts'
+import { isCopyVariant } from '../../core/files/variant.ts'
 import { outputTooLarge, tooManyVariants } from '../../core/limit-problems.ts'
 import type { EngineContext } from '../../core/plugin-api/plugin.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
@@ -105,8 +105,7 @@ export function createStoring(
     await bucket.put(key, bytes, { mediaType, durable: false, signal })
     const stores = { key, mediaType, size, crc32: checksum(), ...parts.members() }
     if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
-      // Clients do not know of proxies.
-      if (!isProxyVariant(plan.variant))
+      if (!isCopyVariant(plan.variant))
         events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
       return true
     }

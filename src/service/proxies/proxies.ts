@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { derivativeKey } from '../../core/files/object-key.ts'
-import { INFORMATION_VARIANT, isProxyVariant, proxyVariant } from '../../core/files/variant.ts'
+import { encodingOf, INFORMATION_VARIANT, isProxyVariant, proxyVariant } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
 import { COPY_SIDE, type ProxyName } from '../../core/media/smaller-copies.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
@@ -118,7 +118,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
   return {
     of(request) {
       const { client, record, plan } = request
-      if (plan.variant === INFORMATION_VARIANT) return undefined
+      if (plan.variant === INFORMATION_VARIANT || encodingOf(plan.variant)) return undefined
       const ref = { clientId: client.id, key: record.key }
       const isForCopy = isProxyVariant(plan.variant)
       return {

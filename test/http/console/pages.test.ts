@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { acceptedEncoding } from '../../../src/http/console/accepted-encoding.ts'
+import { acceptedEncoding } from '../../../src/core/media/encodings.ts'
 import { baseOf } from '../../../src/http/console/page-routes.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { startSubPath } from '../../support/peers/sub-path.ts'

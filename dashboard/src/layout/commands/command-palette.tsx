@@ -1,6 +1,6 @@
+import * as Dialog from '@radix-ui/react-dialog'
 import { Command } from 'cmdk'
 import { Search } from 'lucide-react'
-import { Dialog } from 'radix-ui'
 import { LAYOUT } from '../../texts/layout.ts'
 import { Keys } from '../../ui/badge.tsx'
 import { useAllCommands } from './commands.ts'

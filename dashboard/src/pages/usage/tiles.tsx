@@ -1,5 +1,5 @@
+import * as ToggleGroup from '@radix-ui/react-toggle-group'
 import { clsx } from 'clsx'
-import { ToggleGroup } from 'radix-ui'
 import { USAGE } from '../../texts/usage.ts'
 import { formatPercent } from '../../ui/format.ts'
 import {

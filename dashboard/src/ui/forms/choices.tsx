@@ -1,11 +1,9 @@
+import * as RadixCheckbox from '@radix-ui/react-checkbox'
+import * as RadixSlider from '@radix-ui/react-slider'
+import * as RadixSwitch from '@radix-ui/react-switch'
+import * as ToggleGroup from '@radix-ui/react-toggle-group'
 import { clsx } from 'clsx'
 import { Check, Minus } from 'lucide-react'
-import {
-  Checkbox as RadixCheckbox,
-  Slider as RadixSlider,
-  Switch as RadixSwitch,
-  ToggleGroup,
-} from 'radix-ui'
 import { type ReactNode, useId } from 'react'
 
 /** A box to tick. `mixed`: some of several things are chosen. */

@@ -1,6 +1,6 @@
+import * as Radix from '@radix-ui/react-select'
 import { clsx } from 'clsx'
 import { Check, ChevronDown } from 'lucide-react'
-import { Select as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { nonce } from '../nonce.ts'
 import { CONTROL } from './field.tsx'

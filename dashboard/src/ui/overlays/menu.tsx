@@ -1,6 +1,7 @@
+import * as Context from '@radix-ui/react-context-menu'
+import * as Radix from '@radix-ui/react-dropdown-menu'
 import { clsx } from 'clsx'
 import { Check } from 'lucide-react'
-import { ContextMenu as Context, DropdownMenu as Radix } from 'radix-ui'
 import { Fragment, type ReactNode } from 'react'
 import { Keys } from '../badge.tsx'
 

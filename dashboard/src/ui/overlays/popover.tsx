@@ -1,5 +1,5 @@
+import * as Radix from '@radix-ui/react-popover'
 import { clsx } from 'clsx'
-import { Popover as Radix } from 'radix-ui'
 import { type ReactNode, useId } from 'react'
 
 /** A small window at a button, for filters and short forms. It has the name of the button. */

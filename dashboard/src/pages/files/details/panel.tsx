@@ -1,6 +1,6 @@
+import * as Radix from '@radix-ui/react-dialog'
 import { clsx } from 'clsx'
 import { ChevronLeft, ChevronRight, Maximize2, Minimize2, X } from 'lucide-react'
-import { Dialog as Radix } from 'radix-ui'
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { DETAILS } from '../../../texts/details.ts'
 import { IconButton } from '../../../ui/button.tsx'

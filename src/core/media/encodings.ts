@@ -1,5 +1,16 @@
-/** An encoding in which files are stored. */
+/** An encoding in which files are stored, by its name in `Content-Encoding`. */
 export type Encoding = 'br' | 'gzip'
+
+/** All encodings, the preferred one first. */
+export const ENCODINGS: readonly Encoding[] = ['br', 'gzip']
+
+const TEXT_LIKE =
+  /^(?:text\/[\w.+-]+|image\/svg\+xml|application\/(?:[\w.-]+\+)?(?:json|xml|javascript|x-ndjson|yaml|toml|rtf|sql)|application\/(?:vnd\.apple\.mpegurl|x-mpegurl|x-subrip|x-sh))(?:;|$)/
+
+/** Whether files of this media type are texts, which become much smaller. Other formats are compressed already, or seldom. */
+export function isCompressible(mediaType: string): boolean {
+  return TEXT_LIKE.test(mediaType.toLowerCase())
+}
 
 /**
  * The first of the available encodings that the client accepts. Undefined: none of them, so the bytes are sent as they are.
