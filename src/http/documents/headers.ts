@@ -24,6 +24,11 @@ export const HEADERS = {
   'Last-Modified': { description: 'When the file was stored.', schema: text, isOptional: optional },
   'Accept-Ranges': { description: '`bytes`: byte ranges are supported.', schema: text, isOptional: optional },
   'Content-Range': { description: 'Range of the bytes in the response.', schema: text, isOptional: optional },
+  'Content-Encoding': {
+    description: '`br` or `gzip`, for a text that the client accepts compressed.',
+    schema: text,
+    isOptional: optional,
+  },
   'Content-Disposition': {
     description: 'Name of the file, for a download.',
     schema: text,
