@@ -20,7 +20,13 @@ export const SENT: Readonly<Record<number, Success>> = {
   200: {
     description: 'The file.',
     content: FILE,
-    headers: [...VALIDATORS, 'Content-Encoding', 'Content-Disposition', 'Content-Range', 'X-Sluice-Transform'],
+    headers: [
+      ...VALIDATORS,
+      'Content-Encoding',
+      'Content-Disposition',
+      'Content-Range',
+      'X-Sluice-Transform',
+    ],
   },
   206: {
     description: 'The requested byte ranges; several of them as `multipart/byteranges`.',
