@@ -16,10 +16,12 @@ COPY src src
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:24-bookworm-slim
+# Fonts for the scripts of the world, 134 MB. Empty: Latin, Greek, Cyrillic, Arabic and Hebrew letters only.
+ARG FONTS="fonts-noto-core fonts-noto-cjk"
 # Further Debian packages, such as those of LibreOffice.
 ARG PACKAGES=
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends ffmpeg $PACKAGES \
+  && apt-get install -y --no-install-recommends ffmpeg $FONTS $PACKAGES \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=build /app/package.json ./

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { loadConfig } from '../../config/load.ts'
 import { checkNode } from '../../src/assembly/doctor/configuration.ts'
 import { type DoctorOptions, examine } from '../../src/assembly/doctor/doctor.ts'
-import { checkMedia } from '../../src/assembly/doctor/media.ts'
+import { checkFonts, checkMedia } from '../../src/assembly/doctor/media.ts'
 import { checkMemory } from '../../src/assembly/doctor/memory.ts'
 import type { Checkup } from '../../src/core/checkup.ts'
 import { type Remote, remote } from '../support/requests/remote.ts'
@@ -57,6 +57,7 @@ describe('the checks of sluice doctor', function () {
           'ffmpeg',
           'LibreOffice',
           'sharp',
+          'fonts',
           'memory',
         ],
         'public URL',
@@ -234,6 +235,14 @@ describe('the checks of sluice doctor', function () {
     expect(poor?.found)
       .to.match(/^version 9\.9, without the encoders libx264, /)
       .and.not.include('mjpeg')
+  })
+
+  it('name the scripts without a font, and the packages that have them', async () => {
+    const [warning] = await checkFonts(async () => ['Hindi', 'Thai'])
+    expect(warning).to.include({ state: 'warning' })
+    expect(warning?.found).to.include('no font for Hindi, Thai')
+    expect(warning?.advice).to.include('fonts-noto-core fonts-noto-cjk')
+    expect((await checkFonts(async () => []))[0]).to.include({ state: 'ok' })
   })
 
   it('compare the memory with the limits', async () => {

@@ -129,6 +129,7 @@ describe('configuration', () => {
       WEBHOOK_RATE_WINDOW_SECONDS: 60,
       WEB_CONCURRENCY: 1,
       METRICS_HOST: '127.0.0.1',
+      NO_COMPRESSION: '0',
       LOG_LEVEL: 'info',
     })
   })

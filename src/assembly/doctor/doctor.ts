@@ -6,7 +6,7 @@ import { checkAddress } from './address.ts'
 import { checkBucket, checkClock } from './bucket.ts'
 import { checkConfiguration, checkNode } from './configuration.ts'
 import { checkDataDir } from './data-dir.ts'
-import { checkImages, checkMedia, checkOffice } from './media.ts'
+import { checkFonts, checkImages, checkMedia, checkOffice } from './media.ts'
 import { checkMemory } from './memory.ts'
 import { checkRedis } from './redis.ts'
 
@@ -49,6 +49,7 @@ export async function* examine({
     ['ffmpeg', checkMedia(config)],
     ['LibreOffice', checkOffice()],
     ['sharp', checkImages()],
+    ['fonts', checkFonts()],
     ['memory', checkMemory(config)],
     ['public URL', checkAddress(config)],
   ]

@@ -3,6 +3,7 @@ import type { Config } from '../../../config/load.ts'
 import { programEnvironment } from '../../../config/programs.ts'
 import type { Finding } from '../../core/checkup.ts'
 import { createPrograms } from '../../engines/ffmpeg/installed.ts'
+import { scriptsWithoutFont } from '../../engines/image/documents/scripts.ts'
 import { isConfinable, noSandbox } from '../../engines/office/confined.ts'
 import { findSoffice, INSTALL as INSTALL_OFFICE } from '../../engines/office/soffice.ts'
 import { isLeftToWorkers } from '../transforms.ts'
@@ -49,6 +50,19 @@ export async function checkOffice(env = programEnvironment()): Promise<Finding[]
     return [{ state: 'ok', found: `not installed. For pages of Office documents: ${INSTALL_OFFICE}` }]
   if (await isConfinable(env)) return [{ state: 'ok', found: program }]
   return [{ state: 'warning', found: `${program}, without a sandbox`, advice: noSandbox().message }]
+}
+
+/** Checks which scripts can be drawn: in SVG files, previews of texts and documents, and by the parameter `text`. */
+export async function checkFonts(lacking = scriptsWithoutFont): Promise<Finding[]> {
+  const scripts = await lacking()
+  if (scripts.length === 0) return [{ state: 'ok', found: 'all scripts that were tried can be drawn' }]
+  return [
+    {
+      state: 'warning',
+      found: `no font for ${scripts.join(', ')}: their characters are drawn as boxes`,
+      advice: 'Install fonts: apt-get install --no-install-recommends fonts-noto-core fonts-noto-cjk',
+    },
+  ]
 }
 
 // By the names of sharp.

@@ -12,7 +12,8 @@ const DIST = join(PROJECT, 'dist')
  * @returns the path of what Node can run
  */
 export async function builtScript(name: string): Promise<string> {
-  const folder = join(DIST, 'test', 'support', 'programs')
+  // From here, Node finds the packages of the tests and those of the service.
+  const folder = join(PROJECT, 'test', 'node_modules', '.built')
   const path = join(folder, `${name}.js`)
   // Lanes of tests build it at the same time.
   const unfinished = join(folder, `${name}.${process.pid}.js`)

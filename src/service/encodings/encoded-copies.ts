@@ -5,10 +5,10 @@ import type { Log } from '../../core/log.ts'
 import { type Encoding, isCompressible } from '../../core/media/encodings.ts'
 import { Problem } from '../../core/problem.ts'
 import { encodingPlan } from '../../pipeline/run/encoding-plan.ts'
+import type { Deliveries, Delivery, DeliveryRequest } from '../delivery/deliveries.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
 import type { NotedUses } from '../derivatives/noted-uses.ts'
 import type { Originals } from '../originals/originals.ts'
-import type { Deliveries, Delivery, DeliveryRequest } from './deliveries.ts'
 
 // Smaller files fit into one packet or two. Larger ones would take a core for seconds, and are seldom read in a browser.
 const MIN_BYTES = 1024
