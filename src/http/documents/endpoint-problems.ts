@@ -131,6 +131,8 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     ...FILE,
     '400 unknown_parameter',
     '400 information_of_derivative',
+    '412 precondition_failed',
+    '416 range_not_satisfiable',
     '422 not_transformable',
     '422 truncated_image',
     '422 encrypted_file',
