@@ -30,8 +30,8 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
       .replace('127.0.0.1:3000', new URL(service.url).host)
       .replace('listen 80;', `listen 127.0.0.1:${plain};`)
       .replace(
-        'listen 443 ssl;',
-        `listen 127.0.0.1:${secure} ssl; add_header X-Cache $upstream_cache_status always;`,
+        'listen 443 ssl http2;',
+        `listen 127.0.0.1:${secure} ssl http2; add_header X-Cache $upstream_cache_status always;`,
       )
       .replaceAll('/etc/letsencrypt/live/files.example.com/', '')
     nginx = await startNginxProgram({
@@ -80,6 +80,20 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
       'Content-Type': 'application/offset+octet-stream',
     }
     expect(await ask('/v1/tus', { method: 'POST', headers, body })).to.include({ status: 201 })
+  })
+
+  it('caches a compressed text apart from the text itself', async () => {
+    const bytes = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${'<rect/>'.repeat(500)}</svg>`)
+    const { src } = await uploadOne(service, { name: 'a.svg', bytes })
+    const path = new URL(src).pathname
+    const get = (encoding?: string) => ask(path, { headers: encoding ? { 'Accept-Encoding': encoding } : {} })
+    for (const cache of ['MISS', 'HIT']) {
+      const compressed = await get(cache === 'MISS' ? 'gzip, deflate, br' : 'br;q=1, gzip')
+      expect(compressed.headers).to.include({ 'content-encoding': 'br', 'x-cache': cache })
+      const plain = await get()
+      expect(plain.headers).to.include({ 'x-cache': cache }).and.not.have.property('content-encoding')
+      expect(plain.body.equals(bytes)).to.equal(true)
+    }
   })
 
   it('caches one response to f=auto for each format, for any form of the Accept header', async () => {
