@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, run, say } from './run.js'
 
-/** The folders with packages of their own that development needs. Those of benchmarks and of the manual are installed by these. */
-export const ALL_PACKAGES = ['.', 'dashboard', 'test']
+/** The folders with packages that tests and checks need: the service, the console, the tests, and the client of the benchmark. */
+export const ALL_PACKAGES = ['.', 'dashboard', 'test', 'scripts/bench']
 
 /** npm writes this file at the very end, so an incomplete installation does not have it. */
 const INSTALLED = 'node_modules/.package-lock.json'

@@ -105,7 +105,8 @@ describe('scripts', () => {
       'scripts/dashboard.js',
       `${FS}; fs.mkdirSync(process.argv[2]); fs.appendFileSync('calls', 'console\\n')`,
     )
-    for (const name of ['dashboard', 'test']) save(`${name}/package-lock.json`, JSON.stringify(LOCK))
+    for (const name of ['dashboard', 'test', 'scripts/bench'])
+      save(`${name}/package-lock.json`, JSON.stringify(LOCK))
     save('bin/npm', NPM, 0o755)
   })
 

@@ -30,7 +30,9 @@ describe('a new plugin', () => {
     ])
     const bin = join(PROJECT, 'node_modules', '.bin')
     const config = ['--config-path', join(PROJECT, 'biome.json'), '--vcs-enabled=false']
-    await run(join(bin, 'biome'), ['format', ...config, plugin, test], { cwd: folder })
+    await run(join(PROJECT, 'test/node_modules/.bin/biome'), ['format', ...config, plugin, test], {
+      cwd: folder,
+    })
     const { stdout } = await run(join(bin, 'mocha'), [test], { cwd: folder })
     expect(stdout).to.include('2 passing')
   })
