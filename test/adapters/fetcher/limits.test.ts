@@ -106,7 +106,7 @@ describe('guarded fetcher: limits', () => {
     it('waits for a slow reader, within the time limit of the whole fetch', async () => {
       const large = Buffer.alloc(400_000, 'x')
       const quick = await remote((_, res) => res.end(large))
-      const answer = await get(quick, { maxBytes: large.length, limits: { bodyIdleMs: 100 } })
+      const answer = await get(quick, { maxBytes: large.length, limits: { bodyIdleMs: 1000 } })
       await pause(1500)
       expect((await bytesOf(answer)).length).to.equal(large.length)
     })
