@@ -130,7 +130,9 @@ export function inputOf({
   format,
   preferences,
 }: Pick<DeliveryRequest, 'client' | 'query' | 'preferences'> & Pick<PlanInput, 'format'>): PlanInput {
-  return { query, format, preferences, rules: client.rules }
+  // A plan never depends on the encoding, and would be cached once for each.
+  const { encoding: _, ...ofPlan } = preferences
+  return { query, format, preferences: ofPlan, rules: client.rules }
 }
 
 /** The file of a derivative whose variant a path names: its main file, or a part of a bundle. */

@@ -4,7 +4,7 @@ import { newFileId, newOriginal, type ObjectKey } from '../../../src/core/files/
 import type { Size } from '../../../src/core/geometry/box.ts'
 import { knownFormat } from '../../../src/core/media/formats.ts'
 import { unavailable } from '../../../src/core/problem.ts'
-import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
+import { createPlanner, type PlanInput } from '../../../src/pipeline/plan/plan.ts'
 import type { DeliveryRequest } from '../../../src/service/delivery/deliveries.ts'
 import { createFilePlans } from '../../../src/service/delivery/find-planned.ts'
 import type { KnownSize } from '../../../src/service/delivery/original-sizes.ts'
@@ -28,7 +28,10 @@ describe('the plan for a file', () => {
   let stored: readonly string[]
   let reads: string[]
   let find: (w: number) => Promise<string | undefined>
+  let inputs: PlanInput[]
   beforeEach(async () => {
+    inputs = []
+    const plan = createPlanner((await loadWith({})).transforms, [])
     known = undefined
     inHeader = undefined
     stored = []
@@ -50,10 +53,24 @@ describe('the plan for a file', () => {
           return inHeader()
         },
       },
-      plan: createPlanner((await loadWith({})).transforms, []),
+      plan(input) {
+        inputs.push(input)
+        return plan(input)
+      },
     })
-    const request = { client, group: 'image', path: name.key, accept: '' } as unknown as DeliveryRequest
+    const request = {
+      client,
+      group: 'image',
+      path: name.key,
+      preferences: { encoding: 'br' },
+    } as unknown as DeliveryRequest
     find = async (w) => (await plans.find({ ...request, query: [['w', String(w)]] })).key?.split('_').pop()
+  })
+
+  it('depends on no encoding, so that plans are not cached once for each', async () => {
+    stored = ['w=300']
+    await find(300)
+    expect(inputs.map(({ preferences }) => preferences)).to.deep.equal([{}])
   })
 
   it('needs one read of the index when the size is known', async () => {
