@@ -11,9 +11,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { ensurePackages, hasPackages } from './node-modules.js'
+import { ensurePackages, hasPackages, removePackages } from './node-modules.js'
 import { root, run, say } from './run.js'
 
 const dist = join(root, 'dist')
@@ -44,24 +43,41 @@ const PARTS = [
   },
 ]
 
-/** Installs what the service needs, and builds, unless dist was built from the current sources. */
-export async function ensureBuilt() {
+/**
+ * Installs what the service needs, and builds, unless dist was built from the current sources.
+ *
+ * @param options.parts the parts of dist to build
+ */
+export async function ensureBuilt({ parts = PARTS } = {}) {
   const last = lastBuild()
-  if (PARTS.some((part) => last[part.name] !== fingerprint(part))) await build()
+  if (parts.some((part) => last[part.name] !== fingerprint(part))) await build({ parts })
   else await ensurePackages()
+}
+
+/**
+ * As `ensureBuilt`, but leaves the console out when no build has it: it takes as long as the rest, and the server serves without it.
+ *
+ * @returns {Promise<boolean>} whether the console is still to be built
+ */
+export async function ensureServerBuilt() {
+  const isMissing = lastBuild().console === undefined
+  await ensureBuilt(isMissing ? { parts: PARTS.filter(({ name }) => name !== 'console') } : {})
+  return isMissing
 }
 
 /**
  * Installs what is missing, and builds the parts whose sources have changed, at the same time, into a temporary folder, then
  * renames it to dist. A server that is started during the build, as by another test run, finds the old or the new build, never a
  * partial one. A failed build changes nothing.
+ *
+ * @param options.parts the parts that dist has afterwards
  */
-export async function build() {
+export async function build({ parts = PARTS } = {}) {
   const [next, last] = [join(root, 'dist-next'), join(root, 'dist-last')]
   const clean = () => [next, last].map((folder) => rmSync(folder, { recursive: true, force: true }))
   clean()
   // Computed before the compiler runs: a file saved during the build makes this build out of date.
-  const builtFrom = Object.fromEntries(PARTS.map((part) => [part.name, fingerprint(part)]))
+  const builtFrom = Object.fromEntries(parts.map((part) => [part.name, fingerprint(part)]))
   const before = lastBuild()
   const isChanged = (part) => before[part.name] !== builtFrom[part.name]
   // The packages of the console are removed after the build, unless `npm run setup` has installed them.
@@ -70,17 +86,17 @@ export async function build() {
   const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755)
   try {
-    const packages = new Set(PARTS.filter(isChanged).map(({ packages = '.' }) => packages))
+    const packages = new Set(parts.filter(isChanged).map(({ packages = '.' }) => packages))
     await all([...packages.add('.')].map((folder) => ensurePackages(folder)))
     say('Building dist ...')
     mkdirSync(next)
-    await all(PARTS.map((part) => (isChanged(part) ? part.make(next) : reuse(part, next))))
+    await all(parts.map((part) => (isChanged(part) ? part.make(next) : reuse(part, next))))
     writeFileSync(join(next, '.built-from'), JSON.stringify(builtFrom))
     if (existsSync(dist)) renameSync(dist, last)
     renameSync(next, dist)
   } finally {
     clean()
-    if (!isKept) await rm(join(root, 'dashboard/node_modules'), { recursive: true, force: true })
+    if (!isKept) await removePackages('dashboard')
   }
 }
 

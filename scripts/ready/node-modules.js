@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root, run, say } from './run.js'
 
@@ -22,6 +23,12 @@ export async function ensurePackages(folder = '.') {
   const stdio = ['ignore', process.stderr, process.stderr]
   const code = await run('npm', args, { cwd: join(root, folder), stdio })
   if (code !== 0) throw new Error(`npm ci failed with exit code ${code}.`)
+}
+
+/** Removes the packages of a folder, first the file that says that they are complete. */
+export async function removePackages(folder) {
+  await rm(join(root, folder, INSTALLED), { force: true })
+  await rm(join(root, folder, 'node_modules'), { recursive: true, force: true })
 }
 
 /** Whether all packages of a folder are installed in the version of its lock. Optional ones may be for other platforms. */

@@ -38,6 +38,7 @@ END
 chmod +x node_modules/.bin/tsc
 cp package-lock.json node_modules/.package-lock.json
 `
+const CI = 'npm ci --include=dev --no-audit --no-fund --loglevel=error'
 const FS = `import fs from 'node:fs'`
 const SERVER = `console.log('arguments', ...process.argv.slice(2)); process.exitCode = 7`
 const LOCK = {
@@ -116,9 +117,29 @@ describe('scripts', () => {
     const { code, stdout } = await node(['scripts/start.js', '--help'])
     expect(stdout).to.equal('arguments --help\n')
     expect(code).to.equal(7)
-    const npm = 'npm ci --include=dev --no-audit --no-fund --loglevel=error'
-    expect(calls().slice(0, 1)).to.deep.equal([`${npm} (service)`])
-    expect(calls().slice(1).sort()).to.deep.equal(['console', `${npm} (dashboard)`, 'tsc'])
+    expect(calls()).to.deep.equal([`${CI} (service)`, 'tsc'])
+  })
+
+  it('start builds the console when the server runs already, once for several', async () => {
+    save('src/main.ts', `${FS}; fs.appendFileSync('calls', 'server\\n')`)
+    const both = await Promise.all([node(['scripts/start.js']), node(['scripts/start.js'])])
+    expect(both.map(({ code }) => code)).to.deep.equal([0, 0])
+    const all = ['console', `${CI} (dashboard)`, `${CI} (service)`, 'server', 'server', 'tsc']
+    expect(calls().sort()).to.deep.equal(all.sort())
+    expect(calls().indexOf('server')).to.be.below(calls().indexOf(`${CI} (dashboard)`))
+    expect(existsSync(join(folder, 'dist/dashboard'))).to.equal(true)
+  })
+
+  it('a server that stops ends the build of the console', async () => {
+    save('bin/npm', NPM.replace('sleep 0.2', '[ -d scripts ] || exec sleep 600'), 0o755)
+    const isBuilding = `fs.readFileSync('calls', 'utf8').includes('(dashboard)')`
+    save('src/main.ts', `${FS}; setInterval(() => ${isBuilding} && process.exit(7), 10)`)
+    expect((await node(['scripts/start.js'])).code).to.equal(7)
+    expect(existsSync(join(folder, 'dist/dashboard'))).to.equal(false)
+    save('bin/npm', NPM, 0o755)
+    save('src/main.ts', '')
+    await node(['scripts/start.js'])
+    expect(existsSync(join(folder, 'dist/dashboard'))).to.equal(true)
   })
 
   it('start removes the packages of the console after the build, unless they were there', async () => {
@@ -227,12 +248,6 @@ describe('scripts', () => {
     save('node_modules/.package-lock.json', '{"packages":{}}')
     await node(['scripts/start.js'])
     expect(calls().filter((call) => call.endsWith('(service)'))).to.have.length(3)
-  })
-
-  it('two starts at the same time install and build once', async () => {
-    const both = await Promise.all([node(['scripts/start.js']), node(['scripts/start.js'])])
-    expect(both.map(({ stdout }) => stdout)).to.deep.equal(['arguments\n', 'arguments\n'])
-    expect(calls()).to.have.length(4)
   })
 
   it('a failed build leaves the previous one in place', async () => {

@@ -3,20 +3,28 @@ import { Router } from 'express'
 import helmet from 'helmet'
 import { acceptedEncoding } from '../../core/media/encodings.ts'
 import { methodNotAllowed, routeNotFound } from '../problem.ts'
-import { builtConsole } from './built-files.ts'
+import { type BuiltConsole, builtConsole } from './built-files.ts'
+import { sendNotBuilt } from './not-built.ts'
 
 const YEAR_SECONDS = 31_536_000
-const NOT_BUILT = 'The console is not built. Run npm run build.'
 
 /**
  * `GET /dashboard`: the console. Every page is the same document, whose script shows the page of the URL. All its URLs are
  * relative to its `<base>`, so it works below a path of a proxy.
+ *
+ * @param options.readConsole reads the files of the console; undefined while they are not built
  */
-export function consolePageRoutes(): Router {
+export function consolePageRoutes({ readConsole = builtConsole } = {}): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  const files = builtConsole()
+  let files: BuiltConsole | undefined
+  // A first `npm start` builds the console while the server serves already.
+  const built = () => {
+    files ??= readConsole()
+    return files
+  }
+  built()
   routes.get('/dashboard/assets/:file', ({ params, headers }, res) => {
-    const found = files?.asset(String(params.file))
+    const found = built()?.asset(String(params.file))
     if (!found) throw routeNotFound()
     const encoding = acceptedEncoding(headers['accept-encoding'], found.encodings)
     // The name of an asset contains a hash of its content.
@@ -29,7 +37,8 @@ export function consolePageRoutes(): Router {
   routes.all('/dashboard/assets/:file', methodNotAllowed('GET', 'HEAD'))
   for (const path of ['/dashboard', '/dashboard/{*page}']) {
     routes.get(path, (req, res) => {
-      if (!files) throw routeNotFound().with({ detail: NOT_BUILT })
+      const files = built()
+      if (!files) return sendNotBuilt(res, 'The console')
       const nonce = randomBytes(16).toString('base64')
       securityHeaders({ nonce, isSecure: req.secure })(req, res, () => {
         // A page names the assets of one version: after an upgrade, a stored page would name assets that no longer exist.

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Router } from 'express'
 import helmet from 'helmet'
+import { sendNotBuilt } from '../console/not-built.ts'
 import { methodNotAllowed, routeNotFound } from '../problem.ts'
 
 // `npm run build` copies the files of the package into dist. From the sources, the package itself serves.
@@ -18,7 +19,8 @@ const CACHE_CONTROL = 'public, max-age=0, must-revalidate'
  */
 export function referenceRoutes(): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  const folder = existsSync(BUILT) ? BUILT : PACKAGE
+  // A first `npm start` builds the page while the server serves already.
+  const folder = () => [BUILT, PACKAGE].find((path) => existsSync(path))
   const headers = helmet({
     strictTransportSecurity: false,
     referrerPolicy: { policy: 'no-referrer' },
@@ -41,6 +43,7 @@ export function referenceRoutes(): Router {
   })
 
   routes.get('/docs/api', headers, (_req, res) => {
+    if (folder() === undefined) return sendNotBuilt(res, 'This page')
     res.setHeader('Cache-Control', CACHE_CONTROL)
     res.type('html').send(PAGE)
   })
@@ -48,8 +51,9 @@ export function referenceRoutes(): Router {
     const file = String(req.params.file)
     res.setHeader('Cache-Control', CACHE_CONTROL)
     if (file === START) return void res.type('js').send(SCRIPT)
-    if (!FILES.has(file)) throw routeNotFound()
-    res.sendFile(file, { root: folder, cacheControl: false }, (error) => {
+    const root = folder()
+    if (!FILES.has(file) || root === undefined) throw routeNotFound()
+    res.sendFile(file, { root, cacheControl: false }, (error) => {
       if (error) next(error)
     })
   })

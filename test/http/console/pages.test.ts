@@ -1,7 +1,10 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
+import express from 'express'
+import request from 'supertest'
 import { acceptedEncoding } from '../../../src/core/media/encodings.ts'
-import { baseOf } from '../../../src/http/console/page-routes.ts'
+import type { BuiltConsole } from '../../../src/http/console/built-files.ts'
+import { baseOf, consolePageRoutes } from '../../../src/http/console/page-routes.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { startSubPath } from '../../support/peers/sub-path.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -32,6 +35,16 @@ onOneBackend('GET /dashboard', (start) => {
       expect(headers['cache-control'], path).to.equal('no-store')
     }
     expect(baseOf('/dashboard//'), 'an empty segment').to.equal('../')
+  })
+
+  it('tries again while the console is not built yet, as after a first npm start', async () => {
+    let files: BuiltConsole | undefined
+    const app = express().use(consolePageRoutes({ readConsole: () => files }))
+    const early = await request(app).get('/dashboard').expect(503).expect('Retry-After', '2')
+    expect(early.text).to.include('The console is not built yet').and.include('http-equiv="refresh"')
+    await request(app).get('/dashboard/assets/main.js').expect(404)
+    files = { asset: () => undefined, page: () => 'the page' }
+    expect((await request(app).get('/dashboard').expect(200)).text).to.equal('the page')
   })
 
   it('allows no inline scripts, no frames around it, and nothing from other servers', async () => {

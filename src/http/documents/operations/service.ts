@@ -1,10 +1,10 @@
 import { newPreset } from '../../system/preset-request.ts'
 import { preset, presetList } from '../../wire/presets.ts'
 import { health, parameterLists, readiness, systemReport } from '../../wire/system.ts'
-import type { Content, Endpoint, Parameter } from '../endpoint.ts'
+import type { Endpoint, Parameter } from '../endpoint.ts'
+import { HTML, NOT_BUILT } from './console/pages.ts'
 import { FILE_BYTES } from './uploads.ts'
 
-export const HTML: Readonly<Record<string, Content>> = { 'text/html': { json: { type: 'string' } } }
 const READINESS = {
   content: { 'application/json': { schema: readiness } },
 } as const
@@ -138,6 +138,7 @@ export const SERVICE: readonly Endpoint[] = [
     responses: {
       200: { description: 'The page.', content: HTML, headers: ['Cache-Control', 'ETag'] },
       304: { description: 'The page has not changed.', headers: ['Cache-Control', 'ETag'] },
+      ...NOT_BUILT,
     },
     examples: [{ id: 'page', summary: 'The page', status: 200 }],
   },

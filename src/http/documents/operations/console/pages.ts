@@ -1,9 +1,20 @@
-import type { Endpoint } from '../../endpoint.ts'
-import { HTML } from '../service.ts'
+import type { Content, Endpoint } from '../../endpoint.ts'
 import { FILE_BYTES } from '../uploads.ts'
+
+export const HTML: Readonly<Record<string, Content>> = { 'text/html': { json: { type: 'string' } } }
+/** The response of a page before it is built. */
+export const NOT_BUILT = {
+  503: {
+    description:
+      'The page is not built yet: a first `npm start` builds it while the server serves already. It reloads by itself.',
+    content: HTML,
+    headers: ['Cache-Control', 'Retry-After'],
+  },
+} as const satisfies Endpoint['responses']
 
 const PAGE = {
   200: { description: 'The page.', content: HTML, headers: ['Cache-Control'] },
+  ...NOT_BUILT,
 } as const satisfies Endpoint['responses']
 
 /** The pages of the console. They send their requests to the other endpoints. */
