@@ -1,16 +1,15 @@
 import type { Sharp } from 'sharp'
+import { IMAGE_OUTPUTS } from '../../src/core/media/formats.ts'
 import { PHOTO_FORMATS } from '../../src/core/media/photos.ts'
 
-/** The formats that sharp writes, by Sluice's names. */
-export const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const
-export type OutputFormat = (typeof FORMATS)[number]
+export type OutputFormat = (typeof IMAGE_OUTPUTS)[number]
 
 /**
  * The format of a source that can be written. Otherwise JPEG for formats of photos, and PNG for others (SVG), as it
  * preserves edges and transparency.
  */
 export function usualFormat(source: string): OutputFormat {
-  return FORMATS.find((format) => format === source) ?? (PHOTO_FORMATS.has(source) ? 'jpeg' : 'png')
+  return IMAGE_OUTPUTS.find((format) => format === source) ?? (PHOTO_FORMATS.has(source) ? 'jpeg' : 'png')
 }
 
 type Options = Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
 import { accepts } from '../../src/core/media/accept.ts'
-import { isAnimated, isOffice, mayBeAnimated } from '../../src/core/media/formats.ts'
+import { IMAGE_OUTPUTS, isAnimated, isOffice, mayBeAnimated } from '../../src/core/media/formats.ts'
 import { searchQuality } from '../../src/core/media/quality-search.ts'
 import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter, type Problem } from '../../src/core/problem.ts'
 import { notTransformable } from '../../src/core/transform-problems.ts'
-import { checkEncoders, encoded, FORMATS, type OutputFormat, usualFormat } from './encoders.mts'
+import { checkEncoders, encoded, type OutputFormat, usualFormat } from './encoders.mts'
 
 type FormatName = OutputFormat | 'svg' | 'auto'
 
@@ -37,7 +37,7 @@ export default definePlugin({
   params: {
     f: {
       type: 'enum',
-      values: [...FORMATS, 'svg', 'auto'],
+      values: [...IMAGE_OUTPUTS, 'svg', 'auto'],
       synonyms: { jpg: 'jpeg', tif: 'tiff' },
       aliases: ['format'],
       help: 'Output format. auto: the best format of the Accept header. svg: the uploaded SVG, unchanged.',
@@ -107,7 +107,7 @@ export default definePlugin({
     const outputs = outputsOf(f, format.name)
     const [output] = outputs
     if (lossless && output === 'jpeg') {
-      const expected = `one of ${FORMATS.filter((each) => each !== 'jpeg').join(', ')}, auto with lossless`
+      const expected = `one of ${IMAGE_OUTPUTS.filter((each) => each !== 'jpeg').join(', ')}, auto with lossless`
       throw badParameter({ param: 'f', expected, received: requested ?? 'jpeg' })
     }
     const isPaged = PAGED.includes(format.name) || isOffice(format) || mayBeAnimated(format.name)
@@ -206,7 +206,7 @@ function tooLargeToSearch(
 /** Returns the uploaded SVG, without any other parameter. */
 function uploadedSvg({ format, named }: PlanRequest): 'original' {
   if (format.name !== 'svg') {
-    const expected = `one of ${FORMATS.join(', ')}, auto (svg only for an SVG)`
+    const expected = `one of ${IMAGE_OUTPUTS.join(', ')}, auto (svg only for an SVG)`
     throw badParameter({ param: 'f', expected, received: 'svg' })
   }
   const other = [...named].find((name) => name !== 'f')

@@ -150,6 +150,9 @@ export function transformedAs(format: Format): MediaGroup {
   return DRAWN.has(format.name) || isText(format) || isOffice(format) ? 'image' : format.group
 }
 
+/** The image formats that the service writes. */
+export const IMAGE_OUTPUTS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const
+
 /** Finds the format called `name` (`jpeg`, not `jpg`). */
 export function formatNamed(name: string): Format | undefined {
   return byName.get(name)

@@ -69,7 +69,7 @@ export interface TransformPlugin<
   transparent?: boolean
   /**
    * The format of the output when that is not in the source's group: `jpeg` for a frame of a video. The step is then
-   * the first of its plan, and the other parameters of the query belong to plugins for the new group.
+   * the first of its plan, and the other parameters of the query belong to plugins for the new group. One of `IMAGE_OUTPUTS`, or `pdf`.
    */
   makes?: string
   /**

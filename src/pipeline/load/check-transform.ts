@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isBundleEntry } from '../../core/files/bundle.ts'
-import { formatNamed, isMediaGroup } from '../../core/media/formats.ts'
+import { IMAGE_OUTPUTS, isMediaGroup } from '../../core/media/formats.ts'
 import type { ParameterSpec } from '../../core/plugin-api/parameter.ts'
 import { type Engine, type EngineName, PHASES, type TransformPlugin } from '../../core/plugin-api/plugin.ts'
 import { checkParameter } from './check-parameter.ts'
@@ -54,6 +54,9 @@ export function withChoices(
   return { ...plugin, params }
 }
 
+// What the engines make of files of another group: a frame, a picture or page, and the PDF of a document.
+const MADE = [...IMAGE_OUTPUTS, 'pdf'] as const
+
 const TRANSFORM_PLUGIN = z.strictObject({
   name: MEMBER.unchecked,
   api: MEMBER.api,
@@ -67,7 +70,10 @@ const TRANSFORM_PLUGIN = z.strictObject({
   needs: MEMBER.optionalFunction,
   memoryBytes: z.int().positive().optional().describe('a number of bytes'),
   transparent: MEMBER.flag,
-  makes: z.string().refine(formatNamed).optional().describe('the name of a format'),
+  makes: z
+    .enum(MADE)
+    .optional()
+    .describe(`one of ${MADE.join(', ')}`),
   entry: z.string().refine(isBundleEntry).optional().describe('the name of the first of several files'),
   keepsSize: MEMBER.flag,
   noOriginalFallback: MEMBER.flag,

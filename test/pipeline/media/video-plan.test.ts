@@ -141,11 +141,11 @@ describe('a plan for a video', () => {
     const { steps, variant } = planOf('still&w=10&f=png', { transforms })
     expect(steps[0]?.plugin.name).to.equal('still')
     expect(variant).to.match(/^still=1&w=10&~/)
-    const wrong = await rejection(
-      loadWith({ 'still.js': dropIn('still', { ...members, makes: "'picture'" }) }),
-    )
-    expect(wrong)
-      .to.have.property('message')
-      .that.matches(/expected the name of a format for makes/)
+    for (const makes of ["'picture'", "'bmp'"]) {
+      const wrong = await rejection(loadWith({ 'still.js': dropIn('still', { ...members, makes }) }))
+      expect(wrong, makes)
+        .to.have.property('message')
+        .that.matches(/expected one of jpeg, png, webp, avif, tiff, gif, pdf for makes/)
+    }
   })
 })
