@@ -51,9 +51,9 @@ export interface BuiltInParameters {
    */
   height?: number | undefined
   /**
-   * image: Fit into a box of both w and h. cover: crops. contain: pads. fill: stretches. inside: fits within the box. outside: covers the box without cropping. Takes one of cover, contain, fill, inside, outside.
+   * image: Fit into a box of both w and h. cover: crops. contain: pads. fill: stretches. inside: fits within the box. outside: covers the box without cropping. crop: as cover, but a side longer than that of the original is shortened alone. Takes one of cover, contain, fill, inside, outside, crop.
    */
-  fit?: 'cover' | 'contain' | 'fill' | 'inside' | 'outside' | undefined
+  fit?: 'cover' | 'contain' | 'fill' | 'inside' | 'outside' | 'crop' | undefined
   /**
    * image: Device pixel ratio: multiplies w, h and pad. auto: that of the screen, by client hints. Takes a number from 1 to 3 or auto.
    */

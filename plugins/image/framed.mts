@@ -12,7 +12,8 @@ export const MAX_SIDE = 5000
 export interface Framed {
   w?: number | undefined
   h?: number | undefined
-  fit: Fit
+  /** `crop`: as `cover`, after each side has been limited to that of the source. */
+  fit: Fit | 'crop'
   dpr: number
   enlarge?: boolean | undefined
   ar?: readonly number[] | undefined
@@ -31,12 +32,15 @@ export function framed(
   },
 ) {
   const isVector = source.format === 'svg'
-  const [width, height] = [w && Math.round(w * dpr), h && Math.round(h * dpr)]
+  const isLimited = fit === 'crop' && w && h && !enlarge && !isVector
+  const sideOf = (side: number | undefined, whole: number) =>
+    side && Math.round((isLimited ? Math.min(side, Math.max(1, Math.round(whole / zoom))) : side) * dpr)
+  const [width, height] = [sideOf(w, source.width), sideOf(h, source.height)]
   const frame = framing(source, {
     width,
     height,
     ratio: ar && ratioOf(ar),
-    fit,
+    fit: fit === 'crop' ? 'cover' : fit,
     zoom,
     maxScale: isVector ? largestDrawing(source, limits) : enlarge ? Number.POSITIVE_INFINITY : 1,
     maxSide: limits.outputMaxSide,

@@ -36,9 +36,9 @@ export default definePlugin({
     h: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['height'], help: 'Height.' },
     fit: {
       type: 'enum',
-      values: ['cover', 'contain', 'fill', 'inside', 'outside'],
+      values: ['cover', 'contain', 'fill', 'inside', 'outside', 'crop'],
       default: 'cover',
-      help: 'Fit into a box of both w and h. cover: crops. contain: pads. fill: stretches. inside: fits within the box. outside: covers the box without cropping.',
+      help: 'Fit into a box of both w and h. cover: crops. contain: pads. fill: stretches. inside: fits within the box. outside: covers the box without cropping. crop: as cover, but a side longer than that of the original is shortened alone.',
     },
     dpr: {
       type: 'number',
@@ -111,7 +111,10 @@ export default definePlugin({
       const original = sizeBelow({ width: w && Math.round(w * dpr), height: h && Math.round(h * dpr) })
       if (original) ({ w, h } = leastSides({ w, h, fit, dpr, ar, zoom }, original))
     }
-    const cuts = zoom > 1 || ar !== undefined || (w !== undefined && h !== undefined && fit === 'cover')
+    const cuts =
+      zoom > 1 ||
+      ar !== undefined ||
+      (w !== undefined && h !== undefined && (fit === 'cover' || fit === 'crop'))
     // The owner's focal point is a point of the whole image, which an earlier crop or trim has changed.
     const isDefault =
       cuts && !['func', 'focus_weights', 'fx', 'fy', 'crop', 'trim'].some((name) => named.has(name))

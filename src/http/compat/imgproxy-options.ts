@@ -6,7 +6,7 @@ const TRUE = /^(1|t|true)$/
 
 const FITS = words({
   fit: 'inside',
-  fill: 'cover',
+  fill: 'crop',
   'fill-down': 'cover',
   force: 'fill',
 })

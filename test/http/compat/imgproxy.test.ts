@@ -26,7 +26,8 @@ const base64 = (text: string) => Buffer.from(text).toString('base64url')
 
 describe('URLs of imgproxy', () => {
   const OPTIONS: ReadonlyArray<readonly [options: string, ours: string]> = [
-    ['rs:fill:300:200', 'fit=cover&h=200&w=300'],
+    ['rs:fill:300:200', 'fit=crop&h=200&w=300'],
+    ['rs:fill-down:300:200', 'fit=cover&h=200&w=300'],
     ['rs:fit:300:200:1', 'enlarge=1&fit=inside&h=200&w=300'],
     ['resize:force:300:200:0', 'fit=fill&h=200&w=300'],
     ['rs:fit:300:0', 'fit=inside&w=300'],

@@ -7,7 +7,7 @@ import { transformed } from '../transform.ts'
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   w: ['1', '33', '90', '118'],
   h: ['1', '40', '95', '115'],
-  fit: ['cover', 'contain', 'fill', 'inside', 'outside'],
+  fit: ['cover', 'contain', 'fill', 'inside', 'outside', 'crop'],
   dpr: ['1', '1.5', '2.7'],
   enlarge: [''],
   ar: ['1:1', '16:9', '1:30', '3.3:1'],
