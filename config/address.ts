@@ -37,11 +37,16 @@ export function readProxies(value: string): number | readonly string[] | undefin
   return ranges.length > 0 && ranges.every(isRange) ? ranges : undefined
 }
 
-/** Returns a valid Redis URL unchanged; undefined for any other text. */
+/** Returns a valid Redis URL unchanged; undefined for any other text. Parameters are refused: they would be ignored. */
 export function readRedisUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined
-  const { protocol, hostname, pathname, username, password } = new URL(value)
-  const fits = /^rediss?:$/.test(protocol) && hostname !== '' && /^(\/\d{0,5})?$/.test(pathname)
+  const { protocol, hostname, pathname, username, password, search, hash } = new URL(value)
+  const fits =
+    /^rediss?:$/.test(protocol) &&
+    hostname !== '' &&
+    /^(\/\d{0,5})?$/.test(pathname) &&
+    search === '' &&
+    hash === ''
   return fits && canDecode(username) && canDecode(password) ? value : undefined
 }
 

@@ -11,6 +11,7 @@ import { type Remote, remote } from '../support/requests/remote.ts'
 import { inRedis, redisEnv } from '../support/servers/on-redis.ts'
 import { objectsInS3, s3Env } from '../support/servers/on-s3.ts'
 import { type RedisServer, startRedis } from '../support/servers/redis-server.ts'
+import { type SeenRequest, s3Proxy } from '../support/servers/s3-proxy.ts'
 import { type SmallDisk, smallDisk } from '../support/servers/small-disk.ts'
 import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -81,6 +82,28 @@ describe('the checks of sluice doctor', function () {
       expect(missing).to.include({ state: 'problem' })
       expect(missing.found).to.include('NoSuchBucket')
       expect(missing.advice).to.include('Create the bucket')
+    })
+
+    it('name the right that the keys lack', async () => {
+      const proxy = await s3Proxy(env.AWS_ENDPOINT_URL_S3 ?? '')
+      const rights: Array<[right: string, needs: (request: SeenRequest) => boolean]> = [
+        ['s3:PutObject', ({ method }) => method === 'PUT'],
+        ['s3:GetObject', ({ method, query }) => method === 'HEAD' || (method === 'GET' && query.size === 0)],
+        ['s3:ListBucket', ({ query }) => query.has('list-type')],
+        ['s3:DeleteObject', ({ method, query }) => method === 'DELETE' || query.has('delete')],
+        ['s3:ListBucketMultipartUploads', ({ method, query }) => method === 'GET' && query.has('uploads')],
+      ]
+      const body = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>no</Message></Error>'
+      try {
+        for (const [right, needs] of rights) {
+          proxy.decide((one) => (needs(one) ? { kind: 'answer', status: 403, body } : undefined))
+          const one = await result('bucket', { ...env, AWS_ENDPOINT_URL_S3: proxy.endpoint })
+          expect(one.state, right).to.equal('problem')
+          expect(one.advice, one.found).to.match(new RegExp(`^Allow ${right} for this bucket`))
+        }
+      } finally {
+        await proxy.close()
+      }
     })
 
     it('report an endpoint that does not respond', async () => {

@@ -318,6 +318,9 @@ describe('configuration', () => {
       'redis://:swordfish@host/name',
       'redis://',
       'redis://:swordfish%@host',
+      'redis://:swordfish@host?sentinelMasterId=one',
+      'redis://host?db=1',
+      'redis://host/#1',
     ]) {
       it(`refuses ${url}, and hides it`, () => {
         expect(complaints({ ...shared, REDIS_URL: url })).to.deep.equal([

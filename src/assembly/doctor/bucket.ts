@@ -36,14 +36,26 @@ function reasonOf(error: Error): string {
     : message
 }
 
+// By the words for a step of the check. S3 answers 403 to a read of a missing object without the right to list.
+const RIGHTS: ReadonlyArray<readonly [right: string, step: RegExp]> = [
+  ['s3:ListBucketMultipartUploads', /could not list multipart uploads/],
+  ['s3:PutObject', /could not put/],
+  ['s3:GetObject', /could not (look for|read)/],
+  ['s3:ListBucket', /could not list/],
+  ['s3:DeleteObject', /could not delete/],
+]
+
 /** The advice for an error code in a text of S3. */
 function adviceFor(text: string): string {
-  if (/InvalidAccessKeyId|SignatureDoesNotMatch|credentials/.test(text))
+  if (/InvalidAccessKeyId|SignatureDoesNotMatch/.test(text))
     return 'Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.'
+  if (/AccessDenied|\b403\b/.test(text)) {
+    const [right = 'the rights'] = RIGHTS.find(([, step]) => step.test(text)) ?? []
+    return `Allow ${right} for this bucket: docs/how-to/s3-and-redis.md has the policy with all rights.`
+  }
+  if (/credentials/.test(text)) return 'Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.'
   if (/NoSuchBucket/.test(text))
     return 'Create the bucket, or correct S3_BUCKET, AWS_REGION or AWS_ENDPOINT_URL_S3.'
-  if (/AccessDenied|403/.test(text))
-    return 'Allow ListBucket, GetObject, PutObject, DeleteObject, ListBucketMultipartUploads and AbortMultipartUpload: see docs/how-to/s3-and-redis.md.'
   if (/RequestTimeTooSkewed/.test(text)) return 'Correct the clock of this machine.'
   if (/[Rr]egion/.test(text)) return 'Correct AWS_REGION.'
   return 'Check AWS_ENDPOINT_URL_S3, AWS_REGION and S3_FORCE_PATH_STYLE, and whether this machine can reach the endpoint.'

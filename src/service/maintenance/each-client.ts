@@ -1,7 +1,7 @@
 import type { Client } from '../../core/clients/client.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
-import { noSuchClient } from '../clients/change-existing.ts'
+import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
 
 /** All current clients, or only the given one. @throws Problem 404 when the client does not exist */
 export async function walkedClients(
@@ -18,7 +18,8 @@ export async function walkedClients(
 /**
  * Runs `work` for each of {@link walkedClients}, one after the other, in the order of their IDs.
  *
- * @throws Problem that names the client: its own bucket may be unavailable
+ * @throws Problem that names the client: its own bucket may be unavailable. 409 without any client: the work would say that all is
+ *   well, whatever the bucket has
  */
 export async function withEachClient(
   clients: ClientStore,
@@ -26,6 +27,10 @@ export async function withEachClient(
   work: (client: Client) => Promise<void>,
 ): Promise<void> {
   const walked = [...(await walkedClients(clients, clientId))]
+  if (walked.length === 0)
+    throw clientConflict(
+      'There are no clients yet. Start the service once: it creates the first client, which has the files.',
+    )
   for (const client of walked.sort((one, other) => (one.id < other.id ? -1 : 1)))
     try {
       await work(client)

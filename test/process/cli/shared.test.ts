@@ -49,6 +49,15 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     await rm(dataDir, { recursive: true, force: true })
   })
 
+  it('says that there are no clients before the first start, instead of that all is well', async () => {
+    const early = { ...env, S3_PREFIX: 'before-the-first-start', REDIS_URL: `${redisServer.url}/5` }
+    for (const command of ['check', 'reindex']) {
+      const { code, stderr } = await sluice([command], early)
+      expect(code, command).to.equal(1)
+      expect(stderr, command).to.include('There are no clients yet. Start the service once')
+    }
+  })
+
   const callers = (tokens: NewClient): Caller[] => servers.map(({ url }) => ({ url, tokens }))
 
   /** Whether each server accepts the secret. */
