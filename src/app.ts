@@ -7,7 +7,7 @@ import { openArchives } from './assembly/archives.ts'
 import { openFileManagement } from './assembly/file-management.ts'
 import { firstCredentials } from './assembly/first-client.ts'
 import { startMaintenance } from './assembly/maintenance.ts'
-import { openOperations } from './assembly/operations.ts'
+import { openOperations, readinessChecks } from './assembly/operations.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
 import { openServices, type Services, type ServicesOptions } from './assembly/services.ts'
@@ -87,7 +87,7 @@ const JOBS_GRACE_MS = 1_500
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const loaded = await loadEverything(options)
-  const prometheus = isWatched(options.config) ? prometheusMetrics() : undefined
+  const prometheus = isWatched(options.config) ? prometheusMetrics({ version: version() }) : undefined
   const services = await openServices({
     ...options,
     plugins: loaded.plugins,
@@ -116,7 +116,6 @@ async function openApp(
   const {
     backends,
     buckets,
-    index,
     clients,
     managedClients,
     members,
@@ -166,6 +165,7 @@ async function openApp(
     log,
   })
   eager.work()
+  const checks = readinessChecks(services, { loaded, isStopping: options.isStopping, metrics })
   const remotes = openRemotes(services, { config, log, loaded, transformations })
   const handle = createHttp({
     messages,
@@ -196,15 +196,7 @@ async function openApp(
     findClient,
     ...openArchives(services, { deliveries, log }),
     limits: backends.limits,
-    checks: {
-      version: version(),
-      isStopping: options.isStopping ?? (() => false),
-      bucket: () => buckets.ping(),
-      index: () => index.ping(),
-      ffmpeg: () => ffmpeg.isMissing(),
-      comparison: () => services.completion.state(),
-      ...(backends.disk ? { disk: backends.disk } : {}),
-    },
+    checks,
     baseUrl,
     ...httpSettings(config),
     hot: { maxBytes: config.HOT_CACHE_BYTES, changes: services.fileChanges },

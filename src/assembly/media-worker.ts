@@ -2,6 +2,7 @@ import { measuredStorage } from '../adapters/metrics/measured-storage.ts'
 import { noMetrics } from '../adapters/metrics/none.ts'
 import { prometheusMetrics } from '../adapters/metrics/prometheus.ts'
 import type { MetricsReader } from '../core/ports/metrics.ts'
+import { version } from '../process/version.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
 import { openTransformations } from './transforms.ts'
@@ -32,7 +33,7 @@ export async function openMediaWorker(
     )
   const loaded = await loadEverything(options)
   await loaded.ffmpeg.ensureInstalled()
-  const prometheus = config.METRICS_PORT === undefined ? undefined : prometheusMetrics()
+  const prometheus = config.METRICS_PORT === undefined ? undefined : prometheusMetrics({ version: version() })
   const services = await openServices({
     ...options,
     plugins: loaded.plugins,

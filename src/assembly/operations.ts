@@ -1,8 +1,11 @@
 import type { Config } from '../../config/load.ts'
 import { VARIABLES } from '../../config/schema.ts'
 import type { Variable } from '../../config/variable.ts'
+import type { Metrics } from '../core/ports/metrics.ts'
+import type { ReadinessChecks } from '../http/system/health.ts'
 import type { SystemFacts } from '../http/system/system.ts'
 import type { PluginSet } from '../pipeline/load/load.ts'
+import { version } from '../process/version.ts'
 import { createClientPresets } from '../service/clients/presets.ts'
 import { createClientJobs } from '../service/delivery/client-jobs.ts'
 import type { Loaded } from './plugins.ts'
@@ -27,6 +30,35 @@ export function openOperations(
     clientJobs: createClientJobs({ ...transformations, originals }),
     presets: createClientPresets({ shared, transforms: plugins.transforms, clients }),
     systemFacts: systemFacts(config, plugins),
+  }
+}
+
+/** The checks of `/readyz`. The metrics have the result of those that say whether a store responds. */
+export function readinessChecks(
+  { backends, buckets, index, completion }: Services,
+  {
+    loaded: { ffmpeg },
+    isStopping = () => false,
+    metrics,
+  }: { loaded: Loaded; isStopping?: (() => boolean) | undefined; metrics: Pick<Metrics, 'watchStores'> },
+): ReadinessChecks {
+  const responds = (ping: Promise<void>) =>
+    ping.then(
+      () => true,
+      () => false,
+    )
+  metrics.watchStores(async () => {
+    const [bucket, ofIndex] = await Promise.all([responds(buckets.ping()), responds(index.ping())])
+    return { bucket, index: ofIndex }
+  })
+  return {
+    version: version(),
+    isStopping,
+    bucket: () => buckets.ping(),
+    index: () => index.ping(),
+    ffmpeg: () => ffmpeg.isMissing(),
+    comparison: () => completion.state(),
+    ...(backends.disk ? { disk: backends.disk } : {}),
   }
 }
 

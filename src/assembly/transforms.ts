@@ -132,7 +132,7 @@ export function openTransformations(
   const plan = cachedPlans(planner)
   services.decodable.check = createCheckDecodable({ run, plan, limits, log })
   const jobs = measuredJobs(backends.jobs, { metrics, log })
-  watchJobs(jobs, [...MEDIA_KINDS, 'derive'], metrics)
+  watchJobs(jobs, [...MEDIA_KINDS, 'derive', ...services.delivery.kinds], metrics)
   const media = createMediaJobs({
     originals,
     derivations,

@@ -10,6 +10,7 @@ export const noMetrics: Metrics = {
   transformed: nothing,
   watchTransforms: nothing,
   watchComparison: nothing,
+  watchStores: nothing,
   jobEnded: nothing,
   watchJobs: nothing,
   storageCalled: nothing,

@@ -8,11 +8,22 @@ const JOB_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
 // An embedded index responds within 0.1 ms. S3 times out after 5 s.
 const STORAGE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** Metrics for Prometheus, in a registry of their own. Includes prom-client's metrics of the process and its event loop. */
-export function prometheusMetrics(): Metrics & MetricsReader {
+/**
+ * Metrics for Prometheus, in a registry of their own. Includes prom-client's metrics of the process and its event loop.
+ *
+ * @param options.version that of Sluice
+ */
+export function prometheusMetrics({ version }: { version: string }): Metrics & MetricsReader {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  new Gauge({
+    name: 'sluice_build_info',
+    help: 'The versions of Sluice and Node; always 1',
+    labelNames: ['version', 'node'],
+    aggregator: 'first',
+    registers,
+  }).set({ version, node: process.versions.node }, 1)
   const requests = new Counter({
     name: 'sluice_http_requests_total',
     help: 'Completed requests',
@@ -105,6 +116,18 @@ export function prometheusMetrics(): Metrics & MetricsReader {
         'Files and derivatives that the running comparison has compared',
         () => load()?.files ?? 0,
       )
+    },
+    watchStores(check) {
+      new Gauge({
+        name: 'sluice_up',
+        help: 'Whether the store responds: 1 or 0',
+        labelNames: ['store'],
+        aggregator: 'min',
+        registers,
+        async collect() {
+          for (const [store, responds] of Object.entries(await check())) this.set({ store }, responds ? 1 : 0)
+        },
+      })
     },
     jobEnded: ({ kind, outcome, seconds }) => jobSeconds.observe({ kind, outcome }, seconds),
     watchJobs(load) {

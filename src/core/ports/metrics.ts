@@ -21,6 +21,8 @@ export interface Metrics {
   watchTransforms(load: () => { running: number; waiting: number }): void
   /** Registers a function that returns the comparison of the index with all files, while it runs. */
   watchComparison(load: () => { files: number } | undefined): void
+  /** Registers a function that finds out whether bucket and index respond. */
+  watchStores(check: () => Promise<{ bucket: boolean; index: boolean }>): void
   /** An attempt of a job has ended. */
   jobEnded(job: { kind: string; outcome: JobOutcome; seconds: number }): void
   /** Registers a function that counts the jobs that wait and run. If it fails, nothing is reported. */

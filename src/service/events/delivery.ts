@@ -24,6 +24,8 @@ export interface EventDelivery {
   listen(events: EventBus): void
   /** Starts to deliver queued events to durable plugins. */
   work(): void
+  /** The kinds of the jobs of durable plugins. */
+  readonly kinds: readonly string[]
 }
 
 /** How durable plugins are called. The concurrency is per plugin, for all its targets together. */
@@ -165,6 +167,8 @@ export function createEventDelivery({
         }
       }
     },
+
+    kinds: plugins.filter(({ plugin }) => plugin.durable).map(({ plugin }) => kindOf(plugin)),
 
     work() {
       for (const { plugin, options } of plugins)

@@ -124,10 +124,30 @@ describe('GET /metrics of a new service', () => {
     await exchange(service, '/readyz')
     const text = await scrape(service)
     const pings = { store: 'index', operation: 'ping' }
-    expect(sampleOf(text, 'sluice_storage_duration_seconds_count', { ...pings, outcome: 'error' })).to.equal(
-      1,
-    )
+    // Of `/readyz`. Each scrape adds one of its own.
+    expect(
+      sampleOf(text, 'sluice_storage_duration_seconds_count', { ...pings, outcome: 'error' }),
+    ).to.be.at.least(1)
+    expect(sampleOf(text, 'sluice_up', { store: 'index' })).to.equal(0)
+    expect(sampleOf(text, 'sluice_up', { store: 'bucket' })).to.equal(1)
+    expect(text).to.match(/^sluice_build_info\{version="\d+\.\d+\.\d+",node="\d+\.\d+\.\d+"\} 1$/m)
     expect(sampleOf(text, 'sluice_storage_duration_seconds_count', { ...pings, outcome: 'ok' })).to.equal(0)
+  })
+
+  it('counts the calls of webhooks that wait for a receiver', async () => {
+    service = await startService({
+      env: {
+        METRICS_TOKEN,
+        WEBHOOK_URL: 'http://127.0.0.1:9/',
+        WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
+        WEBHOOK_ALLOW_ADDRESSES: '127.0.0.1/32',
+      },
+    })
+    await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(10) })
+    await eventually(async () => {
+      const waiting = sampleOf(await scrape(service), 'sluice_jobs_waiting', { kind: 'event-webhook' })
+      expect(waiting).to.equal(1)
+    })
   })
 
   it('distinguishes refused transformations from completed ones', async () => {
