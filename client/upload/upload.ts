@@ -75,7 +75,7 @@ async function uploadRemote(api: Api, url: string, options: UploadOptions): Prom
   const { name, folder: path, info, tags, metadata, focalPoint, transforms, signal } = options
   const [record] = await api.json<[FileRecord]>({
     method: 'POST',
-    path: '/v1/upload',
+    path: '/v1/upload/url',
     kind: 'transfer',
     json: { url, name, path, info, tags, metadata, focalPoint, transforms: transforms?.map(queryOf) },
     signal,

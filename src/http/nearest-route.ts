@@ -5,6 +5,7 @@ const MAX_EDITS = 2
 /** The routes that are suggested. A `<name>` and all after it may be anything. */
 export const ROUTES = [
   'POST /v1/upload',
+  'POST /v1/upload/url',
   'PUT /v1/upload/<name>',
   'DELETE /v1/upload/<s3PathOriginal>',
   'GET /v1/image/upload/<token>/<sourceName>',

@@ -18,6 +18,7 @@ const OF_OPERATOR: Readonly<Record<string, string>> = {
 }
 const OF_CLIENT: Readonly<Record<string, string>> = {
   'POST /v1/upload': 'file.upload',
+  'POST /v1/upload/url': 'file.upload',
   'PUT /v1/upload/:name': 'file.upload',
   'PATCH /v1/files/*path': 'file.update',
   'DELETE /v1/upload/*path': 'file.delete',

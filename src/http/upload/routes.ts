@@ -37,7 +37,9 @@ const REMOTE_MAX_BYTES = 256 * 1024
 /**
  * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and returns their records. The field
  * `info` adds file information, `transforms` renders derivatives in the background, `tags` and `metadata` are stored
- * with each file. With the JSON body `{"url": …}`, it stores a file of another server.
+ * with each file.
+ * `POST /v1/upload/url` with the JSON body `{"url": …}`: stores a file of another server. `POST /v1/upload` does the same with such
+ * a body, as it did before there was a route for this.
  * `PUT /v1/upload/<name>?path=<folder>`: stores the body as one file, and returns its record in the same format.
  */
 export function uploadRoutes({
@@ -95,6 +97,8 @@ export function uploadRoutes({
     })
   })
   routes.all('/v1/upload', methodNotAllowed('POST'))
+
+  routes.post('/v1/upload/url', storeRemote)
 
   routes.put('/v1/upload/:name', async (req, res) => {
     const { grant, client, folder } = callerOf(req)

@@ -18,7 +18,7 @@ const told = (answer: Answer) => ({
 
 /** All three ways to have something fetched. */
 const WAYS: Readonly<Record<string, Ask>> = {
-  'POST /v1/upload': async (service, url) => {
+  'POST /v1/upload/url': async (service, url) => {
     const response = await postUrl(service, { url })
     const text = await response.text()
     return { status: response.status, code: JSON.parse(text).code, text }

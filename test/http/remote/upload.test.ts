@@ -3,6 +3,7 @@ import type { SecretScope } from '../../../src/core/clients/secret-scope.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { ask } from '../../support/requests/ask.ts'
 import { newClient, rawPath, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Remote, rawRemote } from '../../support/requests/remote.ts'
@@ -76,6 +77,15 @@ onOneBackend('upload by URL', (start) => {
     expect(body.equals(png)).to.equal(true)
     expect(headers['content-type']).to.equal('image/png')
     expect((await exchange(service, rawPath(service, record.s3Path))).body.equals(png)).to.equal(true)
+  })
+
+  it('is stored by POST /v1/upload as well, as before there was a route for it', async () => {
+    const { body, status } = await ask(service, '/v1/upload', {
+      method: 'POST',
+      json: { url: server.url('/photos/a%20b.png') },
+    })
+    expect(status).to.equal(200)
+    expect(body).to.have.nested.property('[0].originalName', 'a b.png')
   })
 
   it('accepts folder, name, info and transforms as members', async () => {

@@ -14,7 +14,7 @@ export async function postUrl(
   body: unknown,
   { secret = tokens.secretClientToken, query = '' }: { secret?: string; query?: string } = {},
 ): Promise<Response> {
-  return fetch(`${url}/v1/upload${query}`, {
+  return fetch(`${url}/v1/upload/url${query}`, {
     method: 'POST',
     headers: { Authorization: secret, 'Content-Type': 'application/json' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
