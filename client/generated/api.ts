@@ -512,6 +512,45 @@ export interface DeliveryAttempt {
   error?: string
 }
 
+/** A parameter of delivery URLs. */
+export interface DeliveryParameter {
+  /** Name of the plugin. */
+  plugin: string
+  /** Name of the parameter. */
+  name: string
+  /** Other names of the parameter. */
+  aliases: Array<string>
+  type: "integer" | "number" | "enum" | "flag" | "text" | "key" | "list" | "color"
+  /** Effect of the parameter. */
+  help: string
+  /** Accepted values, as error messages name them. */
+  expected: string
+  /** Minimum, inclusive; of a list for each number. */
+  min?: number | Array<number>
+  /** Maximum, inclusive; of a list for each number. */
+  max?: number | Array<number>
+  unit?: string
+  default?: string | number
+  /** Value when the query has the name alone. */
+  bare?: number
+  /** What the value `auto` depends on: it becomes a number by the client hints of the request. */
+  auto?: "dpr" | "width"
+  values?: Array<string>
+  /** Further values of a flag. */
+  words?: Array<string>
+  synonyms?: Record<string, string>
+  maxLength?: number
+  /** Whether the text may have line breaks. */
+  lines?: boolean
+  group?: "image" | "video" | "audio" | "text" | "application"
+  of?: "integer" | "number"
+  names?: Array<string>
+  separator?: "," | ":"
+  atLeast?: number
+  /** Maximum count of groups of these numbers, separated by ";". */
+  groups?: number
+}
+
 /** A stored file. */
 export interface File {
   /** Name of the file in the bucket: a random ID and the usual extension. */
@@ -1088,43 +1127,13 @@ export interface NewSession {
 }
 
 /** The parameters of delivery URLs, by the type of the file. */
-export type ParameterLists = Partial<Record<"image" | "video" | "audio" | "text" | "application", Array<{
-  /** Name of the plugin. */
-  plugin: string
-  /** Name of the parameter. */
-  name: string
-  /** Other names of the parameter. */
-  aliases: Array<string>
-  type: "integer" | "number" | "enum" | "flag" | "text" | "key" | "list" | "color"
-  /** Effect of the parameter. */
-  help: string
-  /** Accepted values, as error messages name them. */
-  expected: string
-  /** Minimum, inclusive; of a list for each number. */
-  min?: number | Array<number>
-  /** Maximum, inclusive; of a list for each number. */
-  max?: number | Array<number>
-  unit?: string
-  default?: string | number
-  /** Value when the query has the name alone. */
-  bare?: number
-  /** What the value `auto` depends on: it becomes a number by the client hints of the request. */
-  auto?: "dpr" | "width"
-  values?: Array<string>
-  /** Further values of a flag. */
-  words?: Array<string>
-  synonyms?: Record<string, string>
-  maxLength?: number
-  /** Whether the text may have line breaks. */
-  lines?: boolean
-  group?: "image" | "video" | "audio" | "text" | "application"
-  of?: "integer" | "number"
-  names?: Array<string>
-  separator?: "," | ":"
-  atLeast?: number
-  /** Maximum count of groups of these numbers, separated by ";". */
-  groups?: number
-}>>>
+export interface ParameterLists {
+  image: Array<DeliveryParameter>
+  video: Array<DeliveryParameter>
+  audio: Array<DeliveryParameter>
+  text: Array<DeliveryParameter>
+  application: Array<DeliveryParameter>
+}
 
 /** A preset. */
 export interface Preset {

@@ -58,7 +58,8 @@ export const systemReport = z
 const number = z.number()
 const bound = z.union([number, z.array(number)])
 
-const parameter = z
+/** A parameter of delivery URLs, with its bounds. */
+export const deliveryParameter = z
   .object({
     plugin: z.string().describe('Name of the plugin.'),
     name: z.string().describe('Name of the parameter.'),
@@ -91,7 +92,13 @@ const parameter = z
 
 /** The parameters of delivery URLs, by type. */
 export const parameterLists = z
-  .record(z.enum(MEDIA_GROUPS), z.array(parameter))
+  .object({
+    image: z.array(deliveryParameter),
+    video: z.array(deliveryParameter),
+    audio: z.array(deliveryParameter),
+    text: z.array(deliveryParameter),
+    application: z.array(deliveryParameter),
+  })
   .describe('The parameters of delivery URLs, by the type of the file.')
 
 const scalar = z.union([z.string(), z.number()])

@@ -34,7 +34,14 @@ import { clientUsageReport } from '../../wire/operator/usage.ts'
 import * as outcomes from '../../wire/outcomes.ts'
 import { preset, presetList } from '../../wire/presets.ts'
 import { file, fileList, fileRecord, fileRecords, fileWithDerivatives } from '../../wire/record.ts'
-import { health, parameterLists, problem, readiness, systemReport } from '../../wire/system.ts'
+import {
+  deliveryParameter,
+  health,
+  parameterLists,
+  problem,
+  readiness,
+  systemReport,
+} from '../../wire/system.ts'
 import * as webhooks from '../../wire/webhooks.ts'
 
 /** The schemas of request bodies, by their names in the API document. */
@@ -126,6 +133,7 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   WebhookDeliveryList: webhooks.webhookDeliveryList,
   WebhookDeliveryWithPayload: webhooks.webhookDeliveryWithPayload,
   WebhookReplayReport: webhooks.webhookReplayReport,
+  DeliveryParameter: deliveryParameter,
   ParameterLists: parameterLists,
   Health: health,
   Readiness: readiness,

@@ -84,6 +84,7 @@ export function openApiDocument({ version, baseUrl, parameters }: DocumentOption
       title: 'Sluice',
       version,
       description: DESCRIPTION,
+      contact: { name: 'The operator of this service', url: baseUrl },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],

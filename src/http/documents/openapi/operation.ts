@@ -19,6 +19,19 @@ const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
   public: [],
 }
 
+/** What a request has to prove, for the description of an operation. */
+const ACCESS: Readonly<Record<Access, string>> = {
+  secret: 'Needs the secret of a client, or a session of the console.',
+  admin: 'Needs the token of the operator, or the session of an owner of the console.',
+  'operator or secret':
+    'Needs the token of the operator, the secret of a client, or a session of the console.',
+  session: 'Needs a session of the console.',
+  metrics: 'Needs the token of the metrics.',
+  signature: 'Needs no secret. When the client requires it, the URL must be signed.',
+  link: 'Needs no secret: the signature in the URL authorizes the request.',
+  public: 'Needs no secret.',
+}
+
 /** The path of an endpoint in the document. */
 export function pathOf({ route, path }: Endpoint): string {
   return path ?? route.replace(/^\w+ /, '').replace(/[:*](\w+)/g, '{$1}')
@@ -56,7 +69,7 @@ export function operation(endpoint: Endpoint, shared: Shared): JsonSchema {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description === undefined ? {} : { description }),
+    description: description === undefined ? ACCESS[access] : `${description}\n\n${ACCESS[access]}`,
     security: SECURITY[access],
     parameters: parametersOf(endpoint).map((one) => parameterObject(one, endpoint, shared)),
     ...(body ? { requestBody: { required: !isBodyOptional, content: requestContent(body, endpoint) } } : {}),
@@ -69,7 +82,10 @@ function parameterObject(
   { examples = [] }: Endpoint,
   shared: Shared,
 ): JsonSchema {
-  const shown = examples.filter(({ parameters = {} }) => Object.hasOwn(parameters, name))
+  // The values of a refused request need not conform to the schema.
+  const shown = examples.filter(
+    ({ status, parameters = {} }) => status < 400 && Object.hasOwn(parameters, name),
+  )
   const parameter = { name, ...rest, required, ...(aliases.length > 0 ? { 'x-aliases': aliases } : {}) }
   if (shown.length === 0) return shared.parameters.ref(`${rest.in}_${name}`, parameter)
   const valueIn = ({ parameters = {} }: Example) => typed(parameters[name], rest.schema)
@@ -77,8 +93,10 @@ function parameterObject(
 }
 
 /** The value of a parameter in the type of its schema: examples have texts, as in a URL. */
-function typed(text: string | undefined, { type }: JsonSchema): unknown {
-  return type === 'integer' || type === 'number' ? Number(text) : text
+function typed(text: string | undefined, { type, anyOf = [] }: JsonSchema): unknown {
+  const types = [type, ...(anyOf as JsonSchema[]).map((one) => one.type)]
+  const isNumber = types.includes('integer') || types.includes('number')
+  return isNumber && !Number.isNaN(Number(text)) ? Number(text) : text
 }
 
 function requestContent(body: Readonly<Record<string, Content>>, { examples = [] }: Endpoint): JsonSchema {
