@@ -1071,7 +1071,7 @@ export interface NewMember {
   name?: string
   /** What the member may do. */
   role: "viewer" | "editor" | "owner"
-  /** The clients that the member may see. An owner sees all. */
+  /** The clients that the member may see. An owner sees all. Default: "all". */
   clients?: "all" | Array<string>
 }
 
@@ -1240,7 +1240,7 @@ export interface RemoteUpload {
   name?: string
   /** Folder of the file. */
   path?: string
-  /** Adds file information to the response. */
+  /** Adds file information to the response. Default: false. */
   info?: boolean
   /** Query strings of derivatives to render in the background, such as `w=300&f=webp`. At most 20 items. */
   transforms?: Array<string>
@@ -1295,7 +1295,7 @@ export interface ScopedSecret {
 }
 
 export interface SecretRotation {
-  /** How long the current secrets remain valid, in seconds. From 0 to 31536000. */
+  /** How long the current secrets remain valid, in seconds. Default: 86400. From 0 to 31536000. */
   keepOldSeconds?: number
 }
 

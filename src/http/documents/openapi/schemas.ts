@@ -58,6 +58,12 @@ function optionsFor(io: 'input' | 'output', members: 'open' | 'closed'): z.core.
       }
       if (io === 'output' && members === 'open' && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties
+      // openapi-typescript makes a member with a default a required one, in requests as well.
+      if (io === 'input' && jsonSchema.default !== undefined) {
+        const words = [jsonSchema.description, `Default: ${JSON.stringify(jsonSchema.default)}.`]
+        jsonSchema.description = words.filter(Boolean).join(' ')
+        delete jsonSchema.default
+      }
       // TypeScript's readonly arrays are not the readOnly of JSON Schema.
       delete jsonSchema.readOnly
       // The format states the same, and the pattern has 300 characters.
