@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import spectral, { type RulesetDefinition } from '@stoplight/spectral-core'
+import { oas } from '@stoplight/spectral-rulesets'
 import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
 import { shippedParameters } from '../../../src/assembly/shipped-parameters.ts'
@@ -87,6 +90,22 @@ onOneBackend('the API document', (start, backend) => {
     expect(document.openapi).to.match(/^3\.1\./)
     expect(document.servers).to.deep.equal([{ url: service.url }])
   })
+
+  it('has no warning of redocly and spectral', async () => {
+    // They refuse localhost as the server of a document.
+    const linted = { ...document, servers: [{ url: 'https://files.example.org' }] }
+    const source = JSON.stringify(linted)
+    const config = await createConfig({ extends: ['recommended'] })
+    const byRedocly = await lintFromString({ source, absoluteRef: '/openapi.json', config })
+    expect(byRedocly.map(({ ruleId, message }) => `${ruleId}: ${message}`)).to.deep.equal([])
+    const linter = new spectral.Spectral()
+    // The types of the two packages disagree.
+    linter.setRuleset({ extends: [oas as unknown as RulesetDefinition] })
+    const bySpectral = await linter.run(source)
+    expect(
+      bySpectral.map(({ code, message, path }) => `${code} ${path.join('/')}: ${message}`),
+    ).to.deep.equal([])
+  }).timeout(60_000)
 
   it('has a tag, and a unique ID of its own, for each operation', () => {
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
