@@ -36,6 +36,7 @@ export type ProblemCode =
   | 'job_not_failed'
   | 'job_not_found'
   | 'job_outdated'
+  | 'joined_upload'
   | 'key_not_found'
   | 'last_owner'
   | 'length_required'

@@ -62,6 +62,11 @@ export const HEADERS = {
   'Tus-Checksum-Algorithm': { description: 'Supported checksums.', schema: text },
   'Upload-Offset': { description: 'Number of received bytes.', schema: integer, isOptional: optional },
   'Upload-Length': { description: 'Size of the file in bytes.', schema: integer, isOptional: optional },
+  'Upload-Concat': {
+    description: '`partial` for a part, or `final;` and the URLs of the parts.',
+    schema: text,
+    isOptional: optional,
+  },
   'Upload-Defer-Length': { description: '1: the size is not known yet.', schema: text, isOptional: optional },
   'Upload-Metadata': {
     description: 'Metadata of the upload, as received.',

@@ -102,6 +102,8 @@ export const TUS: readonly ProblemName[] = [
 ]
 /** The problems of a request that sends bytes of a resumable upload. It may be the last one, which also stores the file. */
 export const TUS_BYTES: readonly ProblemName[] = [
+  '403 joined_upload',
+  '409 upload_incomplete',
   '409 offset_conflict',
   '411 length_required',
   '415 unsupported_media_type',

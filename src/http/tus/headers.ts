@@ -5,15 +5,16 @@ import { TUS_VERSION } from './request.ts'
 /** Headers that a page may send. */
 export const TUS_ALLOWED_HEADERS = [
   'Authorization, Content-Type, Tus-Resumable, Upload-Offset, Upload-Length, Upload-Defer-Length',
-  'Upload-Metadata, Upload-Checksum, X-HTTP-Method-Override, X-Requested-With, X-Request-Id',
+  'Upload-Metadata, Upload-Checksum, Upload-Concat, X-HTTP-Method-Override, X-Requested-With, X-Request-Id',
 ].join(', ')
 
 const EXPOSED_HEADERS = [
   'Location, Retry-After, X-Request-Id, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size',
   'Tus-Checksum-Algorithm, Upload-Offset, Upload-Length, Upload-Defer-Length, Upload-Metadata',
-  'Upload-Expires, Upload-Record, RateLimit, RateLimit-Policy',
+  'Upload-Concat, Upload-Expires, Upload-Record, RateLimit, RateLimit-Policy',
 ].join(', ')
-const EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum'
+const EXTENSIONS =
+  'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum,concatenation'
 
 /** CORS for any origin: pages send their secret in a header, never in a cookie. */
 export const corsTus: RequestHandler = (_req, res, next) => {

@@ -1,11 +1,13 @@
 import { DataStore, ERRORS, Server, Upload } from '@tus/server'
-import { newFileId } from '../../core/files/object-key.ts'
+import { sha256 } from '../../core/bytes/digest.ts'
+import { fileIdOf, newFileId } from '../../core/files/object-key.ts'
 import type { Handover } from '../../core/ports/handover.ts'
 import { badParameter, Problem, tooLarge } from '../../core/problem.ts'
-import type { Checksum } from '../../service/upload/pieces.ts'
+import type { Checksum, UploadPart } from '../../service/upload/pieces.ts'
+import { joinedUpload } from '../../service/upload/resumable-problems.ts'
 import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/resumables.ts'
 import { refuseInLink } from '../upload/link-fields.ts'
-import { TUS_PATH } from './request.ts'
+import { type Concat, TUS_PATH } from './request.ts'
 
 /** The dependencies and settings of resumable uploads. */
 export interface TusOptions {
@@ -32,6 +34,8 @@ export interface TusExchange {
   headers: Record<string, string>
   body: ReadableStream<Uint8Array>
   checksum: Checksum | undefined
+  /** Whether it creates a part of another upload, or an upload that joins others. */
+  concat: Concat | undefined
   /** Waits until a complete upload is stored. @returns headers for the response */
   finished(id: string): Promise<Record<string, string>>
 }
@@ -48,15 +52,31 @@ const WAIT_MS = 8000
  * @see https://tus.io/protocols/resumable-upload
  */
 export async function exchangeTus(
-  { grant, link, addressOf, method, id, headers, body, checksum, finished }: TusExchange,
+  { grant, link, addressOf, method, id, headers, body, checksum, concat, finished }: TusExchange,
   { resumables, handover, expireMs }: Omit<TusOptions, 'baseUrl' | 'maxBytes'>,
 ): Promise<Response> {
   let failure: unknown
   let maxBytes = 0
-  const newId = newFileId()
+  const newId = typeof concat === 'object' ? joinedId(grant, concat) : newFileId()
+  const parts =
+    typeof concat === 'object'
+      ? await resumables.partsOf(grant, { id: newId, parts: concat, link })
+      : undefined
+  let found: ResumableUpload | undefined
   const server = new Server({
     path: TUS_PATH,
-    datastore: tusStore(grant, { resumables, expireMs, checksum, link }),
+    datastore: tusStore(grant, {
+      resumables,
+      expireMs,
+      checksum,
+      link,
+      isPartial: concat === 'partial',
+      parts,
+      found(upload) {
+        found = upload
+        if (method === 'PATCH' && upload.parts) throw joinedUpload()
+      },
+    }),
     async maxSize() {
       maxBytes = await resumables.maxBytesOf(grant, { id, link })
       return maxBytes
@@ -77,7 +97,8 @@ export async function exchangeTus(
     namingFunction: () => newId,
     generateUrl: (_, { id: created }) => addressOf(created),
     getFileIdFromRequest: () => id,
-    onUploadFinish: async (_, { id: complete }) => ({ headers: await finished(complete) }),
+    onUploadFinish: async (_, { id: complete }) =>
+      concat === 'partial' || found?.isPartial ? {} : { headers: await finished(complete) },
     onResponseError(_, error) {
       failure = error
       return undefined
@@ -93,13 +114,32 @@ export async function exchangeTus(
   const response = await server.handleWeb(
     new Request(`http://tus.invalid${TUS_PATH}/${id ?? ''}`, {
       method,
-      headers,
+      headers: parts ? { ...headers, 'upload-length': String(sizeOf(parts)) } : headers,
       ...(hasBody ? { body, duplex: 'half' } : {}),
     }),
   )
   if (failure !== undefined) throw problemOf(failure, await limitOf())
-  if (response.status < 400) return response
+  if (response.status < 400) {
+    if (parts)
+      for (const [name, value] of Object.entries(await finished(newId))) response.headers.set(name, value)
+    if (method === 'HEAD' && found?.isPartial) response.headers.set('Upload-Concat', 'partial')
+    if (method === 'HEAD' && found?.parts)
+      response.headers.set(
+        'Upload-Concat',
+        `final;${found.parts.map((part) => addressOf(part.id)).join(' ')}`,
+      )
+    return response
+  }
   throw refusal(response.status, await response.text())
+}
+
+/** The ID of an upload that joins others. A repeated request, after a lost response, finds the upload of the first one. */
+function joinedId({ client }: Bearer, parts: readonly string[]): string {
+  return fileIdOf(Buffer.from(sha256([client.id, ...parts].join(' ')), 'hex'))
+}
+
+function sizeOf(parts: readonly UploadPart[]): number {
+  return parts.reduce((sum, { size }) => sum + size, 0)
 }
 
 /** The storage adapter for `@tus/server`. */
@@ -110,7 +150,16 @@ function tusStore(
     expireMs,
     checksum,
     link,
-  }: Pick<TusOptions, 'resumables' | 'expireMs'> & Pick<TusExchange, 'checksum' | 'link'>,
+    isPartial,
+    parts,
+    found,
+  }: Pick<TusOptions, 'resumables' | 'expireMs'> &
+    Pick<TusExchange, 'checksum' | 'link'> & {
+      isPartial: boolean
+      parts: readonly UploadPart[] | undefined
+      /** Called with each upload that is read. It may throw a Problem. */
+      found: (upload: ResumableUpload) => void
+    },
 ): DataStore {
   const toTus = (id: string, { size, offset, metadata, expiresAt }: ResumableUpload) =>
     new Upload({
@@ -127,12 +176,21 @@ function tusStore(
       const { id, size, metadata } = upload
       if (link !== undefined)
         for (const [name, value] of Object.entries(metadata ?? {})) refuseInLink(name, value)
-      const options = { id, size, link, ...nameAndFolder(metadata ?? {}), ...(metadata ? { metadata } : {}) }
+      const options = {
+        ...{ id, size, link, parts },
+        ...nameAndFolder(metadata ?? {}),
+        ...(metadata ? { metadata } : {}),
+        ...(isPartial ? { isPartial } : {}),
+      }
       const created = toTus(id, await resumables.create(grant, options))
       if (created.creation_date) upload.creation_date = created.creation_date
       return upload
     },
-    getUpload: async (id: string) => toTus(id, await resumables.find(grant, id)),
+    async getUpload(id: string) {
+      const upload = await resumables.find(grant, id)
+      found(upload)
+      return toTus(id, upload)
+    },
     declareUploadLength: (id: string, size: number) => resumables.declareSize(grant, id, size),
     write: (bytes: AppendedStream, id: string, offset: number) =>
       resumables.append(grant, id, { offset, bytes, checksum }),

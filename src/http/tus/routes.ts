@@ -19,7 +19,15 @@ import type { UploadProgress } from '../wire/links.ts'
 import { takeBody } from './body.ts'
 import { corsTus, tusOptions } from './headers.ts'
 import type { TusOptions } from './protocol.ts'
-import { checkPatch, checksumOf, checkVersion, TUS_PATH, TUS_VERSION, tusMethod } from './request.ts'
+import {
+  checkPatch,
+  checksumOf,
+  checkVersion,
+  concatOf,
+  TUS_PATH,
+  TUS_VERSION,
+  tusMethod,
+} from './request.ts'
 import { finishedRecord } from './upload-record.ts'
 
 interface Dependencies extends TusOptions {
@@ -65,6 +73,7 @@ export function tusRoutes({
     const grant = bearerOf(req, named, bearers)
     if (method === 'PATCH') checkPatch(req)
     const checksum = checksumOf(req)
+    const concat = id === undefined ? concatOf(req) : undefined
     if (named.link !== undefined) await signedLinks.check(signedLinks.read(named.link))
     if (id === undefined)
       await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
@@ -90,6 +99,7 @@ export function tusRoutes({
           headers: tusHeaders(req),
           body: body.bytes,
           checksum,
+          concat,
           link: named.link,
           finished: recordHeader,
           addressOf: (created) =>
@@ -100,7 +110,8 @@ export function tusRoutes({
       if (slow) throw slow
       for (const [name, value] of response.headers)
         if (!name.startsWith('access-control-')) res.setHeader(name, value)
-      if (method === 'HEAD' && id !== undefined && isComplete(response.headers))
+      const isPartial = response.headers.get('upload-concat') === 'partial'
+      if (method === 'HEAD' && id !== undefined && isComplete(response.headers) && !isPartial)
         for (const [name, value] of Object.entries(await recordHeader(id))) res.setHeader(name, value)
       res.status(response.status).end()
     } finally {
@@ -115,15 +126,15 @@ export function tusRoutes({
     { id, ...named }: NamedUpload & { id: string },
   ) => {
     const grant = bearerOf(req, named, bearers)
-    const { size, offset } = await resumables.find(grant, id)
-    const record = offset === size ? await finished(grant, id, named) : undefined
+    const { size, offset, isPartial } = await resumables.find(grant, id)
+    const record = offset === size && !isPartial ? await finished(grant, id, named) : undefined
     if (record !== undefined) {
       res.type('application/json').send(record)
       return
     }
     res.setHeader('Retry-After', '2')
     const progress: UploadProgress = {
-      state: offset === size ? 'storing' : 'receiving',
+      state: offset === size && !isPartial ? 'storing' : 'receiving',
       offset,
       size: size ?? null,
     }
@@ -198,7 +209,7 @@ function tusHeaders(req: Request): Record<string, string> {
 }
 
 function isOfUpload(name: string): boolean {
-  return name.startsWith('upload-') && name !== 'upload-checksum'
+  return name.startsWith('upload-') && name !== 'upload-checksum' && name !== 'upload-concat'
 }
 
 function isComplete(headers: Headers): boolean {

@@ -60,7 +60,10 @@ export function createResumableOriginals({
   signedLinks: Pick<SignedLinks, 'reopen' | 'upload'>
 }): ResumableOriginals {
   async function sniffed({ ref, record, signal }: CompleteResumable): Promise<SniffedType> {
-    const { head, rest } = await takeHead(pieces.join(ref, { size: record.size, signal }), HEAD_BYTES)
+    const { head, rest } = await takeHead(
+      pieces.join(ref, { size: record.size, parts: record.parts, signal }),
+      HEAD_BYTES,
+    )
     await rest.return?.()
     return sniff(head.subarray(0, Math.max(HEAD_BYTES, sniffDepth(head))), record.originalName)
   }
@@ -85,7 +88,9 @@ export function createResumableOriginals({
       await rename(fileId)
       return store({ ...complete, record: { ...record, fileId } })
     }
-    const bytes = Readable.from(pieces.join(ref, { size: record.size, signal }), { objectMode: false })
+    const bytes = Readable.from(pieces.join(ref, { size: record.size, parts: record.parts, signal }), {
+      objectMode: false,
+    })
     const files = only({ name: record.originalName, bytes })
     const request = { files, id: record.fileId, sniffed: what, signal }
     if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)

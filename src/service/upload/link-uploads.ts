@@ -9,25 +9,33 @@ export interface BegunUpload {
   id: string
   /** Milliseconds since 1970. */
   at: number
+  /** Size of a part of another upload; undefined for an upload that becomes a file. */
+  partBytes?: number | undefined
 }
 
 /** Counts the resumable uploads in progress of each link: their bytes are stored before a use of the link is reserved. */
 export interface LinkUploads {
   /**
    * Registers an upload that begins. A link may have as many uploads in progress as it has uses left.
-   * @param options `isUnderWay`: called for the earlier uploads when the limit is reached, to drop abandoned ones
+   * The parts of uploads do not count, but all parts together may have as many bytes as its files.
+   * @param options `isUnderWay`: called for the earlier uploads when the limit is reached, to drop abandoned ones; `part`: for a
+   *   part, its size and the maximum size of a file
    * @throws Problem 409 when all uses are consumed (`link_used`) or as many uploads are in progress (`link_busy`); 503
    */
   begin(
     client: Client,
     link: SignedLink,
-    options: { id: string; isUnderWay: (begun: BegunUpload) => Promise<boolean> },
+    options: {
+      id: string
+      isUnderWay: (begun: BegunUpload) => Promise<boolean>
+      part?: { bytes: number; maxBytes: number }
+    },
   ): Promise<void>
   /** Removes an upload from the count. Never throws: the next `begin` detects uploads that have ended. */
   end(client: Client, link: SignedLink, id: string): Promise<void>
 }
 
-const list = z.array(z.object({ id: z.string(), at: z.number() }))
+const list = z.array(z.object({ id: z.string(), at: z.number(), partBytes: z.number().optional() }))
 
 // A process whose clock is behind may still accept the link, and must find its count.
 const RETENTION_MS = 60_000
@@ -58,16 +66,23 @@ export function createLinkUploads({
   }
 
   return {
-    async begin(client, link, { id, isUnderWay }) {
+    async begin(client, link, { id, isUnderWay, part }) {
       const left = await uses.check(client, link)
+      /** The share of the limit that is in use. */
+      const used = (begun: readonly BegunUpload[]) => {
+        if (part === undefined) return begun.filter(({ partBytes }) => partBytes === undefined).length + 1
+        const bytes = begun.reduce((sum, { partBytes = 0 }) => sum + partBytes, part.bytes)
+        return bytes / part.maxBytes
+      }
       await change(client, link, async (begun) => {
         const others: BegunUpload[] = []
-        for (const one of begun) if (begun.length < left || (await isUnderWay(one))) others.push(one)
-        if (others.length >= left)
+        const isFull = used(begun) > left
+        for (const one of begun) if (!isFull || (await isUnderWay(one))) others.push(one)
+        if (used(others) > left)
           throw linkBusy('An upload by this link is not complete. Resume it, or delete it.', {
             retryAfterSeconds: RETRY_AFTER_SECONDS,
           })
-        return [...others, { id, at: now() }]
+        return [...others, { id, at: now(), ...(part ? { partBytes: part.bytes } : {}) }]
       })
     },
 

@@ -38,10 +38,27 @@ export interface ResumablePieces {
    * @throws Problem 460 when the bytes do not match the checksum or their number
    */
   appendChecked(ref: ResumableRef, options: AppendOptions & { checksum: Checksum }): Promise<number>
-  /** All bytes of an upload of this size, piece by piece. @throws Problem 503 when a piece is missing */
-  join(ref: ResumableRef, options: { size: number; signal: AbortSignal }): AsyncGenerator<Buffer>
+  /**
+   * All bytes of an upload of this size, piece by piece.
+   * @param options.parts the uploads that have its bytes, when it joins others
+   * @throws Problem 503 when a piece is missing
+   */
+  join(ref: ResumableRef, options: JoinOptions): AsyncGenerator<Buffer>
   /** @throws Problem 503 */
   delete(ref: ResumableRef): Promise<void>
+}
+
+/** An upload that another one joins with others. */
+export interface UploadPart {
+  id: string
+  /** In bytes. */
+  size: number
+}
+
+export interface JoinOptions {
+  size: number
+  parts?: readonly UploadPart[] | undefined
+  signal: AbortSignal
 }
 
 export interface AppendOptions {
@@ -159,7 +176,11 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
       return end
     },
 
-    async *join(ref, { size, signal }) {
+    async *join(ref, { size, parts, signal }) {
+      if (parts) {
+        for (const part of parts) yield* this.join({ ...ref, id: part.id }, { size: part.size, signal })
+        return
+      }
       let at = 0
       for (const { key, start, end } of await list(ref)) {
         if (end <= at || start > at) continue

@@ -17,6 +17,24 @@ export function notComplete(): Problem {
   })
 }
 
+/** 409: only partial uploads can be joined. */
+export function notPartial(): Problem {
+  return new Problem({
+    status: 409,
+    code: 'upload_incomplete',
+    detail: 'expected uploads that were created with "Upload-Concat: partial"',
+  })
+}
+
+/** 403: an upload that joins others receives no bytes itself. */
+export function joinedUpload(): Problem {
+  return new Problem({
+    status: 403,
+    code: 'joined_upload',
+    detail: 'This upload joins others, and accepts no bytes.',
+  })
+}
+
 const PERMANENT = new Set([400, 401, 413, 415])
 
 // Refused by the rules for content.

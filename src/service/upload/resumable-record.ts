@@ -18,6 +18,10 @@ const storedRecord = z.object({
   folder: z.string(),
   /** Path and query of the signed link that began the upload; absent when a secret did. */
   link: z.string().optional(),
+  /** Whether it is a part of another upload, which joins it with others. It does not become a file itself. */
+  isPartial: z.literal(true).optional(),
+  /** The uploads that this one joins, in order. Their bytes are its bytes. */
+  parts: z.array(z.object({ id: z.string(), size: z.int().min(0) })).optional(),
   /** The metadata that the client sent. */
   metadata: z.record(z.string(), z.string().nullable()).optional(),
   /** The key of the original, and when it was stored, in milliseconds since 1970; absent until then. */

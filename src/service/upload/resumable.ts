@@ -12,8 +12,9 @@ import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
 import { isPermanentlyRefused, notComplete, uploadNotFound } from './resumable-problems.ts'
 import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
-import type { Bearer, NewResumable, Resumables, ResumableUpload } from './resumables.ts'
+import { type Bearer, type NewResumable, type Resumables, uploadOf } from './resumables.ts'
 import type { OpenedLink, SignedLinks } from './upload-links.ts'
+import { completeParts } from './upload-parts.ts'
 
 // Reading and writing 78 GiB, the maximum that S3 stores, at 45 MB/s.
 const FINISH_LIMIT_MS = 3_600_000
@@ -81,10 +82,11 @@ export function createResumables({
     })
   }
 
-  function upTo(offset: number, { size, metadata, createdAt, stored }: ResumableRecord): ResumableUpload {
-    // A complete upload is stored, however old it is.
-    const from = stored?.at ?? (offset === size ? now() : createdAt)
-    return { size, offset, metadata, expiresAt: from + expireMs, isStored: stored !== undefined }
+  const upTo = (offset: number, record: ResumableRecord) => uploadOf(record, { offset, now: now(), expireMs })
+
+  /** The number of received bytes. All bytes of an upload that joins others have arrived. */
+  async function received(ref: ResumableRef, { size = 0, parts, stored }: ResumableRecord): Promise<number> {
+    return parts || stored ? size : offsetOf(await pieces.list(ref))
   }
 
   /** @returns the original's key, as a string: processes that wait for the lock receive it as JSON */
@@ -92,7 +94,7 @@ export function createResumables({
     const record = await read({ client }, ref.id)
     if (record.stored) return record.stored.key
     const { size } = record
-    if (size === undefined || offsetOf(await pieces.list(ref)) !== size) throw notComplete()
+    if (size === undefined || record.isPartial || (await received(ref, record)) !== size) throw notComplete()
     let current = record
     const rename = async (fileId: string) => {
       current = { ...record, fileId }
@@ -105,12 +107,26 @@ export function createResumables({
     })
     await writeResumable(bucket, ref, { ...current, stored: { key, at: now() } })
     await endOfLink(client, ref, record)
-    await pieces.delete(ref)
+    await deletePieces(client, ref, record)
     return key
   }
 
-  async function discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void> {
+  /** Deletes the pieces of an upload, and the uploads that it has joined. */
+  async function deletePieces(
+    client: Client,
+    ref: ResumableRef,
+    { parts = [] }: ResumableRecord,
+  ): Promise<void> {
     await pieces.delete(ref)
+    for (const { id } of parts) {
+      const part = { ...ref, id }
+      const record = await readResumable(bucket, part)
+      if (record) await discard(client, part, record)
+    }
+  }
+
+  async function discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void> {
+    await deletePieces(client, ref, record)
     await deleteResumable(bucket, ref)
     await endOfLink(client, ref, record)
   }
@@ -144,8 +160,11 @@ export function createResumables({
 
   return {
     async create(grant, request) {
-      const { id, size, originalName, metadata, link } = request
-      checkSize(grant.client, size, link)
+      const { id, size, originalName, metadata, link, isPartial, parts } = request
+      const { client } = grant
+      checkSize(client, size, link)
+      const existing = parts && (await readResumable(bucket, refOf(grant, id)))
+      if (existing) return upTo(existing.size ?? 0, existing)
       const record: ResumableRecord = {
         fileId: newFileId(),
         createdAt: now(),
@@ -154,15 +173,29 @@ export function createResumables({
         ...(link === undefined ? {} : { link }),
         ...(size === undefined ? {} : { size }),
         ...(metadata ? { metadata } : {}),
+        ...(isPartial ? { isPartial } : {}),
+        ...(parts ? { parts: [...parts] } : {}),
       }
-      const { client } = grant
       if (link !== undefined)
         await linkUploads.begin(client, signedLinks.read(link).link, {
           id,
           isUnderWay: (begun) => isUnderWay(client, begun),
+          ...(isPartial ? { part: { bytes: size ?? maxBytes, maxBytes: limitOf(client, link) } } : {}),
         })
       await writeResumable(bucket, refOf(grant, id), record)
-      return upTo(0, record)
+      return upTo(parts ? (size ?? 0) : 0, record)
+    },
+
+    async partsOf(grant, { id, parts, link }) {
+      const existing = await readResumable(bucket, refOf(grant, id))
+      if (existing?.parts) return existing.parts
+      return completeParts(parts, {
+        link,
+        read: (part) => read(grant, part),
+        received: (part, record) => received(refOf(grant, part), record),
+        // It must not expire before the upload that joins it.
+        renew: (part, record) => writeResumable(bucket, refOf(grant, part), { ...record, createdAt: now() }),
+      })
     },
 
     async maxBytesOf(grant, { id, link }) {
@@ -171,8 +204,7 @@ export function createResumables({
 
     async find(grant, id) {
       const record = await read(grant, id)
-      const offset = record.stored ? (record.size ?? 0) : offsetOf(await pieces.list(refOf(grant, id)))
-      return upTo(offset, record)
+      return upTo(await received(refOf(grant, id), record), record)
     },
 
     async declareSize(grant, id, size) {

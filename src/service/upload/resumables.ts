@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Grant } from '../../core/clients/grant.ts'
-import type { Checksum } from './pieces.ts'
+import type { Checksum, UploadPart } from './pieces.ts'
 import type { ResumableRecord } from './resumable-record.ts'
 import type { UploadedFile } from './upload-request.ts'
 
@@ -16,6 +16,10 @@ export interface ResumableUpload {
   expiresAt: number
   /** Whether the original is stored. */
   isStored: boolean
+  /** Whether it is a part of another upload. */
+  isPartial: boolean
+  /** The uploads that it joins, in order; undefined for one that receives its bytes itself. */
+  parts: readonly UploadPart[] | undefined
 }
 
 /** The caller: identified by a secret, or (`byAddress`) by the URL of an upload that a signed link began. */
@@ -25,6 +29,15 @@ export type Bearer = Grant & { byAddress?: true }
 export interface Resumables {
   /** @throws Problem 400 for an invalid folder or a size of 0, 403, 409 for a link that is used or busy, 413 */
   create(grant: Bearer, upload: NewResumable): Promise<ResumableUpload>
+  /**
+   * The complete parts that an upload shall join; of one that exists already, its parts.
+   * @param of.link the signed link that begins the upload: then its parts must have begun by a link as well
+   * @throws Problem 404 for a part that does not exist, 409 for one that is not complete or not a part
+   */
+  partsOf(
+    grant: Bearer,
+    of: { id: string; parts: readonly string[]; link: string | undefined },
+  ): Promise<readonly UploadPart[]>
   /**
    * The maximum size of an existing upload (`id`), or of a new one, with or without a link.
    * @throws Problem 403, 404
@@ -61,10 +74,31 @@ export interface NewResumable extends Pick<ResumableRecord, 'metadata'> {
   folder: string | undefined
   /** Path and query of the signed link that begins it. */
   link?: string | undefined
+  isPartial?: true | undefined
+  /** As {@link Resumables.partsOf} returns them. */
+  parts?: readonly UploadPart[] | undefined
 }
 
 export interface AppendedBytes {
   offset: number
   bytes: Readable
   checksum?: Checksum | undefined
+}
+
+/** The state of an upload that has received this many bytes. */
+export function uploadOf(
+  { size, metadata, createdAt, stored, isPartial, parts }: ResumableRecord,
+  { offset, now, expireMs }: { offset: number; now: number; expireMs: number },
+): ResumableUpload {
+  // A complete upload is stored, however old it is.
+  const from = stored?.at ?? (offset === size ? now : createdAt)
+  return {
+    size,
+    offset,
+    metadata,
+    expiresAt: from + expireMs,
+    isStored: stored !== undefined,
+    isPartial: isPartial === true,
+    parts,
+  }
 }

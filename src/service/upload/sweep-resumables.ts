@@ -61,9 +61,10 @@ export function createSweepResumables({
   async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean> {
     const record = await readResumable(bucket, ref)
     if (!record) return false
-    const { size, createdAt, stored } = record
+    const { size, createdAt, stored, isPartial, parts } = record
     const hasExpired = (stored?.at ?? createdAt) + expireMs <= now()
-    if (client && !stored && offsetOf(await pieces.list(ref)) === size) {
+    const isComplete = async () => parts !== undefined || offsetOf(await pieces.list(ref)) === size
+    if (client && !stored && !isPartial && (await isComplete())) {
       try {
         await resumables.finish({ client }, ref.id)
         return true

@@ -49,7 +49,8 @@ onOneBackend('refused resumable uploads', (start) => {
       ['an encoded one', { 'Upload-Length': 5, ...metadata({ path: 'a/%2e%2e' }) }, 400, 'bad_path'],
       ["the service's own", { 'Upload-Length': 5, ...metadata({ folder: '.sluice/tus' }) }, 400, 'bad_path'],
       ['two folders', { 'Upload-Length': 5, ...metadata({ folder: 'a', path: 'b' }) }, 400, 'bad_parameter'],
-      ['a part of one', { 'Upload-Length': 5, 'Upload-Concat': 'partial' }, 501, 'not_supported'],
+      ['no part of one', { 'Upload-Length': 5, 'Upload-Concat': 'half' }, 400, 'bad_parameter'],
+      ['a part without a length', { 'Upload-Concat': 'partial' }, 400, 'bad_request'],
       ['an unknown sum', { 'Upload-Length': 5, 'Upload-Checksum': 'crc9 AAAA' }, 400, 'bad_parameter'],
       ['an invalid checksum', { 'Upload-Length': 5, 'Upload-Checksum': 'sha1 ?' }, 400, 'bad_parameter'],
     ]

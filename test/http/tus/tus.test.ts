@@ -264,7 +264,7 @@ onTwoBackends('resumable uploads', (start) => {
       'tus-max-size': String(5 * 1024 ** 3),
     })
     expect(preflight.headers['tus-extension']).to.equal(
-      'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum',
+      'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum,concatenation',
     )
     expect(preflight.headers['access-control-allow-methods']).to.include('PATCH').and.include('DELETE')
     expect(preflight.headers['access-control-allow-headers'])

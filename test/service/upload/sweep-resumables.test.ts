@@ -74,6 +74,33 @@ onTwoBackends('abandoned resumable uploads', (start, backend) => {
     expect(await left()).to.deep.equal([])
   })
 
+  it('are no files when they are complete parts, and are deleted when they have expired', async function () {
+    this.timeout(30_000)
+    const address = await begin(service, png.length, { headers: { 'Upload-Concat': 'partial' } })
+    await patch(service, address, { offset: 0, body: png })
+    const before = (await service.objects()).length
+    await sweep()
+    expect((await service.objects()).length).to.equal(before)
+    await pause(EXPIRE_SECONDS * 1000)
+    await sweep()
+    expect(await left()).to.deep.equal([])
+  })
+
+  it('become a file when they join complete parts, although the process has died before it was stored', async () => {
+    const address = await begin(service, png.length, { headers: { 'Upload-Concat': 'partial' } })
+    await patch(service, address, { offset: 0, body: png })
+    const part = { id: address.slice(-22), size: png.length }
+    const ref = { clientId: 'first', id: '2222222222222222222222' }
+    const record = await readResumable(first(), { ...ref, id: part.id })
+    if (!record) throw new Error('no record')
+    const { isPartial: _, ...whole } = record
+    await writeResumable(first(), ref, { ...whole, fileId: ref.id, originalName: 'a.png', parts: [part] })
+    await sweep()
+    expect((await readResumable(first(), ref))?.stored?.key).to.equal(`image/png/${ref.id}.png`)
+    expect((await left()).filter((key) => key.includes(part.id))).to.deep.equal([])
+    await tus(service, `/v1/tus/${ref.id}`, { method: 'DELETE' })
+  })
+
   it('leave no orphaned pieces', async () => {
     const other = await start()
     const ref = { clientId: 'first', id: '1111111111111111111111' }

@@ -56,6 +56,10 @@ export const RESUMABLE: readonly Endpoint[] = [
     parameters: [
       VERSION,
       length('Size of the file in bytes.'),
+      header(
+        'Upload-Concat',
+        '`partial`, or `final;` and the URLs of the parts to join, separated by spaces.',
+      ),
       header('Upload-Defer-Length', '`1`: the size is sent later.'),
       header(
         'Upload-Metadata',
@@ -132,6 +136,7 @@ export const RESUMABLE: readonly Endpoint[] = [
           'Tus-Resumable',
           'Upload-Offset',
           'Upload-Length',
+          'Upload-Concat',
           'Upload-Defer-Length',
           'Upload-Metadata',
           'Upload-Expires',
