@@ -24,7 +24,8 @@ export function useFocalPoint(file: FileWithDerivatives) {
     mutationFn: (focalPoint: Point | null) => sluice.files.update(file, { focalPoint }),
     onSuccess: (changed) => cache.changed(changed),
     onError: toast.failure,
-    onSettled: () => setChosen(undefined),
+    // The point may have been moved again since it was sent.
+    onSettled: (_data, _error, sent) => setChosen((current) => (current === sent ? undefined : current)),
   })
   useEffect(() => () => clearTimeout(timer.current), [])
   return {
