@@ -262,6 +262,11 @@ onTwoBackends('the tokens of another client', (start) => {
       statuses: [400, 403, 415],
       ask: (_, own) => call('POST', `/v1/upload?path=../${MARK}`, own, { body: 'x' }),
     },
+    'POST /v1/upload/url': {
+      statuses: [400, 403],
+      ask: (_, own) =>
+        call('POST', `/v1/upload/url?path=../${MARK}`, own, { body: { url: 'http://127.0.0.1:9/a' } }),
+    },
     'PUT /v1/upload/:name': {
       statuses: [400, 403],
       ask: (_, own) => call('PUT', `/v1/upload/a?path=../${owner.id}`, own, { body: 'x' }),

@@ -146,7 +146,7 @@ describe('GET /metrics of a new service', () => {
     await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(10) })
     await eventually(async () => {
       const waiting = sampleOf(await scrape(service), 'sluice_jobs_waiting', { kind: 'event-webhook' })
-      expect(waiting).to.equal(1)
+      expect(waiting).to.be.at.least(1)
     })
   })
 
