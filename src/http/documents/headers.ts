@@ -62,6 +62,11 @@ export const HEADERS = {
   'Tus-Checksum-Algorithm': { description: 'Supported checksums.', schema: text },
   'Upload-Offset': { description: 'Number of received bytes.', schema: integer, isOptional: optional },
   'Upload-Length': { description: 'Size of the file in bytes.', schema: integer, isOptional: optional },
+  'Upload-Complete': {
+    description: '`?1` when all bytes have arrived, `?0` otherwise; for the protocol of the IETF.',
+    schema: text,
+    isOptional: optional,
+  },
   'Upload-Concat': {
     description: '`partial` for a part, or `final;` and the URLs of the parts.',
     schema: text,

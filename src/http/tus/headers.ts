@@ -5,13 +5,14 @@ import { TUS_VERSION } from './request.ts'
 /** Headers that a page may send. */
 export const TUS_ALLOWED_HEADERS = [
   'Authorization, Content-Type, Tus-Resumable, Upload-Offset, Upload-Length, Upload-Defer-Length',
-  'Upload-Metadata, Upload-Checksum, Upload-Concat, X-HTTP-Method-Override, X-Requested-With, X-Request-Id',
+  'Upload-Metadata, Upload-Checksum, Upload-Concat, Upload-Complete, Upload-Draft-Interop-Version',
+  'Content-Disposition, X-HTTP-Method-Override, X-Requested-With, X-Request-Id',
 ].join(', ')
 
 const EXPOSED_HEADERS = [
   'Location, Retry-After, X-Request-Id, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size',
   'Tus-Checksum-Algorithm, Upload-Offset, Upload-Length, Upload-Defer-Length, Upload-Metadata',
-  'Upload-Concat, Upload-Expires, Upload-Record, RateLimit, RateLimit-Policy',
+  'Upload-Concat, Upload-Complete, Upload-Draft-Interop-Version, Upload-Expires, Upload-Record, RateLimit, RateLimit-Policy',
 ].join(', ')
 const EXTENSIONS =
   'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum,concatenation'

@@ -18,12 +18,14 @@ import { SIGNED_LINK } from '../upload/link-routes.ts'
 import type { UploadProgress } from '../wire/links.ts'
 import { takeBody } from './body.ts'
 import { corsTus, tusOptions } from './headers.ts'
+import { headersOfTus, ietfHeaders, ietfRequest } from './ietf.ts'
 import type { TusOptions } from './protocol.ts'
 import {
   checkPatch,
   checksumOf,
   checkVersion,
   concatOf,
+  isResumable,
   TUS_PATH,
   TUS_VERSION,
   tusMethod,
@@ -68,15 +70,19 @@ export function tusRoutes({
 
   const exchange = async (req: Request, res: Response, { id, ...named }: NamedUpload) => {
     const method = tusMethod(req)
+    const ietf = ietfRequest(req)
     res.setHeader('Tus-Resumable', TUS_VERSION)
-    checkVersion(req)
+    if (!ietf) checkVersion(req)
     const grant = bearerOf(req, named, bearers)
-    if (method === 'PATCH') checkPatch(req)
+    if (!ietf && method === 'PATCH') checkPatch(req)
     const checksum = checksumOf(req)
     const concat = id === undefined ? concatOf(req) : undefined
     if (named.link !== undefined) await signedLinks.check(signedLinks.read(named.link))
     if (id === undefined)
       await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
+    const appended =
+      ietf && id !== undefined && method === 'PATCH' ? await resumables.find(grant, id) : undefined
+    const headers = ietf ? headersOfTus(req, ietf, { method, size: appended?.size }) : tusHeaders(req)
     const body = takeBody(req)
     let slow: Problem | undefined
     const stopWatching = watchRate(req, minBytesPerSecond, () => {
@@ -96,7 +102,7 @@ export function tusRoutes({
           grant,
           method,
           id,
-          headers: tusHeaders(req),
+          headers,
           body: body.bytes,
           checksum,
           concat,
@@ -113,7 +119,13 @@ export function tusRoutes({
       const isPartial = response.headers.get('upload-concat') === 'partial'
       if (method === 'HEAD' && id !== undefined && isComplete(response.headers) && !isPartial)
         for (const [name, value] of Object.entries(await recordHeader(id))) res.setHeader(name, value)
-      res.status(response.status).end()
+      if (ietf && method !== 'DELETE') {
+        const declared = headers['upload-length'] ?? response.headers.get('upload-length') ?? undefined
+        const size = appended?.size ?? (declared === undefined ? undefined : Number(declared))
+        const offset = Number(response.headers.get('upload-offset') ?? 0)
+        res.setHeaders(new Map(Object.entries(ietfHeaders(ietf, { offset, size }))))
+      }
+      res.status(ietf && method === 'HEAD' ? 204 : response.status).end()
     } finally {
       stopWatching()
       body.leave()
@@ -146,7 +158,7 @@ export function tusRoutes({
   routes.options([TUS_PATH, `${TUS_PATH}/`, `${TUS_PATH}/:id`], tusOptions({ maxBytes }))
   // A tus request to a signed link creates an upload with that link.
   routes.post(SIGNED_LINK, (req, res, next) => {
-    if (req.get('Tus-Resumable') === undefined) return next()
+    if (!isResumable(req)) return next()
     corsTus(req, res, () => {})
     return exchange(req, res, { link: req.url })
   })

@@ -6,6 +6,7 @@ import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { stateOf } from '../request-state.ts'
 import { TUS_ALLOWED_HEADERS } from '../tus/headers.ts'
+import { isResumable } from '../tus/request.ts'
 import { refuseInLink } from './link-fields.ts'
 import type { Receive } from './receive.ts'
 
@@ -26,8 +27,8 @@ export const SIGNED_LINK = '/v1/upload/sign/:id/:signature/*folder'
 export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const upload: RequestHandler = async (req, res, next) => {
-    // A tus request creates a resumable upload: http/tus/routes.ts.
-    if (req.method === 'POST' && req.get('Tus-Resumable') !== undefined) return next()
+    // It creates a resumable upload: http/tus/routes.ts.
+    if (req.method === 'POST' && isResumable(req)) return next()
     // The raw URL: any change to a link makes it another one.
     const { target, name } = named(req.url)
     const opened = signedLinks.read(target)
@@ -75,7 +76,7 @@ const corsUpload: RequestHandler = (req, res, next) => {
   if (req.method !== 'OPTIONS') return next()
   res.setHeader('Allow', 'PUT, POST, OPTIONS, DELETE')
   res.setHeader('Access-Control-Allow-Methods', 'PUT, POST')
-  res.setHeader('Access-Control-Allow-Headers', `${TUS_ALLOWED_HEADERS}, Content-Disposition`)
+  res.setHeader('Access-Control-Allow-Headers', TUS_ALLOWED_HEADERS)
   res.setHeader('Access-Control-Max-Age', '86400')
   res.status(204).end()
 }

@@ -51,7 +51,8 @@ export const RESUMABLE: readonly Endpoint[] = [
     id: 'createResumableUpload',
     tag: 'Uploads',
     summary: 'Create a resumable upload',
-    description: 'The protocol is tus 1.0. The body may have the first bytes of the file.',
+    description:
+      'The protocol is tus 1.0, or that of the IETF with `Upload-Complete` instead of `Tus-Resumable`. The body may have the first bytes of the file.',
     access: 'secret',
     parameters: [
       VERSION,
@@ -130,6 +131,10 @@ export const RESUMABLE: readonly Endpoint[] = [
     access: 'secret',
     parameters: [ID, VERSION],
     responses: {
+      204: {
+        description: 'The state of the upload, in headers, for the protocol of the IETF.',
+        headers: ['Tus-Resumable', 'Upload-Offset', 'Upload-Complete', 'Cache-Control'],
+      },
       200: {
         description: 'The state of the upload, in headers.',
         headers: [
