@@ -9,7 +9,7 @@ export interface BegunUpload {
   id: string
   /** Milliseconds since 1970. */
   at: number
-  /** Size of a part of another upload; undefined for an upload that becomes a file. */
+  /** Size of a part of another upload, or more for a small one; undefined for an upload that becomes a file. */
   partBytes?: number | undefined
 }
 
@@ -17,7 +17,7 @@ export interface BegunUpload {
 export interface LinkUploads {
   /**
    * Registers an upload that begins. A link may have as many uploads in progress as it has uses left.
-   * The parts of uploads do not count, but all parts together may have as many bytes as its files.
+   * The parts of uploads do not count, but all parts together may have as many bytes as its files, and be a hundred for each.
    * @param options `isUnderWay`: called for the earlier uploads when the limit is reached, to drop abandoned ones; `part`: for a
    *   part, its size and the maximum size of a file
    * @throws Problem 409 when all uses are consumed (`link_used`) or as many uploads are in progress (`link_busy`); 503
@@ -39,6 +39,8 @@ const list = z.array(z.object({ id: z.string(), at: z.number(), partBytes: z.num
 
 // A process whose clock is behind may still accept the link, and must find its count.
 const RETENTION_MS = 60_000
+// Parts of no bytes would otherwise be unlimited.
+const PARTS_PER_FILE = 100
 // A typical duration of another upload by the same link.
 const RETRY_AFTER_SECONDS = 30
 
@@ -68,11 +70,11 @@ export function createLinkUploads({
   return {
     async begin(client, link, { id, isUnderWay, part }) {
       const left = await uses.check(client, link)
-      /** The share of the limit that is in use. */
+      const partBytes = part && Math.max(part.bytes, Math.ceil(part.maxBytes / (PARTS_PER_FILE + 1)))
+      /** How many uses the uploads take, with the new one. */
       const used = (begun: readonly BegunUpload[]) => {
-        if (part === undefined) return begun.filter(({ partBytes }) => partBytes === undefined).length + 1
-        const bytes = begun.reduce((sum, { partBytes = 0 }) => sum + partBytes, part.bytes)
-        return bytes / part.maxBytes
+        if (part === undefined) return begun.filter((one) => one.partBytes === undefined).length + 1
+        return begun.reduce((sum, one) => sum + (one.partBytes ?? 0), partBytes ?? 0) / part.maxBytes
       }
       await change(client, link, async (begun) => {
         const others: BegunUpload[] = []
@@ -82,7 +84,7 @@ export function createLinkUploads({
           throw linkBusy('An upload by this link is not complete. Resume it, or delete it.', {
             retryAfterSeconds: RETRY_AFTER_SECONDS,
           })
-        return [...others, { id, at: now(), ...(part ? { partBytes: part.bytes } : {}) }]
+        return [...others, { id, at: now(), ...(partBytes === undefined ? {} : { partBytes }) }]
       })
     },
 

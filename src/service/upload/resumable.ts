@@ -176,11 +176,12 @@ export function createResumables({
         ...(isPartial ? { isPartial } : {}),
         ...(parts ? { parts: [...parts] } : {}),
       }
+      const limit = limitOf(client, link)
       if (link !== undefined)
         await linkUploads.begin(client, signedLinks.read(link).link, {
           id,
           isUnderWay: (begun) => isUnderWay(client, begun),
-          ...(isPartial ? { part: { bytes: size ?? maxBytes, maxBytes: limitOf(client, link) } } : {}),
+          ...(isPartial ? { part: { bytes: size ?? limit, maxBytes: limit } } : {}),
         })
       await writeResumable(bucket, refOf(grant, id), record)
       return upTo(parts ? (size ?? 0) : 0, record)

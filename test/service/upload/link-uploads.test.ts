@@ -51,6 +51,25 @@ describe('resumable uploads by one signed link', () => {
     await uploads.begin(client, linkOf('another'), { id: 'e', isUnderWay })
   })
 
+  it('as parts do not count, but have no more bytes than its files, and are no more than a hundred for each', async () => {
+    const uploads = withLeft(1)
+    const link = linkOf('parts')
+    const part = (bytes: number) => ({ bytes, maxBytes: 1000 })
+    for (const id of ['a', 'b']) await uploads.begin(client, link, { id, isUnderWay, part: part(500) })
+    expect(await rejection(uploads.begin(client, link, { id: 'c', isUnderWay, part: part(1) }))).to.include({
+      code: 'link_busy',
+    })
+    await uploads.begin(client, link, { id: 'file', isUnderWay })
+    const empty = linkOf('empty parts')
+    for (let i = 0; i < 100; i += 1)
+      await uploads.begin(client, empty, { id: `${i}`, isUnderWay, part: part(0) })
+    expect(
+      await rejection(uploads.begin(client, empty, { id: 'more', isUnderWay, part: part(0) })),
+    ).to.include({
+      code: 'link_busy',
+    })
+  })
+
   it('are fewer when uses are consumed', async () => {
     const link = linkOf('three')
     for (const id of ['a', 'b']) await withLeft(3).begin(client, link, { id, isUnderWay })
