@@ -74,6 +74,7 @@ onTwoBackends('resumable uploads of parts that are joined', (start) => {
     const [first = '', second = ''] = await parts()
     const half = await begin(service, 100, { headers: partial })
     const whole = await begin(service, 100)
+    expect((await patch(service, whole, { offset: 0, body: noise(100) })).status).to.equal(204)
     const other = await newClient(service)
     const cases: Array<[what: string, addresses: string[], status: number, code: string]> = [
       ['none', [], 400, 'bad_parameter'],
