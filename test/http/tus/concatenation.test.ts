@@ -1,11 +1,20 @@
 import { expect } from 'chai'
-import { Upload } from 'tus-js-client'
 import { onTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { newClient } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
-import { begin, metadata, noise, offsetAt, patch, recordIn, TUS, tus } from '../../support/requests/tus.ts'
+import {
+  begin,
+  metadata,
+  noise,
+  offsetAt,
+  patch,
+  recordIn,
+  TUS,
+  tus,
+  uploadedByTusJs,
+} from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 
 onTwoBackends('resumable uploads of parts that are joined', (start) => {
@@ -141,19 +150,12 @@ onTwoBackends('resumable uploads of parts that are joined', (start) => {
 
   it('are what tus-js-client sends for parallelUploads', async () => {
     const bytes = noise(300_000)
-    const upload = await new Promise<Upload>((resolve, reject) => {
-      const one: Upload = new Upload(bytes, {
-        endpoint: `${service.url}/v1/tus`,
-        headers: { Authorization: service.tokens.secretClientToken },
-        metadata: { filename: 'parallel.bin' },
-        parallelUploads: 3,
-        retryDelays: null,
-        onError: reject,
-        onSuccess: () => resolve(one),
-      })
-      one.start()
+    const pathname = await uploadedByTusJs(bytes, {
+      endpoint: `${service.url}/v1/tus`,
+      headers: { Authorization: service.tokens.secretClientToken },
+      metadata: { filename: 'parallel.bin' },
+      parallelUploads: 3,
     })
-    const { pathname } = new URL(String(upload.url))
     const [record] = JSON.parse((await tus(service, pathname)).body.toString())
     expect(record).to.include({ originalName: 'parallel.bin', size: bytes.length })
     expect((await exchange(service, record.src)).body.equals(bytes)).to.equal(true)

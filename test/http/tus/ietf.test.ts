@@ -1,10 +1,9 @@
 import { expect } from 'chai'
-import { Upload } from 'tus-js-client'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Call, exchange, jsonOf } from '../../support/requests/exchange.ts'
-import { noise, recordIn, tus } from '../../support/requests/tus.ts'
+import { noise, recordIn, tus, uploadedByTusJs } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 
 onOneBackend('resumable uploads by the protocol of the IETF', (start) => {
@@ -108,21 +107,14 @@ onOneBackend('resumable uploads by the protocol of the IETF', (start) => {
     it(`are what tus-js-client sends with ${protocol}, by a signed link`, async () => {
       const { body } = await ask(service, '/v1/sign', { method: 'POST', json: { expiresIn: 600 } })
       const bytes = noise(300_000)
-      const upload = await new Promise<Upload>((resolve, reject) => {
-        // Its types lack the option.
-        const options = { protocol } as object
-        const one: Upload = new Upload(bytes, {
-          ...options,
-          endpoint: (body as { url: string }).url,
-          metadata: { filename: 'ietf.bin' },
-          chunkSize: 100_000,
-          retryDelays: null,
-          onError: reject,
-          onSuccess: () => resolve(one),
-        })
-        one.start()
+      // Its types lack the option.
+      const options = { protocol } as object
+      const pathname = await uploadedByTusJs(bytes, {
+        ...options,
+        endpoint: (body as { url: string }).url,
+        metadata: { filename: 'ietf.bin' },
+        chunkSize: 100_000,
       })
-      const { pathname } = new URL(String(upload.url))
       const [record] = JSON.parse((await tus(service, pathname)).body.toString())
       expect(record).to.include({ originalName: 'ietf.bin', size: bytes.length })
       expect((await exchange(service, record.src)).body.equals(bytes)).to.equal(true)

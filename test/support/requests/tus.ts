@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { Upload, type UploadOptions } from 'tus-js-client'
 import type { Caller, WireRecord } from './client.ts'
 import { type Answer, type Call, exchange } from './exchange.ts'
 
@@ -65,6 +66,20 @@ export function patch(
     },
     ...(body === undefined ? {} : { body }),
   })
+}
+
+/** Uploads bytes as tus-js-client does. @returns the path of the upload */
+export async function uploadedByTusJs(bytes: Buffer, options: UploadOptions): Promise<string> {
+  const url = await new Promise<string | null>((resolve, reject) => {
+    const upload: Upload = new Upload(bytes, {
+      retryDelays: null,
+      ...options,
+      onError: reject,
+      onSuccess: () => resolve(upload.url),
+    })
+    upload.start()
+  })
+  return new URL(String(url)).pathname
 }
 
 /** What a HEAD answers. */
