@@ -15,9 +15,8 @@ export function drawn(
     height,
     fit,
     maxSide,
-  }: { width: number | undefined; height: number | undefined; fit: Fit | 'crop'; maxSide: number },
+  }: { width: number | undefined; height: number | undefined; fit: Fit; maxSide: number },
 ): ResizeOptions {
-  if (fit === 'crop') return { ...size, fit: 'cover' }
   if (width && height && (fit === 'cover' || fit === 'fill')) return { ...size, fit }
   if (fit === 'outside' && Math.max(size.width, size.height) === maxSide) return { ...size, fit: 'fill' }
   const box = { width: width ?? maxSide, height: height ?? maxSide }

@@ -20,6 +20,11 @@ export interface Framed {
   zoom: number
 }
 
+/** How the image fits into its box, after its sides have been limited. */
+export function fitOf(fit: Framed['fit']): Fit {
+  return fit === 'crop' ? 'cover' : fit
+}
+
 /** The framing of these parameters, with the requested sides in pixels of the output. */
 export function framed(
   { w, h, fit, dpr, enlarge, ar, zoom }: Framed,
@@ -40,7 +45,7 @@ export function framed(
     width,
     height,
     ratio: ar && ratioOf(ar),
-    fit: fit === 'crop' ? 'cover' : fit,
+    fit: fitOf(fit),
     zoom,
     maxScale: isVector ? largestDrawing(source, limits) : enlarge ? Number.POSITIVE_INFINITY : 1,
     maxSide: limits.outputMaxSide,

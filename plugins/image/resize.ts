@@ -11,7 +11,7 @@ import { withRatio } from '../../src/core/geometry/ratio.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 import { around, drawn } from './drawing.mts'
-import { framed, leastSides, MAX_SIDE } from './framed.mts'
+import { fitOf, framed, leastSides, MAX_SIDE } from './framed.mts'
 import { noDetector } from './no-detector.mts'
 import { boxesIn, focusIn } from './picture-focus.mts'
 
@@ -112,9 +112,7 @@ export default definePlugin({
       if (original) ({ w, h } = leastSides({ w, h, fit, dpr, ar, zoom }, original))
     }
     const cuts =
-      zoom > 1 ||
-      ar !== undefined ||
-      (w !== undefined && h !== undefined && (fit === 'cover' || fit === 'crop'))
+      zoom > 1 || ar !== undefined || (w !== undefined && h !== undefined && fitOf(fit) === 'cover')
     // The owner's focal point is a point of the whole image, which an earlier crop or trim has changed.
     const isDefault =
       cuts && !['func', 'focus_weights', 'fx', 'fy', 'crop', 'trim'].some((name) => named.has(name))
@@ -204,7 +202,7 @@ export default definePlugin({
       const cut = cutAfterResizing(part, size, source)
       image.resize({ ...cut.whole, fit: 'fill' }).extract(cut.part)
     } else if (isVector) {
-      image.resize(drawn(size, { width, height, fit, maxSide: limits.outputMaxSide }))
+      image.resize(drawn(size, { width, height, fit: fitOf(fit), maxSide: limits.outputMaxSide }))
       return { draft: image, source: { ...cropped, ...canvas } }
     } else if (!isWhole(size, source)) image.resize({ ...size, fit: 'fill' })
     if (!canvas) return { draft: image, source: isWhole(taken, source) ? known : cropped }

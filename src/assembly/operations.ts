@@ -2,7 +2,7 @@ import type { Config } from '../../config/load.ts'
 import { VARIABLES } from '../../config/schema.ts'
 import type { Variable } from '../../config/variable.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import type { ReadinessChecks } from '../http/system/health.ts'
+import { outcome, type ReadinessChecks } from '../http/system/health.ts'
 import type { SystemFacts } from '../http/system/system.ts'
 import type { PluginSet } from '../pipeline/load/load.ts'
 import { version } from '../process/version.ts'
@@ -42,14 +42,9 @@ export function readinessChecks(
     metrics,
   }: { loaded: Loaded; isStopping?: (() => boolean) | undefined; metrics: Pick<Metrics, 'watchStores'> },
 ): ReadinessChecks {
-  const responds = (ping: Promise<void>) =>
-    ping.then(
-      () => true,
-      () => false,
-    )
   metrics.watchStores(async () => {
-    const [bucket, ofIndex] = await Promise.all([responds(buckets.ping()), responds(index.ping())])
-    return { bucket, index: ofIndex }
+    const [ofBucket, ofIndex] = await Promise.all([outcome(buckets.ping()), outcome(index.ping())])
+    return { bucket: ofBucket === 'ok', index: ofIndex === 'ok' }
   })
   return {
     version: version(),

@@ -68,7 +68,8 @@ export function isHealthCheck({ url = '' }: IncomingMessage): boolean {
   return PATHS.some((path) => url === path || url.startsWith(`${path}?`))
 }
 
-async function outcome(check: Promise<void>): Promise<'ok' | 'unavailable'> {
+/** The result of a check that throws on failure. */
+export async function outcome(check: Promise<void>): Promise<'ok' | 'unavailable'> {
   return check.then(
     () => 'ok',
     () => 'unavailable',

@@ -182,7 +182,7 @@ export const UPLOADS: readonly Endpoint[] = [
     tag: 'Uploads',
     summary: 'Upload one file by a signed link, as a form',
     description:
-      'The file itself is accepted as the body as well. With the header `Tus-Resumable`, it creates a resumable upload instead.',
+      'The file itself is accepted as the body as well. With the header `Tus-Resumable` or `Upload-Complete`, it creates a resumable upload instead.',
     access: 'link',
     parameters: [
       ...LINK_QUERY,
