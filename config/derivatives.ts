@@ -29,7 +29,7 @@ export const DERIVATIVE_VARIABLES = {
     max: 1000,
     unit: 'megapixels',
     default: 12,
-    help: 'Minimum size of images for which a proxy is stored: a copy of at most 2,560 px, from which smaller derivatives are rendered. For images whose decoder cannot shrink, such as PNG and progressive JPEG: from 4 megapixels, if that is less. The same applies to smaller proxies of all images, of 720 and 1,440 px, when they are often useful. 0: no proxies.',
+    help: 'Minimum size of images for which a proxy is stored when it has been useful for the third time: a copy of at most 2,560 px, from which smaller derivatives are rendered. For images whose decoder cannot shrink, such as PNG and progressive JPEG, and for smaller proxies of all images, of 720 and 1,440 px: from 4 megapixels, if that is less. 0: no proxies.',
   }),
   OUTPUT_MAX_BYTES: integer({
     min: 1,

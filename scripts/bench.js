@@ -12,9 +12,10 @@ import { ensurePrograms } from './ready/system-packages.js'
 const HELP = `npm run bench [-- <options>]        for example: npm run -s bench -- --only cold-webp > table.md
 
 Compares Sluice with programs that do the same work, each in a separate process: sharp behind node:http, ipx
-(installed into scripts/bench/ipx), express.static, busboy, archiver, and nginx if it is installed. Prints a table in
+(installed into scripts/bench/ipx), express.static, busboy, archiver, and nginx if it is installed. The row on S3 needs
+the S3 server that npm test installs (Ceph). Prints a table in
 Markdown to stdout, and the progress to stderr. Ends with exit code 1 when a ratio misses its target by more than a
-tenth. Linux only. Takes twenty minutes; other load on the machine distorts the results. A row is marked as disturbed
+tenth. Linux only. Takes half an hour; other load on the machine distorts the results. A row is marked as disturbed
 when other processes used the machine.
 
 npm run bench -- images  compares each transformation with sharp alone: new derivatives per second, eight
@@ -30,10 +31,11 @@ npm run bench -- scale  measures how costs grow with the number of files, of der
 CPU time, latency, memory, and the work of Redis. Takes ten minutes, 4 GB of memory, and redis-server. --only takes
 files, derivatives, processes.
 
-  --only <names>      some of first-jpeg, first-jpeg-1200, first-webp, first-avif, hot, crowded, stored, refused, original, range, range-1mb, cold-jpeg, cold-webp, cold-direct,
+  --only <names>      some of first-jpeg, first-jpeg-1200, first-webp, first-avif, first-of-small, first-of-large, first-of-png, first-of-webp,
+                      first-on-s3, hot, crowded, stored, refused, original, range, range-1mb, cold-jpeg, cold-webp, cold-direct,
                       later-jpeg, later-png, together, upload, zip, separated by commas
   --files <numbers>   with scale: other numbers of files than 10,1000,100000,1000000
-  --short             one run with a third of the requests: three minutes
+  --short             one run with a third of the requests: six minutes
   --json <file>       writes all figures and targets there
   --runs <number>     runs of each program, in turn; default: 3
   --quick             few requests and one run, only to test the benchmark. Does not install ipx

@@ -5,17 +5,14 @@ import { measure } from './measure.js'
 import { photosIn } from './photo.js'
 import { machine, missedTargets, ratiosOf, table } from './table.js'
 import { coldDirect, coldJpeg, coldWebp } from './works/cold.js'
-import { firstAvif, firstJpeg, firstLargeJpeg, firstWebp } from './works/first.js'
+import { FIRST_WORKS } from './works/first.js'
 import { laterJpeg, laterPng, together } from './works/large-sources.js'
 import { crowded, hot, largeRange, original, range, refused, stored } from './works/stored.js'
 import { upload } from './works/upload.js'
 import { zip } from './works/zip.js'
 
 const WORKS = [
-  firstJpeg,
-  firstLargeJpeg,
-  firstWebp,
-  firstAvif,
+  ...FIRST_WORKS,
   hot,
   crowded,
   stored,

@@ -20,7 +20,7 @@ const DISTURBED_SECONDS = 0.1
 export async function measure(work, contender, { size, photos, temporary, nodeOptions }) {
   const { warmUp, requests } = countsOf(work, size)
   const folder = mkdtempSync(join(temporary, `${work.name}-`))
-  const { server, request } = await contender.start({ folder, photos, nodeOptions })
+  const { server, request, end } = await contender.start({ folder, photos, nodeOptions })
   try {
     const { url } = server
     const probe = await bytesOf(url, request(warmUp + requests))
@@ -53,7 +53,9 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
     return { figures, outcome, ownShare }
   } finally {
     await server.stop()
-    rmSync(folder, { recursive: true, force: true })
+    end?.()
+    // For minutes after files were deleted, ext4 looks for inodes that were not among them: a new file takes 0.6 ms instead of 0.04.
+    if (!work.keepsFolders) rmSync(folder, { recursive: true, force: true })
   }
 }
 

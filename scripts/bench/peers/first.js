@@ -1,16 +1,26 @@
 import { basename, join } from 'node:path'
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import sharp from 'sharp'
 import { listen } from './listen.js'
 
-// GET /<name> returns the image of this name in the folder argv[2], in the format argv[3] and the width argv[4]. The settings are
-// those of src/engines/image/sharp.ts and plugins/image/encoders.mts.
+// GET /<name> returns the image of this name in the format argv[2] and the width argv[3]: from the folder argv[4], or without it from the
+// S3 bucket of the environment. The settings are those of src/engines/image/sharp.ts and plugins/image/encoders.mts.
 sharp.concurrency(1)
 sharp.cache(false)
-const [folder, format, width] = process.argv.slice(2)
+const [format, width, folder] = process.argv.slice(2)
 const OPTIONS = { jpeg: { quantisationTable: 3 }, webp: { effort: 2 }, avif: { effort: 2 } }
 
+const { S3_BUCKET: Bucket } = process.env
+const s3 = Bucket && new S3Client({ forcePathStyle: true })
+
+async function inputOf(name) {
+  if (folder !== undefined) return join(folder, name)
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: name }))
+  return Body.transformToByteArray()
+}
+
 listen(async (req, res) => {
-  const bytes = await sharp(join(folder, basename(req.url)))
+  const bytes = await sharp(await inputOf(basename(req.url)))
     .autoOrient()
     .resize({ width: Number(width) })
     .toFormat(format, { quality: 75, ...OPTIONS[format] })

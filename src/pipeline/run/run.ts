@@ -2,7 +2,7 @@ import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
 import { type Box, clippedBox } from '../../core/geometry/box.ts'
 import { formatOfMediaType, knownFormat } from '../../core/media/formats.ts'
-import type { ProxyName } from '../../core/media/smaller-copies.ts'
+import type { ProxyName, ProxySide } from '../../core/media/smaller-copies.ts'
 import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../../core/plugin-api/plugin.ts'
 import { Problem } from '../../core/problem.ts'
 import { notTransformable } from '../../core/transform-problems.ts'
@@ -27,8 +27,15 @@ export interface StoredProxies {
   /** Never throws: without a copy the source is used. */
   find(name: ProxyName): Promise<Asset | undefined>
   /**
-   * Notes that a copy would have been useful. Renders and stores it in the background when it is worth its cost, unless it
-   * exists. Never throws.
+   * Notes that a copy of this side would have been useful.
+   *
+   * @param how.fromLarger whether a larger copy was used instead
+   * @returns the side of the copy that is worth its cost by now: of the largest one that would have been useful, unless a larger one
+   *   was used. Undefined when none is, or when it is being rendered
+   */
+  worth(name: ProxyName, how: { fromLarger: boolean }): ProxySide | undefined
+  /**
+   * Renders and stores a copy in the background, unless it exists. Never throws.
    * @param how.atOnce without waiting for idle time: the pixels are in memory at this moment
    * @returns a promise that resolves when this has ended
    */

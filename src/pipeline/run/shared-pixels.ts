@@ -10,7 +10,8 @@ export interface SharedPixels {
    * decoded: then `work` uses the source itself. The last one that leaves frees the pixels.
    *
    * @throws Problem 422 when a slow source takes too long
-   * @param source.isSlow decodes the pixels for a single call, too
+   * @param source.isSlow a decode that takes too long is not tried again without the pixels
+   * @param source.isForSeveral decodes the pixels at once for this call, which is about to make another one
    * @param source.bytes the memory that the pixels will need
    * @param source.decode renders the pixels; called at most once for all that share them
    */
@@ -22,6 +23,7 @@ export interface SharedSource {
   name: string
   bytes: number
   isSlow: boolean
+  isForSeveral: boolean
   decode: () => Promise<Asset>
   signal: AbortSignal
 }
@@ -32,9 +34,8 @@ interface Group {
   pixels?: Promise<Asset | undefined> | undefined
 }
 
-// A browser requests all widths of a picture within a few milliseconds. The decode that this wait may save takes 70 ms
-// at least.
-const GATHER_MS = 10
+// A page that shows a picture in several widths requests them at once. Most pictures are requested in one width, which waits in vain.
+const GATHER_MS = 2
 // Three copies of 2560 x 2560 pixels.
 const MAX_BYTES = 64_000_000
 
@@ -64,13 +65,13 @@ export function createSharedPixels({ gatherMs = GATHER_MS, maxBytes = MAX_BYTES 
 
   return {
     async use(source, work) {
-      const { name, isSlow, signal } = source
+      const { name, isForSeveral, signal } = source
       const group = groups.get(name) ?? { users: 0, bytes: 0 }
       groups.set(name, group)
       group.users += 1
       try {
-        if (group.users === 1 && !isSlow) await pause(gatherMs, undefined, { signal })
-        if (group.users > 1 || isSlow) group.pixels ??= begin(source, group)
+        if (group.users === 1 && !isForSeveral) await pause(gatherMs, undefined, { signal })
+        if (group.users > 1 || isForSeveral) group.pixels ??= begin(source, group)
         return await work(await group.pixels)
       } finally {
         leave(name, group)

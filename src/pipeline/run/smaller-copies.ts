@@ -84,21 +84,24 @@ export function createSmallerCopies({
       const proxies = proxyFromPixels > 0 ? context.proxies : undefined
       const sides = sidesOf(reducible, proxies?.isForCopy)
       const [smallest] = sides
-      const makeSmallest = () => {
-        if (smallest !== undefined && smallest !== COPY_SIDE)
-          void proxies?.make({ side: smallest, page }, { atOnce: false })
-      }
+      const make = (side: ProxySide | undefined, atOnce: boolean) =>
+        side === undefined ? undefined : proxies?.make({ side, page }, { atOnce })
+      /** The side of the proxy that is worth rendering now. */
+      const worth = (fromLarger: boolean) =>
+        smallest === undefined ? undefined : proxies?.worth({ side: smallest, page }, { fromLarger })
       const renderFrom = (copy: Asset) => unlessUnusable(() => render({ ...copy, copyOf: full }), context)
 
       const stored = await storedProxy(proxies, { sides, page })
       const fromStored = stored && (await renderFrom(stored.asset))
       if (fromStored) {
-        if (stored.side !== smallest) makeSmallest()
+        if (stored.side !== smallest) void make(worth(true), false)
         return fromStored
       }
+      // All outputs of a slow source need its pixels, so a proxy of it costs no decode.
+      const side = stored ? undefined : isSlow ? COPY_SIDE : worth(false)
       if (!isExpensive(reducible)) {
         const outcome = await render(undefined)
-        if (!stored) makeSmallest()
+        void make(side, false)
         return outcome
       }
       const copyScale = scaleOfCopy(full)
@@ -106,15 +109,15 @@ export function createSmallerCopies({
         name: `${clientId} ${source.sha256} ${page}`,
         bytes: full.width * full.height * copyScale ** 2 * BYTES_PER_PIXEL,
         isSlow,
+        // The output and the proxy are rendered from one decode.
+        isForSeveral: isSlow || side !== undefined,
         decode: () => decode(pixels(page)),
         signal,
       }
       const renderFromPixels = async (copy: Asset | undefined) => {
         const fromCopy = copy && (await renderFrom(copy))
         const outcome = fromCopy ?? (await render(undefined))
-        if (stored) return outcome
-        const made = proxies?.make({ side: COPY_SIDE, page }, { atOnce: fromCopy !== undefined })
-        makeSmallest()
+        const made = make(side, fromCopy !== undefined)
         // The pixels stay in memory until the proxy has been rendered from them.
         if (fromCopy && made) void shared.use(sharedSource, () => made).catch(() => {})
         return outcome

@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import { derivativeKey } from '../../core/files/object-key.ts'
 import { encodingOf, INFORMATION_VARIANT, isProxyVariant, proxyVariant } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
-import { COPY_SIDE, type ProxyName } from '../../core/media/smaller-copies.ts'
+import { COPY_SIDE, PROXY_SIDES, type ProxyName, type ProxySide } from '../../core/media/smaller-copies.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileLookup } from '../../core/ports/file-index.ts'
 import { Problem, unlessStatus } from '../../core/problem.ts'
@@ -44,8 +44,8 @@ const PATIENCE_MS = 30_000
 const LOOK_EVERY_MS = 100
 // A proxy that could not be rendered or stored is not tried again for this time.
 const FAILED = { max: 10_000, ttl: 3_600_000 }
-// A small proxy takes about 30 ms, and spares each later derivative 5 to 12 ms. So it is rendered when it would have been
-// useful for the third time. The large one spares more than it takes.
+// Most pictures are shown in one or two sizes. A proxy costs as much as it spares three to eight later derivatives: 30 ms for a small
+// one, 100 to 350 ms for a large one. So it is rendered when it would have been useful for the third time.
 const WORTH_FROM = 3
 
 /** Creates the proxies of this process. */
@@ -80,11 +80,25 @@ export function createProxies(options: ProxiesOptions): Proxies {
     }
   }
 
-  function isWorth(name: string, { side }: ProxyName): boolean {
-    if (side === COPY_SIDE) return true
-    const times = (wanted.get(name) ?? 0) + 1
-    wanted.set(name, times)
-    return times >= WORTH_FROM
+  const nameOf = ({ client, record }: DeriveRequest, { side, page }: ProxyName) =>
+    `${client.id} ${record.key} ${record.sha256} ${side} ${page}`
+
+  function worth(
+    request: DeriveRequest,
+    { side, page }: ProxyName,
+    { fromLarger }: { fromLarger: boolean },
+  ): ProxySide | undefined {
+    const timesOf = (each: ProxySide) => wanted.get(nameOf(request, { side: each, page })) ?? 0
+    wanted.set(nameOf(request, { side, page }), timesOf(side) + 1)
+    const sides = fromLarger ? [side] : PROXY_SIDES.filter((each) => timesOf(each) > 0)
+    if (sides.reduce((sum, each) => sum + timesOf(each), 0) < WORTH_FROM) return undefined
+    const largest = Math.max(...sides) as ProxySide
+    return mayBegin(nameOf(request, { side: largest, page })) ? largest : undefined
+  }
+
+  function mayBegin(name: string): boolean {
+    if (stopping.signal.aborted || failed.has(name) || underWay.has(name)) return false
+    return underWay.size < MAX_WAITING
   }
 
   async function begin(
@@ -92,24 +106,14 @@ export function createProxies(options: ProxiesOptions): Proxies {
     proxy: ProxyName,
     { atOnce }: { atOnce: boolean },
   ): Promise<void> {
-    const { client, record } = request
-    const nameOf = ({ side, page }: ProxyName) =>
-      `${client.id} ${record.key} ${record.sha256} ${side} ${page}`
-    const name = nameOf(proxy)
-    if (!isWorth(name, proxy)) return
-    if (stopping.signal.aborted || failed.has(name) || underWay.has(name)) return
-    if (underWay.size >= MAX_WAITING) return
+    const name = nameOf(request, proxy)
+    if (!mayBegin(name)) return
     const isSmall = proxy.side !== COPY_SIDE
     const work = async () => {
       stopping.signal.throwIfAborted()
       if (isSmall || atOnce || (await idle())) await make(request, planOf(proxy), name)
     }
-    // It is rendered from the large one, if that is about to be stored.
-    const afterLarge = async () => {
-      await underWay.get(nameOf({ ...proxy, side: COPY_SIDE }))
-      await oneSmall(work)
-    }
-    const made = isSmall ? afterLarge() : atOnce ? work() : oneLarge(work)
+    const made = atOnce ? work() : isSmall ? oneSmall(work) : oneLarge(work)
     const ended = made.catch(() => {}).finally(() => underWay.delete(name))
     underWay.set(name, ended)
     return ended
@@ -132,6 +136,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
           uses.note(ref, key, { isHeld: false })
           return asset
         },
+        worth: (name, how) => (isForCopy ? undefined : worth(request, name, how)),
         async make(name, how) {
           if (!isForCopy) await begin(request, name, how)
         },

@@ -47,7 +47,9 @@ onTwoBackends('proxies of large images', (start) => {
   beforeEach(async () => {
     record = await uploadOne(service, { name: 'a.png', bytes: source })
     path = new URL(record.src).pathname
-    expect((await exchange(service, `${path}?w=200`)).status).to.equal(200)
+    // The third time, for the largest of these outputs.
+    for (const width of [200, 800, 201])
+      expect((await exchange(service, `${path}?w=${width}`)).status).to.equal(200)
     await eventually(async () =>
       expect(await derivatives()).to.include(`${record.s3PathOriginal}_proxy stored`),
     )
@@ -95,11 +97,24 @@ onTwoBackends('proxies of large images', (start) => {
     }
   })
 
+  it('are stored when they would have been useful for the third time, the smallest one that suffices', async () => {
+    const other = await uploadOne(service, { name: 'b.png', bytes: source })
+    const request = (query: string) => exchange(service, `${new URL(other.src).pathname}?${query}`)
+    const proxies = async () =>
+      (await service.objects()).filter((name) => name.includes(`${other.sourceName}_proxy`))
+    // An output of more than half the size of a proxy, and one of pixels of the source, cannot use one.
+    for (const query of ['w=200', 'w=300', 'w=2000', 'w=300&crop=0,0,500,500']) await request(query)
+    await settled(service)
+    expect(await proxies()).to.deep.equal([])
+    await request('w=201')
+    await eventually(async () =>
+      expect(await proxies()).to.deep.equal([`first/${other.s3PathOriginal}_proxy-720`]),
+    )
+  })
+
   it('are stored in smaller sizes too, when these have been useful for the third time', async () => {
     const small = `${record.s3PathOriginal}_proxy-720`
     const sizes = async () => (await derivatives()).filter((name) => name.includes('_proxy-'))
-    await exchange(service, `${path}?w=201`)
-    await settled(service)
     expect(await sizes()).to.deep.equal([])
     await exchange(service, `${path}?w=202`)
     await eventually(async () => expect(await sizes()).to.deep.equal([`${small} stored`]))
@@ -144,7 +159,7 @@ onTwoBackends('proxies of large images', (start) => {
   })
 
   it('are deleted with their original', async () => {
-    for (const width of [201, 202]) await exchange(service, `${path}?w=${width}`)
+    await exchange(service, `${path}?w=202`)
     await eventually(async () => expect((await derivatives()).join()).to.include('_proxy-720 stored'))
     await deleteFile(service, record.s3PathOriginal)
     await settled(service)

@@ -31,6 +31,7 @@ describe('smaller copies of an image', () => {
     const proxies = {
       isForCopy: false,
       find: async () => undefined,
+      worth: () => undefined,
       async make({ side }: ProxyName) {
         if (side !== COPY_SIDE) return
         // As the index and the locks are read first.
@@ -96,6 +97,42 @@ describe('smaller copies of an image', () => {
         },
       )
       expect(isUsed).to.equal(used)
+    }
+  })
+
+  it('are decoded for one output alone when a proxy is worth its cost, which is rendered from the same pixels', async () => {
+    const copies = createSmallerCopies({ proxyFromPixels: 12_000_000, pixels: () => ({}) as Plan })
+    const { isSlow: _, ...fast } = slow
+    for (const side of [undefined, 1440] as const) {
+      const asked: unknown[] = []
+      const made: unknown[] = []
+      const proxies = {
+        isForCopy: false,
+        find: async () => undefined,
+        worth(...args: unknown[]) {
+          asked.push(args)
+          return side
+        },
+        async make(...args: unknown[]) {
+          made.push(args)
+        },
+      }
+      let isFromPixels: boolean | undefined
+      await copies.render(
+        { bytes: 1, mayHang: true, source, reducible: fast },
+        {
+          context: context({ proxies }),
+          decode: async () => assetOf('pixels'),
+          async render(copy) {
+            isFromPixels = copy !== undefined
+            return assetOf('output')
+          },
+        },
+      )
+      // Of 400 px: the smallest proxy that suffices has 1,440.
+      expect(asked).to.deep.equal([[{ side: 1440, page: 1 }, { fromLarger: false }]])
+      expect(isFromPixels).to.equal(side !== undefined)
+      expect(made).to.deep.equal(side ? [[{ side, page: 1 }, { atOnce: true }]] : [])
     }
   })
 })
