@@ -15,7 +15,7 @@ import {
   storedKey,
 } from '../../src/core/files/object-key.ts'
 import { knownFormat } from '../../src/core/media/formats.ts'
-import type { Bucket, Buckets } from '../../src/core/ports/bucket.ts'
+import { type Bucket, type Buckets, ChangedObject } from '../../src/core/ports/bucket.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { rejection } from '../support/rejection.ts'
 import { sized } from '../support/sized.ts'
@@ -177,6 +177,31 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
       it('finds nothing under a key that was never stored', async () => {
         expect(await bucket.find(originalKey())).to.equal(undefined)
         expect(await bucket.find(originalKey(), { mediaType: 'image/png' })).to.equal(undefined)
+      })
+
+      it('assumes an object of a known size, and notices when it is missing or has another size', async () => {
+        const key = originalKey()
+        const known = { mediaType: 'image/png', size: 6, lastModified: new Date(1_000) }
+        const outcomeOf = async (options?: OpenOptions) => {
+          const asset = await bucket.assume(key, known)
+          if (!asset) return 'missing'
+          expect(asset).to.include({ mediaType: 'image/png', size: 6 })
+          return Buffer.concat(await (await asset.open(options)).toArray()).toString()
+        }
+        const refusalOf = (options?: OpenOptions) =>
+          outcomeOf(options).catch((error) =>
+            error instanceof ChangedObject ? 'changed' : error instanceof Problem && error.status,
+          )
+        const start = { range: { start: 0, end: 2 } }
+        for (const options of [undefined, start])
+          expect(await refusalOf(options)).to.be.oneOf(['missing', 404])
+        await put(bucket, key, 'abcdef')
+        expect([await outcomeOf(), await outcomeOf(start)]).to.deep.equal(['abcdef', 'abc'])
+        for (const other of ['', 'ab', 'abcdefg']) {
+          await put(bucket, key, other)
+          for (const options of [undefined, start])
+            expect(await refusalOf(options), other).to.equal('changed')
+        }
       })
 
       it('finds nothing under the name of a folder, or below the name of a file', async () => {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Storage } from '../../src/app.ts'
 import { type Client, FIRST_CLIENT_ID } from '../../src/core/clients/client.ts'
 import { storedKey } from '../../src/core/files/object-key.ts'
-import type { Bucket } from '../../src/core/ports/bucket.ts'
+import { type Bucket, ofSize } from '../../src/core/ports/bucket.ts'
 import type { WireRecord } from './requests/client.ts'
 import type { Service } from './service.ts'
 
@@ -16,7 +16,10 @@ export function wrapBuckets(
       ...buckets,
       of: (client) => {
         const bucket = buckets.of(client)
-        return { ...bucket, ...change(bucket, client) }
+        const { find, ...others } = change(bucket, client)
+        if (!find) return { ...bucket, ...others }
+        const assume: Bucket['assume'] = async (key, known) => ofSize(await find(key, known), known)
+        return { ...bucket, find, assume, ...others }
       },
     },
   })

@@ -22,6 +22,7 @@ function ownBucket(bucket: Bucket, isForeign: IsForeign): Bucket {
   return {
     ...bucket,
     find: async (key, known) => (isForeign(key) ? undefined : bucket.find(key, known)),
+    assume: async (key, known) => (isForeign(key) ? undefined : bucket.assume(key, known)),
     async put(key, bytes, options) {
       try {
         refuse(key)

@@ -104,6 +104,7 @@ function lazyBucket({ address, publicUrl, prefix }: ClientStorage, open: () => P
   return {
     urlOf: (key) => `${publicUrl ?? address}/${encodedPath(`${prefix}${key}`)}`,
     find: async (key, known) => (await open()).find(key, known),
+    assume: async (key, known) => (await open()).assume(key, known),
     async put(key, bytes, options) {
       const bucket = await open().catch((error) => {
         bytes.destroy()

@@ -8,6 +8,13 @@ export interface Bucket {
   /** `known`: properties that the caller knows, which saves a request. */
   find(key: ObjectKey, known?: { mediaType: string }): Promise<Asset | undefined>
   /**
+   * As {@link find}, for an object that should exist with this size. A remote store is not asked: then only `open` of the asset
+   * throws Problem 404 when the object does not exist.
+   *
+   * @throws ChangedObject when the object has another size; for a remote store `open` throws it
+   */
+  assume(key: ObjectKey, known: AssumedObject): Promise<Asset | undefined>
+  /**
    * Stores all of `bytes` under `key` and replaces an existing object. When the stream fails, the signal aborts or the process
    * dies, no object is added or changed. Resolves when the object survives a power cut, except as in {@link PutOptions.durable}.
    * Consumes or destroys the stream.
@@ -27,6 +34,26 @@ export interface Bucket {
   abortPuts(prefix: string): Promise<void>
   /** The public URL of an object, whether it exists or not. */
   urlOf(key: ObjectKey): string
+}
+
+/** The properties of an object, as they were noted when it was stored. */
+export type AssumedObject = Pick<Asset, 'mediaType' | 'size' | 'lastModified'>
+
+/** An object has another size than it was stored with. */
+export class ChangedObject extends Error {
+  /** Its size in bytes, or the most that it can be. */
+  readonly size: number
+
+  constructor(size: number) {
+    super(`the object has ${size} bytes`)
+    this.size = size
+  }
+}
+
+/** @returns the asset @throws ChangedObject */
+export function ofSize(asset: Asset | undefined, { size }: Pick<Asset, 'size'>): Asset | undefined {
+  if (asset && asset.size !== size) throw new ChangedObject(asset.size)
+  return asset
 }
 
 export interface PutOptions {

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import type { Client } from '../../../core/clients/client.ts'
 import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
 import { SNIFF_BYTES } from '../../../core/media/sniff/sniff.ts'
-import type { Bucket, Buckets, PutOptions } from '../../../core/ports/bucket.ts'
+import { type Bucket, type Buckets, ofSize, type PutOptions } from '../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../core/problem.ts'
 import { type DiskReserve, NO_RESERVE } from '../../disk/disk-reserve.ts'
 import { makeSureOfRoom, writeProblem } from '../../disk/full-disk.ts'
@@ -106,6 +106,8 @@ function diskBucket({
       const mediaType = known?.mediaType ?? (await mediaTypeOf(key, () => startOf(path)))
       return diskAsset(path, found, mediaType, quick)
     },
+
+    assume: async (key, known) => ofSize(await bucket.find(key, known), known),
 
     async put(key, bytes, { durable = true, freesRoom = false, signal }) {
       const room = makeRoom({ freesRoom })

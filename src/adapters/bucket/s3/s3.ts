@@ -1,4 +1,5 @@
 import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import type { Asset } from '../../../core/bytes/asset.ts'
 import { encodedPath, type ObjectKey } from '../../../core/files/object-key.ts'
 import { SNIFF_BYTES } from '../../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../../core/ports/bucket.ts'
@@ -73,6 +74,12 @@ function s3Bucket(
         ...(etag === undefined ? {} : { etag }),
         open: (options) => download(clients, { bucket, name, etag, ...options }),
       }
+    },
+
+    async assume(key, { mediaType, size, lastModified }) {
+      const name = root.nameOf(key)
+      const open: Asset['open'] = (options) => download(clients, { bucket, name, size, ...options })
+      return { mediaType, size, lastModified, open }
     },
 
     put: async (key, bytes, options) =>
