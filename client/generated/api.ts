@@ -1226,12 +1226,15 @@ export interface Readiness {
     index: "ok" | "unavailable"
     ffmpeg: "ok" | "missing"
     disk?: "ok" | "full" | "read_only" | "unavailable"
+    fonts?: "ok" | "missing"
   }
   /** The comparison of the index with all files, while it runs: lists may be incomplete. */
   comparison?: {
     /** Files and derivatives that were compared. */
     files: number
   }
+  /** Scripts that no font of the machine has: their characters are drawn as boxes. Absent when every script has a font. */
+  scriptsWithoutFont?: Array<string>
 }
 
 export interface RemoteUpload {
@@ -1392,12 +1395,15 @@ export interface SystemReport {
     index: "ok" | "unavailable"
     ffmpeg: "ok" | "missing"
     disk?: "ok" | "full" | "read_only" | "unavailable"
+    fonts?: "ok" | "missing"
   }
   /** The comparison of the index with all files, while it runs: lists may be incomplete. */
   comparison?: {
     /** Files and derivatives that were compared. */
     files: number
   }
+  /** Scripts that no font of the machine has: their characters are drawn as boxes. Absent when every script has a font. */
+  scriptsWithoutFont?: Array<string>
   /** Version of Node.js. */
   nodeVersion: string
   /** How long the process that has responded runs, in seconds. */

@@ -23,6 +23,9 @@ const SHIPPED: ReadonlyMap<string, string> = new Map([
 /** The shipped fonts, with Latin, Greek and Cyrillic letters and more. */
 export const SHIPPED_FONTS = [...SHIPPED.keys()]
 
+/** The scripts that the shipped fonts have, of those that a machine may lack. */
+export const SHIPPED_SCRIPTS: readonly string[] = ['Arabic', 'Hebrew']
+
 /**
  * Reads the fonts in a folder, by their names in URLs: `inter-bold` for `Inter Bold.ttf`.
  * @throws Error that names a file that is not a font, or two files with the same font name

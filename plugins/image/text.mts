@@ -3,7 +3,7 @@ import { COMPASS, COMPASS_SYNONYMS, COMPASS_WORDS, type CompassWord } from '../.
 import { colorOf } from '../../src/core/media/color.ts'
 import { definePlugin, type TransformContext } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
-import { fontNamed, fontsIn, SHIPPED_FONTS } from './fonts.mts'
+import { fontNamed, fontsIn, SHIPPED_FONTS, SHIPPED_SCRIPTS } from './fonts.mts'
 import { laidOver } from './overlay.mts'
 import { asPangoMarkup, MIN_SIZE, onBox, renderedWithin } from './text-layer.mts'
 
@@ -99,11 +99,17 @@ export function textPlugin(name: string, text: string) {
       const names = fonts === undefined ? undefined : [...fontsIn(folderOf(fonts)).keys()]
       return (names ? { [`${text}_font`]: names } : {}) as Record<never, readonly string[]>
     },
-    resolve(params) {
-      const { text: letters, opacity, color, background, place, align } = valuesOf(params)
+    resolve(params, { note, scriptsWithoutFont }) {
+      const { text: letters, opacity, color, font, background, place, align } = valuesOf(params)
       const isSeen = opacity > 0 && colorOf(color).alpha > 0
       const hasBox = background !== undefined && colorOf(background).alpha > 0
       if (letters === undefined || !(isSeen || hasBox)) return undefined
+      // The operator's own fonts may have them.
+      const isChecked = isSeen && SHIPPED_FONTS.includes(font)
+      const lacking = isChecked
+        ? scriptsWithoutFont(letters).filter((script) => !SHIPPED_SCRIPTS.includes(script))
+        : []
+      if (lacking.length > 0) note(`${text} with boxes: no font for ${lacking.join(' and ')}`)
       return {
         ...params,
         // Without effect: removed, so that equal outputs have one name.

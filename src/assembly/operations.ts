@@ -37,7 +37,7 @@ export function openOperations(
 export function readinessChecks(
   { backends, buckets, index, completion }: Services,
   {
-    loaded: { ffmpeg },
+    loaded: { ffmpeg, fonts },
     isStopping = () => false,
     metrics,
   }: { loaded: Loaded; isStopping?: (() => boolean) | undefined; metrics: Pick<Metrics, 'watchStores'> },
@@ -53,6 +53,7 @@ export function readinessChecks(
     index: () => index.ping(),
     ffmpeg: () => ffmpeg.isMissing(),
     comparison: () => completion.state(),
+    scriptsWithoutFont: fonts.lacking,
     ...(backends.disk ? { disk: backends.disk } : {}),
   }
 }

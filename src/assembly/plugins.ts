@@ -6,6 +6,7 @@ import { programEnvironment } from '../../config/programs.ts'
 import type { Engine } from '../core/plugin-api/plugin.ts'
 import { createEngines } from '../engines/engines.ts'
 import { createPrograms, type Programs } from '../engines/ffmpeg/installed.ts'
+import { watchFonts } from '../engines/image/documents/scripts.ts'
 import { createScratch } from '../engines/temp/scratch.ts'
 import { createSpool } from '../engines/temp/spool.ts'
 import { loadPlugins } from '../pipeline/load/load.ts'
@@ -36,7 +37,9 @@ export async function loadEverything({ config, root, engines: given, programs }:
   const plugins = await loadPlugins({ folders, engines, chain })
   const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
   const spool = createSpool(createScratch(media.folder))
-  return { chain, engines, ffmpeg, office, ownEngines: given === undefined, folders, plugins, presets, spool }
+  const fonts = watchFonts()
+  const ownEngines = given === undefined
+  return { chain, engines, ffmpeg, office, fonts, ownEngines, folders, plugins, presets, spool }
 }
 
 /** The result of {@link loadEverything}. */

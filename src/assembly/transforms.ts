@@ -62,7 +62,7 @@ export function openTransformations(
 ) {
   const { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records } =
     services
-  const { chain, engines, ffmpeg, office, ownEngines, folders, plugins, presets } = loaded
+  const { chain, engines, ffmpeg, office, fonts, ownEngines, folders, plugins, presets } = loaded
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
   const accounts = createAccounts()
@@ -128,6 +128,7 @@ export function openTransformations(
     presets,
     ...(config.AUTO_FORMAT === 'accept' ? {} : { autoAccept: AUTO_ACCEPT[config.AUTO_FORMAT] }),
     ...(plugins.detector ? { detector: plugins.detector } : {}),
+    lacksFont: fonts.lacking,
   })
   const plan = cachedPlans(planner)
   services.decodable.check = createCheckDecodable({ run, plan, limits, log })

@@ -1,3 +1,4 @@
+import { scriptsWithoutFont } from '../../src/engines/image/documents/scripts.ts'
 import { type Backend, EMBEDDED, filesHolding, removeIndex } from './backend.ts'
 import { emptyRedis, endLockLeases, redisEnv, redisHolding, redisRows } from './servers/on-redis.ts'
 import { objectsInS3, s3Env, s3Holding } from './servers/on-s3.ts'
@@ -148,6 +149,16 @@ export const S3_REDIS: Backend = {
 
 /** The check of the disk in `GET /readyz`: a service without data on its disk has none. */
 export const diskCheck = (backend: Backend): { disk?: 'ok' } => (backend === S3_REDIS ? {} : { disk: 'ok' })
+
+/** What `GET /readyz` says about the fonts of this machine. */
+export async function fontCheck(): Promise<{
+  check: { fonts: 'ok' | 'missing' }
+  scriptsWithoutFont?: string[]
+}> {
+  const lacking = await scriptsWithoutFont()
+  if (lacking.length === 0) return { check: { fonts: 'ok' } }
+  return { check: { fonts: 'missing' }, scriptsWithoutFont: lacking }
+}
 
 /** All that make sense. */
 export const BACKENDS: readonly Backend[] = [EMBEDDED, DISK_REDIS, S3_EMBEDDED, S3_REDIS]

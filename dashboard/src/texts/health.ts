@@ -23,12 +23,13 @@ export const HEALTH = {
   unreachable: 'The service did not respond to the latest check',
   checkAgain: 'Check again',
   checks: 'Checks',
-  checkNames: { bucket: 'Files', index: 'Index', ffmpeg: 'ffmpeg', disk: 'Disk' },
+  checkNames: { bucket: 'Files', index: 'Index', ffmpeg: 'ffmpeg', disk: 'Disk', fonts: 'Fonts' },
   checkPurposes: {
     bucket: 'Where originals and derivatives are stored',
     index: 'Lists of files, jobs and counters',
     ffmpeg: 'Renders video and audio',
     disk: 'Temporary files, and files that are stored on disk',
+    fonts: 'Draw texts in pictures and previews of documents',
   },
   outcomes: {
     ok: 'Works',
@@ -43,6 +44,8 @@ export const HEALTH = {
     'index unavailable': 'Check that the index can be reached: Redis, or the folder in DATA_DIR.',
     'ffmpeg missing':
       'Install ffmpeg on the server. Without it, video and audio files are stored and delivered, but not transformed.',
+    'fonts missing':
+      'Install fonts-noto-core and fonts-noto-cjk on the server, and start it again. Characters of some scripts are drawn as boxes: sluice doctor names them.',
     'disk full': 'Delete files that are not needed, or use a larger disk. Uploads are refused until then.',
     'disk read_only': 'Mount DATA_DIR with write access.',
     'disk unavailable': 'Check that DATA_DIR exists, and that its disk responds.',

@@ -27,6 +27,8 @@ export interface PlanRequest {
    * all requests with the same output. Undefined when the size is not known, and when an earlier step may have changed it.
    */
   sizeBelow(sides: Sides): Size | undefined
+  /** The scripts of a text that no font of the machine has: their characters are drawn as boxes. */
+  scriptsWithoutFont(text: string): readonly string[]
   /**
    * Adds a note for the client to a response header, when the result differs from the request: `func=auto for face:
    * …`.

@@ -17,6 +17,8 @@ export interface ReadinessChecks {
   ffmpeg(): Promise<boolean>
   /** The comparison of the index with all files, while it is needed. Until it has ended, lists may be incomplete or a 503. */
   comparison?(): { files: number } | undefined
+  /** The scripts that no font of the machine has; undefined until that is known. */
+  scriptsWithoutFont(): readonly string[] | undefined
   /** Whether the process is shutting down: it still serves requests, but should get no new ones. */
   isStopping(): boolean
   /** The state of the disk. Absent when nothing is stored on one. Files are delivered in every state. */
@@ -55,11 +57,19 @@ export async function readinessOf(checks: ReadinessChecks): Promise<Readiness> {
   const isDegraded = index !== 'ok' || (disk ?? 'ok') !== 'ok'
   const status = bucket === 'ok' && isDegraded ? 'degraded' : bucket
   const comparison = checks.comparison?.()
+  const lacking = checks.scriptsWithoutFont()
   return {
     status: checks.isStopping() ? 'stopping' : status,
     version: checks.version,
-    checks: { bucket, index, ffmpeg: isMissing ? 'missing' : 'ok', ...(disk ? { disk } : {}) },
+    checks: {
+      bucket,
+      index,
+      ffmpeg: isMissing ? 'missing' : 'ok',
+      ...(disk ? { disk } : {}),
+      ...(lacking ? { fonts: lacking.length > 0 ? 'missing' : 'ok' } : {}),
+    },
     ...(comparison ? { comparison } : {}),
+    ...(lacking?.length ? { scriptsWithoutFont: [...lacking] } : {}),
   }
 }
 

@@ -18,10 +18,17 @@ export const readiness = z
       index: outcome,
       ffmpeg: z.enum(['ok', 'missing']),
       disk: z.enum(['ok', 'full', 'read_only', 'unavailable']).optional(),
+      fonts: z.enum(['ok', 'missing']).optional(),
     }),
     comparison: z
       .object({ files: z.int().describe('Files and derivatives that were compared.') })
       .describe('The comparison of the index with all files, while it runs: lists may be incomplete.')
+      .optional(),
+    scriptsWithoutFont: z
+      .array(z.string())
+      .describe(
+        'Scripts that no font of the machine has: their characters are drawn as boxes. Absent when every script has a font.',
+      )
       .optional(),
   })
   .describe('The result of each check.')

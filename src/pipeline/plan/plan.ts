@@ -7,12 +7,8 @@ import { isShorter, type Point, type Sides, type Size } from '../../core/geometr
 import { type Format, knownFormat, transformedAs } from '../../core/media/formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import type { Preference, Preferences } from '../../core/media/preferences.ts'
-import {
-  canonicalValue,
-  type ParameterSpec,
-  type ParameterSpecs,
-  type ParameterValue,
-} from '../../core/plugin-api/parameter.ts'
+import { type ScriptName, scriptsIn } from '../../core/media/scripts.ts'
+import { canonicalValue } from '../../core/plugin-api/parameter.ts'
 import type { PlanRequest } from '../../core/plugin-api/plan-request.ts'
 import type { LoadedDetector, LoadedPlugin } from '../load/load.ts'
 import { areInOrder } from '../load/plugin-order.ts'
@@ -20,6 +16,7 @@ import type { Preferred } from './automatic.ts'
 import { readPresets } from './presets.ts'
 import { knownTo, type Presets, type PresetsOfGroup, readQuery } from './query.ts'
 import { namedFiles } from './referenced-files.ts'
+import { naming, startedBy, type Values, withDefaults } from './step-values.ts'
 
 /** The steps of one transformation, and the name of its output. */
 export interface Plan {
@@ -43,8 +40,6 @@ export interface Step extends LoadedPlugin {
   /** The values for the plugin: requested ones and defaults. */
   params: Values
 }
-
-type Values = Readonly<Record<string, ParameterValue>>
 
 export interface PlanInput {
   /** Names and values of the query, decoded, in any order. */
@@ -72,11 +67,14 @@ export function createPlanner(
     presets: presetsByGroup = new Map(),
     detector,
     autoAccept,
+    lacksFont = () => undefined,
   }: {
     presets?: Presets
     detector?: LoadedDetector
     /** An `Accept` header that replaces that of every request. Responses then do not vary by it. */
     autoAccept?: string
+    /** The scripts that no font of the machine has; undefined until that is known. */
+    lacksFont?: () => readonly ScriptName[] | undefined
   } = {},
 ): Planner {
   const forGroup = (group: MediaGroup, all = transforms) => ({
@@ -155,6 +153,7 @@ export function createPlanner(
         dependsOnSizeBelow = sides
         return undefined
       },
+      scriptsWithoutFont: (text) => scriptsIn(text).filter((script) => lacksFont()?.includes(script)),
       note: (text) => notes.push(text),
     }
     const named = new Map<string, string | undefined>()
@@ -207,37 +206,6 @@ function withOwn(common: PresetsOfGroup, own: PresetsOfGroup = new Map()): Prese
 function formatBefore([first]: readonly Step[], format: Format): Format {
   const made = first?.plugin.makes
   return made === undefined ? format : knownFormat(made)
-}
-
-/**
- * Returns the values that name this step, those that differ from the defaults: equal outputs have one name, whether
- * or not a default was given. A plugin that a parameter started has at least one.
- */
-function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, ParameterValue | undefined]> {
-  const all = Object.entries(params)
-  if (plugin.entry !== undefined) return all.map(([name, value], i) => [name, i === 0 ? undefined : value])
-  const special = all.filter(([name, value]) => value !== defaultOf(plugin.params[name]))
-  return special.length > 0 || plugin.always ? special : all.slice(0, 1)
-}
-
-/** Whether the request has one of these parameters. */
-function startedBy(specs: ParameterSpecs, requested: ReadonlyMap<string, unknown>): boolean {
-  for (const name in specs) if (requested.has(name)) return true
-  return false
-}
-
-/** The values of these parameters, in the order of the specs. Loops: every delivery calls this. */
-function withDefaults(specs: ParameterSpecs, values: Readonly<Record<string, unknown>>): Values {
-  const all: Record<string, ParameterValue> = {}
-  for (const name in specs) {
-    const value = (Object.hasOwn(values, name) ? values[name] : undefined) ?? defaultOf(specs[name])
-    if (value !== undefined) all[name] = value as ParameterValue
-  }
-  return all
-}
-
-function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined {
-  return spec && 'default' in spec ? spec.default : undefined
 }
 
 /** Undefined for shipped plugins in their shipped order: their derivatives have the plain name. */

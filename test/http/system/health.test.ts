@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import supertest from 'supertest'
 import type { Storage } from '../../../src/app.ts'
 import { version } from '../../../src/process/version.ts'
-import { diskCheck, onOneBackend } from '../../support/backends.ts'
+import { diskCheck, fontCheck, onOneBackend } from '../../support/backends.ts'
 import type { Service } from '../../support/service.ts'
 
 onOneBackend('health checks', (start, backend) => {
@@ -38,6 +38,7 @@ onOneBackend('health checks', (start, backend) => {
   })
 
   it('GET /readyz responds with the result of each check', async () => {
+    const { check, ...lacking } = await fontCheck()
     const { body } = await supertest(service.url)
       .get('/readyz')
       .expect(200)
@@ -45,11 +46,13 @@ onOneBackend('health checks', (start, backend) => {
     expect(body).to.deep.equal({
       status: 'ok',
       version: version(),
-      checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', ...diskCheck(backend) },
+      checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', ...diskCheck(backend), ...check },
+      ...lacking,
     })
   })
 
   it('GET /readyz responds 503 while the bucket is unavailable, GET /healthz 200', async () => {
+    const { check, ...lacking } = await fontCheck()
     gone = 'buckets'
     const { body, headers } = await supertest(service.url).get('/readyz').expect(503)
     await supertest(service.url).get('/healthz').expect(200)
@@ -57,7 +60,8 @@ onOneBackend('health checks', (start, backend) => {
     expect(body).to.deep.equal({
       status: 'unavailable',
       version: version(),
-      checks: { bucket: 'unavailable', index: 'ok', ffmpeg: 'ok', ...diskCheck(backend) },
+      checks: { bucket: 'unavailable', index: 'ok', ffmpeg: 'ok', ...diskCheck(backend), ...check },
+      ...lacking,
     })
     expect(headers['cache-control']).to.equal('no-store')
     expect(Number(headers['retry-after'])).to.be.above(0)
@@ -65,13 +69,15 @@ onOneBackend('health checks', (start, backend) => {
   })
 
   it('GET /readyz is degraded, not down, while the index is unavailable: stored files are delivered', async () => {
+    const { check, ...lacking } = await fontCheck()
     gone = 'index'
     const { body } = await supertest(service.url).get('/readyz').expect(200)
     gone = undefined
     expect(body).to.deep.equal({
       status: 'degraded',
       version: version(),
-      checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok', ...diskCheck(backend) },
+      checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok', ...diskCheck(backend), ...check },
+      ...lacking,
     })
   })
 

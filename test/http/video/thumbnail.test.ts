@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { version } from '../../../src/process/version.ts'
-import { diskCheck, onOneBackend } from '../../support/backends.ts'
+import { diskCheck, fontCheck, onOneBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { colourAt } from '../../support/media/images.ts'
 import { sound, video } from '../../support/media/videos.ts'
@@ -120,11 +120,13 @@ onOneBackend('video thumbnails', (start, backend) => {
       'thumbnail',
       'duration',
     ])
+    const { check, ...lacking } = await fontCheck()
     const ready = jsonOf(await exchange(service, '/readyz'))
     expect(ready).to.deep.equal({
       status: 'ok',
       version: version(),
-      checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', ...diskCheck(backend) },
+      checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', ...diskCheck(backend), ...check },
+      ...lacking,
     })
   })
 

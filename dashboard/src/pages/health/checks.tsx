@@ -5,7 +5,7 @@ import { Card } from '../../ui/page.tsx'
 
 type Check = keyof SystemReport['checks']
 
-const ORDER: readonly Check[] = ['bucket', 'index', 'disk', 'ffmpeg']
+const ORDER: readonly Check[] = ['bucket', 'index', 'disk', 'ffmpeg', 'fonts']
 
 /** The checks of `/readyz`, each with what to do when it fails. */
 export function Checks({ checks }: Pick<SystemReport, 'checks'>) {

@@ -196,7 +196,7 @@ export const SERVICE: readonly Endpoint[] = [
         response: {
           status: 'ok',
           version: '0.1.0',
-          checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
+          checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok', fonts: 'ok' },
         },
       },
     ],

@@ -202,6 +202,38 @@ describe('image-text', () => {
     ).to.equal(true)
   })
 
+  it('is reported in a note when its characters are drawn as boxes', async () => {
+    const { transforms } = await loadWith({})
+    const lacking = ['Arabic', 'Chinese', 'Hindi', 'Japanese', 'Thai'] as const
+    const notesOf = (query: Record<string, string>, lacksFont?: () => typeof lacking) =>
+      createPlanner(
+        transforms,
+        [],
+        lacksFont ? { lacksFont } : {},
+      )({
+        query: Object.entries(query),
+        format: knownFormat('png'),
+        preferences: {},
+      }).notes
+    const here = () => lacking
+    expect(notesOf({ text: '日本の文字' }, here)).to.deep.equal([
+      'text with boxes: no font for Chinese and Japanese',
+    ])
+    expect(notesOf({ text2: 'สวัสดี', text: 'abc' }, here)).to.deep.equal([
+      'text2 with boxes: no font for Thai',
+    ])
+    // The fonts that come with Sluice have Arabic letters, and those of the machine Korean ones; the rest is not drawn.
+    for (const query of [
+      { text: 'مرحبا' },
+      { text: '한국어' },
+      { text: 'abc äöü' },
+      { text: '日本', text_opacity: '0', text_bg: 'fff' },
+    ])
+      expect(notesOf(query, here), JSON.stringify(query)).to.deep.equal([])
+    // Not known yet.
+    expect(notesOf({ text: '日本' })).to.deep.equal([])
+  })
+
   it('needs no fonts of the machine', async function () {
     // A process that loads all plugins by tsx, on a machine with other things to do.
     this.timeout(60_000)
