@@ -69,7 +69,7 @@ export function tourOf({ files, magazine }) {
 }
 
 async function selectTwo(page) {
-  for (const name of ['Select fjord-at-dawn.jpg', 'Select pine-forest.jpg'])
+  for (const name of ['Select city-lights.jpg', 'Select glacier.jpg'])
     await page.getByRole('checkbox', { name }).click({ force: true, timeout: 5000 })
 }
 

@@ -18,10 +18,18 @@ onOneBackend('the page Health', (start) => {
   after(() => pages.stop())
   afterEach(() => pages.closeAll())
 
+  let fonts: 'ok' | 'missing' = 'ok'
+
   async function open({ cookie }: Browser = owner, options: Parameters<Pages['open']>[0] = {}) {
     const opened = await pages.open(options)
     const [name = '', value = ''] = cookie.split('=')
     await opened.page.context().addCookies([{ name, value, url: service.url }])
+    // As on a machine that has all fonts, or none but Latin ones.
+    await opened.page.route('**/v1/system', async (route) => {
+      const response = await route.fetch()
+      const json = await response.json()
+      return route.fulfill({ json: { ...json, checks: { ...json.checks, fonts } } })
+    })
     await opened.page.goto(`${service.url}/dashboard/health`)
     return opened
   }
@@ -42,6 +50,17 @@ onOneBackend('the page Health', (start) => {
     await page.getByLabel('Search settings').fill('xyz')
     await page.getByText('No setting matches "xyz".').waitFor()
     expect(errors).to.deep.equal([])
+  })
+
+  it('says what the server lacks, although all requests work', async function () {
+    this.timeout(60_000)
+    fonts = 'missing'
+    const { page } = await open()
+    await page.getByText('Something is missing').waitFor()
+    await page.getByText(/^Install fonts-noto-core and fonts-noto-cjk/).waitFor()
+    fonts = 'ok'
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await page.getByText('Everything works').waitFor()
   })
 
   it('says what to do when a check fails, and when the service does not respond', async function () {

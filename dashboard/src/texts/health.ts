@@ -6,6 +6,10 @@ export const HEALTH = {
   description: 'Checks, versions, plugins and the limits in force.',
   states: {
     ok: { title: 'Everything works', text: 'All checks have passed.' },
+    missing: {
+      title: 'Something is missing',
+      text: 'Stored files are delivered. The checks below show what the server lacks.',
+    },
     degraded: {
       title: 'Some requests fail',
       text: 'Stored files are delivered. The checks below show what does not work.',

@@ -1,3 +1,4 @@
+import { clsx } from 'clsx'
 import type { SystemReport } from '../../../../client/index.ts'
 import { HEALTH } from '../../texts/health.ts'
 import { Dot } from '../../ui/badge.tsx'
@@ -16,15 +17,20 @@ export function Checks({ checks }: Pick<SystemReport, 'checks'>) {
           const outcome = checks[name]
           if (outcome === undefined) return null
           const remedy = HEALTH.remedies[`${name} ${outcome}`]
+          const isLacking = outcome === 'missing'
           return (
             <li key={name} className="flex items-start gap-4 px-4 py-3">
               <div className="min-w-0 flex-1">
                 <p className="font-medium">{HEALTH.checkNames[name]}</p>
                 <p className="text-muted text-sm">{HEALTH.checkPurposes[name]}</p>
-                {remedy && <p className="mt-1 text-danger-ink text-sm">{remedy}</p>}
+                {remedy && (
+                  <p className={clsx('mt-1 text-sm', isLacking ? 'text-warning-ink' : 'text-danger-ink')}>
+                    {remedy}
+                  </p>
+                )}
               </div>
               <span className="mt-0.5 inline-flex items-center gap-2 whitespace-nowrap text-sm">
-                <Dot tone={outcome === 'ok' ? 'success' : 'danger'} />
+                <Dot tone={outcome === 'ok' ? 'success' : isLacking ? 'warning' : 'danger'} />
                 {HEALTH.outcomes[outcome]}
               </span>
             </li>

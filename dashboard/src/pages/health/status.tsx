@@ -6,6 +6,7 @@ import { formatClock } from './values.ts'
 
 const LOOKS = {
   ok: { Icon: CircleCheck, classes: 'bg-success-soft text-success-ink' },
+  missing: { Icon: CircleAlert, classes: 'bg-warning-soft text-warning-ink' },
   degraded: { Icon: CircleAlert, classes: 'bg-warning-soft text-warning-ink' },
   stopping: { Icon: CircleAlert, classes: 'bg-warning-soft text-warning-ink' },
   unavailable: { Icon: CircleX, classes: 'bg-danger-soft text-danger-ink' },
@@ -13,7 +14,7 @@ const LOOKS = {
 
 /** One sentence about all checks. With an error: the latest call has failed, and the report is an earlier one. */
 export function Status({
-  system: { status },
+  system: { status, checks },
   checkedAt,
   error,
 }: {
@@ -21,8 +22,10 @@ export function Status({
   checkedAt: number
   error: Error | null
 }) {
-  const { Icon, classes } = LOOKS[error ? 'unavailable' : status]
-  const { title, text } = error ? { title: HEALTH.unreachable, text: error.message } : HEALTH.states[status]
+  const isLacking = status === 'ok' && Object.values(checks).includes('missing')
+  const state = isLacking ? 'missing' : status
+  const { Icon, classes } = LOOKS[error ? 'unavailable' : state]
+  const { title, text } = error ? { title: HEALTH.unreachable, text: error.message } : HEALTH.states[state]
   return (
     <div className={clsx('flex flex-wrap items-center gap-x-4 gap-y-2 rounded-lg px-4 py-3.5', classes)}>
       <Icon aria-hidden="true" className="size-6 shrink-0" />
