@@ -12,10 +12,10 @@ const MANY = { full: { warmUp: 60, requests: 144 }, quick: { warmUp: 2, requests
 const SOME = { full: { warmUp: 24, requests: 72 }, quick: { warmUp: 1, requests: 2 } }
 const FEW = { full: { warmUp: 8, requests: 36 }, quick: { warmUp: 1, requests: 2 } }
 
-const SMALL = { width: 1200, height: 900, megapixels: 1 }
+const SMALL = { width: 1200, height: 900, label: '1 megapixel' }
 // As usual cameras of phones store them for the web.
-const USUAL = { width: 2600, height: 2100, megapixels: 5.5 }
-const LARGE = { width: 6000, height: 4000, megapixels: 24 }
+const USUAL = { width: 2600, height: 2100, label: '5.5 megapixels' }
+const LARGE = { width: 6000, height: 4000, label: '24 megapixels' }
 
 /** The first derivative of each of many photos, as in a shop or a chat: no photo is requested twice. */
 export const FIRST_WORKS = [
@@ -51,7 +51,7 @@ function first({ name, source = 'jpeg', size = USUAL, format, width, counts = MA
   }
   return {
     name,
-    title: `First derivative of a ${source.toUpperCase()} of ${size.megapixels} megapixels${place}: ${format.toUpperCase()}, ${width} px`,
+    title: `First derivative of a ${source.toUpperCase()} of ${size.label}${place}: ${format.toUpperCase()}, ${width} px`,
     connections: 4,
     counts,
     keepsFolders: true,
