@@ -208,20 +208,19 @@ describe('BullMQ: jobs of several processes', function () {
       ])
     })
 
-    it('aborts a job before its lock expires, and runs it again later', async () => {
-      let abortedAfterMs = Number.NaN
+    it('aborts a job whose lock cannot be renewed, and runs it again later', async () => {
+      let isAborted = false
       work(async ({ attempt }, { signal }) => {
         if (attempt > 1 || begun.length > 1) return
-        const since = Date.now()
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
-        abortedAfterMs = Date.now() - since
+        isAborted = true
         throw new Error('ended')
       })
       await enqueue('one')
       // Redis has it as running before the handler is called: frozen in between, it would never be.
       await eventually(() => expect(begun).to.have.length(1))
       server.freeze()
-      await eventually(() => expect(abortedAfterMs).to.be.within(400, 1500))
+      await eventually(() => expect(isAborted).to.equal(true))
       server.thaw()
       await until('done')
       expect(begun).to.have.length(2)
