@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { transformed } from './transform.ts'
+import { transformed } from '../transform.ts'
 
 const SIZE = { width: 8, height: 6 }
 
