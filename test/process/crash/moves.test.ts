@@ -9,7 +9,7 @@ import { crashPoints } from '../../support/servers/crash-points.ts'
 import { startService } from '../../support/service.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { listAll } from '../../support/stored/files.ts'
-import { copyOrMove } from '../../support/stored/moves.ts'
+import { copiedOrMoved } from '../../support/stored/moves.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 type Left = 'source' | 'both' | 'moved'
@@ -58,8 +58,9 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       crash(`${step}: leaves ${TITLES[left]}`, {
         step,
         prepare: uploaded,
+        // One that fails is tried again.
         work: (dying, { s3PathOriginal: from }) =>
-          copyOrMove(dying, 'move', [{ from, to: 'b', redirect: '1d' }]),
+          copiedOrMoved(dying, 'move', { from, to: 'b', redirect: '1d' }),
         async test(dataDir, { src, s3PathOriginal }) {
           await endLocks(dataDir)
           const clock = { aheadMs: 0 }
