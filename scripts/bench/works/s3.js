@@ -1,10 +1,10 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { root } from '../../ready/run.js'
+import { freePort } from '../free-port.js'
 
 const SCRIPT = join(root, 'scripts/servers/rgw.sh')
 const BUCKET = 'bench'
@@ -57,15 +57,4 @@ export async function startS3(folder) {
       end()
     },
   }
-}
-
-/** Another program may take it before the server does; then the bench ends with the server's message. */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
 }
