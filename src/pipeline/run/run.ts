@@ -27,13 +27,13 @@ export interface StoredProxies {
   /** Never throws: without a copy the source is used. */
   find(name: ProxyName): Promise<Asset | undefined>
   /**
-   * Notes that a copy of this side would have been useful.
+   * Asks for a copy of this side, which would have been useful. Each call counts.
    *
    * @param how.fromLarger whether a larger copy was used instead
    * @returns the side of the copy that is worth its cost by now: of the largest one that would have been useful, unless a larger one
    *   was used. Undefined when none is, or when it is being rendered
    */
-  worth(name: ProxyName, how: { fromLarger: boolean }): ProxySide | undefined
+  askFor(name: ProxyName, how: { fromLarger: boolean }): ProxySide | undefined
   /**
    * Renders and stores a copy in the background, unless it exists. Never throws.
    * @param how.atOnce without waiting for idle time: the pixels are in memory at this moment

@@ -86,19 +86,19 @@ export function createSmallerCopies({
       const [smallest] = sides
       const make = (side: ProxySide | undefined, atOnce: boolean) =>
         side === undefined ? undefined : proxies?.make({ side, page }, { atOnce })
-      /** The side of the proxy that is worth rendering now. */
-      const worth = (fromLarger: boolean) =>
-        smallest === undefined ? undefined : proxies?.worth({ side: smallest, page }, { fromLarger })
+      /** @returns the side of the proxy that is worth rendering now */
+      const ask = (fromLarger: boolean) =>
+        smallest === undefined ? undefined : proxies?.askFor({ side: smallest, page }, { fromLarger })
       const renderFrom = (copy: Asset) => unlessUnusable(() => render({ ...copy, copyOf: full }), context)
 
       const stored = await storedProxy(proxies, { sides, page })
       const fromStored = stored && (await renderFrom(stored.asset))
       if (fromStored) {
-        if (stored.side !== smallest) void make(worth(true), false)
+        if (stored.side !== smallest) void make(ask(true), false)
         return fromStored
       }
       // All outputs of a slow source need its pixels, so a proxy of it costs no decode.
-      const side = stored ? undefined : isSlow ? COPY_SIDE : worth(false)
+      const side = stored ? undefined : isSlow ? COPY_SIDE : ask(false)
       if (!isExpensive(reducible)) {
         const outcome = await render(undefined)
         void make(side, false)

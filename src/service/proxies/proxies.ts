@@ -83,7 +83,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
   const nameOf = ({ client, record }: DeriveRequest, { side, page }: ProxyName) =>
     `${client.id} ${record.key} ${record.sha256} ${side} ${page}`
 
-  function worth(
+  function askFor(
     request: DeriveRequest,
     { side, page }: ProxyName,
     { fromLarger }: { fromLarger: boolean },
@@ -136,7 +136,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
           uses.note(ref, key, { isHeld: false })
           return asset
         },
-        worth: (name, how) => (isForCopy ? undefined : worth(request, name, how)),
+        askFor: (name, how) => (isForCopy ? undefined : askFor(request, name, how)),
         async make(name, how) {
           if (!isForCopy) await begin(request, name, how)
         },

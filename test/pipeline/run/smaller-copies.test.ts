@@ -31,7 +31,7 @@ describe('smaller copies of an image', () => {
     const proxies = {
       isForCopy: false,
       find: async () => undefined,
-      worth: () => undefined,
+      askFor: () => undefined,
       async make({ side }: ProxyName) {
         if (side !== COPY_SIDE) return
         // As the index and the locks are read first.
@@ -109,7 +109,7 @@ describe('smaller copies of an image', () => {
       const proxies = {
         isForCopy: false,
         find: async () => undefined,
-        worth(...args: unknown[]) {
+        askFor(...args: unknown[]) {
           asked.push(args)
           return side
         },
