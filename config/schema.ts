@@ -80,6 +80,11 @@ export const VARIABLES = {
     default: 86_400,
     help: 'Lifetime of an incomplete resumable upload, from its creation.',
   }),
+  SEND_104: oneOf({
+    words: ['0', '1'],
+    default: '0',
+    help: 'Whether a client learns the URL of its resumable upload while it still sends the first bytes, as URLSession of iOS must. 1: only without nginx in front, which takes the interim response 104 for the final one.',
+  }),
   ...MEMORY_VARIABLES,
   ...TRANSFORMATION_VARIABLES,
   UV_THREADPOOL_SIZE: integer({

@@ -190,6 +190,7 @@ async function openApp(
       handover: backends.handover,
       maxBytes: config.UPLOAD_MAX_BYTES,
       expireMs: config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000,
+      sends104: config.SEND_104 === '1',
     },
     signedLinks,
     webhooks,

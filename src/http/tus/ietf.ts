@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request, Response } from 'express'
 import { dispositionName } from '../../core/files/disposition-name.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { headerText } from '../../core/text/header-text.ts'
@@ -18,6 +18,17 @@ export interface IetfRequest {
 }
 
 const VERSIONS: ReadonlySet<string> = new Set(['5', '6', '7', '8'])
+
+/**
+ * Whether a request to a signed link creates an upload in several requests: by tus, or by the protocol of the IETF. URLSession of
+ * iOS and macOS sends the headers of the IETF with each of its uploads, also with forms and in versions that we do not know.
+ */
+export function isResumable(req: Request): boolean {
+  if (req.get('Tus-Resumable') !== undefined) return true
+  const version = req.get('Upload-Draft-Interop-Version')
+  const isKnown = version === undefined || VERSIONS.has(version)
+  return isKnown && req.get('Upload-Complete') !== undefined && !req.is('multipart/form-data')
+}
 
 /** Reads what only requests of the IETF's protocol have. Undefined for one of tus. @throws Problem 400 */
 export function ietfRequest(req: Request): IetfRequest | undefined {
@@ -92,4 +103,16 @@ export function ietfHeaders(
     'Upload-Complete': offset === size ? '?1' : '?0',
     ...(version === undefined ? {} : { 'Upload-Draft-Interop-Version': version }),
   }
+}
+
+/**
+ * Tells a client that its upload is created, before its bytes have arrived. Without it, a client that sends the whole file at once
+ * could not resume. Node has no method for this status.
+ *
+ * @see draft-ietf-httpbis-resumable-upload section 5
+ */
+export function send104(res: Response, { version }: IetfRequest, address: string): void {
+  const named = version === undefined ? '' : `Upload-Draft-Interop-Version: ${version}\r\n`
+  if (!res.headersSent)
+    res.socket?.write(`HTTP/1.1 104 Upload Resumption Supported\r\nLocation: ${address}\r\n${named}\r\n`)
 }

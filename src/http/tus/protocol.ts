@@ -18,6 +18,8 @@ export interface TusOptions {
   expireMs: number
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
+  /** Whether a client of the IETF's protocol gets the interim response 104 when its upload is created. */
+  sends104: boolean
 }
 
 /** One tus request, after its first checks. */
@@ -27,6 +29,8 @@ export interface TusExchange {
   link: string | undefined
   /** The URL of a created upload. */
   addressOf: (id: string) => string
+  /** Called when the upload is created, before its bytes are read. */
+  created: ((id: string) => void) | undefined
   method: string
   /** The ID of the upload. Undefined when the request creates one. */
   id: string | undefined
@@ -52,8 +56,8 @@ const WAIT_MS = 8000
  * @see https://tus.io/protocols/resumable-upload
  */
 export async function exchangeTus(
-  { grant, link, addressOf, method, id, headers, body, checksum, concat, finished }: TusExchange,
-  { resumables, handover, expireMs }: Omit<TusOptions, 'baseUrl' | 'maxBytes'>,
+  { grant, link, addressOf, method, id, headers, body, checksum, concat, created, finished }: TusExchange,
+  { resumables, handover, expireMs }: Pick<TusOptions, 'resumables' | 'handover' | 'expireMs'>,
 ): Promise<Response> {
   let failure: unknown
   let maxBytes = 0
@@ -70,6 +74,7 @@ export async function exchangeTus(
       expireMs,
       checksum,
       link,
+      created,
       isPartial: concat === 'partial',
       parts,
       found(upload) {
@@ -95,7 +100,7 @@ export async function exchangeTus(
       },
     },
     namingFunction: () => newId,
-    generateUrl: (_, { id: created }) => addressOf(created),
+    generateUrl: (_, { id: named }) => addressOf(named),
     getFileIdFromRequest: () => id,
     onUploadFinish: async (_, { id: complete }) =>
       concat === 'partial' || found?.isPartial ? {} : { headers: await finished(complete) },
@@ -110,11 +115,12 @@ export async function exchangeTus(
     const declared = known?.size ?? Number(headers['upload-length'] ?? Number.NaN)
     return declared <= maxBytes ? declared : maxBytes
   }
+  const joinedSize = parts?.reduce((sum, { size }) => sum + size, 0)
   const hasBody = method === 'PATCH' || method === 'POST'
   const response = await server.handleWeb(
     new Request(`http://tus.invalid${TUS_PATH}/${id ?? ''}`, {
       method,
-      headers: parts ? { ...headers, 'upload-length': String(sizeOf(parts)) } : headers,
+      headers: { ...headers, ...(parts ? { 'upload-length': String(joinedSize) } : {}) },
       ...(hasBody ? { body, duplex: 'half' } : {}),
     }),
   )
@@ -138,10 +144,6 @@ function joinedId({ client }: Bearer, parts: readonly string[]): string {
   return fileIdOf(Buffer.from(sha256([client.id, ...parts].join(' ')), 'hex'))
 }
 
-function sizeOf(parts: readonly UploadPart[]): number {
-  return parts.reduce((sum, { size }) => sum + size, 0)
-}
-
 /** The storage adapter for `@tus/server`. */
 function tusStore(
   grant: Bearer,
@@ -150,11 +152,12 @@ function tusStore(
     expireMs,
     checksum,
     link,
+    created,
     isPartial,
     parts,
     found,
   }: Pick<TusOptions, 'resumables' | 'expireMs'> &
-    Pick<TusExchange, 'checksum' | 'link'> & {
+    Pick<TusExchange, 'checksum' | 'link' | 'created'> & {
       isPartial: boolean
       parts: readonly UploadPart[] | undefined
       /** Called with each upload that is read. It may throw a Problem. */
@@ -182,8 +185,9 @@ function tusStore(
         ...(metadata ? { metadata } : {}),
         ...(isPartial ? { isPartial } : {}),
       }
-      const created = toTus(id, await resumables.create(grant, options))
-      if (created.creation_date) upload.creation_date = created.creation_date
+      const { creation_date: createdAt } = toTus(id, await resumables.create(grant, options))
+      if (createdAt) upload.creation_date = createdAt
+      created?.(id)
       return upload
     },
     async getUpload(id: string) {

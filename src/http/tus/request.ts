@@ -17,13 +17,6 @@ export function tusMethod(req: Request): string {
   return (req.get('X-HTTP-Method-Override') ?? req.method).toUpperCase()
 }
 
-/** Whether a request belongs to an upload in several requests: by tus, or by the protocol of the IETF. */
-export function isResumable(req: Request): boolean {
-  return ['Tus-Resumable', 'Upload-Draft-Interop-Version', 'Upload-Complete'].some(
-    (name) => req.get(name) !== undefined,
-  )
-}
-
 /** Checks the version of tus. @throws Problem 412 for another version, or none */
 export function checkVersion(req: Request): void {
   const received = req.get('Tus-Resumable')

@@ -18,14 +18,13 @@ import { SIGNED_LINK } from '../upload/link-routes.ts'
 import type { UploadProgress } from '../wire/links.ts'
 import { takeBody } from './body.ts'
 import { corsTus, tusOptions } from './headers.ts'
-import { headersOfTus, ietfHeaders, ietfRequest } from './ietf.ts'
+import { headersOfTus, ietfHeaders, ietfRequest, isResumable, send104 } from './ietf.ts'
 import type { TusOptions } from './protocol.ts'
 import {
   checkPatch,
   checksumOf,
   checkVersion,
   concatOf,
-  isResumable,
   TUS_PATH,
   TUS_VERSION,
   tusMethod,
@@ -55,7 +54,7 @@ export function tusRoutes({
   minBytesPerSecond,
   ...options
 }: Dependencies): Router {
-  const { resumables, maxBytes, baseUrl } = options
+  const { resumables, maxBytes, baseUrl, sends104 } = options
   const bearers = { clients, signedLinks, findClient }
   const finished = (
     grant: Bearer,
@@ -90,6 +89,8 @@ export function tusRoutes({
       slow = slowBody(minBytesPerSecond, 'the received bytes are stored')
       body.end()
     })
+    const addressOf = (created: string) =>
+      `${baseUrl}${TUS_PATH}/${created}${named.link === undefined ? '' : `~${grant.client.id}`}`
     const recordHeader = async (complete: string): Promise<Record<string, string>> => {
       const record = await finished(grant, complete, { ...named, stored: (file) => noteStored(req, [file]) })
       return record === undefined ? {} : { 'Upload-Record': record }
@@ -108,8 +109,8 @@ export function tusRoutes({
           concat,
           link: named.link,
           finished: recordHeader,
-          addressOf: (created) =>
-            `${baseUrl}${TUS_PATH}/${created}${named.link === undefined ? '' : `~${grant.client.id}`}`,
+          addressOf,
+          created: ietf && sends104 ? (upload) => send104(res, ietf, addressOf(upload)) : undefined,
         },
         options,
       )

@@ -6,7 +6,7 @@ import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { stateOf } from '../request-state.ts'
 import { TUS_ALLOWED_HEADERS } from '../tus/headers.ts'
-import { isResumable } from '../tus/request.ts'
+import { isResumable } from '../tus/ietf.ts'
 import { refuseInLink } from './link-fields.ts'
 import type { Receive } from './receive.ts'
 

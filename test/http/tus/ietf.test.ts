@@ -1,10 +1,15 @@
+import { once } from 'node:events'
+import { type OutgoingHttpHeaders, request } from 'node:http'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Call, exchange, jsonOf } from '../../support/requests/exchange.ts'
-import { noise, recordIn, tus, uploadedByTusJs } from '../../support/requests/tus.ts'
+import { noise, recordIn, TUS, tus, uploadedByTusJs } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
+
+// What URLSession of iOS and macOS sends with each of its uploads.
+const OF_URLSESSION = { 'Upload-Complete': '?1', 'Upload-Draft-Interop-Version': '6' }
 
 onOneBackend('resumable uploads by the protocol of the IETF', (start) => {
   let service: Service
@@ -101,6 +106,88 @@ onOneBackend('resumable uploads by the protocol of the IETF', (start) => {
       body: png,
     })
     expect([unknown.status, jsonOf(unknown).code]).to.deep.equal([411, 'length_required'])
+  })
+
+  it('continue after a connection that broke in the only request, at the address in the response 104', async () => {
+    const client = await start({ env: { SEND_104: '1' } })
+    const bytes = noise(300_000)
+    const { hostname, port } = new URL(client.url)
+    const headers = { ...OF_URLSESSION, Authorization: client.tokens.secretClientToken }
+    const sent = request({ hostname, port, path: '/v1/tus', method: 'POST', headers })
+    sent.setHeader('Content-Length', bytes.length)
+    sent.on('error', () => {})
+    sent.write(bytes.subarray(0, 200_000))
+    const [interim] = await once(sent, 'information')
+    expect([interim.statusCode, interim.headers['upload-draft-interop-version']]).to.deep.equal([104, '6'])
+    const address = String(interim.headers.location)
+    sent.destroy()
+
+    const head = await exchange(client, address, {
+      method: 'HEAD',
+      headers: {
+        Authorization: client.tokens.secretClientToken,
+        'Upload-Draft-Interop-Version': '6',
+      },
+    })
+    const offset = Number(head.headers['upload-offset'])
+    const rest = await exchange(client, address, {
+      method: 'PATCH',
+      headers: {
+        ...headers,
+        'Content-Type': 'application/partial-upload',
+        'Content-Length': bytes.length - offset,
+        'Upload-Offset': offset,
+      },
+      body: bytes.subarray(offset),
+    })
+    expect(rest.status, String(rest.body)).to.equal(204)
+    expect((await exchange(client, recordIn(rest).src)).body.equals(bytes)).to.equal(true)
+  })
+
+  it('have no response 104 by default, and never when they are refused or the protocol is tus', async () => {
+    const client = await start({ env: { SEND_104: '1' } })
+    const interims: number[] = []
+    const post = (to: Service, headers: OutgoingHttpHeaders) =>
+      new Promise<number>((resolve, reject) => {
+        const { hostname, port } = new URL(to.url)
+        const sent = request({
+          hostname,
+          port,
+          path: '/v1/tus',
+          method: 'POST',
+          headers: {
+            Authorization: to.tokens.secretClientToken,
+            ...headers,
+          },
+        })
+        sent.on('information', ({ statusCode }) => interims.push(statusCode))
+        sent.once('error', reject).once('response', (response) => {
+          response.resume()
+          resolve(response.statusCode ?? 0)
+        })
+        sent.end()
+      })
+    expect(await post(service, { ...OF_URLSESSION, 'Content-Length': 0 })).to.equal(201)
+    expect(await post(client, { ...OF_URLSESSION, 'Upload-Complete': 'yes' })).to.equal(400)
+    expect(await post(client, { ...TUS, 'Upload-Length': 5 })).to.equal(201)
+    expect(interims).to.deep.equal([])
+    expect(await post(client, { ...OF_URLSESSION, 'Content-Length': 0 })).to.equal(201)
+    expect(interims).to.deep.equal([104])
+  })
+
+  it('leave forms and unknown versions by a signed link to ordinary uploads', async () => {
+    const link = async () => {
+      const { body } = await ask(service, '/v1/sign', { method: 'POST', json: { expiresIn: 600 } })
+      return (body as { url: string }).url
+    }
+    const form = new FormData()
+    form.append('file', new Blob([png]), 'form.png')
+    const inForm = await fetch(await link(), { method: 'POST', headers: OF_URLSESSION, body: form })
+    expect(inForm.status).to.equal(200)
+    expect(JSON.stringify(await inForm.json())).to.include('form.png')
+    const newer = { 'Upload-Complete': '?1', 'Upload-Draft-Interop-Version': '9' }
+    const raw = await exchange(service, await link(), { method: 'POST', headers: newer, body: png })
+    expect([raw.status, raw.headers['tus-resumable']], String(raw.body)).to.deep.equal([200, undefined])
   })
 
   for (const protocol of ['ietf-draft-03', 'ietf-draft-05'] as const)
