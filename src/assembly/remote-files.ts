@@ -24,7 +24,7 @@ export function openRemotes(
   }: { config: Config; log: Log; loaded: Loaded; transformations: Transformations },
 ) {
   const { locks } = backends
-  const { assets, limits, plan, run } = transformations
+  const { assets, limits, plan, run, sourceNotes } = transformations
   const timeoutMs = config.FETCH_KEEP_TIMEOUT_SECONDS * 1000
   const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
   const remoteUpload = createRemoteUpload({ remotes, upload, timeoutMs, maxBytes: config.UPLOAD_MAX_BYTES })
@@ -37,6 +37,7 @@ export function openRemotes(
       plan,
       assets,
       run,
+      sourceNotes,
       limits,
       log,
       timeoutMs: config.FETCH_TIMEOUT_SECONDS * 1000,

@@ -33,6 +33,7 @@ import { createAssets } from '../service/delivery/referenced-files.ts'
 import { createDerivations } from '../service/derivatives/derive.ts'
 import { createFindLateTruncation } from '../service/derivatives/late-truncation.ts'
 import { createNotedUses } from '../service/derivatives/noted-uses.ts'
+import { createSourceNotes } from '../service/derivatives/source-facts.ts'
 import { withEncodedCopies } from '../service/encodings/encoded-copies.ts'
 import { createAnnotate } from '../service/files/annotate.ts'
 import { createCheckDecodable } from '../service/upload/rules/decodable.ts'
@@ -160,6 +161,7 @@ export function openTransformations(
     measure: (source, signal) => sizeInHeader(source, { limits, signal }),
     look,
   })
+  const sourceNotes = createSourceNotes(fonts.lacking)
   const plainDeliveries = createDeliveries({
     originals,
     filePlans: createFilePlans({ originals, sizes, plan }),
@@ -170,6 +172,7 @@ export function openTransformations(
     metrics,
     usage: services.usage,
     findLateTruncation,
+    sourceNotes,
     uses,
     onLimit: chain.onLimit,
   })
@@ -187,6 +190,7 @@ export function openTransformations(
     media,
     deliveries,
     findLateTruncation,
+    sourceNotes,
     pool,
     run,
   }

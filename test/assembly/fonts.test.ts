@@ -5,13 +5,18 @@ import { expect } from 'chai'
 import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
 import { uploadOne } from '../support/requests/client.ts'
-import { exchange, jsonOf } from '../support/requests/exchange.ts'
+import { type Answer, exchange, jsonOf } from '../support/requests/exchange.ts'
 import { startProcess } from '../support/servers/process.ts'
 import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // DejaVu has Arabic and Hebrew letters.
 const LACKING = ['Chinese', 'Hindi', 'Japanese', 'Korean', 'Thai']
+
+const drawn = (text: string) =>
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><text y="15">${text}</text></svg>`,
+  )
 
 describe('the scripts without a font', function () {
   this.timeout(60_000)
@@ -47,15 +52,32 @@ describe('the scripts without a font', function () {
         expect(ready).to.deep.include({ status: 'ok', scriptsWithoutFont: LACKING })
         expect(ready.checks).to.include({ fonts: 'missing' })
       })
-      const { src } = await uploadOne(server, { name: 'a.png', bytes: await picture() })
-      const noteOf = async (text: string) =>
-        (await exchange(server, `${new URL(src).pathname}?text=${encodeURIComponent(text)}`)).headers[
-          'x-sluice-transform'
-        ]
+      const uploaded = async (name: string, bytes: Buffer) => {
+        const { pathname } = new URL((await uploadOne(server, { name, bytes })).src)
+        return (query: string) => exchange(server, `${pathname}?${query}`)
+      }
+      const noteOf = ({ headers, status, body }: Answer) => {
+        expect(status, String(body)).to.equal(200)
+        return headers['x-sluice-transform']
+      }
+      const png = await uploaded('a.png', await picture())
+      const svg = await uploaded('a.svg', drawn('日本'))
+      const escaped = await uploaded('b.svg', drawn('&#x939;&#3585;'))
+      const latin = await uploaded('c.svg', drawn('&#937;'))
+      const text = await uploaded('a.txt', Buffer.from('\ufeff한', 'utf16le'))
       // The first time, and when it is stored.
-      for (let i = 0; i < 2; i += 1)
-        expect(await noteOf('日本')).to.equal('text with boxes: no font for Chinese')
-      expect(await noteOf('Ω')).to.equal(undefined)
+      for (let i = 0; i < 2; i += 1) {
+        expect(noteOf(await png(`text=${encodeURIComponent('日本')}`))).to.equal(
+          'text with boxes: no font for Chinese',
+        )
+        expect(noteOf(await svg('f=png'))).to.equal('drawn with boxes: no font for Chinese')
+        expect(noteOf(await escaped('w=20'))).to.equal('drawn with boxes: no font for Hindi and Thai')
+        expect(noteOf(await text('f=webp'))).to.equal('drawn with boxes: no font for Korean')
+      }
+      expect(noteOf(await png(`text=${encodeURIComponent('Ω')}`))).to.equal(undefined)
+      expect(noteOf(await latin('f=png'))).to.equal(undefined)
+      // An original is not drawn.
+      expect(noteOf(await svg(''))).to.equal(undefined)
     } finally {
       server.child.kill('SIGTERM')
       await server.ended

@@ -1,6 +1,7 @@
 import type { FileRef } from '../files/file-ref.ts'
 import type { ObjectKey } from '../files/object-key.ts'
 import type { Point } from '../geometry/box.ts'
+import type { ScriptName } from '../media/scripts.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
 import type { FileSearch } from './index/file-search.ts'
 import type { FolderCounts } from './index/folder-counts.ts'
@@ -25,6 +26,8 @@ export interface OriginalRecord {
   storedAt: number
   /** True for a JPEG, PNG or GIF whose file ends before its image does. */
   truncated?: true
+  /** Of an SVG or text file: the scripts of its text for which a machine may lack a font. */
+  scripts?: readonly ScriptName[]
   /** The headers of a video or sound, as the engine that parsed them wrote them. Only the index has them, not the bucket. */
   probe?: string
   /** Set by the owner; absent when empty, see `core/files/annotations.ts`. */

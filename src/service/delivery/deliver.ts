@@ -16,7 +16,7 @@ import type { FindLateTruncation } from '../derivatives/late-truncation.ts'
 import type { NotedUses } from '../derivatives/noted-uses.ts'
 import { originalBytes } from '../derivatives/original-bytes.ts'
 import { reopened } from '../derivatives/reopened.ts'
-import { sourceNotes } from '../derivatives/source-facts.ts'
+import type { SourceNotes } from '../derivatives/source-facts.ts'
 import type { Usage } from '../files/usage.ts'
 import type { FoundOriginal, Originals, OriginalToRead } from '../originals/originals.ts'
 import type { DerivativeFile } from '../originals/stored-derivatives.ts'
@@ -50,6 +50,7 @@ export function createDeliveries({
   metrics,
   usage,
   findLateTruncation,
+  sourceNotes,
   onLimit,
 }: {
   originals: Originals
@@ -62,6 +63,7 @@ export function createDeliveries({
   metrics: Pick<Metrics, 'derivativeLookedUp'>
   usage: Pick<Usage, 'cacheHit'>
   findLateTruncation: FindLateTruncation
+  sourceNotes: SourceNotes
   /** The response when a transformation exceeds a limit: an error, or the original. */
   onLimit: 'refuse' | 'original'
 }): Deliveries {

@@ -3,6 +3,7 @@ import type { Client } from '../../core/clients/client.ts'
 import { annotated } from '../../core/files/annotations.ts'
 import { type ObjectKey, type OriginalName, recordKey } from '../../core/files/object-key.ts'
 import { type PathCandidates, readCandidates } from '../../core/files/request-path.ts'
+import { isScript } from '../../core/media/scripts.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type {
   DerivativeIndex,
@@ -34,6 +35,7 @@ const storedRecord = z.object({
   crc32: z.int().min(0).optional(),
   storedAt: z.number(),
   truncated: z.literal(true).optional(),
+  scripts: z.array(z.string()).optional(),
   tags: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
   focalPoint: z.object({ x: z.number(), y: z.number() }).optional(),
@@ -166,11 +168,15 @@ function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined 
 /** @throws Error that names the record when it is invalid */
 function parseRecord(key: ObjectKey, bytes: Buffer): BucketRecord {
   try {
-    const { trash, crc32, truncated, tags, metadata, focalPoint, ...rest } = storedRecord.parse(
+    const { trash, crc32, truncated, scripts, tags, metadata, focalPoint, ...rest } = storedRecord.parse(
       JSON.parse(bytes.toString('utf8')),
     )
     const annotations = annotated({}, { tags: tags ?? [], metadata: metadata ?? {}, focalPoint })
-    const facts = { ...(crc32 === undefined ? {} : { crc32 }), ...(truncated ? { truncated } : {}) }
+    const facts = {
+      ...(crc32 === undefined ? {} : { crc32 }),
+      ...(truncated ? { truncated } : {}),
+      ...(scripts ? { scripts: scripts.filter(isScript) } : {}),
+    }
     const record = { ...rest, key, ...facts, ...annotations }
     return trash ? { record, trash } : { record }
   } catch (cause) {

@@ -22,7 +22,7 @@ import type { Delivery } from '../delivery/deliveries.ts'
 import { checkNamedPublic } from '../delivery/named-files.ts'
 import type { Assets } from '../delivery/referenced-files.ts'
 import { createLeftovers, type Leftovers } from '../derivatives/cleanup.ts'
-import { sourceNotes } from '../derivatives/source-facts.ts'
+import type { SourceNotes } from '../derivatives/source-facts.ts'
 import { measured, metered, newMeter, takeHead } from '../upload/incoming-bytes.ts'
 import { checkGroup } from './keep.ts'
 import type { Remotes } from './source.ts'
@@ -70,6 +70,7 @@ export function createRemotePictures({
   plan,
   assets,
   run,
+  sourceNotes,
   limits,
   timeoutMs,
   onLimit,
@@ -81,6 +82,7 @@ export function createRemotePictures({
   plan: Planner
   assets: Assets
   run: WorkRunner
+  sourceNotes: SourceNotes
   limits: TransformLimits
   /** Time limit of a fetch. */
   timeoutMs: number

@@ -2,8 +2,10 @@ import { createHash, type Hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Format } from '../../core/media/formats.ts'
 import { type EndWatch, watchEnd } from '../../core/media/image-end/image-end.ts'
+import { type ScriptWatch, watchScripts } from '../../core/media/scripts.ts'
 import { sniffDepth } from '../../core/media/sniff/depth.ts'
 import { SNIFF_BYTES } from '../../core/media/sniff/sniff.ts'
+import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import { tooLarge } from '../../core/problem.ts'
 
 /** A stream of incoming bytes, which can be read only once. */
@@ -41,7 +43,7 @@ export async function takeHead(
   return { head: depth > received ? await readUntil(depth) : head, rest }
 }
 
-/** Size, digest, checksum and completeness of bytes, measured while they stream. */
+/** Size, digest, checksum and facts of bytes, measured while they stream. */
 export interface Meter {
   size: number
   /** SHA-256. */
@@ -50,15 +52,26 @@ export interface Meter {
   crc32: number
   /** Detects truncated images; undefined for formats without an end mark. */
   end: EndWatch | undefined
+  /** Finds the scripts of a text; undefined for other formats. */
+  text: ScriptWatch | undefined
 }
 
 export function newMeter(format: Format): Meter {
-  return { size: 0, hash: createHash('sha256'), crc32: 0, end: watchEnd(format) }
+  return { size: 0, hash: createHash('sha256'), crc32: 0, end: watchEnd(format), text: watchScripts(format) }
 }
 
-/** The digest and the checksum of the bytes, and whether they are a truncated image. */
-export function measured({ hash, crc32, end }: Meter): { sha256: string; crc32: number; truncated?: true } {
-  return { sha256: hash.digest('hex'), crc32, ...(end?.isTruncated() ? { truncated: true } : {}) }
+/** What the bytes of a file say about it. */
+export type Measured = Pick<OriginalRecord, 'sha256' | 'truncated' | 'scripts'> & { crc32: number }
+
+/** The digest and the checksum of the bytes, whether they are a truncated image, and the scripts of their text. */
+export function measured({ hash, crc32, end, text }: Meter): Measured {
+  const scripts = text?.scripts() ?? []
+  return {
+    sha256: hash.digest('hex'),
+    crc32,
+    ...(end?.isTruncated() ? { truncated: true } : {}),
+    ...(scripts.length > 0 ? { scripts } : {}),
+  }
 }
 
 /**
@@ -78,6 +91,7 @@ export async function* metered(
       meter.hash.update(chunk)
       meter.crc32 = crc32(chunk, meter.crc32)
       meter.end?.add(chunk)
+      meter.text?.add(chunk)
       yield chunk
       const next = await rest.next()
       if (next.done) break

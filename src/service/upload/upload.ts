@@ -20,7 +20,7 @@ import type { FailedUpload, Removals } from '../originals/delete.ts'
 import type { OriginalEvents } from '../originals/original-events.ts'
 import { serializeRecord } from '../originals/records.ts'
 import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
-import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
+import { type Measured, measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
 import type { DecodableSlot } from './rules/decodable.ts'
 import { type ArrivedFile, type CheckPixels, checkType, contentRulesOf } from './rules/upload-rules.ts'
 import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
@@ -215,10 +215,7 @@ export function createUpload({
 function describe(
   file: IncomingFile,
   { key, sourceName }: OriginalName,
-  {
-    sniffed,
-    ...known
-  }: Pick<OriginalRecord, 'size' | 'sha256' | 'crc32' | 'truncated' | 'storedAt'> & { sniffed: SniffedType },
+  { sniffed, ...known }: Measured & Pick<OriginalRecord, 'size' | 'storedAt'> & { sniffed: SniffedType },
 ): OriginalRecord {
   return { key, originalName: cleanFileName(file.name) || sourceName, mediaType: sniffed.mediaType, ...known }
 }

@@ -1,5 +1,3 @@
-import type { TextEncoding } from '../../../core/plugin-api/inspectors.ts'
-
 // A page has room for these. More characters of a line are clipped.
 const LINES = 58
 const COLUMNS = 80
@@ -13,21 +11,6 @@ const NOT_DRAWN =
   /(?!\t)[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 const WIDE =
   /^(?:[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}])/u
-
-/** Decodes the start of a text file: UTF-16 with a byte order mark, UTF-8, otherwise Windows-1252. */
-export function decodedText(bytes: Uint8Array): { text: string; encoding: TextEncoding } {
-  const [first, second] = bytes
-  const as = (encoding: TextEncoding) => ({ text: new TextDecoder(encoding).decode(bytes), encoding })
-  if (first === 0xff && second === 0xfe) return as('utf-16le')
-  if (first === 0xfe && second === 0xff) return as('utf-16be')
-  try {
-    // `stream` accepts a character that the end of the bytes cuts in two.
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
-    return { text, encoding: 'utf-8' }
-  } catch {
-    return as('windows-1252')
-  }
-}
 
 /** The number of lines of a text. A line break at the end begins no further line. */
 export function lineCount(text: string): number {

@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import sharp, { type OverlayOptions } from 'sharp'
 import { readStart } from '../../../core/bytes/asset.ts'
 import type { TextInspector } from '../../../core/plugin-api/inspectors.ts'
+import { decodedText } from '../../../core/text/decoded-text.ts'
 import type { Decoder } from '../decoders/decoder.ts'
 import { checkPage } from '../pixel-limits.ts'
-import { decodedText, lineCount, linesOnPage } from './text-lines.ts'
+import { lineCount, linesOnPage } from './text-lines.ts'
 
 // A page in A4, at 150 pixels per inch.
 const PAGE = { width: 1240, height: 1754 }
