@@ -1,5 +1,5 @@
 import type { Asset, FullImage } from '../../core/bytes/asset.ts'
-import type { Size } from '../../core/geometry/box.ts'
+import { clippedBox, type Size } from '../../core/geometry/box.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import { COPY_SIDE } from '../../core/media/smaller-copies.ts'
 import type { Forecast } from '../../core/plugin-api/forecast.ts'
@@ -85,7 +85,7 @@ export async function forecastImage(
   // A copy has at most the size of the image that it replaces, and is one of our own files.
   const unread = source.copyOf ?? facts ?? decoder?.assumed ?? UNREAD[decoder ? 'other' : format]
   const read = unread ? undefined : await readHeader(source, signal)
-  const { width, height } = unread ?? read?.header ?? { width: 0, height: 0 }
+  const { width, height } = unread ?? read?.header.autoOrient ?? { width: 0, height: 0 }
   const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)
   const frames = facts ? framesOf(facts) : (read?.header.pages ?? 1)
   const pages = isStill ? 1 : frames
@@ -173,7 +173,7 @@ interface RequestedValues {
   f?: string
   fit?: string
   enlarge?: unknown
-  crop?: unknown
+  crop?: readonly number[]
   trim?: unknown
   rotate?: number
   pad?: readonly number[]
@@ -215,15 +215,18 @@ function drawnPixels(source: Size, values: RequestedValues, { outputMaxSide }: T
   return Math.min(outputMaxSide, side + border) * Math.min(outputMaxSide, resized / side + border)
 }
 
-function resizedPixels({ width, height }: Size, values: RequestedValues, maxSide: number): number {
+function resizedPixels(source: Size, values: RequestedValues, maxSide: number): number {
   const { w, h, dpr = 1, fit, enlarge, crop, trim } = values
+  const [left = 0, top = 0, across = 0, down = 0] = crop ?? []
+  const part = crop && clippedBox({ left, top, width: across, height: down }, source)
+  const { width, height } = part ?? source
   if (w === undefined && h === undefined) return width * height
   const ratio = width / Math.max(1, height)
   const isWithinBox = fit !== 'outside' || w === undefined || h === undefined
-  // After a crop, the aspect ratio is unknown.
-  const isCut = crop !== undefined || trim !== undefined
-  const across = (isWithinBox && (w ?? (isCut ? undefined : (h ?? 0) * ratio))) || maxSide
-  const down = (isWithinBox && (h ?? (isCut ? undefined : (w ?? 0) / ratio))) || maxSide
-  const box = Math.min(maxSide, across * dpr) * Math.min(maxSide, down * dpr)
+  // After a trim, the aspect ratio is unknown.
+  const isTrimmed = trim !== undefined
+  const mostAcross = (isWithinBox && (w ?? (isTrimmed ? undefined : (h ?? 0) * ratio))) || maxSide
+  const mostDown = (isWithinBox && (h ?? (isTrimmed ? undefined : (w ?? 0) / ratio))) || maxSide
+  const box = Math.min(maxSide, mostAcross * dpr) * Math.min(maxSide, mostDown * dpr)
   return enlarge || fit === 'contain' ? box : Math.min(box, width * height)
 }

@@ -122,6 +122,25 @@ describe('the cost forecast by format', () => {
       expect((await forecast(line, query, { format: 'png' })).bytes - plain, query).to.be.above(10_000_000)
   })
 
+  it('shrinks with the part that is cut out, in the shape that this part has within the upright image', async () => {
+    const side = 2000
+    const photo = await picture({ width: side, height: side, format: 'jpeg' })
+    const sideways = await sharp({ create: { width: side, height: 200, channels: 3, background: '#777' } })
+      .withMetadata({ orientation: 6 })
+      .jpeg()
+      .toBuffer()
+    const bytesPerPixel =
+      ((await forecast(photo, 'q=70')).bytes - (await forecast(photo, 'w=1')).bytes) / side ** 2
+    const pixels = async (query: string, of = photo) =>
+      ((await forecast(of, query)).bytes - (await forecast(of, 'w=1')).bytes) / bytesPerPixel
+    expect(await pixels('crop=0,0,1000,500')).to.be.closeTo(500_000, 10)
+    expect(await pixels('crop=0,0,1000,500&w=500')).to.be.closeTo(125_000, 10)
+    // What remains of it is a square.
+    expect(await pixels('crop=1500,0,2000,500&w=500')).to.be.closeTo(250_000, 10)
+    expect(await pixels('w=100', sideways)).to.be.closeTo(100_000, 500)
+    expect(await pixels('crop=100,0,200,2000&w=50', sideways)).to.be.closeTo(50_000, 500)
+  })
+
   it('may hang for very many frames that are changed one by one', async () => {
     const gif = await animation({
       width: 2,

@@ -142,7 +142,7 @@ describe('the cost forecast of an image', () => {
     expect(await of(plain, 'f=png')).to.equal(48)
     expect(await of(plain, 'w=400&f=webp')).to.equal(2)
     expect(await of(progressive, 'w=400&f=webp')).to.equal(74)
-    expect(await of(turned, 'w=400&f=webp')).to.equal(50)
+    expect(await of(turned, 'w=400&f=webp')).to.equal(51)
     expect(await of(plain, 'w=400&h=300&dpr=2&f=webp')).to.equal(7)
     expect(await of(plain, 'w=5000&f=webp'), 'nothing is enlarged').to.equal(168)
   })
