@@ -32,7 +32,11 @@ export default definePlugin({
   async transform(image, { blur = 0 }, { source, settle }) {
     const sigma = Math.min(blur * source.dpr, MAX_SIGMA)
     const direct = sigma <= DIRECT_MAX_SIGMA
-    if (direct && source.pages === 1) return image.blur(sigma)
+    if (direct && source.pages === 1) {
+      // Transparent pixels that were added in this pass have a colour for sharp, which the blur would mix into the image.
+      const { draft } = source.framed && source.hasAlpha ? await settle(image) : { draft: image }
+      return draft.blur(sigma)
+    }
     return settle(image, (frame, size) => (direct ? frame.blur(sigma) : blurSmall(frame, size, sigma)))
   },
 })

@@ -38,6 +38,11 @@ export default definePlugin({
       return { draft: settled.draft.rotate(angle), source: { ...settled.source, ...size } }
     }
     checkOutput(size, { pages, limits, expected: 'an angle that results in' })
+    // sharp rotates the pixels of a resized transparent image while their colours are multiplied by their opacity.
+    if (!source.hasAlpha && comesAfter(context, 'image-flop')) {
+      const outcome = { ...source, ...size, hasAlpha: true, framed: true, gainMap: undefined } as const
+      return { draft: image.rotate(angle, { background: EMPTY }), source: outcome }
+    }
     return settle(image, (frame) => frame.rotate(angle, { background: EMPTY }))
   },
 })
