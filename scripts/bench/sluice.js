@@ -25,6 +25,7 @@ export async function startSluice({ folder, uploads = [], nodeOptions = [], env 
       ZIP_RATE_LIMIT: '0',
       UPLOAD_RATE_LIMIT: '0',
       VARIANT_LIMIT: '1000000',
+      DERIVATIVES_MAX_TIMES: '1000000',
       DERIVATIVE_RATE_LIMIT: '0',
       DERIVATIVE_RATE_LIMIT_PER_IP: '0',
       CPU_RATE_LIMIT: '0',
