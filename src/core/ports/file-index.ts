@@ -10,16 +10,14 @@ import type { IndexRun } from './index/index-run.ts'
 import type { ListedState } from './index/listed-state.ts'
 import type { RecordChanges } from './index/record-changes.ts'
 
-/** A stored original. All instants in this file are milliseconds since 1970. */
+/** A stored original. In this file, sizes are bytes, digests are hexadecimal, and instants are milliseconds since 1970. */
 export interface OriginalRecord {
   key: ObjectKey
   /** The name of the uploaded file, cleaned, at most 255 bytes. */
   originalName: string
   /** With its parameters: `text/plain; charset=utf-8`. */
   mediaType: string
-  /** Bytes. */
   size: number
-  /** Hexadecimal. */
   sha256: string
   /** CRC-32; absent for files that were stored by a version without it. */
   crc32?: number
@@ -46,7 +44,6 @@ export interface Trash {
 export interface DerivativeRecord {
   key: ObjectKey
   mediaType: string
-  /** Bytes. */
   size: number
   /** CRC-32; absent for derivatives that were found in the bucket, and those of older versions. */
   crc32?: number
