@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { root } from '../ready/run.js'
 
-const START_MS = 30_000
+// A server that cannot start exits. A busy machine needs time.
+const START_MS = 120_000
 // Linux reports CPU time in ticks of 1/100 s, whatever the kernel's own ticks are: proc(5), sysconf(3).
 const TICKS_PER_SECOND = 100
 

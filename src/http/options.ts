@@ -48,7 +48,7 @@ import type { FullContentRange } from './delivery/send.ts'
 import type { MessageClasses } from './message-classes.ts'
 import type { ReadinessChecks } from './system/health.ts'
 import type { MetricsAccess } from './system/metrics.ts'
-import type { SystemFacts } from './system/system.ts'
+import type { SystemFacts } from './system/report.ts'
 import type { TusOptions } from './tus/protocol.ts'
 
 /** Clients, and the access of callers. */

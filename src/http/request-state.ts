@@ -22,6 +22,8 @@ export interface RequestState {
   clientId?: string
   /** Present for a request of the console. Without `session`, its sender is not signed in. */
   console?: { session?: MemberSession }
+  /** The endpoint that handles the request: its action in the audit log, and whether only the operator may take it. */
+  endpoint?: { audit: string | undefined; isOfOperator: boolean }
   /** More about the action of the request, for the audit log. */
   audited?: {
     /** In place of that of the route. */

@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import express from 'express'
-import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
-import { clientUsageRoutes } from './admin/usage-route.ts'
 import { deliverAliasRoutes } from './aliases/delivery-route.ts'
-import { aliasesRoutes } from './aliases/routes.ts'
+import { ALIASES } from './aliases/endpoints.ts'
 import { zipRoutes } from './archive/routes.ts'
 import { crossOrigin } from './caller/cross-origin.ts'
+import { operatorOnly } from './caller/operator.ts'
+import { CLIENTS } from './clients/endpoints.ts'
 import { compatRoutes } from './compat/routes.ts'
 import { drainAfterResponse } from './connection/drain.ts'
 import { rejectUnknownExpect } from './connection/expect-header.ts'
@@ -16,8 +16,8 @@ import { inPortions } from './connection/portions.ts'
 import { unnamedProxy } from './connection/proxy-warning.ts'
 import { normalizeTarget, rejectBadTarget } from './connection/request-target.ts'
 import { requireChunked } from './connection/transfer-encoding.ts'
+import { AUDIT } from './console/audit.ts'
 import { auditActions, auditInterrupted } from './console/audit-actions.ts'
-import { auditRoutes } from './console/audit-routes.ts'
 import { consoleSession } from './console/console-session.ts'
 import { memberRoutes } from './console/member-routes.ts'
 import { consolePageRoutes } from './console/page-routes.ts'
@@ -26,22 +26,23 @@ import { fetchRoutes } from './delivery/fetch-routes.ts'
 import { infoRoutes } from './delivery/info-routes.ts'
 import { jobsRoutes } from './delivery/job-routes.ts'
 import { deliverRoutes, isDelivery } from './delivery/routes.ts'
+import { routesOf } from './endpoint/routes.ts'
 import { filesManyRoutes } from './files/batch-routes.ts'
 import { removeRoutes } from './files/delete-route.ts'
 import { fileDerivativesRoutes } from './files/derivatives-route.ts'
 import { foldersRoutes } from './files/folders-route.ts'
 import { filesRoutes } from './files/routes.ts'
-import { usageRoutes } from './files/usage-route.ts'
 import { foreignRoutes } from './foreign/routes.ts'
 import { createHotCache } from './hot/cache.ts'
 import { createHotCacheWriter } from './hot/cache-writer.ts'
 import { hotPath } from './hot/hot-path.ts'
 import { inOrder } from './in-order.ts'
-import { clientJobsRoutes } from './jobs/routes.ts'
+import { JOBS } from './jobs/endpoints.ts'
 import { createRequestEnds, requestLog } from './log/request-log.ts'
 import { extendMessages } from './message-classes.ts'
 import { copiesRoutes } from './moves/routes.ts'
 import type { HttpOptions } from './options.ts'
+import { PRESETS } from './presets/endpoints.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { limitConcurrentResponses } from './readers/concurrent-responses.ts'
 import { createReaders } from './readers/readers.ts'
@@ -52,14 +53,14 @@ import { homeRoutes } from './system/home.ts'
 import { metricsRoutes } from './system/metrics.ts'
 import { openApiRoutes } from './system/openapi.ts'
 import { parametersRoutes } from './system/parameters.ts'
-import { presetsRoutes } from './system/presets.ts'
 import { referenceRoutes } from './system/reference.ts'
-import { systemRoutes } from './system/system.ts'
+import { SYSTEM } from './system/report.ts'
 import { tusRoutes } from './tus/routes.ts'
 import { signedUploadRoutes } from './upload/link-routes.ts'
 import { createReception, createUploadResponder } from './upload/receive.ts'
 import { uploadRoutes } from './upload/routes.ts'
-import { webhookRoutes } from './webhooks/routes.ts'
+import { USAGE } from './usage/endpoints.ts'
+import { WEBHOOKS } from './webhooks/endpoints.ts'
 
 /** Creates the request handler with all routes of the service. */
 export function createHttp(given: HttpOptions): RequestListener {
@@ -112,9 +113,9 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(referenceRoutes())
   app.use(consolePageRoutes())
   app.use(openApiRoutes({ ...options, version: options.checks.version }))
-  app.use(presetsRoutes(options))
-  app.use(clientJobsRoutes(options))
-  app.use(systemRoutes(options))
+  app.use(routesOf(PRESETS, options))
+  app.use(routesOf(JOBS, options))
+  app.use(routesOf(SYSTEM, options))
   const respondStored = createUploadResponder(options)
   const receive = createReception({ ...options, respondStored })
   app.use(signUrlRoutes(options))
@@ -123,21 +124,21 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(tusRoutes({ ...options, ...options.tus }))
   app.use(uploadRoutes({ ...options, receive, respondStored }))
   app.use(removeRoutes(options))
-  app.use(usageRoutes(options))
   app.use(filesManyRoutes(options))
   app.use(copiesRoutes(options))
   app.use(fileDerivativesRoutes(options))
   app.use(filesRoutes(options))
   app.use(foldersRoutes(options))
-  app.use(aliasesRoutes(options))
+  app.use(routesOf(ALIASES, options))
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))
   app.use(sessionRoutes(options))
   app.use(memberRoutes(options))
-  app.use(auditRoutes(options))
-  app.use(clientUsageRoutes(options))
-  app.use(clientsRoutes(options))
-  app.use(webhookRoutes(options))
+  app.use(routesOf(AUDIT, options))
+  app.use(routesOf(USAGE, options))
+  app.use('/v1/clients', operatorOnly(options))
+  app.use(routesOf(CLIENTS, options))
+  app.use(routesOf(WEBHOOKS, options))
   app.use(deliver)
   app.use(deliverAliasRoutes(options))
   app.use(fetchRoutes(options))

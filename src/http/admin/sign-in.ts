@@ -11,7 +11,7 @@ import { checkedBody } from '../body/parse.ts'
 import { addOwnEntry } from '../console/audited-by.ts'
 import { checkNotCrossSite, limitSignIn } from '../console/sign-in-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
-import type { AdminSession } from '../wire/clients.ts'
+import type { AdminSession } from '../wire/sign-in.ts'
 
 interface Dependencies {
   adminSessions: AdminSessions

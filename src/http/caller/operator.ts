@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request, RequestHandler } from 'express'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import { notSignedIn, roleForbids } from '../console/console-session.ts'
 import { stateOf } from '../request-state.ts'
@@ -13,4 +13,16 @@ export function checkOperator(req: Request, adminSessions: Pick<AdminSessions, '
   if (!own) adminSessions.check(req.headers.authorization)
   else if (!own.session) throw notSignedIn()
   else if (own.session.member.role !== 'owner') throw roleForbids('Only owners may do this.')
+}
+
+/** Refuses all requests below a path, of routes that do not exist as well, unless an operator sends them. */
+export function operatorOnly({
+  adminSessions,
+}: {
+  adminSessions: Pick<AdminSessions, 'check'>
+}): RequestHandler {
+  return (req, _res, next) => {
+    checkOperator(req, adminSessions)
+    next()
+  }
 }

@@ -3,19 +3,7 @@ import type { AuditLog } from '../../core/ports/audit-log.ts'
 import { stateOf } from '../request-state.ts'
 import { auditedBy } from './audited-by.ts'
 
-// Names of actions by route. Routes of sessions and members add their own entries.
-const OF_OPERATOR: Readonly<Record<string, string>> = {
-  'POST /v1/clients': 'client.create',
-  'PATCH /v1/clients/:id': 'client.update',
-  'DELETE /v1/clients/:id': 'client.delete',
-  'PUT /v1/clients/:id/storage': 'storage.set',
-  'DELETE /v1/clients/:id/storage': 'storage.remove',
-  'POST /v1/clients/:id/rotate': 'secret.rotate',
-  'POST /v1/clients/:id/secrets': 'secret.create',
-  'DELETE /v1/clients/:id/secrets/:secretId': 'secret.delete',
-  'POST /v1/clients/:id/keys': 'url-key.create',
-  'DELETE /v1/clients/:id/keys/:version': 'url-key.delete',
-}
+// Names of actions by route, of endpoints that do not define their own.
 const OF_CLIENT: Readonly<Record<string, string>> = {
   'POST /v1/upload': 'file.upload',
   'POST /v1/upload/url': 'file.upload',
@@ -27,18 +15,8 @@ const OF_CLIENT: Readonly<Record<string, string>> = {
   'POST /v1/files/restore': 'file.restore',
   'POST /v1/files/copy': 'file.copy',
   'POST /v1/files/move': 'file.move',
-  'PUT /v1/aliases/*path': 'alias.set',
-  'POST /v1/aliases/*path/rollback': 'alias.rollback',
-  'DELETE /v1/aliases/*path': 'alias.delete',
-  'PUT /v1/presets/:name': 'preset.save',
-  'DELETE /v1/presets/:name': 'preset.delete',
-  'POST /v1/jobs/:id/retry': 'job.retry',
-  'DELETE /v1/jobs/:id': 'job.cancel',
   'POST /v1/sign': 'link.create',
   'GET /v1/sign/*path': 'link.create',
-  'POST /v1/webhooks/test': 'webhook.test',
-  'POST /v1/webhooks/replay': 'webhook.replay',
-  'POST /v1/webhooks/deliveries/:id/replay': 'webhook.replay',
 }
 
 /**
@@ -97,11 +75,9 @@ export const auditInterrupted: ErrorRequestHandler = (error, req, _res, next) =>
 
 /** What the request does; undefined for a request that is not audited. */
 function actionOf(req: Request): string | undefined {
-  const route = routeOf(req)
-  const state = stateOf(req)
-  return (
-    OF_OPERATOR[route] ?? (state.console?.session ? (state.audited?.action ?? OF_CLIENT[route]) : undefined)
-  )
+  const { endpoint, console: own, audited } = stateOf(req)
+  if (endpoint?.isOfOperator) return endpoint.audit
+  return own?.session ? (audited?.action ?? endpoint?.audit ?? OF_CLIENT[routeOf(req)]) : undefined
 }
 
 function routeOf(req: Request): string {
@@ -111,9 +87,9 @@ function routeOf(req: Request): string {
 /** The client whose data was changed. */
 function clientOf(req: Request): string | undefined {
   const route = routeOf(req)
-  const { clientId, audited } = stateOf(req)
+  const { clientId, audited, endpoint } = stateOf(req)
   if (route === 'POST /v1/clients') return audited?.target
-  return route in OF_OPERATOR ? paramsOf(req).id : clientId
+  return endpoint?.isOfOperator ? paramsOf(req).id : clientId
 }
 
 /** What the path names: the most specific part of it. */

@@ -1,7 +1,14 @@
+import { ALIASES } from '../aliases/endpoints.ts'
+import { CLIENTS } from '../clients/endpoints.ts'
+import { AUDIT } from '../console/audit.ts'
+import { JOBS } from '../jobs/endpoints.ts'
+import { PRESETS } from '../presets/endpoints.ts'
+import { SYSTEM } from '../system/report.ts'
+import { USAGE } from '../usage/endpoints.ts'
+import { WEBHOOKS } from '../webhooks/endpoints.ts'
 import { CONSOLE_PROBLEMS } from './console-problems.ts'
-import { OPERATOR_PROBLEMS } from './operator-problems.ts'
+import type { Endpoint } from './endpoint.ts'
 import {
-  ADMIN,
   ALIAS,
   COMPAT,
   COPY,
@@ -12,7 +19,6 @@ import {
   JSON_BODY,
   LINK,
   MEDIA,
-  ONE_CLIENT,
   type ProblemName,
   QUERY,
   SECRET,
@@ -23,7 +29,6 @@ import {
   TUS,
   TUS_BYTES,
 } from './problem-groups.ts'
-import { WEBHOOK_PROBLEMS } from './webhook-problems.ts'
 
 /**
  * Problems of the guards before the routes and of the whole process: every endpoint may respond with them. Express refuses a
@@ -171,29 +176,7 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'POST /v1/files/copy': COPY,
   'POST /v1/files/move': COPY,
   'GET /v1/folders': [...SECRET, ...QUERY, '400 bad_path'],
-  'GET /v1/aliases': [...SECRET, ...QUERY, '400 bad_path'],
-  'GET /v1/aliases/*path': [...SECRET, ...ALIAS],
-  'PUT /v1/aliases/*path': [
-    ...SECRET,
-    ...JSON_BODY,
-    '400 bad_path',
-    '404 file_not_found',
-    '412 precondition_failed',
-    '503 storage_full',
-  ],
-  'POST /v1/aliases/*path/rollback': [
-    ...SECRET,
-    ...JSON_BODY,
-    ...ALIAS,
-    '404 alias_target_missing',
-    '404 alias_version_not_found',
-    '412 precondition_failed',
-    '503 storage_full',
-  ],
-  'DELETE /v1/aliases/*path': [...SECRET, ...ALIAS, '412 precondition_failed'],
-  'GET /v1/presets': [...SECRET, ...QUERY],
-  ...OPERATOR_PROBLEMS,
-  'GET /v1/usage': [...SECRET, ...QUERY],
+  ...problemsOf([...ALIASES, ...AUDIT, ...CLIENTS, ...JOBS, ...PRESETS, ...SYSTEM, ...USAGE, ...WEBHOOKS]),
   'POST /v1/zip': [
     ...SECRET,
     ...JSON_BODY,
@@ -223,20 +206,6 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     '429 rate_limited',
   ],
   ...CONSOLE_PROBLEMS,
-  'GET /v1/clients': [...ADMIN, ...QUERY],
-  'POST /v1/clients': [...ADMIN, ...JSON_BODY, '400 bad_path', '409 client_conflict', '422 storage_unusable'],
-  'GET /v1/clients/:id': ONE_CLIENT,
-  'PATCH /v1/clients/:id': [...ONE_CLIENT, ...JSON_BODY, '400 bad_path', '400 bad_presets'],
-  'DELETE /v1/clients/:id': ONE_CLIENT,
-  'PUT /v1/clients/:id/storage': [...ONE_CLIENT, ...JSON_BODY, '422 storage_unusable'],
-  'DELETE /v1/clients/:id/storage': [...ONE_CLIENT, '422 storage_unusable'],
-  'POST /v1/clients/:id/storage/test': [...ONE_CLIENT, ...JSON_BODY, '422 storage_unusable'],
-  'POST /v1/clients/:id/rotate': [...ONE_CLIENT, ...JSON_BODY],
-  'POST /v1/clients/:id/keys': ONE_CLIENT,
-  'DELETE /v1/clients/:id/keys/:version': [...ONE_CLIENT, '404 key_not_found'],
-  'POST /v1/clients/:id/secrets': [...ONE_CLIENT, ...JSON_BODY, '400 bad_path'],
-  'DELETE /v1/clients/:id/secrets/:secretId': [...ONE_CLIENT, '404 secret_not_found'],
-  ...WEBHOOK_PROBLEMS,
   'GET /v1/parameters': [],
   'GET /v1/openapi.json': [],
   'GET /docs/api': [],
@@ -245,4 +214,10 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'GET /dashboard/{*page}': [],
   'GET /dashboard/assets/:file': [],
   'GET /metrics': ['401 unauthorized'],
+}
+
+function problemsOf(endpoints: readonly Endpoint[]): Record<string, readonly ProblemName[]> {
+  return Object.fromEntries(
+    endpoints.map(({ route, problems }) => [route, problems as readonly ProblemName[]]),
+  )
 }

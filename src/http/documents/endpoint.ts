@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { HeaderName } from './headers.ts'
 import type { JsonSchema } from './json-schema.ts'
+import type { ProblemName } from './problem-groups.ts'
 
 /** A group of endpoints in the API document. */
 export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Members' | 'Webhooks' | 'Service'
@@ -59,12 +60,8 @@ export interface Example {
 }
 
 /**
- * An endpoint in the API document. To document a new one:
- *
- * 1. List its problems in `endpoint-problems.ts`.
- * 2. Describe its response by a schema in `http/wire`, its request by the schema that validates it. Name both in
- *    `openapi/components.ts`.
- * 3. Add an `Endpoint` to a file of `operations`, and that list to `endpoints.ts`.
+ * An endpoint in the API document. A new one is defined with `endpoint()` of `http/endpoint/endpoint.ts`, in the folder of its noun
+ * (`http/aliases`), and its list is added to `server.ts` and `endpoints.ts`.
  *
  * The test services fail for a response that this description does not allow, and `openapi.test.ts` sends the examples.
  */
@@ -75,8 +72,8 @@ export interface Endpoint {
   otherRoutes?: readonly string[]
   /** The path in the document, when it is not the route with `{name}` for each parameter. */
   path?: string
-  /** The key in `ENDPOINT_PROBLEMS`. Default: the route. */
-  problems?: string
+  /** The problems; or a key in `ENDPOINT_PROBLEMS`, by default the route. */
+  problems?: string | readonly ProblemName[]
   /** The `operationId`, in camel case. */
   id: string
   tag: Tag

@@ -1,7 +1,13 @@
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
+import { ALIASES } from '../aliases/endpoints.ts'
+import { CLIENTS } from '../clients/endpoints.ts'
+import { AUDIT } from '../console/audit.ts'
+import { JOBS } from '../jobs/endpoints.ts'
+import { PRESETS } from '../presets/endpoints.ts'
+import { SYSTEM } from '../system/report.ts'
+import { USAGE } from '../usage/endpoints.ts'
+import { WEBHOOKS } from '../webhooks/endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ALIASES } from './operations/aliases.ts'
-import { CLIENTS } from './operations/clients.ts'
 import { COMPAT } from './operations/compat.ts'
 import { CONSOLE_PAGES } from './operations/console/pages.ts'
 import { COPIES } from './operations/copies.ts'
@@ -11,13 +17,10 @@ import { FILES } from './operations/files.ts'
 import { foreignEndpoints } from './operations/foreign.ts'
 import { LINKS } from './operations/links.ts'
 import { MEMBERS } from './operations/members.ts'
-import { AUDIT } from './operations/operator/audit.ts'
-import { JOBS } from './operations/operator/jobs.ts'
-import { CLIENT_USAGE } from './operations/operator/usage.ts'
 import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
+import { SIGN_IN } from './operations/sign-in.ts'
 import { UPLOADS } from './operations/uploads.ts'
-import { WEBHOOKS } from './operations/webhooks.ts'
 
 /** All endpoints of the API document. @param parameters of delivery URLs, with those of the loaded plugins */
 export function documentedEndpoints(parameters: DescribedParameters): readonly Endpoint[] {
@@ -33,11 +36,14 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...DELETION,
     ...COPIES,
     ...LINKS,
-    ...CLIENT_USAGE,
+    ...USAGE,
+    ...SIGN_IN,
     ...CLIENTS,
     ...MEMBERS,
     ...WEBHOOKS,
     ...AUDIT,
+    ...PRESETS,
+    ...SYSTEM,
     ...SERVICE,
     ...CONSOLE_PAGES,
   ]

@@ -121,13 +121,6 @@ export const ADMIN: readonly ProblemName[] = [
 export const OPERATOR_OR_SECRET: readonly ProblemName[] = [...SECRET, '403 sign_in_off']
 /** Of endpoints that send requests to webhook receivers. */
 export const TO_RECEIVERS: readonly ProblemName[] = [...OPERATOR_OR_SECRET, '429 rate_limited']
-export const ONE_CLIENT: readonly ProblemName[] = [
-  ...ADMIN,
-  '400 bad_parameter',
-  '404 client_not_found',
-  '409 client_conflict',
-]
-
 /** Objects of other systems. */
 export const FOREIGN: readonly ProblemName[] = [...FILE, ...SENT, ...TRANSFORMED, '400 only_pictures']
 /** Of copies and moves. Most of the last ones are codes of a single file in the report. */

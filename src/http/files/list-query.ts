@@ -5,8 +5,8 @@ import { badParameter, Problem } from '../../core/problem.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { ListRequest } from '../../service/files/list-request.ts'
+import { day } from '../endpoint/query.ts'
 import { flagOf, onlyValue, pageLimit, type QueryPairs } from '../request.ts'
-import { dayIn } from './usage-route.ts'
 
 type Sort = Pick<ListRequest, 'by' | 'direction'>
 
@@ -90,8 +90,8 @@ export function folderIn(prefix: string | undefined): string {
 
 /** The days of `from` and `to`, both inclusive, in UTC. */
 function daysOf(query: QueryPairs): Pick<ListRequest, 'storedFrom' | 'storedBefore'> {
-  const from = dayIn(query, 'from')
-  const to = dayIn(query, 'to')
+  const dayIn = (name: string) => day('').read(onlyValue(query, name), name)
+  const [from, to] = [dayIn('from'), dayIn('to')]
   if (from !== undefined && to !== undefined && from > to)
     throw badParameter({ param: 'from', expected: 'a day not after to', received: from })
   return {

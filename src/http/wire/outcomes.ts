@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { USAGE_NAMES } from '../../core/ports/usage.ts'
 import { instant } from './record.ts'
 
 /** The outcome for a file that could not be changed. */
@@ -59,29 +58,7 @@ export const deletedDerivatives = z
   })
   .describe('The deleted derivatives.')
 
-const count = z.int().describe('A number of events, or of bytes.')
-
-/** Stored files of a client, and its usage per day. */
-export const usageReport = z
-  .object({
-    files: z.int().describe('Number of stored originals.'),
-    storedBytes: z.int().describe('Their size in bytes.'),
-    deletedFiles: z.int().describe('Number of deleted files that can be restored.'),
-    deletedBytes: z.int().describe('Their size in bytes.'),
-    days: z.array(
-      z.object({
-        day: z.iso.date().describe('Day in UTC.'),
-        ...(Object.fromEntries(USAGE_NAMES.map((name) => [name, count])) as Record<
-          (typeof USAGE_NAMES)[number],
-          typeof count
-        >),
-      }),
-    ),
-  })
-  .describe('Stored files and usage of a client.')
-
 export type DeletionReport = z.input<typeof deletionReport>
 export type RestorationReport = z.input<typeof restorationReport>
 export type DeletedFile = z.input<typeof deletedFile>
 export type DeletedDerivatives = z.input<typeof deletedDerivatives>
-export type UsageReport = z.input<typeof usageReport>

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import express from 'express'
 import type { Client } from '../../../src/core/clients/client.ts'
-import { clientUsageRoutes } from '../../../src/http/admin/usage-route.ts'
+import { routesOf } from '../../../src/http/endpoint/routes.ts'
 import { problemHandler } from '../../../src/http/problem.ts'
+import { USAGE } from '../../../src/http/usage/endpoints.ts'
 import { recordLog } from '../../support/texts/recorded-log.ts'
 
 describe('GET /v1/clients/usage of many clients', () => {
@@ -13,11 +14,11 @@ describe('GET /v1/clients/usage of many clients', () => {
   async function ask(clients: number, query: string): Promise<string | number> {
     const app = express()
     app.use(
-      clientUsageRoutes({
-        adminSessions: { signIn: () => ({ token: '', expiresAt: 0 }), check() {} },
-        usage: { ofClients: async () => [] } as never,
+      routesOf(USAGE, {
+        adminSessions: { check() {} },
+        usage: { ofClients: async () => [] },
         listClients: () => Array.from({ length: clients }, (_, i) => ({ id: String(i) }) as Client),
-      }),
+      } as never),
     )
     app.use(problemHandler(recordLog()))
     const server = createServer(app).listen(0, '127.0.0.1')

@@ -21,7 +21,8 @@ const RETRIED: ReadonlySet<number> = new Set([423, 429, 503])
 /** The problem responses of an endpoint, by ascending status. */
 export function problemResponses({ route, problems = route }: Endpoint): ProblemResponse[] {
   const codesByStatus = new Map<number, Set<string>>()
-  for (const name of [...EVERY_ENDPOINT, ...(ENDPOINT_PROBLEMS[problems] ?? [])]) {
+  const own = typeof problems === 'string' ? (ENDPOINT_PROBLEMS[problems] ?? []) : problems
+  for (const name of [...EVERY_ENDPOINT, ...own]) {
     const [status = '', code = ''] = name.split(' ')
     const codes = codesByStatus.get(Number(status)) ?? new Set()
     codesByStatus.set(Number(status), codes.add(code))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { bodySchemas, namedSchemas } from '../../endpoint/named.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { REQUESTS, RESPONSES } from './components.ts'
 
@@ -12,15 +13,19 @@ export function componentSchemas({
 }: {
   members?: 'open' | 'closed'
 } = {}): Record<string, JsonSchema> {
+  const defined = [...namedSchemas()].map(([schema, name]) => [name, schema] as const)
+  const bodies = bodySchemas()
+  const inputs = defined.filter(([, schema]) => bodies.has(schema))
+  const outputs = defined.filter(([, schema]) => !bodies.has(schema))
   return {
-    ...jsonSchemas(REQUESTS, optionsFor('input', members)),
-    ...jsonSchemas(RESPONSES, optionsFor('output', members)),
+    ...jsonSchemas({ ...REQUESTS, ...Object.fromEntries(inputs) }, optionsFor('input', members)),
+    ...jsonSchemas({ ...RESPONSES, ...Object.fromEntries(outputs) }, optionsFor('output', members)),
   }
 }
 
 /** A reference to a named schema. @throws Error for a schema that `components.ts` does not name */
 export function schemaRef(schema: z.ZodType): JsonSchema {
-  const name = NAMES.get(schema)
+  const name = NAMES.get(schema) ?? namedSchemas().get(schema)
   if (name === undefined) throw new Error('a schema of the API document has no name in openapi/components.ts')
   return { $ref: addressOf(name) }
 }

@@ -1,7 +1,6 @@
 import { MEDIA_GROUPS } from '../../../core/media/groups.ts'
 import { fileChange } from '../../files/merge-patch.ts'
 import { folderList } from '../../wire/folders.ts'
-import { usageReport } from '../../wire/outcomes.ts'
 import { fileList, fileWithDerivatives } from '../../wire/record.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { EXAMPLE, EXAMPLE_FILE } from '../examples.ts'
@@ -144,50 +143,6 @@ export const FILES: readonly Endpoint[] = [
         body: { focalPoint: { x: 0.3, y: 0.4 } },
         status: 200,
         response: { ...EXAMPLE_FILE, focalPoint: { x: 0.3, y: 0.4 }, derivatives: [] },
-      },
-    ],
-  },
-  {
-    route: 'GET /v1/usage',
-    id: 'getUsage',
-    tag: 'Files',
-    summary: 'Get the size of all stored files, and the usage of each day',
-    access: 'secret',
-    parameters: [
-      query('from', 'First day, in UTC. Default: 29 days before `to`.', DAY),
-      query('to', 'Last day, in UTC. Default: today.', DAY),
-    ],
-    responses: {
-      200: {
-        description: 'Stored files and usage.',
-        content: { 'application/json': { schema: usageReport } },
-        headers: ['Cache-Control'],
-      },
-    },
-    examples: [
-      {
-        id: 'day',
-        summary: 'One day',
-        parameters: { from: '2026-11-30', to: '2026-11-30' },
-        status: 200,
-        response: {
-          files: 1,
-          storedBytes: 137628,
-          deletedFiles: 0,
-          deletedBytes: 0,
-          days: [
-            {
-              day: '2026-11-30',
-              uploads: 1,
-              uploadedBytes: 137628,
-              deliveries: 20,
-              deliveredBytes: 409600,
-              transformations: 3,
-              cacheHits: 17,
-              errors: 0,
-            },
-          ],
-        },
       },
     ],
   },

@@ -1,6 +1,4 @@
-import { newPreset } from '../../system/preset-request.ts'
-import { preset, presetList } from '../../wire/presets.ts'
-import { health, parameterLists, readiness, systemReport } from '../../wire/system.ts'
+import { health, parameterLists, readiness } from '../../wire/system.ts'
 import type { Endpoint, Parameter } from '../endpoint.ts'
 import { HTML, NOT_BUILT } from './console/pages.ts'
 import { FILE_BYTES } from './uploads.ts'
@@ -15,14 +13,6 @@ const FILE_NAME: Parameter = {
   name: 'file',
   description: 'Name of the file.',
   schema: { type: 'string', enum: ['swagger-ui-bundle.js', 'swagger-ui.css', 'start.js'] },
-  required: true,
-}
-
-const PRESET_NAME: Parameter = {
-  in: 'path',
-  name: 'name',
-  description: 'Name of the preset: 1 to 64 letters, digits, `.`, `_` and `-`.',
-  schema: { type: 'string' },
   required: true,
 }
 
@@ -43,75 +33,6 @@ export const SERVICE: readonly Endpoint[] = [
       304: { description: 'The parameters have not changed.', headers: ['ETag', 'Cache-Control'] },
     },
     examples: [{ id: 'all', summary: 'All parameters', status: 200 }],
-  },
-  {
-    route: 'GET /v1/presets',
-    id: 'listPresets',
-    tag: 'Service',
-    summary: 'List the presets that the client may use',
-    access: 'secret',
-    responses: {
-      200: {
-        description: 'The presets, sorted by name.',
-        content: { 'application/json': { schema: presetList } },
-        headers: ['Cache-Control'],
-      },
-    },
-    examples: [{ id: 'all', summary: 'All presets', status: 200 }],
-  },
-  {
-    route: 'PUT /v1/presets/:name',
-    id: 'savePreset',
-    tag: 'Service',
-    summary: 'Save a preset of the client',
-    description:
-      'Adds the preset, or replaces the one of this name. Presets of `config/presets.json` cannot be changed.',
-    access: 'secret',
-    parameters: [PRESET_NAME],
-    body: { 'application/json': { schema: newPreset } },
-    responses: {
-      200: {
-        description: 'The saved preset.',
-        content: { 'application/json': { schema: preset } },
-        headers: ['Cache-Control'],
-      },
-    },
-    examples: [
-      {
-        id: 'card',
-        summary: 'Cards, 300 px wide',
-        parameters: { name: 'card' },
-        body: { group: 'image', parameters: 'w=300&f=webp', description: 'For lists of products' },
-        status: 200,
-        response: {
-          name: 'card',
-          types: ['image'],
-          parameters: { w: 300, f: 'webp' },
-          from: 'client',
-          description: 'For lists of products',
-        },
-      },
-      {
-        id: 'shared',
-        summary: 'A name of a shared preset',
-        parameters: { name: 'thumbnail' },
-        body: { group: 'image', parameters: 'w=300' },
-        status: 409,
-      },
-    ],
-  },
-  {
-    route: 'DELETE /v1/presets/:name',
-    id: 'deletePreset',
-    tag: 'Service',
-    summary: 'Delete a preset of the client',
-    description: 'Stored derivatives remain. URLs with this preset return 400 from then on.',
-    access: 'secret',
-    parameters: [PRESET_NAME],
-    responses: { 204: { description: 'The preset does not exist any more.' } },
-    examples: [
-      { id: 'none', summary: 'A preset that does not exist', parameters: { name: 'card' }, status: 404 },
-    ],
   },
   {
     route: 'GET /v1/openapi.json',
@@ -200,21 +121,6 @@ export const SERVICE: readonly Endpoint[] = [
         },
       },
     ],
-  },
-  {
-    route: 'GET /v1/system',
-    id: 'getSystem',
-    tag: 'Service',
-    summary: 'Get version, checks, plugins and settings of the installation',
-    access: 'admin',
-    responses: {
-      200: {
-        description: 'The state of the installation. Also when a check has failed.',
-        content: { 'application/json': { schema: systemReport } },
-        headers: ['Cache-Control'],
-      },
-    },
-    examples: [{ id: 'all', summary: 'The state of the installation', status: 200 }],
   },
   {
     route: 'GET /metrics',
