@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import express from 'express'
-import { signInRoutes } from './admin/sign-in.ts'
 import { deliverAliasRoutes } from './aliases/delivery-route.ts'
 import { ALIASES } from './aliases/endpoints.ts'
 import { zipRoutes } from './archive/routes.ts'
@@ -19,9 +18,9 @@ import { requireChunked } from './connection/transfer-encoding.ts'
 import { AUDIT } from './console/audit.ts'
 import { auditActions, auditInterrupted } from './console/audit-actions.ts'
 import { consoleSession } from './console/console-session.ts'
-import { memberRoutes } from './console/member-routes.ts'
+import { MEMBERS } from './console/members.ts'
 import { consolePageRoutes } from './console/page-routes.ts'
-import { sessionRoutes } from './console/session-routes.ts'
+import { SESSIONS } from './console/sessions.ts'
 import { fetchRoutes } from './delivery/fetch-routes.ts'
 import { infoRoutes } from './delivery/info-routes.ts'
 import { jobsRoutes } from './delivery/job-routes.ts'
@@ -131,9 +130,9 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(foldersRoutes(options))
   app.use(routesOf(ALIASES, options))
   app.use(zipRoutes(options))
-  app.use(signInRoutes(options))
-  app.use(sessionRoutes(options))
-  app.use(memberRoutes(options))
+  app.use(routesOf(SESSIONS, options))
+  app.use('/v1/members', operatorOnly(options))
+  app.use(routesOf(MEMBERS, options))
   app.use(routesOf(AUDIT, options))
   app.use(routesOf(USAGE, options))
   app.use('/v1/clients', operatorOnly(options))

@@ -12,12 +12,6 @@ interface Dependencies {
   knownAddresses: KnownAddresses
 }
 
-/** An attempt that the limits have admitted. */
-export interface AdmittedSignIn {
-  /** To be called after a sign-in: from then on, attempts of others do not limit this member from this IP address. */
-  succeeded(): Promise<void>
-}
-
 /**
  * Counts an attempt to sign in: by IP address, then by email address, or for all attempts with `ADMIN_PASSWORD`. It is
  * called before the password is compared: a limit that a correct guess bypasses would be no limit. Attempts by others
@@ -29,17 +23,26 @@ export async function limitSignIn(
   { req, res }: { req: Request; res: Response },
   email: string | undefined,
   { limits, knownAddresses }: Dependencies,
-): Promise<AdmittedSignIn> {
-  const account = email === undefined ? undefined : accountOf(email)
-  const address = clientIp(req)
-  const known = account === undefined ? address : `${address} ${account}`
+): Promise<void> {
   await consumeRateLimit(req, res, {
     limits,
     limited: 'sign_in',
-    account,
-    isKnownAddress: () => knownAddresses.isKnown(known),
+    account: email === undefined ? undefined : accountOf(email),
+    isKnownAddress: () => knownAddresses.isKnown(knownAs(req, email)),
   })
-  return { succeeded: () => knownAddresses.remember(known) }
+}
+
+/** To be called after a sign-in: from then on, attempts of others do not limit this member from this IP address. */
+export function rememberSignIn(
+  req: Request,
+  email: string | undefined,
+  { knownAddresses }: Pick<Dependencies, 'knownAddresses'>,
+): Promise<void> {
+  return knownAddresses.remember(knownAs(req, email))
+}
+
+function knownAs(req: Request, email: string | undefined): string {
+  return email === undefined ? clientIp(req) : `${clientIp(req)} ${accountOf(email)}`
 }
 
 /** A digest, so that the length of a key is bounded, and Redis holds no email address. */

@@ -1,12 +1,13 @@
 import { ALIASES } from '../aliases/endpoints.ts'
 import { CLIENTS } from '../clients/endpoints.ts'
 import { AUDIT } from '../console/audit.ts'
+import { MEMBERS } from '../console/members.ts'
+import { SESSIONS } from '../console/sessions.ts'
 import { JOBS } from '../jobs/endpoints.ts'
 import { PRESETS } from '../presets/endpoints.ts'
 import { SYSTEM } from '../system/report.ts'
 import { USAGE } from '../usage/endpoints.ts'
 import { WEBHOOKS } from '../webhooks/endpoints.ts'
-import { CONSOLE_PROBLEMS } from './console-problems.ts'
 import type { Endpoint } from './endpoint.ts'
 import {
   ALIAS,
@@ -176,7 +177,18 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'POST /v1/files/copy': COPY,
   'POST /v1/files/move': COPY,
   'GET /v1/folders': [...SECRET, ...QUERY, '400 bad_path'],
-  ...problemsOf([...ALIASES, ...AUDIT, ...CLIENTS, ...JOBS, ...PRESETS, ...SYSTEM, ...USAGE, ...WEBHOOKS]),
+  ...problemsOf([
+    ...ALIASES,
+    ...AUDIT,
+    ...CLIENTS,
+    ...JOBS,
+    ...MEMBERS,
+    ...PRESETS,
+    ...SESSIONS,
+    ...SYSTEM,
+    ...USAGE,
+    ...WEBHOOKS,
+  ]),
   'POST /v1/zip': [
     ...SECRET,
     ...JSON_BODY,
@@ -198,14 +210,6 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     '409 client_conflict',
   ],
 
-  'POST /v1/sign-in': [
-    ...JSON_BODY,
-    '401 wrong_password',
-    '403 cross_site',
-    '403 sign_in_off',
-    '429 rate_limited',
-  ],
-  ...CONSOLE_PROBLEMS,
   'GET /v1/parameters': [],
   'GET /v1/openapi.json': [],
   'GET /docs/api': [],

@@ -2,6 +2,8 @@ import type { DescribedParameters } from '../../core/plugin-api/describe-paramet
 import { ALIASES } from '../aliases/endpoints.ts'
 import { CLIENTS } from '../clients/endpoints.ts'
 import { AUDIT } from '../console/audit.ts'
+import { MEMBERS } from '../console/members.ts'
+import { SESSIONS } from '../console/sessions.ts'
 import { JOBS } from '../jobs/endpoints.ts'
 import { PRESETS } from '../presets/endpoints.ts'
 import { SYSTEM } from '../system/report.ts'
@@ -16,10 +18,8 @@ import { deliveryEndpoints } from './operations/delivery.ts'
 import { FILES } from './operations/files.ts'
 import { foreignEndpoints } from './operations/foreign.ts'
 import { LINKS } from './operations/links.ts'
-import { MEMBERS } from './operations/members.ts'
 import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
-import { SIGN_IN } from './operations/sign-in.ts'
 import { UPLOADS } from './operations/uploads.ts'
 
 /** All endpoints of the API document. @param parameters of delivery URLs, with those of the loaded plugins */
@@ -37,7 +37,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...COPIES,
     ...LINKS,
     ...USAGE,
-    ...SIGN_IN,
+    ...SESSIONS,
     ...CLIENTS,
     ...MEMBERS,
     ...WEBHOOKS,

@@ -6,11 +6,14 @@ import type { Action } from '../../core/clients/secret-scope.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import type { Clients } from '../../service/clients/clients.ts'
-import { jsonBody } from '../body/json.ts'
+import type { MemberSession } from '../../service/members/sessions.ts'
+import { checkBodyType, jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { checkOperator } from '../caller/operator.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { signedInMember } from '../console/console-session.ts'
+import { checkNotCrossSite } from '../console/sign-in-limit.ts'
 import type { Endpoint, Success } from '../documents/endpoint.ts'
 import type { HeaderName } from '../documents/headers.ts'
 import {
@@ -33,9 +36,17 @@ import { type QueryParameters, type QueryValues, readQuery } from './query.ts'
  *   secrets that are restricted to a folder are refused
  * - `operatorOrSecret`: the same, or a session of the operator
  * - `admin`: a session of the operator, or of an owner of the console
+ * - `session`: the cookie of a session of the console
+ * - `sameSite`: that no page of another site sends it
  * - `public`: nothing
  */
-export type Access = { secret: Action; everywhere?: true } | { operatorOrSecret: Action } | 'admin' | 'public'
+export type Access =
+  | { secret: Action; everywhere?: true }
+  | { operatorOrSecret: Action }
+  | 'admin'
+  | 'session'
+  | 'sameSite'
+  | 'public'
 
 /** The sender of a request: the operator, without a client, or a client. */
 export interface OperatorOrClient {
@@ -46,7 +57,9 @@ type CallerOf<A> = A extends { secret: Action }
   ? Grant
   : A extends { operatorOrSecret: Action }
     ? OperatorOrClient
-    : undefined
+    : A extends 'session'
+      ? MemberSession
+      : undefined
 
 /** A request to an endpoint, after its access, query and body were checked. */
 export interface Call<A, Q, B, O> {
@@ -62,7 +75,7 @@ export interface Call<A, Q, B, O> {
   signal: AbortSignal
 }
 
-/** A response: JSON, which is never cached (by default with 200), or none (204). */
+/** A response: JSON (by default with 200), or nothing (204). It is never cached. */
 export interface Reply {
   status?: number
   json?: unknown
@@ -103,6 +116,8 @@ export interface Definition<S, A extends Access, Q extends QueryParameters, B, O
   audit?: string
   /** Other methods of this path belong to an endpoint with a longer wildcard, and are not refused here. */
   passesOn?: true
+  /** Called when the type of the body is known to be right, before it is read: its error is the response. */
+  beforeBody?(services: S, exchange: Pick<Call<A, Q, B, O>, 'req' | 'res'>): Promise<void>
   handle(services: S, call: Call<A, Q, B, O>): Reply | undefined | Promise<Reply | undefined>
 }
 
@@ -134,6 +149,7 @@ export function endpoint<
     secretMembers,
     limited,
     problems = [],
+    beforeBody,
     handle,
     ...described
   } = definition
@@ -170,6 +186,8 @@ export function endpoint<
 
       async function readBody(schema: z.ZodType<B>): Promise<B | undefined> {
         if (described.isBodyOptional && !hasBody(req)) return undefined
+        checkBodyType(req)
+        await beforeBody?.(services, { req, res })
         const { minBytesPerSecond } = services
         const read = await jsonBody(req, { maxBytes: bodyMaxBytes ?? BODY_MAX_BYTES, minBytesPerSecond })
         return checkedBody(schema, read, secretMembers ? { secret: secretMembers } : {})
@@ -190,18 +208,21 @@ export function json(schema: z.ZodType, description: string, headers: readonly H
 function send(res: Response, { json: body, status, headers = {} }: Reply): void {
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   res.status(status ?? (body === undefined ? 204 : 200))
-  if (body === undefined) return void res.end()
   res.setHeader('Cache-Control', 'no-store')
-  res.json(body)
+  if (body === undefined) res.end()
+  else res.json(body)
 }
 
 function documentedAccess(access: Access): Endpoint['access'] {
+  if (access === 'sameSite') return 'public'
   if (typeof access === 'string') return access
   return 'secret' in access ? 'secret' : 'operator or secret'
 }
 
 function problemsOf(access: Access): readonly ProblemName[] {
   if (access === 'public') return []
+  if (access === 'sameSite') return ['403 cross_site']
+  if (access === 'session') return ['401 not_signed_in', '403 cross_site']
   if (access === 'admin') return ADMIN
   return 'secret' in access ? SECRET : OPERATOR_OR_SECRET
 }
@@ -211,8 +232,14 @@ function callerOf(
   access: Access,
   req: Request,
   { clients, adminSessions }: Pick<AccessServices, 'clients' | 'adminSessions'>,
-): Grant | OperatorOrClient | undefined {
+): Grant | OperatorOrClient | MemberSession | undefined {
   if (access === 'public') return undefined
+  // Nor may a page of another site sign a visitor in as a member of its own.
+  if (access === 'sameSite') return void checkNotCrossSite(req)
+  if (access === 'session') {
+    checkNotCrossSite(req)
+    return signedInMember(req)
+  }
   if (access === 'admin') return void checkOperator(req, adminSessions)
   if ('operatorOrSecret' in access && isOfOperator(req)) {
     checkOperator(req, adminSessions)

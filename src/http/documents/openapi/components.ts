@@ -1,7 +1,5 @@
 import type { z } from 'zod'
-import { signIn } from '../../admin/sign-in.ts'
 import { zipRequest } from '../../archive/request.ts'
-import * as console from '../../console/member-request.ts'
 import { deletion, restoration } from '../../files/batch-request.ts'
 import { fileChange } from '../../files/merge-patch.ts'
 import { copying, moving } from '../../moves/request.ts'
@@ -21,10 +19,8 @@ import {
   uploadProgress,
   urlSignatures,
 } from '../../wire/links.ts'
-import * as members from '../../wire/members.ts'
 import * as outcomes from '../../wire/outcomes.ts'
 import { file, fileList, fileRecord, fileRecords, fileWithDerivatives } from '../../wire/record.ts'
-import { adminSession } from '../../wire/sign-in.ts'
 import {
   deliveryParameter,
   health,
@@ -45,13 +41,6 @@ export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   ZipRequest: zipRequest,
   UploadLinkRequest: signRequest,
   UrlSignRequest: signUrlRequest,
-  SignInRequest: signIn,
-  NewSession: console.newSession,
-  SessionChange: console.sessionChange,
-  LinkToken: console.linkToken,
-  LinkUse: console.linkUse,
-  NewMember: console.newMember,
-  MemberChange: console.memberChange,
 }
 
 /** The schemas of responses, by their names in the API document. */
@@ -79,13 +68,6 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   SignedUrls: signedUrls,
   UrlSignatures: urlSignatures,
   MediaJob: mediaJob,
-  AdminSession: adminSession,
-  Session: members.session,
-  MemberLink: members.memberLink,
-  Member: members.member,
-  MemberList: members.memberList,
-  InvitedMember: members.invitedMember,
-  NewMemberLink: members.newMemberLink,
   DeliveryParameter: deliveryParameter,
   ParameterLists: parameterLists,
   Health: health,

@@ -1,0 +1,257 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import type { Client } from '../../core/clients/client.ts'
+import { isVisible } from '../../core/members/member.ts'
+import { type AuditLog, REFUSED_SIGN_IN } from '../../core/ports/audit-log.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { badParameter, Problem } from '../../core/problem.ts'
+import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
+import type { LastSeen } from '../../service/members/last-seen.ts'
+import type { MemberSession, NewSession, Sessions } from '../../service/members/sessions.ts'
+import type { SignIn } from '../../service/members/sign-in.ts'
+import { EXAMPLE } from '../documents/examples.ts'
+import { endpoint, json, type Reply } from '../endpoint/endpoint.ts'
+import { named } from '../endpoint/named.ts'
+import { flag } from '../endpoint/query.ts'
+import { instant } from '../wire/record.ts'
+import { addOwnEntry } from './audited-by.ts'
+import { clearSessionCookie, setSessionCookie } from './cookie.ts'
+import { email, iso, name, newEmail, newName, newPassword, password, role, SIGN_IN } from './fields.ts'
+import { limitSignIn, rememberSignIn } from './sign-in-limit.ts'
+
+/** The services of the endpoints for sessions. */
+export interface SessionServices {
+  sessions: Sessions
+  signIn: SignIn
+  lastSeen: LastSeen
+  audit: AuditLog
+  /** Whether there is a member who can sign in. */
+  isSetUp: () => boolean
+  listClients: () => readonly Client[]
+  knownAddresses: KnownAddresses
+  limits: Limits
+}
+
+const session = named(
+  'Session',
+  z
+    .object({
+      member: z.object({
+        id: z.string().describe('ID of the member; `operator` for ADMIN_PASSWORD.'),
+        email: email.optional(),
+        name,
+        role,
+      }),
+      clients: z
+        .array(
+          z.object({
+            id: z.string().describe('ID of the client, for the header `Sluice-Client`.'),
+            name: z.string().describe('Name that the operator has set.').optional(),
+            token: z.string().describe('Public token of the client, part of its URLs.'),
+            signedUrls: z.boolean().describe('Whether all its delivery URLs must be signed.'),
+            privateFolders: z
+              .array(z.string())
+              .describe('Folders whose delivery URLs must be signed.')
+              .optional(),
+          }),
+        )
+        .describe('The clients that the member may see.'),
+      expiresAt: instant('When the session expires. It is extended while it is used.'),
+      isSetUp: z.boolean().describe('Whether there is a member. Otherwise, only the operator can sign in.'),
+    })
+    .describe('A session of the console.'),
+)
+const newSession = named(
+  'NewSession',
+  z.strictObject(
+    {
+      email: newEmail
+        .describe('Email address of the member. Absent: the operator, with ADMIN_PASSWORD.')
+        .optional(),
+      password: password.describe('Password.'),
+    },
+    'an object of email and password',
+  ),
+)
+const sessionChange = named(
+  'SessionChange',
+  z.strictObject(
+    {
+      name: newName.optional(),
+      currentPassword: password.describe('Required for a new password.').optional(),
+      newPassword: newPassword.optional(),
+    },
+    'an object of name, currentPassword and newPassword',
+  ),
+)
+
+export const SESSION = json(session, 'The session.', ['Set-Cookie'])
+const LIMITED_SESSION = json(session, 'The session.', ['Set-Cookie', 'RateLimit', 'RateLimit-Policy'])
+/** The longest email address, name and passwords, with every character escaped. */
+export const SESSION_MAX_BYTES = 8192
+
+const SHOP = { id: EXAMPLE.clientId, name: 'Shop', token: EXAMPLE.token, signedUrls: false }
+const FIRST = { id: 'first', token: 'pub_VXk2c7BbGZyT4hRqNwMdLs', signedUrls: false }
+const OF_OPERATOR = {
+  member: { id: 'operator', name: 'operator', role: 'owner' },
+  clients: [FIRST, SHOP],
+  expiresAt: '2026-12-07T12:00:00.000Z',
+  isSetUp: true,
+}
+/** The session of a member who sees one client. */
+export const EXAMPLE_SESSION = { ...OF_OPERATOR, clients: [SHOP] }
+
+export const beginSession = endpoint({
+  route: 'POST /v1/session',
+  id: 'beginSession',
+  tag: 'Members',
+  summary: 'Sign in to the console',
+  description: 'Without an email address, the operator signs in with ADMIN_PASSWORD.',
+  access: 'sameSite',
+  body: newSession,
+  bodyMaxBytes: SESSION_MAX_BYTES,
+  secretMembers: ['password'],
+  responses: { 200: LIMITED_SESSION },
+  problems: SIGN_IN,
+  examples: [
+    {
+      id: 'wrong',
+      summary: 'A wrong password',
+      body: { email: 'ada@example.com', password: 'not the password' },
+      status: 401,
+    },
+  ],
+
+  async handle(services: SessionServices, { req, res, body: credentials }) {
+    const { signIn } = services
+    await limitSignIn({ req, res }, credentials.email, services)
+    const begun = await signIn.byPassword(credentials).catch((error) => {
+      const tried = credentials.email === undefined ? undefined : signIn.memberOf(credentials.email)
+      if (error instanceof Problem && error.status === 401) note(req, services, REFUSED_SIGN_IN, tried)
+      throw error
+    })
+    await rememberSignIn(req, credentials.email, services)
+    note(req, services, 'session.sign-in', begun.member)
+    return begin({ req, res }, begun, services)
+  },
+})
+
+export const getSession = endpoint({
+  route: 'GET /v1/session',
+  id: 'getSession',
+  tag: 'Members',
+  summary: 'Get the signed-in member and the clients that they may see',
+  access: 'session',
+  responses: { 200: SESSION },
+  examples: [{ id: 'own', summary: 'The session', status: 200, response: OF_OPERATOR }],
+
+  handle(services: SessionServices, { req, res, caller }) {
+    services.lastSeen.note(caller.member.id)
+    const renewed = services.sessions.renewed(caller)
+    return renewed ? begin({ req, res }, renewed, services) : sessionReply(caller, services)
+  },
+})
+
+export const updateSession = endpoint({
+  route: 'PATCH /v1/session',
+  id: 'updateSession',
+  tag: 'Members',
+  summary: 'Change the name or the password of the signed-in member',
+  description: 'A new password ends all other sessions of the member.',
+  access: 'session',
+  body: sessionChange,
+  bodyMaxBytes: SESSION_MAX_BYTES,
+  secretMembers: ['currentPassword', 'newPassword'],
+  responses: { 200: LIMITED_SESSION },
+  problems: ['403 wrong_password', '404 member_not_found', '409 operator_session', '429 rate_limited'],
+  examples: [{ id: 'operator', summary: 'The operator has no record', body: { name: 'Ada' }, status: 409 }],
+
+  async handle(services: SessionServices, { req, res, caller, body }) {
+    const { member } = caller
+    const { currentPassword: current, newPassword: next, name: called } = body
+    if (next !== undefined && current === undefined)
+      throw badParameter({ param: 'currentPassword', expected: 'the current password', received: undefined })
+    if (next === undefined && called === undefined)
+      throw badParameter({ param: 'the body', expected: 'a name or a newPassword', received: 'neither' })
+    // A stolen session must not serve to guess the password.
+    if (next !== undefined) await limitSignIn({ req, res }, member.email, services)
+    const changes = {
+      name: called,
+      newPassword: next === undefined ? undefined : { current: current ?? '', next },
+    }
+    const renewed = await services.signIn.changeOwn(caller, changes)
+    note(req, services, next === undefined ? 'session.rename' : 'session.change-password', member)
+    if (renewed) return begin({ req, res }, renewed, services)
+    return sessionReply({ ...caller, member: { ...member, name: called ?? member.name } }, services)
+  },
+})
+
+export const endSession = endpoint({
+  route: 'DELETE /v1/session',
+  id: 'endSession',
+  tag: 'Members',
+  summary: 'Sign out',
+  access: 'session',
+  query: { everywhere: flag('Also ends all other sessions of the member.') },
+  responses: { 204: { description: 'Signed out.', headers: ['Cache-Control', 'Set-Cookie'] } },
+  examples: [{ id: 'own', summary: 'Sign out of this browser', status: 204 }],
+
+  async handle(services: SessionServices, { req, res, caller, query: { everywhere } }) {
+    const { sessions } = services
+    await (everywhere ? sessions.endAll(caller.member.id) : sessions.end(caller))
+    note(req, services, everywhere ? 'session.sign-out-everywhere' : 'session.sign-out', caller.member)
+    clearSessionCookie({ req, res })
+    return {}
+  },
+})
+
+/** Responds with a new session. Its ID is always new: nobody can know the cookie of a session in advance. */
+export function begin(
+  exchange: { req: Request; res: Response },
+  begun: NewSession,
+  services: Pick<SessionServices, 'listClients' | 'isSetUp'>,
+): Reply {
+  setSessionCookie(exchange, begun)
+  return sessionReply(begun, services)
+}
+
+/** Adds an entry about the own account to the audit log. */
+export function note(
+  req: Request,
+  { audit }: Pick<SessionServices, 'audit'>,
+  action: string,
+  member: { id: string; name: string } | undefined,
+): void {
+  addOwnEntry(req, { audit, action, member })
+}
+
+/** Shows those clients that the member may see. */
+function sessionReply(
+  { member: { id, email: address, name: called, role: own, clients: ids }, expiresAt }: MemberSession,
+  { listClients, isSetUp }: Pick<SessionServices, 'listClients' | 'isSetUp'>,
+): Reply {
+  const body: z.input<typeof session> = {
+    member: { id, ...(address === undefined ? {} : { email: address }), name: called, role: own },
+    clients: listClients()
+      .filter((one) => !one.removing && isVisible(ids, one.id))
+      .map(clientToWire),
+    expiresAt: iso(expiresAt),
+    isSetUp: isSetUp(),
+  }
+  return { json: body }
+}
+
+function clientToWire({
+  id,
+  name: called,
+  token,
+  rules,
+}: Client): z.input<typeof session>['clients'][number] {
+  return {
+    id,
+    ...(called === undefined ? {} : { name: called }),
+    token,
+    signedUrls: rules?.signedUrls ?? false,
+    ...(rules?.privateFolders ? { privateFolders: [...rules.privateFolders] } : {}),
+  }
+}
