@@ -26,11 +26,7 @@ import { infoRoutes } from './delivery/info-routes.ts'
 import { jobsRoutes } from './delivery/job-routes.ts'
 import { deliverRoutes, isDelivery } from './delivery/routes.ts'
 import { routesOf } from './endpoint/routes.ts'
-import { filesManyRoutes } from './files/batch-routes.ts'
-import { removeRoutes } from './files/delete-route.ts'
-import { fileDerivativesRoutes } from './files/derivatives-route.ts'
-import { foldersRoutes } from './files/folders-route.ts'
-import { filesRoutes } from './files/routes.ts'
+import { FILES } from './files/endpoints.ts'
 import { foreignRoutes } from './foreign/routes.ts'
 import { createHotCache } from './hot/cache.ts'
 import { createHotCacheWriter } from './hot/cache-writer.ts'
@@ -39,7 +35,7 @@ import { inOrder } from './in-order.ts'
 import { JOBS } from './jobs/endpoints.ts'
 import { createRequestEnds, requestLog } from './log/request-log.ts'
 import { extendMessages } from './message-classes.ts'
-import { copiesRoutes } from './moves/routes.ts'
+import { COPIES } from './moves/endpoints.ts'
 import type { HttpOptions } from './options.ts'
 import { PRESETS } from './presets/endpoints.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
@@ -122,12 +118,8 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(signedUploadRoutes({ ...options, receive }))
   app.use(tusRoutes({ ...options, ...options.tus }))
   app.use(uploadRoutes({ ...options, receive, respondStored }))
-  app.use(removeRoutes(options))
-  app.use(filesManyRoutes(options))
-  app.use(copiesRoutes(options))
-  app.use(fileDerivativesRoutes(options))
-  app.use(filesRoutes(options))
-  app.use(foldersRoutes(options))
+  app.use(routesOf(COPIES, options))
+  app.use(routesOf(FILES, options))
   app.use(routesOf(ALIASES, options))
   app.use(zipRoutes(options))
   app.use(routesOf(SESSIONS, options))

@@ -5,7 +5,7 @@ import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
 import { cursorOf, positionOf } from '../files/cursor.ts'
-import { folderIn } from '../files/list-query.ts'
+import { folderIn } from '../files/list.ts'
 import { ALIAS_EXAMPLE, listedAlias, listedToWire } from './alias.ts'
 
 interface Services {

@@ -8,13 +8,6 @@ const OF_CLIENT: Readonly<Record<string, string>> = {
   'POST /v1/upload': 'file.upload',
   'POST /v1/upload/url': 'file.upload',
   'PUT /v1/upload/:name': 'file.upload',
-  'PATCH /v1/files/*path': 'file.update',
-  'DELETE /v1/upload/*path': 'file.delete',
-  'DELETE /v1/files/*path/derivatives': 'derivatives.delete',
-  'POST /v1/files/delete': 'file.delete',
-  'POST /v1/files/restore': 'file.restore',
-  'POST /v1/files/copy': 'file.copy',
-  'POST /v1/files/move': 'file.move',
   'POST /v1/sign': 'link.create',
   'GET /v1/sign/*path': 'link.create',
 }

@@ -4,7 +4,8 @@ import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { instant } from '../wire/record.ts'
 import { email, iso, name, newEmail, newName, newPassword, role } from './fields.ts'
-import { begin, EXAMPLE_SESSION, note, SESSION, SESSION_MAX_BYTES, type SessionServices } from './session.ts'
+import { EXAMPLE_SESSION, SESSION_MAX_BYTES } from './session.ts'
+import { begin, note, SESSION, type SessionServices } from './session-reply.ts'
 
 const LINK_MAX_LENGTH = 1000
 

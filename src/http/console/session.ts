@@ -1,66 +1,15 @@
-import type { Request, Response } from 'express'
 import { z } from 'zod'
-import type { Client } from '../../core/clients/client.ts'
-import { isVisible } from '../../core/members/member.ts'
-import { type AuditLog, REFUSED_SIGN_IN } from '../../core/ports/audit-log.ts'
-import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { REFUSED_SIGN_IN } from '../../core/ports/audit-log.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
-import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
-import type { LastSeen } from '../../service/members/last-seen.ts'
-import type { MemberSession, NewSession, Sessions } from '../../service/members/sessions.ts'
-import type { SignIn } from '../../service/members/sign-in.ts'
 import { EXAMPLE } from '../documents/examples.ts'
-import { endpoint, json, type Reply } from '../endpoint/endpoint.ts'
+import { endpoint } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { flag } from '../endpoint/query.ts'
-import { instant } from '../wire/record.ts'
-import { addOwnEntry } from './audited-by.ts'
-import { clearSessionCookie, setSessionCookie } from './cookie.ts'
-import { email, iso, name, newEmail, newName, newPassword, password, role, SIGN_IN } from './fields.ts'
+import { clearSessionCookie } from './cookie.ts'
+import { newEmail, newName, newPassword, password, SIGN_IN } from './fields.ts'
+import { begin, LIMITED_SESSION, note, SESSION, type SessionServices, sessionReply } from './session-reply.ts'
 import { limitSignIn, rememberSignIn } from './sign-in-limit.ts'
 
-/** The services of the endpoints for sessions. */
-export interface SessionServices {
-  sessions: Sessions
-  signIn: SignIn
-  lastSeen: LastSeen
-  audit: AuditLog
-  /** Whether there is a member who can sign in. */
-  isSetUp: () => boolean
-  listClients: () => readonly Client[]
-  knownAddresses: KnownAddresses
-  limits: Limits
-}
-
-const session = named(
-  'Session',
-  z
-    .object({
-      member: z.object({
-        id: z.string().describe('ID of the member; `operator` for ADMIN_PASSWORD.'),
-        email: email.optional(),
-        name,
-        role,
-      }),
-      clients: z
-        .array(
-          z.object({
-            id: z.string().describe('ID of the client, for the header `Sluice-Client`.'),
-            name: z.string().describe('Name that the operator has set.').optional(),
-            token: z.string().describe('Public token of the client, part of its URLs.'),
-            signedUrls: z.boolean().describe('Whether all its delivery URLs must be signed.'),
-            privateFolders: z
-              .array(z.string())
-              .describe('Folders whose delivery URLs must be signed.')
-              .optional(),
-          }),
-        )
-        .describe('The clients that the member may see.'),
-      expiresAt: instant('When the session expires. It is extended while it is used.'),
-      isSetUp: z.boolean().describe('Whether there is a member. Otherwise, only the operator can sign in.'),
-    })
-    .describe('A session of the console.'),
-)
 const newSession = named(
   'NewSession',
   z.strictObject(
@@ -85,8 +34,6 @@ const sessionChange = named(
   ),
 )
 
-export const SESSION = json(session, 'The session.', ['Set-Cookie'])
-const LIMITED_SESSION = json(session, 'The session.', ['Set-Cookie', 'RateLimit', 'RateLimit-Policy'])
 /** The longest email address, name and passwords, with every character escaped. */
 export const SESSION_MAX_BYTES = 8192
 
@@ -204,54 +151,3 @@ export const endSession = endpoint({
     return {}
   },
 })
-
-/** Responds with a new session. Its ID is always new: nobody can know the cookie of a session in advance. */
-export function begin(
-  exchange: { req: Request; res: Response },
-  begun: NewSession,
-  services: Pick<SessionServices, 'listClients' | 'isSetUp'>,
-): Reply {
-  setSessionCookie(exchange, begun)
-  return sessionReply(begun, services)
-}
-
-/** Adds an entry about the own account to the audit log. */
-export function note(
-  req: Request,
-  { audit }: Pick<SessionServices, 'audit'>,
-  action: string,
-  member: { id: string; name: string } | undefined,
-): void {
-  addOwnEntry(req, { audit, action, member })
-}
-
-/** Shows those clients that the member may see. */
-function sessionReply(
-  { member: { id, email: address, name: called, role: own, clients: ids }, expiresAt }: MemberSession,
-  { listClients, isSetUp }: Pick<SessionServices, 'listClients' | 'isSetUp'>,
-): Reply {
-  const body: z.input<typeof session> = {
-    member: { id, ...(address === undefined ? {} : { email: address }), name: called, role: own },
-    clients: listClients()
-      .filter((one) => !one.removing && isVisible(ids, one.id))
-      .map(clientToWire),
-    expiresAt: iso(expiresAt),
-    isSetUp: isSetUp(),
-  }
-  return { json: body }
-}
-
-function clientToWire({
-  id,
-  name: called,
-  token,
-  rules,
-}: Client): z.input<typeof session>['clients'][number] {
-  return {
-    id,
-    ...(called === undefined ? {} : { name: called }),
-    token,
-    signedUrls: rules?.signedUrls ?? false,
-    ...(rules?.privateFolders ? { privateFolders: [...rules.privateFolders] } : {}),
-  }
-}

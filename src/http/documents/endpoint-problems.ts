@@ -3,7 +3,9 @@ import { CLIENTS } from '../clients/endpoints.ts'
 import { AUDIT } from '../console/audit.ts'
 import { MEMBERS } from '../console/members.ts'
 import { SESSIONS } from '../console/sessions.ts'
+import { FILES } from '../files/endpoints.ts'
 import { JOBS } from '../jobs/endpoints.ts'
+import { COPIES } from '../moves/endpoints.ts'
 import { PRESETS } from '../presets/endpoints.ts'
 import { SYSTEM } from '../system/report.ts'
 import { USAGE } from '../usage/endpoints.ts'
@@ -12,7 +14,6 @@ import type { Endpoint } from './endpoint.ts'
 import {
   ALIAS,
   COMPAT,
-  COPY,
   FETCHED,
   FILE,
   FOREIGN,
@@ -160,27 +161,12 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   ],
   'GET /v1/jobs/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, '429 too_many_followers'],
 
-  'DELETE /v1/upload/*path': [...SECRET, ...QUERY, ...FILE],
-  'DELETE /v1/files/*path/derivatives': [...SECRET, ...QUERY, ...FILE],
-  'GET /v1/files': [...SECRET, ...QUERY, '400 bad_path', '400 unknown_parameter'],
-  'GET /v1/files/*path': [...SECRET, ...QUERY, ...FILE],
-  'PATCH /v1/files/*path': [
-    ...SECRET,
-    ...JSON_BODY,
-    ...QUERY,
-    ...FILE,
-    '412 precondition_failed',
-    '503 storage_full',
-  ],
-  'POST /v1/files/delete': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path'],
-  'POST /v1/files/restore': [...SECRET, ...JSON_BODY, ...QUERY, '400 bad_path', '409 not_deleted'],
-  'POST /v1/files/copy': COPY,
-  'POST /v1/files/move': COPY,
-  'GET /v1/folders': [...SECRET, ...QUERY, '400 bad_path'],
   ...problemsOf([
     ...ALIASES,
     ...AUDIT,
     ...CLIENTS,
+    ...COPIES,
+    ...FILES,
     ...JOBS,
     ...MEMBERS,
     ...PRESETS,

@@ -88,7 +88,5 @@ export interface Endpoint {
   isBodyOptional?: boolean
   /** By status. The problems are added. */
   responses: Readonly<Record<number, Success>>
-  /** Whether successful responses have the headers of a rate limit. */
-  isRateLimited?: boolean
   examples?: readonly Example[]
 }

@@ -4,7 +4,9 @@ import { CLIENTS } from '../clients/endpoints.ts'
 import { AUDIT } from '../console/audit.ts'
 import { MEMBERS } from '../console/members.ts'
 import { SESSIONS } from '../console/sessions.ts'
+import { FILES } from '../files/endpoints.ts'
 import { JOBS } from '../jobs/endpoints.ts'
+import { COPIES } from '../moves/endpoints.ts'
 import { PRESETS } from '../presets/endpoints.ts'
 import { SYSTEM } from '../system/report.ts'
 import { USAGE } from '../usage/endpoints.ts'
@@ -12,10 +14,7 @@ import { WEBHOOKS } from '../webhooks/endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
 import { COMPAT } from './operations/compat.ts'
 import { CONSOLE_PAGES } from './operations/console/pages.ts'
-import { COPIES } from './operations/copies.ts'
-import { DELETION } from './operations/deletion.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
-import { FILES } from './operations/files.ts'
 import { foreignEndpoints } from './operations/foreign.ts'
 import { LINKS } from './operations/links.ts'
 import { RESUMABLE } from './operations/resumable.ts'
@@ -33,7 +32,6 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...FILES,
     ...foreignEndpoints(parameters),
     ...ALIASES,
-    ...DELETION,
     ...COPIES,
     ...LINKS,
     ...USAGE,

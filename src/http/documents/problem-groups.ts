@@ -123,13 +123,3 @@ export const OPERATOR_OR_SECRET: readonly ProblemName[] = [...SECRET, '403 sign_
 export const TO_RECEIVERS: readonly ProblemName[] = [...OPERATOR_OR_SECRET, '429 rate_limited']
 /** Objects of other systems. */
 export const FOREIGN: readonly ProblemName[] = [...FILE, ...SENT, ...TRANSFORMED, '400 only_pictures']
-/** Of copies and moves. Most of the last ones are codes of a single file in the report. */
-export const COPY: readonly ProblemName[] = [
-  ...SECRET,
-  ...JSON_BODY,
-  ...QUERY,
-  '400 bad_path',
-  '404 file_not_found',
-  '409 file_exists',
-  '503 storage_full',
-]

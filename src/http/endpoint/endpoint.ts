@@ -1,65 +1,28 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
-import { checkEverywhere, type Grant } from '../../core/clients/grant.ts'
 import type { LimitName } from '../../core/clients/limit-names.ts'
-import type { Action } from '../../core/clients/secret-scope.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
+import type { Problem } from '../../core/problem.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import type { Clients } from '../../service/clients/clients.ts'
-import type { MemberSession } from '../../service/members/sessions.ts'
 import { checkBodyType, jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
-import { callerBySecret } from '../caller/caller.ts'
-import { checkOperator } from '../caller/operator.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
-import { signedInMember } from '../console/console-session.ts'
-import { checkNotCrossSite } from '../console/sign-in-limit.ts'
 import type { Endpoint, Success } from '../documents/endpoint.ts'
 import type { HeaderName } from '../documents/headers.ts'
-import {
-  ADMIN,
-  JSON_BODY,
-  OPERATOR_OR_SECRET,
-  type ProblemName,
-  QUERY,
-  SECRET,
-} from '../documents/problem-groups.ts'
+import { JSON_BODY, type ProblemName, QUERY } from '../documents/problem-groups.ts'
 import { clientGone, hasBody, queryPairs } from '../request.ts'
 import { stateOf } from '../request-state.ts'
+import {
+  type Access,
+  type CallerOf,
+  callerOf,
+  documentedAccess,
+  type OperatorOrClient,
+  problemsOfAccess,
+} from './access.ts'
 import { noteBody } from './named.ts'
 import { type QueryParameters, type QueryValues, readQuery } from './query.ts'
-
-/**
- * What a request has to prove before its handler is called, and so what the handler gets as `caller`:
- *
- * - `secret`: the secret of a client that permits this action, or a member of the console whose role does. With `everywhere`,
- *   secrets that are restricted to a folder are refused
- * - `operatorOrSecret`: the same, or a session of the operator
- * - `admin`: a session of the operator, or of an owner of the console
- * - `session`: the cookie of a session of the console
- * - `sameSite`: that no page of another site sends it
- * - `public`: nothing
- */
-export type Access =
-  | { secret: Action; everywhere?: true }
-  | { operatorOrSecret: Action }
-  | 'admin'
-  | 'session'
-  | 'sameSite'
-  | 'public'
-
-/** The sender of a request: the operator, without a client, or a client. */
-export interface OperatorOrClient {
-  client: Grant['client'] | undefined
-}
-
-type CallerOf<A> = A extends { secret: Action }
-  ? Grant
-  : A extends { operatorOrSecret: Action }
-    ? OperatorOrClient
-    : A extends 'session'
-      ? MemberSession
-      : undefined
 
 /** A request to an endpoint, after its access, query and body were checked. */
 export interface Call<A, Q, B, O> {
@@ -96,12 +59,16 @@ export interface AccessServices {
  * clients are derived from it. @see {@link Endpoint} for the other members
  */
 export interface Definition<S, A extends Access, Q extends QueryParameters, B, O extends boolean>
-  extends Omit<Endpoint, 'access' | 'body' | 'isBodyOptional' | 'problems' | 'isRateLimited'> {
+  extends Omit<Endpoint, 'access' | 'body' | 'isBodyOptional' | 'problems'> {
   access: A
   /** The parameters of the query. Absent: the query is ignored. */
   query?: Q
+  /** The refusal of a parameter that is not one of these. */
+  refuseOther?: (name: string) => Problem
   /** The schema of the JSON body. It must be {@link named}. */
   body?: z.ZodType<B>
+  /** The media types of the body, if there are others than JSON's own. */
+  mediaTypes?: readonly string[]
   /** Whether a request without a body is accepted. */
   isBodyOptional?: O
   /** Maximum size of the body in bytes. */
@@ -150,6 +117,8 @@ export function endpoint<
     limited,
     problems = [],
     beforeBody,
+    refuseOther,
+    mediaTypes = ['application/json'],
     handle,
     ...described
   } = definition
@@ -158,15 +127,14 @@ export function endpoint<
     ...described,
     access: documentedAccess(access),
     parameters: [...(described.parameters ?? []), ...inQuery(query)],
-    ...(body ? { body: { 'application/json': { schema: body } } } : {}),
+    ...(body ? { body: Object.fromEntries(mediaTypes.map((type) => [type, { schema: body }])) } : {}),
     problems: [
-      ...problemsOf(access),
+      ...problemsOfAccess(access),
       ...(body ? JSON_BODY : []),
       ...(query ? QUERY : []),
       ...(limited ? (['429 rate_limited'] as const) : []),
       ...problems,
     ],
-    ...(limited ? { isRateLimited: true } : {}),
 
     async serve(services, req, res) {
       stateOf(req).endpoint = { audit: described.audit, isOfOperator: access === 'admin' }
@@ -178,7 +146,7 @@ export function endpoint<
       const reply = await handle(services, {
         ...{ req, res, caller },
         params: req.params as Record<string, string>,
-        query: (query ? readQuery(query, queryPairs(req)) : {}) as QueryValues<Q>,
+        query: (query ? readQuery(query, queryPairs(req), refuseOther) : {}) as QueryValues<Q>,
         body: (body ? await readBody(body) : undefined) as O extends true ? B | undefined : B,
         signal: clientGone(res),
       })
@@ -186,10 +154,11 @@ export function endpoint<
 
       async function readBody(schema: z.ZodType<B>): Promise<B | undefined> {
         if (described.isBodyOptional && !hasBody(req)) return undefined
-        checkBodyType(req)
+        checkBodyType(req, mediaTypes)
         await beforeBody?.(services, { req, res })
         const { minBytesPerSecond } = services
-        const read = await jsonBody(req, { maxBytes: bodyMaxBytes ?? BODY_MAX_BYTES, minBytesPerSecond })
+        const maxBytes = bodyMaxBytes ?? BODY_MAX_BYTES
+        const read = await jsonBody(req, { maxBytes, minBytesPerSecond, mediaTypes })
         return checkedBody(schema, read, secretMembers ? { secret: secretMembers } : {})
       }
     },
@@ -211,49 +180,6 @@ function send(res: Response, { json: body, status, headers = {} }: Reply): void 
   res.setHeader('Cache-Control', 'no-store')
   if (body === undefined) res.end()
   else res.json(body)
-}
-
-function documentedAccess(access: Access): Endpoint['access'] {
-  if (access === 'sameSite') return 'public'
-  if (typeof access === 'string') return access
-  return 'secret' in access ? 'secret' : 'operator or secret'
-}
-
-function problemsOf(access: Access): readonly ProblemName[] {
-  if (access === 'public') return []
-  if (access === 'sameSite') return ['403 cross_site']
-  if (access === 'session') return ['401 not_signed_in', '403 cross_site']
-  if (access === 'admin') return ADMIN
-  return 'secret' in access ? SECRET : OPERATOR_OR_SECRET
-}
-
-/** @throws Problem 401, 403 */
-function callerOf(
-  access: Access,
-  req: Request,
-  { clients, adminSessions }: Pick<AccessServices, 'clients' | 'adminSessions'>,
-): Grant | OperatorOrClient | MemberSession | undefined {
-  if (access === 'public') return undefined
-  // Nor may a page of another site sign a visitor in as a member of its own.
-  if (access === 'sameSite') return void checkNotCrossSite(req)
-  if (access === 'session') {
-    checkNotCrossSite(req)
-    return signedInMember(req)
-  }
-  if (access === 'admin') return void checkOperator(req, adminSessions)
-  if ('operatorOrSecret' in access && isOfOperator(req)) {
-    checkOperator(req, adminSessions)
-    return { client: undefined }
-  }
-  const grant = callerBySecret(req, clients, 'secret' in access ? access.secret : access.operatorOrSecret)
-  if ('operatorOrSecret' in access || access.everywhere) checkEverywhere(grant)
-  return grant
-}
-
-/** Whether a request is for all clients: with the token of the operator, or of the console without a client. */
-function isOfOperator(req: Request): boolean {
-  if (stateOf(req).console) return req.get('Sluice-Client') === undefined
-  return /^Bearer +adm_/i.test(req.headers.authorization ?? '')
 }
 
 function inQuery(query: QueryParameters = {}): NonNullable<Endpoint['parameters']> {

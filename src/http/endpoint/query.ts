@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ParameterSpec } from '../../core/plugin-api/parameter.ts'
 import { parseParameter } from '../../core/plugin-api/parameter.ts'
-import { badParameter } from '../../core/problem.ts'
+import { badParameter, type Problem } from '../../core/problem.ts'
 import { type Day, dayOf } from '../../core/text/day.ts'
 import { listed } from '../../core/text/listed.ts'
 import type { JsonSchema } from '../documents/json-schema.ts'
@@ -22,9 +22,21 @@ export type QueryParameters = Readonly<Record<string, QueryParameter<unknown>>>
 /** The values of these parameters. */
 export type QueryValues<Q> = { [Name in keyof Q]: Q[Name] extends QueryParameter<infer T> ? T : never }
 
-/** Reads a query. @throws Problem 400 for other parameters, repeated ones, and values that are not accepted */
-export function readQuery<Q extends QueryParameters>(parameters: Q, query: QueryPairs): QueryValues<Q> {
-  checkNames(query, Object.keys(parameters))
+/**
+ * Reads a query.
+ *
+ * @param refuseOther creates the refusal of another parameter
+ * @throws Problem 400 for other parameters, repeated ones, and values that are not accepted
+ */
+export function readQuery<Q extends QueryParameters>(
+  parameters: Q,
+  query: QueryPairs,
+  refuseOther?: (name: string) => Problem,
+): QueryValues<Q> {
+  const names = Object.keys(parameters)
+  const other = query.find(([name]) => !names.includes(name))
+  if (other && refuseOther) throw refuseOther(other[0])
+  checkNames(query, names)
   const values = Object.entries(parameters).map(([name, { read }]) => [
     name,
     read(onlyValue(query, name), name),

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { folderWithin } from '../../core/clients/grant.ts'
 import type { Format } from '../../core/media/formats.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
@@ -112,6 +112,8 @@ export function uploadRoutes({
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
   })
+  routes.all('/v1/upload/:name', unlessDelete(methodNotAllowed('PUT', 'DELETE')))
+  routes.all('/v1/upload/*path', unlessDelete(methodNotAllowed('DELETE')))
   return routes
 }
 
@@ -119,4 +121,9 @@ function pathOf(req: Request): string | undefined {
   const query = queryPairs(req)
   checkNames(query, ['path'])
   return onlyValue(query, 'path')
+}
+
+/** The delete of a file has the same paths: http/files/delete.ts. */
+function unlessDelete(refuse: RequestHandler): RequestHandler {
+  return (req, res, next) => (req.method === 'DELETE' ? next() : refuse(req, res, next))
 }

@@ -69,35 +69,6 @@ export const file = z
 
 export type ListedFile = z.input<typeof file>
 
-/** A derivative in the details of a file. */
-export const derivative = z
-  .object({
-    key: z.string().describe('Key of the derivative.'),
-    src: z.string().describe('Delivery URL of the derivative.'),
-    mediaType: z.string().nullable().describe('Media type; null while the derivative is in progress.'),
-    size: z.int().nullable().describe('Size in bytes; null while the derivative is in progress.'),
-    state: z.enum(['pending', 'stored']).describe('`pending` while the derivative is rendered.'),
-  })
-  .describe('A derivative of a file.')
-
-/** One file with its derivatives. */
-export const fileWithDerivatives = z
-  .object({ ...file.shape, derivatives: z.array(derivative) })
-  .describe('A stored file with its derivatives.')
-
-/** A page of a list. */
-export const fileList = z
-  .object({
-    files: z.array(file),
-    cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
-    total: z.int().describe('Number of files in all pages. Only with `count=1`.').optional(),
-  })
-  .describe('A page of a list of files.')
-
-export type Derivative = z.input<typeof derivative>
-export type FileList = z.input<typeof fileList>
-export type FileWithDerivatives = z.input<typeof fileWithDerivatives>
-
 /** An instant in ISO 8601, in UTC. */
 export function instant(description: string) {
   return z.iso.datetime().describe(description)

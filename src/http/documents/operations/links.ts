@@ -32,7 +32,6 @@ export const LINKS: readonly Endpoint[] = [
     access: 'secret',
     body: { 'application/json': { schema: signRequest } },
     responses: { 200: LINK },
-    isRateLimited: true,
     examples: [
       {
         id: 'avatar',
@@ -84,7 +83,6 @@ export const LINKS: readonly Endpoint[] = [
         headers: ['Cache-Control', 'RateLimit', 'RateLimit-Policy'],
       },
     },
-    isRateLimited: true,
     examples: [
       {
         id: 'hour',
@@ -131,7 +129,6 @@ export const LINKS: readonly Endpoint[] = [
         headers: ['Content-Disposition', 'Cache-Control', 'RateLimit', 'RateLimit-Policy'],
       },
     },
-    isRateLimited: true,
     examples: [
       {
         id: 'photo',
@@ -159,7 +156,6 @@ export const LINKS: readonly Endpoint[] = [
         headers: ['Cache-Control', 'RateLimit', 'RateLimit-Policy'],
       },
     },
-    isRateLimited: true,
     examples: [
       {
         id: 'photo',
@@ -201,7 +197,6 @@ export const LINKS: readonly Endpoint[] = [
         headers: ['Cache-Control', 'ETag', 'Last-Modified'],
       },
     },
-    isRateLimited: true,
     examples: [
       {
         id: 'photos',

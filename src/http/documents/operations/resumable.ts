@@ -76,7 +76,6 @@ export const RESUMABLE: readonly Endpoint[] = [
         headers: CREATED_HEADERS,
       },
     },
-    isRateLimited: true,
     examples: [
       {
         id: 'create',

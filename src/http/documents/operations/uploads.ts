@@ -88,7 +88,6 @@ export const UPLOADS: readonly Endpoint[] = [
     parameters: [FOLDER],
     body: { 'multipart/form-data': FORM },
     responses: RECORDS,
-    isRateLimited: true,
     examples: [
       {
         id: 'form',
@@ -109,7 +108,6 @@ export const UPLOADS: readonly Endpoint[] = [
     parameters: [FOLDER],
     body: { 'application/json': { schema: remoteUpload } },
     responses: RECORDS,
-    isRateLimited: true,
     examples: [
       {
         id: 'port',
@@ -139,7 +137,6 @@ export const UPLOADS: readonly Endpoint[] = [
     ],
     body: { 'application/octet-stream': FILE_BYTES },
     responses: RECORDS,
-    isRateLimited: true,
     examples: [
       {
         id: 'photo',
@@ -165,7 +162,6 @@ export const UPLOADS: readonly Endpoint[] = [
     ],
     body: { 'application/octet-stream': FILE_BYTES },
     responses: RECORDS,
-    isRateLimited: true,
     examples: [
       {
         id: 'photo',
@@ -199,7 +195,6 @@ export const UPLOADS: readonly Endpoint[] = [
         headers: CREATED_HEADERS,
       },
     },
-    isRateLimited: true,
     examples: [
       {
         id: 'form',
