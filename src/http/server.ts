@@ -41,8 +41,7 @@ import { PRESETS } from './presets/endpoints.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { limitConcurrentResponses } from './readers/concurrent-responses.ts'
 import { createReaders } from './readers/readers.ts'
-import { signRoutes } from './signing/upload-link-routes.ts'
-import { signUrlRoutes } from './signing/url-routes.ts'
+import { SIGNING } from './signing/endpoints.ts'
 import { healthRoutes, isHealthCheck } from './system/health.ts'
 import { homeRoutes } from './system/home.ts'
 import { metricsRoutes } from './system/metrics.ts'
@@ -113,8 +112,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(routesOf(SYSTEM, options))
   const respondStored = createUploadResponder(options)
   const receive = createReception({ ...options, respondStored })
-  app.use(signUrlRoutes(options))
-  app.use(signRoutes(options))
+  app.use(routesOf(SIGNING, options))
   app.use(signedUploadRoutes({ ...options, receive }))
   app.use(tusRoutes({ ...options, ...options.tus }))
   app.use(uploadRoutes({ ...options, receive, respondStored }))

@@ -8,8 +8,6 @@ const OF_CLIENT: Readonly<Record<string, string>> = {
   'POST /v1/upload': 'file.upload',
   'POST /v1/upload/url': 'file.upload',
   'PUT /v1/upload/:name': 'file.upload',
-  'POST /v1/sign': 'link.create',
-  'GET /v1/sign/*path': 'link.create',
 }
 
 /**

@@ -7,6 +7,7 @@ import { FILES } from '../files/endpoints.ts'
 import { JOBS } from '../jobs/endpoints.ts'
 import { COPIES } from '../moves/endpoints.ts'
 import { PRESETS } from '../presets/endpoints.ts'
+import { SIGNING } from '../signing/endpoints.ts'
 import { SYSTEM } from '../system/report.ts'
 import { USAGE } from '../usage/endpoints.ts'
 import { WEBHOOKS } from '../webhooks/endpoints.ts'
@@ -79,8 +80,6 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     ...TRANSFORMED,
   ],
   'PUT /v1/upload/:name': [...SECRET, ...QUERY, '400 bad_path', '415 unsupported_media_type', ...STORED],
-  'POST /v1/sign': [...SECRET, ...JSON_BODY, '400 bad_path', '429 rate_limited'],
-  'GET /v1/sign/*path': [...SECRET, ...QUERY, '400 bad_path', '429 rate_limited'],
   'PUT /v1/upload/sign/:id/:signature/*folder': [
     ...LINK,
     ...QUERY,
@@ -171,6 +170,7 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     ...MEMBERS,
     ...PRESETS,
     ...SESSIONS,
+    ...SIGNING,
     ...SYSTEM,
     ...USAGE,
     ...WEBHOOKS,
@@ -186,15 +186,6 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   ],
   'POST /v1/zip/links': [...SECRET, ...JSON_BODY, '400 bad_path', '429 rate_limited'],
   'GET /v1/zip/:id/:archiveName': [...FILE, ...SENT, '429 rate_limited'],
-  'POST /v1/sign/url': [
-    ...SECRET,
-    ...JSON_BODY,
-    ...FILE,
-    '404 alias_not_found',
-    ...FETCHED,
-    ...TRANSFORMED,
-    '409 client_conflict',
-  ],
 
   'GET /v1/parameters': [],
   'GET /v1/openapi.json': [],

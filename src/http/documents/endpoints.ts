@@ -8,6 +8,7 @@ import { FILES } from '../files/endpoints.ts'
 import { JOBS } from '../jobs/endpoints.ts'
 import { COPIES } from '../moves/endpoints.ts'
 import { PRESETS } from '../presets/endpoints.ts'
+import { SIGNING } from '../signing/endpoints.ts'
 import { SYSTEM } from '../system/report.ts'
 import { USAGE } from '../usage/endpoints.ts'
 import { WEBHOOKS } from '../webhooks/endpoints.ts'
@@ -33,6 +34,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...foreignEndpoints(parameters),
     ...ALIASES,
     ...COPIES,
+    ...SIGNING,
     ...LINKS,
     ...USAGE,
     ...SESSIONS,

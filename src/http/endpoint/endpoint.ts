@@ -83,6 +83,8 @@ export interface Definition<S, A extends Access, Q extends QueryParameters, B, O
   audit?: string
   /** Other methods of this path belong to an endpoint with a longer wildcard, and are not refused here. */
   passesOn?: true
+  /** Methods of this path that a later endpoint with a wildcard handles. */
+  alsoAllows?: readonly string[]
   /** Called when the type of the body is known to be right, before it is read: its error is the response. */
   beforeBody?(services: S, exchange: Pick<Call<A, Q, B, O>, 'req' | 'res'>): Promise<void>
   handle(services: S, call: Call<A, Q, B, O>): Reply | undefined | Promise<Reply | undefined>
@@ -93,6 +95,7 @@ export interface ServedEndpoint<S> extends Endpoint {
   problems: readonly ProblemName[]
   audit?: string
   passesOn?: true
+  alsoAllows?: readonly string[]
   serve(services: S & AccessServices, req: Request, res: Response): Promise<void>
 }
 

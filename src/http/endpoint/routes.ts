@@ -12,7 +12,10 @@ export function routesOf<E extends ServedEndpoint<never>>(
     const ofPath = endpoints.filter(({ route }) => partsOf(route).path === path)
     for (const { route, serve } of ofPath)
       routes[partsOf(route).method](path, (req, res) => serve(services as never, req, res))
-    if (!ofPath.some(({ passesOn }) => passesOn)) routes.all(path, methodNotAllowed(...methodsOf(ofPath)))
+    if (ofPath.some(({ passesOn }) => passesOn)) continue
+    const also = ofPath.flatMap(({ alsoAllows = [] }) => alsoAllows)
+    const refuse = methodNotAllowed(...methodsOf(ofPath), ...also)
+    routes.all(path, (req, res, next) => (also.includes(req.method) ? next() : refuse(req, res, next)))
   }
   return routes
 }

@@ -1,19 +1,9 @@
 import type { z } from 'zod'
 import { zipRequest } from '../../archive/request.ts'
-import { signRequest } from '../../signing/upload-link-routes.ts'
-import { signUrlRequest } from '../../signing/url-routes.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import { foreignList, foreignObject } from '../../wire/foreign.ts'
 import { fileInformation } from '../../wire/information.ts'
-import {
-  archiveLink,
-  mediaJob,
-  signedUrl,
-  signedUrls,
-  uploadLink,
-  uploadProgress,
-  urlSignatures,
-} from '../../wire/links.ts'
+import { archiveLink, mediaJob, uploadProgress } from '../../wire/links.ts'
 import { file, fileRecord, fileRecords } from '../../wire/record.ts'
 import {
   deliveryParameter,
@@ -28,8 +18,6 @@ import {
 export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   RemoteUpload: remoteUpload,
   ZipRequest: zipRequest,
-  UploadLinkRequest: signRequest,
-  UrlSignRequest: signUrlRequest,
 }
 
 /** The schemas of responses, by their names in the API document. */
@@ -42,10 +30,6 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   FileInformation: fileInformation,
   UploadProgress: uploadProgress,
   ArchiveLink: archiveLink,
-  UploadLink: uploadLink,
-  SignedUrl: signedUrl,
-  SignedUrls: signedUrls,
-  UrlSignatures: urlSignatures,
   MediaJob: mediaJob,
   DeliveryParameter: deliveryParameter,
   ParameterLists: parameterLists,

@@ -1,4 +1,3 @@
-import { Router } from 'express'
 import { z } from 'zod'
 import { boundedArray, boundedInteger } from '../../core/bounded-schemas.ts'
 import { type Grant, isAllWithin } from '../../core/clients/grant.ts'
@@ -9,28 +8,24 @@ import { badParameter, fileNotFound, Problem } from '../../core/problem.ts'
 import { signUrl, withoutSignature } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
-import { jsonBody } from '../body/json.ts'
-import { checkedBody } from '../body/parse.ts'
-import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
-import { methodNotAllowed } from '../problem.ts'
-import type { SignedUrl, SignedUrls } from '../wire/links.ts'
+import { EXAMPLE } from '../documents/examples.ts'
+import { FETCHED, FILE, TRANSFORMED } from '../documents/problem-groups.ts'
+import { endpoint, json } from '../endpoint/endpoint.ts'
+import { named } from '../endpoint/named.ts'
+import { instant } from '../wire/record.ts'
 import { checkAliasTarget } from './alias-target.ts'
 
-interface Dependencies {
+interface Services {
   clients: Clients
   limits: Limits
   deliveries: Pick<Deliveries, 'plan'>
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
-  /** Minimum rate of a request body, see {@link watchRate}. */
-  minBytesPerSecond: number
 }
 
 const URL_MAX_LENGTH = 4000
 const URLS_MAX = 1000
-// 1000 URLs of 1000 characters. Longer ones fit in smaller numbers.
-const BODY_MAX_BYTES = 1024 * 1024
 // Ten years.
 const EXPIRES_MAX_SECONDS = 315_360_000
 
@@ -38,78 +33,145 @@ const someUrl = z
   .string('a delivery URL of this client')
   .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`)
   .describe('Delivery URL with the token of this client, absolute or from `/v1/`.')
-/** A request for one or more signed delivery URLs. */
-export const signUrlRequest = z.strictObject(
-  {
-    url: someUrl.optional(),
-    urls: boundedArray(someUrl, {
-      min: 1,
-      max: URLS_MAX,
-      expected: `an array of 1 to ${URLS_MAX} delivery URLs of this client`,
-    })
-      .describe('Several URLs, instead of url.')
-      .optional(),
-    expiresIn: boundedInteger({
-      min: 1,
-      max: EXPIRES_MAX_SECONDS,
-      expected: `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
-    })
-      .describe('When the URLs expire, in seconds. Default: never.')
-      .optional(),
-  },
-  'an object of url or urls, and of expiresIn',
+const signUrlRequest = named(
+  'UrlSignRequest',
+  z.strictObject(
+    {
+      url: someUrl.optional(),
+      urls: boundedArray(someUrl, {
+        min: 1,
+        max: URLS_MAX,
+        expected: `an array of 1 to ${URLS_MAX} delivery URLs of this client`,
+      })
+        .describe('Several URLs, instead of url.')
+        .optional(),
+      expiresIn: boundedInteger({
+        min: 1,
+        max: EXPIRES_MAX_SECONDS,
+        expected: `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
+      })
+        .describe('When the URLs expire, in seconds. Default: never.')
+        .optional(),
+    },
+    'an object of url or urls, and of expiresIn',
+  ),
 )
-// The route, the client's token and the path of a delivery URL.
-const OWN_TARGET =
-  /^\/v1\/(?:(?<group>\w+)\/(?:(?<isTransformed>upload)|(?<alias>alias)|info|(?<other>fetch(?:\/keep)?|foreign))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
+const signedUrl = named(
+  'SignedUrl',
+  z
+    .object({
+      url: z.string().describe('Signed delivery URL.'),
+      expiresAt: instant('When the URL expires. Absent: it never expires.').optional(),
+    })
+    .describe('A signed delivery URL.'),
+)
+const signedUrls = named(
+  'SignedUrls',
+  z
+    .object({
+      results: z.array(
+        z.union([
+          signedUrl.extend({ status: z.literal('signed') }),
+          z.object({
+            status: z.literal('error'),
+            code: z.string().describe('Code of the problem.'),
+            detail: z.string().describe('Text for a person.'),
+          }),
+        ]),
+      ),
+    })
+    .describe('The outcome for each URL, in the order of the request.'),
+)
+const urlSignatures = named(
+  'UrlSignatures',
+  z.union([signedUrl, signedUrls]).describe('One signed URL, or several outcomes.'),
+)
 
-/**
- * `POST /v1/sign/url`: signs a delivery URL of the client; with `urls`, up to 1000 of them. The response then has the result or the
- * problem of each URL, in the same order.
- */
-export function signUrlRoutes({
-  clients,
-  limits,
-  deliveries,
-  baseUrl,
-  minBytesPerSecond,
-}: Dependencies): Router {
-  const routes = Router({ strict: true, caseSensitive: true })
-  routes.post('/v1/sign/url', async (req, res) => {
-    const grant = callerBySecret(req, clients, 'read')
-    const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
-    const { url, urls, expiresIn } = checkedBody(signUrlRequest, body)
+const { baseUrl: EXAMPLE_BASE, token, sourceName } = EXAMPLE
+
+export const signDeliveryUrl = endpoint({
+  route: 'POST /v1/sign/url',
+  // GET requests a link for the folder "url".
+  alsoAllows: ['GET', 'HEAD'],
+  id: 'signUrl',
+  tag: 'Links',
+  summary: 'Sign delivery URLs',
+  description: 'The client needs a URL key, which the operator adds.',
+  access: { secret: 'read' },
+  body: signUrlRequest,
+  // 1000 URLs of 1000 characters. Longer ones fit in smaller numbers.
+  bodyMaxBytes: 1024 * 1024,
+  responses: {
+    200: json(urlSignatures, 'The signed URL; with `urls`, the outcome for each of them.', [
+      'RateLimit',
+      'RateLimit-Policy',
+    ]),
+  },
+  problems: [...FILE, '404 alias_not_found', ...FETCHED, ...TRANSFORMED, '409 client_conflict'],
+  examples: [
+    {
+      id: 'hour',
+      summary: 'A URL for an hour',
+      body: { url: `/v1/image/upload/${token}/${sourceName}?w=300`, expiresIn: 3600 },
+      status: 200,
+      response: {
+        url: `${EXAMPLE_BASE}/v1/image/upload/${token}/${sourceName}?w=300&exp=1796040000&s=1.c2lnbmF0dXJl`,
+        expiresAt: '2026-11-30T13:00:00.000Z',
+      },
+    },
+    {
+      id: 'several',
+      summary: 'Several URLs',
+      body: { urls: [`/v1/image/upload/${token}/${sourceName}?w=300`, '/v1/zip'] },
+      status: 200,
+      response: {
+        results: [
+          {
+            status: 'signed',
+            url: `${EXAMPLE_BASE}/v1/image/upload/${token}/${sourceName}?w=300&s=1.c2lnbmF0dXJl`,
+          },
+          {
+            status: 'error',
+            code: 'bad_parameter',
+            detail: 'expected a delivery URL with this client\'s token for url but received "/v1/zip"',
+          },
+        ],
+      },
+    },
+  ],
+
+  async handle({ clients, limits, deliveries, baseUrl }: Services, { req, res, caller, body }) {
+    const { url, urls, expiresIn } = body
     if ((url === undefined) === (urls === undefined))
       throw badParameter({ param: 'the body', expected: 'exactly one of url and urls' })
-    const key = clients.urlKeys.newest(grant.client)
+    const key = clients.urlKeys.newest(caller.client)
     if (!key) throw noUrlKey()
-    const expiresAt = endOf(expiresIn, grant)
-    const signed = (target: string): SignedUrl => {
+    const expiresAt = endOf(expiresIn, caller)
+    const signed = (target: string): z.input<typeof signedUrl> => {
       const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
       return {
         url: `${baseUrl}${signUrl(`${target}${ending}`, key)}`,
         ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
       }
     }
-    const targetOf = (given: string) => ownTarget(given, { grant, baseUrl, deliveries })
+    const targetOf = (given: string) => ownTarget(given, { grant: caller, baseUrl, deliveries })
     // A single URL that is refused consumes no points. A batch is one request, whatever its results are.
     const target = url === undefined ? undefined : targetOf(url)
-    await consumeRateLimit(req, res, { limits, limited: 'sign', client: grant.client })
-    res.setHeader('Cache-Control', 'no-store')
-    const response: SignedUrl | SignedUrls =
+    await consumeRateLimit(req, res, { limits, limited: 'sign', client: caller.client })
+    const response: z.input<typeof urlSignatures> =
       target === undefined
         ? { results: (urls ?? []).map((one) => resultOf(() => signed(targetOf(one)))) }
         : signed(target)
-    res.json(response)
-  })
-  // GET requests a link for the folder "url".
-  routes.get('/v1/sign/url', (_req, _res, next) => next('router'))
-  routes.all('/v1/sign/url', methodNotAllowed('POST', 'GET', 'HEAD'))
-  return routes
-}
+    return { json: response }
+  },
+})
+
+// The route, the client's token and the path of a delivery URL.
+const OWN_TARGET =
+  /^\/v1\/(?:(?<group>\w+)\/(?:(?<isTransformed>upload)|(?<alias>alias)|info|(?<other>fetch(?:\/keep)?|foreign))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
 
 /** The result for one URL of a batch: a refused URL does not fail the others. */
-function resultOf(sign: () => SignedUrl): SignedUrls['results'][number] {
+function resultOf(sign: () => z.input<typeof signedUrl>): z.input<typeof signedUrls>['results'][number] {
   try {
     return { status: 'signed', ...sign() }
   } catch (error) {

@@ -1,0 +1,5 @@
+import { createUploadLink, getUploadLink } from './upload-links.ts'
+import { signDeliveryUrl } from './urls.ts'
+
+/** Links that work without a secret: for uploads, and for deliveries. */
+export const SIGNING = [signDeliveryUrl, createUploadLink, getUploadLink]
