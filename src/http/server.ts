@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import express from 'express'
 import { deliverAliasRoutes } from './aliases/delivery-route.ts'
 import { ALIASES } from './aliases/endpoints.ts'
-import { zipRoutes } from './archive/routes.ts'
+import { ARCHIVES } from './archive/endpoints.ts'
 import { crossOrigin } from './caller/cross-origin.ts'
 import { operatorOnly } from './caller/operator.ts'
 import { CLIENTS } from './clients/endpoints.ts'
@@ -119,7 +119,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(routesOf(COPIES, options))
   app.use(routesOf(FILES, options))
   app.use(routesOf(ALIASES, options))
-  app.use(zipRoutes(options))
+  app.use(routesOf(ARCHIVES, options))
   app.use(routesOf(SESSIONS, options))
   app.use('/v1/members', operatorOnly(options))
   app.use(routesOf(MEMBERS, options))

@@ -6,7 +6,7 @@ import { parsePath } from '../../core/files/request-path.ts'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { badParameter, badPath } from '../../core/problem.ts'
 import type { ArchiveItem } from '../../service/archive/sources.ts'
-import { checkedBody } from '../body/parse.ts'
+import { named } from '../endpoint/named.ts'
 
 const MAX_ITEMS = 100
 const MAX_PARAMS = 50
@@ -40,24 +40,26 @@ const item = z.strictObject(
   'an object of path, type, params (or parameters) and name',
 )
 /** The files of an archive. */
-export const zipRequest = z.strictObject(
-  {
-    files: boundedArray(item, { min: 1, max: MAX_ITEMS, expected: EXPECTED_LIST }),
-    archiveName: z
-      .string('a string')
-      .trim()
-      .transform((name) => (/\.zip$/i.test(name) ? name : `${name}.zip`))
-      .refine((name) => name !== '.zip' && cleanFileName(name) === name, EXPECTED_ARCHIVE_NAME)
-      .describe('Name of the archive.')
-      .default('archive.zip'),
-  },
-  'an object of files and archiveName',
+export const zipRequest = named(
+  'ZipRequest',
+  z.strictObject(
+    {
+      files: boundedArray(item, { min: 1, max: MAX_ITEMS, expected: EXPECTED_LIST }),
+      archiveName: z
+        .string('a string')
+        .trim()
+        .transform((name) => (/\.zip$/i.test(name) ? name : `${name}.zip`))
+        .refine((name) => name !== '.zip' && cleanFileName(name) === name, EXPECTED_ARCHIVE_NAME)
+        .describe('Name of the archive.')
+        .default('archive.zip'),
+    },
+    'an object of files and archiveName',
+  ),
 )
 
-/** Validates a whole request before any of its files is looked up. @throws Problem 400 that names the item */
-export function readZipRequest(body: unknown): { archiveName: string; items: ArchiveItem[] } {
-  const { files, archiveName } = checkedBody(zipRequest, body)
-  const items = files.map(({ path, type, params, parameters, name }, i) => {
+/** Checks all paths and names before any of the files is looked up. @throws Problem 400 that names the item */
+export function itemsOf(files: z.output<typeof zipRequest>['files']): ArchiveItem[] {
+  return files.map(({ path, type, params, parameters, name }, i) => {
     const param = `files[${i}].path`
     const decoded = decodeOnce(path, param)
     parsePath(decoded, { param })
@@ -70,7 +72,6 @@ export function readZipRequest(body: unknown): { archiveName: string; items: Arc
       name === undefined ? checkEntryName(decoded, param) : checkEntryName(name, `files[${i}].name`)
     return { ...(type ? { group: type } : {}), path: decoded, requestedPath: path, query, name: entryName }
   })
-  return { archiveName, items }
 }
 
 function decodeOnce(path: string, param: string): string {

@@ -1,4 +1,5 @@
 import { ALIASES } from '../aliases/endpoints.ts'
+import { ARCHIVES } from '../archive/endpoints.ts'
 import { CLIENTS } from '../clients/endpoints.ts'
 import { AUDIT } from '../console/audit.ts'
 import { MEMBERS } from '../console/members.ts'
@@ -162,6 +163,7 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
 
   ...problemsOf([
     ...ALIASES,
+    ...ARCHIVES,
     ...AUDIT,
     ...CLIENTS,
     ...COPIES,
@@ -175,17 +177,6 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
     ...USAGE,
     ...WEBHOOKS,
   ]),
-  'POST /v1/zip': [
-    ...SECRET,
-    ...JSON_BODY,
-    ...FILE,
-    ...TRANSFORMED,
-    ...MEDIA,
-    '500 file_damaged',
-    '503 too_many_slow_readers',
-  ],
-  'POST /v1/zip/links': [...SECRET, ...JSON_BODY, '400 bad_path', '429 rate_limited'],
-  'GET /v1/zip/:id/:archiveName': [...FILE, ...SENT, '429 rate_limited'],
 
   'GET /v1/parameters': [],
   'GET /v1/openapi.json': [],

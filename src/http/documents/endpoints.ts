@@ -1,5 +1,6 @@
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import { ALIASES } from '../aliases/endpoints.ts'
+import { ARCHIVES } from '../archive/endpoints.ts'
 import { CLIENTS } from '../clients/endpoints.ts'
 import { AUDIT } from '../console/audit.ts'
 import { MEMBERS } from '../console/members.ts'
@@ -17,7 +18,6 @@ import { COMPAT } from './operations/compat.ts'
 import { CONSOLE_PAGES } from './operations/console/pages.ts'
 import { deliveryEndpoints } from './operations/delivery.ts'
 import { foreignEndpoints } from './operations/foreign.ts'
-import { LINKS } from './operations/links.ts'
 import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
 import { UPLOADS } from './operations/uploads.ts'
@@ -35,7 +35,7 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
     ...ALIASES,
     ...COPIES,
     ...SIGNING,
-    ...LINKS,
+    ...ARCHIVES,
     ...USAGE,
     ...SESSIONS,
     ...CLIENTS,

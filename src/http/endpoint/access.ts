@@ -21,6 +21,7 @@ import { stateOf } from '../request-state.ts'
  * - `admin`: a session of the operator, or of an owner of the console
  * - `session`: the cookie of a session of the console
  * - `sameSite`: that no page of another site sends it
+ * - `link`: its handler reads a link, which authorizes the request
  * - `public`: nothing
  */
 export type Access =
@@ -29,6 +30,7 @@ export type Access =
   | 'admin'
   | 'session'
   | 'sameSite'
+  | 'link'
   | 'public'
 
 /** The sender of a request: the operator, without a client, or a client. */
@@ -54,7 +56,7 @@ export function documentedAccess(access: Access): Endpoint['access'] {
 
 /** The problems of requests that do not prove it. */
 export function problemsOfAccess(access: Access): readonly ProblemName[] {
-  if (access === 'public') return []
+  if (access === 'public' || access === 'link') return []
   if (access === 'sameSite') return ['403 cross_site']
   if (access === 'session') return ['401 not_signed_in', '403 cross_site']
   if (access === 'admin') return ADMIN
@@ -67,7 +69,7 @@ export function callerOf(
   req: Request,
   { clients, adminSessions }: { clients: Clients; adminSessions: Pick<AdminSessions, 'check'> },
 ): Grant | OperatorOrClient | MemberSession | undefined {
-  if (access === 'public') return undefined
+  if (access === 'public' || access === 'link') return undefined
   // Nor may a page of another site sign a visitor in as a member of its own.
   if (access === 'sameSite') return void checkNotCrossSite(req)
   if (access === 'session') {

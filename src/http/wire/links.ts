@@ -1,13 +1,4 @@
 import { z } from 'zod'
-import { instant } from './record.ts'
-
-/** A link to an archive. */
-export const archiveLink = z
-  .object({
-    url: z.string().describe('URL of the archive, which needs no secret.'),
-    expiresAt: instant('When the link expires.'),
-  })
-  .describe('A link to an archive.')
 
 /** A resumable upload that is not stored yet. */
 export const uploadProgress = z

@@ -1,9 +1,8 @@
 import type { z } from 'zod'
-import { zipRequest } from '../../archive/request.ts'
 import { remoteUpload } from '../../upload/url-upload.ts'
 import { foreignList, foreignObject } from '../../wire/foreign.ts'
 import { fileInformation } from '../../wire/information.ts'
-import { archiveLink, mediaJob, uploadProgress } from '../../wire/links.ts'
+import { mediaJob, uploadProgress } from '../../wire/links.ts'
 import { file, fileRecord, fileRecords } from '../../wire/record.ts'
 import {
   deliveryParameter,
@@ -17,7 +16,6 @@ import {
 /** The schemas of request bodies, by their names in the API document. */
 export const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   RemoteUpload: remoteUpload,
-  ZipRequest: zipRequest,
 }
 
 /** The schemas of responses, by their names in the API document. */
@@ -29,7 +27,6 @@ export const RESPONSES: Readonly<Record<string, z.ZodType>> = {
   ForeignObjectList: foreignList,
   FileInformation: fileInformation,
   UploadProgress: uploadProgress,
-  ArchiveLink: archiveLink,
   MediaJob: mediaJob,
   DeliveryParameter: deliveryParameter,
   ParameterLists: parameterLists,
