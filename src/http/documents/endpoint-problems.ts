@@ -1,18 +1,4 @@
-import { ALIASES } from '../aliases/endpoints.ts'
-import { ARCHIVES } from '../archive/endpoints.ts'
-import { CLIENTS } from '../clients/endpoints.ts'
-import { AUDIT } from '../console/audit.ts'
-import { MEMBERS } from '../console/members.ts'
-import { SESSIONS } from '../console/sessions.ts'
-import { FILES } from '../files/endpoints.ts'
-import { JOBS } from '../jobs/endpoints.ts'
-import { COPIES } from '../moves/endpoints.ts'
-import { PRESETS } from '../presets/endpoints.ts'
-import { SIGNING } from '../signing/endpoints.ts'
-import { SYSTEM } from '../system/report.ts'
-import { USAGE } from '../usage/endpoints.ts'
-import { WEBHOOKS } from '../webhooks/endpoints.ts'
-import type { Endpoint } from './endpoint.ts'
+import { DEFINED } from './endpoints.ts'
 import {
   ALIAS,
   COMPAT,
@@ -161,22 +147,7 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   ],
   'GET /v1/jobs/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, '429 too_many_followers'],
 
-  ...problemsOf([
-    ...ALIASES,
-    ...ARCHIVES,
-    ...AUDIT,
-    ...CLIENTS,
-    ...COPIES,
-    ...FILES,
-    ...JOBS,
-    ...MEMBERS,
-    ...PRESETS,
-    ...SESSIONS,
-    ...SIGNING,
-    ...SYSTEM,
-    ...USAGE,
-    ...WEBHOOKS,
-  ]),
+  ...Object.fromEntries(DEFINED.map(({ route, problems }) => [route, problems])),
 
   'GET /v1/parameters': [],
   'GET /v1/openapi.json': [],
@@ -186,10 +157,4 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'GET /dashboard/{*page}': [],
   'GET /dashboard/assets/:file': [],
   'GET /metrics': ['401 unauthorized'],
-}
-
-function problemsOf(endpoints: readonly Endpoint[]): Record<string, readonly ProblemName[]> {
-  return Object.fromEntries(
-    endpoints.map(({ route, problems }) => [route, problems as readonly ProblemName[]]),
-  )
 }

@@ -5,6 +5,7 @@ import { CLIENTS } from '../clients/endpoints.ts'
 import { AUDIT } from '../console/audit.ts'
 import { MEMBERS } from '../console/members.ts'
 import { SESSIONS } from '../console/sessions.ts'
+import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { FILES } from '../files/endpoints.ts'
 import { JOBS } from '../jobs/endpoints.ts'
 import { COPIES } from '../moves/endpoints.ts'
@@ -22,28 +23,33 @@ import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
 import { UPLOADS } from './operations/uploads.ts'
 
+/** All endpoints that are defined with `endpoint()`, in the order of the document. */
+export const DEFINED: ReadonlyArray<ServedEndpoint<never>> = [
+  ...JOBS,
+  ...FILES,
+  ...ALIASES,
+  ...COPIES,
+  ...SIGNING,
+  ...ARCHIVES,
+  ...USAGE,
+  ...SESSIONS,
+  ...CLIENTS,
+  ...MEMBERS,
+  ...WEBHOOKS,
+  ...AUDIT,
+  ...PRESETS,
+  ...SYSTEM,
+]
+
 /** All endpoints of the API document. @param parameters of delivery URLs, with those of the loaded plugins */
 export function documentedEndpoints(parameters: DescribedParameters): readonly Endpoint[] {
   return [
     ...UPLOADS,
     ...RESUMABLE,
     ...deliveryEndpoints(parameters),
-    ...JOBS,
     ...COMPAT,
-    ...FILES,
     ...foreignEndpoints(parameters),
-    ...ALIASES,
-    ...COPIES,
-    ...SIGNING,
-    ...ARCHIVES,
-    ...USAGE,
-    ...SESSIONS,
-    ...CLIENTS,
-    ...MEMBERS,
-    ...WEBHOOKS,
-    ...AUDIT,
-    ...PRESETS,
-    ...SYSTEM,
+    ...DEFINED,
     ...SERVICE,
     ...CONSOLE_PAGES,
   ]

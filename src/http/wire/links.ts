@@ -1,15 +1,19 @@
 import { z } from 'zod'
+import { named } from '../endpoint/named.ts'
 
 /** A resumable upload that is not stored yet. */
-export const uploadProgress = z
-  .object({
-    state: z
-      .enum(['receiving', 'storing'])
-      .describe('Whether bytes are missing, or the file is being stored.'),
-    offset: z.int().describe('Number of received bytes.'),
-    size: z.int().nullable().describe('Size of the file in bytes; null while it is not known.'),
-  })
-  .describe('The state of a resumable upload that is not stored yet.')
+export const uploadProgress = named(
+  'UploadProgress',
+  z
+    .object({
+      state: z
+        .enum(['receiving', 'storing'])
+        .describe('Whether bytes are missing, or the file is being stored.'),
+      offset: z.int().describe('Number of received bytes.'),
+      size: z.int().nullable().describe('Size of the file in bytes; null while it is not known.'),
+    })
+    .describe('The state of a resumable upload that is not stored yet.'),
+)
 
 const failure = z
   .object({
@@ -25,14 +29,20 @@ const failure = z
   .describe('Why a job has failed.')
 
 /** The state of a media job. */
-export const mediaJob = z
-  .object({
-    state: z.enum(['waiting', 'running', 'done', 'failed']).describe('State of the job.'),
-    progress: z.number().min(0).max(1).describe('Progress of the running attempt; 1 when the job is done.'),
-    url: z.string().describe('URL of the derivative, as soon as it can be played or downloaded.').optional(),
-    error: failure.optional(),
-  })
-  .describe('The state of a media job.')
+export const mediaJob = named(
+  'MediaJob',
+  z
+    .object({
+      state: z.enum(['waiting', 'running', 'done', 'failed']).describe('State of the job.'),
+      progress: z.number().min(0).max(1).describe('Progress of the running attempt; 1 when the job is done.'),
+      url: z
+        .string()
+        .describe('URL of the derivative, as soon as it can be played or downloaded.')
+        .optional(),
+      error: failure.optional(),
+    })
+    .describe('The state of a media job.'),
+)
 
 export type UploadProgress = z.input<typeof uploadProgress>
 export type WireJob = z.input<typeof mediaJob>

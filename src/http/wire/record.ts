@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
+import { named } from '../endpoint/named.ts'
 import { fileInformation } from './information.ts'
 
 const group = z.enum(MEDIA_GROUPS).describe('Type of the file in URLs.')
@@ -30,42 +31,49 @@ const common = {
 }
 
 /** The record that an upload returns for each stored file. */
-export const fileRecord = z
-  .object({
-    ...common,
-    options: z
-      .object({
-        info: fileInformation.optional(),
-        transforms: z.array(requestedDerivative).optional(),
-      })
-      .describe('Results of the fields `info` and `transforms` of the upload; otherwise an empty object.'),
-  })
-  .describe('The record of a stored file.')
+export const fileRecord = named(
+  'FileRecord',
+  z
+    .object({
+      ...common,
+      options: z
+        .object({
+          info: fileInformation.optional(),
+          transforms: z.array(requestedDerivative).optional(),
+        })
+        .describe('Results of the fields `info` and `transforms` of the upload; otherwise an empty object.'),
+    })
+    .describe('The record of a stored file.'),
+)
 
 export type FileRecord = z.input<typeof fileRecord>
 
-export const fileRecords = z
-  .array(fileRecord)
-  .describe('A record for each file, in the order of the request.')
+export const fileRecords = named(
+  'FileRecords',
+  z.array(fileRecord).describe('A record for each file, in the order of the request.'),
+)
 
 /** A file in a list: its record, and all other stored properties. */
-export const file = z
-  .object({
-    ...common,
-    options: z.object({}).describe('Always an empty object.'),
-    mediaType: z.string().describe('Media type of responses that deliver the file.'),
-    sha256: z.string().describe('SHA-256 of the bytes, in hexadecimal digits.'),
-    uploadedAt: instant('When the file was stored.'),
-    tags: z.array(z.string()).readonly().describe('Tags that the client has set.'),
-    metadata: z.record(z.string(), z.string()).readonly().describe('Metadata that the client has set.'),
-    focalPoint: z
-      .object({ x: z.number(), y: z.number() })
-      .describe('Default focus of crops, as fractions of the sides. Absent when it is not set.')
-      .optional(),
-    deletedAt: instant('When the file was deleted. Absent for a file that is not deleted.').optional(),
-    deletedUntil: instant('Until when the file can be restored.').optional(),
-  })
-  .describe('A stored file.')
+export const file = named(
+  'File',
+  z
+    .object({
+      ...common,
+      options: z.object({}).describe('Always an empty object.'),
+      mediaType: z.string().describe('Media type of responses that deliver the file.'),
+      sha256: z.string().describe('SHA-256 of the bytes, in hexadecimal digits.'),
+      uploadedAt: instant('When the file was stored.'),
+      tags: z.array(z.string()).readonly().describe('Tags that the client has set.'),
+      metadata: z.record(z.string(), z.string()).readonly().describe('Metadata that the client has set.'),
+      focalPoint: z
+        .object({ x: z.number(), y: z.number() })
+        .describe('Default focus of crops, as fractions of the sides. Absent when it is not set.')
+        .optional(),
+      deletedAt: instant('When the file was deleted. Absent for a file that is not deleted.').optional(),
+      deletedUntil: instant('Until when the file can be restored.').optional(),
+    })
+    .describe('A stored file.'),
+)
 
 export type ListedFile = z.input<typeof file>
 

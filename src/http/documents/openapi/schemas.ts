@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { bodySchemas, namedSchemas } from '../../endpoint/named.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { REQUESTS, RESPONSES } from './components.ts'
 
 /**
  * All named schemas as JSON Schema, by their names.
@@ -13,35 +12,37 @@ export function componentSchemas({
 }: {
   members?: 'open' | 'closed'
 } = {}): Record<string, JsonSchema> {
-  const defined = [...namedSchemas()].map(([schema, name]) => [name, schema] as const)
   const bodies = bodySchemas()
-  const inputs = defined.filter(([, schema]) => bodies.has(schema))
-  const outputs = defined.filter(([, schema]) => !bodies.has(schema))
+  const named = [...namedSchemas()]
   return {
-    ...jsonSchemas({ ...REQUESTS, ...Object.fromEntries(inputs) }, optionsFor('input', members)),
-    ...jsonSchemas({ ...RESPONSES, ...Object.fromEntries(outputs) }, optionsFor('output', members)),
+    ...jsonSchemas(
+      named.filter(([schema]) => bodies.has(schema)),
+      optionsFor('input', members),
+    ),
+    ...jsonSchemas(
+      named.filter(([schema]) => !bodies.has(schema)),
+      optionsFor('output', members),
+    ),
   }
 }
 
-/** A reference to a named schema. @throws Error for a schema that `components.ts` does not name */
+/** A reference to a named schema. @throws Error for a schema without a name */
 export function schemaRef(schema: z.ZodType): JsonSchema {
-  const name = NAMES.get(schema) ?? namedSchemas().get(schema)
-  if (name === undefined) throw new Error('a schema of the API document has no name in openapi/components.ts')
+  const name = namedSchemas().get(schema)
+  if (name === undefined) throw new Error('a schema of the API document is not named')
   return { $ref: addressOf(name) }
 }
-
-const NAMES = new Map(Object.entries({ ...REQUESTS, ...RESPONSES }).map(([name, schema]) => [schema, name]))
 
 function addressOf(name: string): string {
   return `#/components/schemas/${name}`
 }
 
 function jsonSchemas(
-  named: Readonly<Record<string, z.ZodType>>,
+  named: ReadonlyArray<readonly [schema: z.ZodType, name: string]>,
   options: z.core.ToJSONSchemaParams,
 ): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>()
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
+  for (const [schema, id] of named) registry.add(schema, { id })
   const { schemas } = z.toJSONSchema(registry, { ...options, uri: addressOf })
   return Object.fromEntries(
     Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema as JsonSchema]),
