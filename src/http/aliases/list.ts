@@ -8,7 +8,8 @@ import { cursorOf, positionOf } from '../files/cursor.ts'
 import { folderIn } from '../files/list.ts'
 import { ALIAS_EXAMPLE, listedAlias, listedToWire } from './alias.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   listAliases: ListAliases
   /** 32 bytes, the key that seals cursors. */
   cursorKey: Buffer

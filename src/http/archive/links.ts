@@ -15,7 +15,8 @@ import { itemsOf, zipRequest } from './request.ts'
 import { sendArchive } from './send.ts'
 import type { ArchiveServices } from './zip.ts'
 
-interface Services extends ArchiveServices {
+/** The services that handle these requests. */
+export interface Services extends ArchiveServices {
   archiveLinks: ArchiveLinks
   baseUrl: string
 }

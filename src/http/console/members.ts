@@ -13,7 +13,8 @@ import { instant } from '../wire/record.ts'
 import { auditedBy } from './audited-by.ts'
 import { email, iso, name, newEmail, newName, role } from './fields.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   members: Members
   audit: AuditLog
   /** The public URL of the service, without a trailing slash. */

@@ -12,7 +12,8 @@ import { addOwnEntry } from './audited-by.ts'
 import { iso, SIGN_IN } from './fields.ts'
 import { limitSignIn, rememberSignIn } from './sign-in-limit.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   adminSessions: AdminSessions
   audit: AuditLog
   knownAddresses: KnownAddresses

@@ -12,7 +12,8 @@ import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { instant } from '../wire/record.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   many: ManyFiles
 }
 

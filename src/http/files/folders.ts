@@ -7,7 +7,8 @@ import { pageOf, text } from '../endpoint/query.ts'
 import { cursorOf, positionOf } from './cursor.ts'
 import { folderIn } from './list.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   listFolders: ListFolders
   /** 32 bytes, the key that seals cursors. */
   cursorKey: Buffer

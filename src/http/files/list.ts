@@ -17,7 +17,8 @@ import { file } from '../wire/record.ts'
 import { cursorOf, positionOf } from './cursor.ts'
 import { type FileServices, placeOf } from './file.ts'
 
-interface Services extends FileServices {
+/** The services that handle these requests. */
+export interface Services extends FileServices {
   list: List
   count: CountFiles
   /** 32 bytes, the key that seals cursors. */

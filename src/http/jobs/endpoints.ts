@@ -12,7 +12,8 @@ import { mediaJob } from '../wire/links.ts'
 import { instant } from '../wire/record.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   clientJobs: ClientJobs
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string

@@ -16,7 +16,8 @@ import { type FileServices, placeOf } from '../files/file.ts'
 import { fileToWire } from '../wire/file-details.ts'
 import { file, instant } from '../wire/record.ts'
 
-interface Services extends FileServices {
+/** The services that handle these requests. */
+export interface Services extends FileServices {
   copies: Copies
 }
 

@@ -10,7 +10,8 @@ import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { limitedPairs, namedPairs } from '../request.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   presets: ClientPresets
 }
 

@@ -15,7 +15,8 @@ import { checkNames, onlyValue, type QueryPairs, queryPairs, wildcardPath } from
 import { stateOf } from '../request-state.ts'
 import { instant } from '../wire/record.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   signedLinks: SignedLinks
   limits: Limits
   /** The public URL of the service, without a trailing slash. */

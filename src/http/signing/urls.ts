@@ -16,7 +16,8 @@ import { named } from '../endpoint/named.ts'
 import { instant } from '../wire/record.ts'
 import { checkAliasTarget } from './alias-target.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   clients: Clients
   limits: Limits
   deliveries: Pick<Deliveries, 'plan'>

@@ -6,7 +6,8 @@ import { type ReadinessChecks, readinessOf } from './health.ts'
 /** What does not change while the process runs. It contains no secrets. */
 export type SystemFacts = Pick<z.input<typeof systemReport>, 'storage' | 'plugins' | 'settings'>
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   checks: ReadinessChecks
   systemFacts: SystemFacts
 }

@@ -8,7 +8,8 @@ import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { day } from '../endpoint/query.ts'
 
-interface Services {
+/** The services that handle these requests. */
+export interface Services {
   usage: Usage
   listClients: () => readonly Client[]
 }
