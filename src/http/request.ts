@@ -2,7 +2,7 @@ import type { Request, Response } from 'express'
 import { isMediaGroup } from '../core/media/formats.ts'
 import type { MediaGroup } from '../core/media/groups.ts'
 import { parseTarget, type QueryPair } from '../core/net/query.ts'
-import { type ParameterSpec, parseParameter } from '../core/plugin-api/parameter.ts'
+import { parseParameter } from '../core/plugin-api/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { routeNotFound } from './problem.ts'
 
@@ -87,15 +87,6 @@ export function onlyValue(query: QueryPairs, param: string): string | undefined 
 export function flagOf(query: QueryPairs, param: string): boolean {
   const value = onlyValue(query, param)
   return value !== undefined && parseParameter(param, { type: 'flag', help: '' }, value) === true
-}
-
-const PAGE_LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
-const DEFAULT_PAGE_LIMIT = 100
-
-/** The number of entries per page that `limit` requests, from 1 to 1000, by default 100. @throws Problem 400 */
-export function pageLimit(query: QueryPairs): number {
-  const limit = onlyValue(query, 'limit')
-  return limit === undefined ? DEFAULT_PAGE_LIMIT : Number(parseParameter('limit', PAGE_LIMIT, limit))
 }
 
 /** Checks the names in a query. @throws Problem 400 for a name that is not listed */

@@ -27,6 +27,7 @@ import { jobsRoutes } from './delivery/job-routes.ts'
 import { deliverRoutes, isDelivery } from './delivery/routes.ts'
 import { routesOf } from './endpoint/routes.ts'
 import { FILES } from './files/endpoints.ts'
+import { FOREIGN_OBJECTS } from './foreign/list.ts'
 import { foreignRoutes } from './foreign/routes.ts'
 import { createHotCache } from './hot/cache.ts'
 import { createHotCacheWriter } from './hot/cache-writer.ts'
@@ -118,6 +119,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(uploadRoutes({ ...options, receive, respondStored }))
   app.use(routesOf(COPIES, options))
   app.use(routesOf(FILES, options))
+  app.use(routesOf(FOREIGN_OBJECTS, options))
   app.use(routesOf(ALIASES, options))
   app.use(routesOf(ARCHIVES, options))
   app.use(routesOf(SESSIONS, options))

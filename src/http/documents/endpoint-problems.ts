@@ -107,7 +107,6 @@ export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>>
   'GET /compat/default-uploader/:token/*path': COMPAT,
   'GET /v1/bucket/:token/*path': [...SIGNATURE, ...QUERY, ...FILE, ...SENT],
   'GET /v1/:group/foreign/:token/*path': [...SIGNATURE, ...QUERY, ...FOREIGN],
-  'GET /v1/foreign': [...SECRET, ...QUERY, '400 bad_path', '400 unknown_parameter'],
   'GET /v1/:group/fetch/:token/:url': [
     ...SIGNATURE,
     ...QUERY,

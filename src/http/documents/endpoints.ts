@@ -7,6 +7,7 @@ import { MEMBERS } from '../console/members.ts'
 import { SESSIONS } from '../console/sessions.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { FILES } from '../files/endpoints.ts'
+import { FOREIGN_OBJECTS } from '../foreign/list.ts'
 import { JOBS } from '../jobs/endpoints.ts'
 import { COPIES } from '../moves/endpoints.ts'
 import { PRESETS } from '../presets/endpoints.ts'
@@ -27,6 +28,7 @@ import { UPLOADS } from './operations/uploads.ts'
 export const DEFINED: ReadonlyArray<ServedEndpoint<never>> = [
   ...JOBS,
   ...FILES,
+  ...FOREIGN_OBJECTS,
   ...ALIASES,
   ...COPIES,
   ...SIGNING,

@@ -38,15 +38,6 @@ export function query(
   return { in: 'query', name, description, schema, required }
 }
 
-/** `limit` and `cursor` of a list. @param entries what it lists, as a plural: `files` */
-export function pageParameters(entries: string): [limit: Parameter, cursor: Parameter] {
-  const limit = { type: 'integer', minimum: 1, maximum: 1000, default: 100 }
-  return [
-    query('limit', `Maximum number of ${entries} on a page.`, limit),
-    query('cursor', 'Cursor of the page, from the previous one.'),
-  ]
-}
-
 /** A parameter without a value: `?now`. */
 export function flag(name: string, description: string): Parameter {
   return query(name, description, FLAG)

@@ -119,7 +119,5 @@ export const ADMIN: readonly ProblemName[] = [
 ]
 /** Of endpoints that take a session of the operator or the secret of a client. */
 export const OPERATOR_OR_SECRET: readonly ProblemName[] = [...SECRET, '403 sign_in_off']
-/** Of endpoints that send requests to webhook receivers. */
-export const TO_RECEIVERS: readonly ProblemName[] = [...OPERATOR_OR_SECRET, '429 rate_limited']
 /** Objects of other systems. */
 export const FOREIGN: readonly ProblemName[] = [...FILE, ...SENT, ...TRANSFORMED, '400 only_pictures']

@@ -31,7 +31,7 @@ const common = {
 }
 
 /** The record that an upload returns for each stored file. */
-export const fileRecord = named(
+const fileRecord = named(
   'FileRecord',
   z
     .object({

@@ -73,7 +73,7 @@ const number = z.number()
 const bound = z.union([number, z.array(number)])
 
 /** A parameter of delivery URLs, with its bounds. */
-export const deliveryParameter = named(
+const deliveryParameter = named(
   'DeliveryParameter',
   z
     .object({

@@ -1,20 +1,15 @@
 import { MEDIA_GROUPS, type MediaGroup } from '../../../core/media/groups.ts'
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
-import { foreignList } from '../../wire/foreign.ts'
 import type { Endpoint, Parameter } from '../endpoint.ts'
 import { EXAMPLE, fileExamples } from '../examples.ts'
-import { pageParameters, query } from '../parameters.ts'
 import { pluginParameter } from '../plugin-parameters.ts'
 import { COMMON, DOWNLOAD, NOUNS, SIGNATURE, wordOf } from './delivery.ts'
 import { CONDITIONS, SENT } from './sent.ts'
 
-/** Delivery and list of objects that other systems have written into the bucket. */
+/** Delivery of objects that other systems have written into the bucket. */
 export function foreignEndpoints({ image }: DescribedParameters): Endpoint[] {
   const transformed = [...image.map(pluginParameter), ...COMMON]
-  return [
-    ...MEDIA_GROUPS.map((group) => delivered(group, group === 'image' ? transformed : [DOWNLOAD])),
-    ...LIST,
-  ]
+  return MEDIA_GROUPS.map((group) => delivered(group, group === 'image' ? transformed : [DOWNLOAD]))
 }
 
 function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoint {
@@ -30,31 +25,3 @@ function delivered(group: MediaGroup, parameters: readonly Parameter[]): Endpoin
     examples: fileExamples({ path: EXAMPLE.foreignPath }),
   }
 }
-
-const LIST: readonly Endpoint[] = [
-  {
-    route: 'GET /v1/foreign',
-    id: 'listForeignObjects',
-    tag: 'Files',
-    summary: 'List objects that other systems have written into the bucket',
-    description: 'Only below the prefixes of `FOREIGN_PREFIXES`. Sorted by path.',
-    access: 'secret',
-    parameters: [query('prefix', 'Only paths that begin with this text.'), ...pageParameters('objects')],
-    responses: {
-      200: {
-        description: 'A page of the list.',
-        content: { 'application/json': { schema: foreignList } },
-        headers: ['Cache-Control'],
-      },
-    },
-    examples: [
-      {
-        id: 'empty',
-        summary: 'A service without foreign prefixes',
-        parameters: {},
-        status: 200,
-        response: { objects: [], cursor: null },
-      },
-    ],
-  },
-]
