@@ -51,9 +51,9 @@ import { parametersRoutes } from './system/parameters.ts'
 import { referenceRoutes } from './system/reference.ts'
 import { SYSTEM } from './system/report.ts'
 import { tusRoutes } from './tus/routes.ts'
+import { UPLOADS } from './upload/endpoints.ts'
 import { signedUploadRoutes } from './upload/link-routes.ts'
 import { createReception, createUploadResponder } from './upload/receive.ts'
-import { uploadRoutes } from './upload/routes.ts'
 import { USAGE } from './usage/endpoints.ts'
 import { WEBHOOKS } from './webhooks/endpoints.ts'
 
@@ -116,7 +116,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(routesOf(SIGNING, options))
   app.use(signedUploadRoutes({ ...options, receive }))
   app.use(tusRoutes({ ...options, ...options.tus }))
-  app.use(uploadRoutes({ ...options, receive, respondStored }))
+  app.use(routesOf(UPLOADS, { ...options, receive, respondStored }))
   app.use(routesOf(COPIES, options))
   app.use(routesOf(FILES, options))
   app.use(routesOf(FOREIGN_OBJECTS, options))

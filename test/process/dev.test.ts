@@ -57,8 +57,8 @@ describe('npm run dev', function () {
       await serves('three')
     } finally {
       const closed = once(child, 'close')
-      // The group: the watcher and the server.
-      process.kill(-(child.pid ?? 0), 'SIGTERM')
+      // The group: the watcher and the server. The watcher does not always end on SIGTERM, when the server ends first.
+      process.kill(-(child.pid ?? 0), 'SIGKILL')
       await closed
     }
   })

@@ -3,13 +3,6 @@ import type { AuditLog } from '../../core/ports/audit-log.ts'
 import { stateOf } from '../request-state.ts'
 import { auditedBy } from './audited-by.ts'
 
-// Names of actions by route, of endpoints that do not define their own.
-const OF_CLIENT: Readonly<Record<string, string>> = {
-  'POST /v1/upload': 'file.upload',
-  'POST /v1/upload/url': 'file.upload',
-  'PUT /v1/upload/:name': 'file.upload',
-}
-
 /**
  * Adds an entry to the audit log for each successful change by a person: changes of clients by the operator or an owner, and
  * changes of files by members. Requests with the secret of a client are left out: programs send these, and the log of requests has
@@ -68,7 +61,7 @@ export const auditInterrupted: ErrorRequestHandler = (error, req, _res, next) =>
 function actionOf(req: Request): string | undefined {
   const { endpoint, console: own, audited } = stateOf(req)
   if (endpoint?.isOfOperator) return endpoint.audit
-  return own?.session ? (audited?.action ?? endpoint?.audit ?? OF_CLIENT[routeOf(req)]) : undefined
+  return own?.session ? (audited?.action ?? endpoint?.audit) : undefined
 }
 
 function routeOf(req: Request): string {

@@ -6,7 +6,6 @@ import {
   FILE,
   FOREIGN,
   FORM,
-  JSON_BODY,
   LINK,
   MEDIA,
   type ProblemName,
@@ -46,27 +45,6 @@ export const EVERY_ENDPOINT: readonly ProblemName[] = [
  * docs/reference/errors.md.
  */
 export const ENDPOINT_PROBLEMS: Readonly<Record<string, readonly ProblemName[]>> = {
-  'POST /v1/upload': [
-    ...SECRET,
-    ...JSON_BODY,
-    ...FORM,
-    '400 bad_path',
-    ...STORED,
-    ...FETCHED,
-    ...MEDIA,
-    ...TRANSFORMED,
-  ],
-  'POST /v1/upload/url': [
-    ...SECRET,
-    ...JSON_BODY,
-    ...QUERY,
-    '400 bad_path',
-    ...STORED,
-    ...FETCHED,
-    ...MEDIA,
-    ...TRANSFORMED,
-  ],
-  'PUT /v1/upload/:name': [...SECRET, ...QUERY, '400 bad_path', '415 unsupported_media_type', ...STORED],
   'PUT /v1/upload/sign/:id/:signature/*folder': [
     ...LINK,
     ...QUERY,

@@ -13,6 +13,7 @@ import { COPIES } from '../moves/endpoints.ts'
 import { PRESETS } from '../presets/endpoints.ts'
 import { SIGNING } from '../signing/endpoints.ts'
 import { SYSTEM } from '../system/report.ts'
+import { UPLOADS } from '../upload/endpoints.ts'
 import { USAGE } from '../usage/endpoints.ts'
 import { WEBHOOKS } from '../webhooks/endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -22,10 +23,11 @@ import { deliveryEndpoints } from './operations/delivery.ts'
 import { foreignEndpoints } from './operations/foreign.ts'
 import { RESUMABLE } from './operations/resumable.ts'
 import { SERVICE } from './operations/service.ts'
-import { UPLOADS } from './operations/uploads.ts'
+import { LINKED_UPLOADS } from './operations/uploads.ts'
 
 /** All endpoints that are defined with `endpoint()`, in the order of the document. */
 export const DEFINED: ReadonlyArray<ServedEndpoint<never>> = [
+  ...UPLOADS,
   ...JOBS,
   ...FILES,
   ...FOREIGN_OBJECTS,
@@ -46,7 +48,7 @@ export const DEFINED: ReadonlyArray<ServedEndpoint<never>> = [
 /** All endpoints of the API document. @param parameters of delivery URLs, with those of the loaded plugins */
 export function documentedEndpoints(parameters: DescribedParameters): readonly Endpoint[] {
   return [
-    ...UPLOADS,
+    ...LINKED_UPLOADS,
     ...RESUMABLE,
     ...deliveryEndpoints(parameters),
     ...COMPAT,

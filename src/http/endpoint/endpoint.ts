@@ -67,6 +67,8 @@ export interface Definition<S, A extends Access, Q extends QueryParameters, B, O
   refuseOther?: (name: string) => Problem
   /** The schema of the JSON body. It must be {@link named}. */
   body?: z.ZodType<B>
+  /** Bodies that the handler reads itself, by media type. */
+  bodies?: Endpoint['body']
   /** The media types of the body, if there are others than JSON's own. */
   mediaTypes?: readonly string[]
   /** Whether a request without a body is accepted. */
@@ -121,6 +123,7 @@ export function endpoint<
     problems = [],
     beforeBody,
     refuseOther,
+    bodies,
     mediaTypes = ['application/json'],
     handle,
     ...described
@@ -130,6 +133,7 @@ export function endpoint<
     ...described,
     access: documentedAccess(access),
     parameters: [...(described.parameters ?? []), ...inQuery(query)],
+    ...(bodies ? { body: bodies } : {}),
     ...(body ? { body: Object.fromEntries(mediaTypes.map((type) => [type, { schema: body }])) } : {}),
     problems: [
       ...problemsOfAccess(access),

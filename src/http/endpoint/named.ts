@@ -26,9 +26,3 @@ export function noteBody(schema: z.ZodType): void {
 export function bodySchemas(): ReadonlySet<z.ZodType> {
   return bodies
 }
-
-/** {@link named} for a body of an endpoint that reads it itself. */
-export function namedBody<T extends z.ZodType>(name: string, schema: T): T {
-  noteBody(schema)
-  return named(name, schema)
-}

@@ -32,8 +32,6 @@ const deletedDerivatives = named(
 
 export const deleteFile = endpoint({
   route: 'DELETE /v1/upload/*path',
-  // Uploads have the same paths.
-  passesOn: true,
   id: 'deleteFile',
   tag: 'Files',
   summary: 'Delete a file and its derivatives',

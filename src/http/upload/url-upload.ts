@@ -4,14 +4,13 @@ import { NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import { checkFocalPoint, FOCAL_POINT_JSON } from '../../core/geometry/focal-point.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
 import { badParameter } from '../../core/problem.ts'
-import { checkedBody } from '../body/parse.ts'
-import { namedBody } from '../endpoint/named.ts'
+import { named } from '../endpoint/named.ts'
 import { readTransforms, TRANSFORMS_JSON, type UploadOptions } from './form-fields.ts'
 
 const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} characters`
 
 /** A request to store a file of another server. */
-export const remoteUpload = namedBody(
+export const remoteUpload = named(
   'RemoteUpload',
   z.strictObject(
     {
@@ -42,9 +41,11 @@ export interface RemoteUploadBody {
   requested: UploadOptions
 }
 
-/** Validates a request to store a file of another server. @param queryPath the folder in the query @throws Problem 400 */
-export function readRemoteUpload(body: unknown, queryPath: string | undefined): RemoteUploadBody {
-  const { url, name, path, info, transforms, tags, metadata, focalPoint } = checkedBody(remoteUpload, body)
+/** Checks the values of a request to store a file of another server. @param queryPath the folder in the query @throws Problem 400 */
+export function checkedRemoteUpload(
+  { url, name, path, info, transforms, tags, metadata, focalPoint }: z.output<typeof remoteUpload>,
+  queryPath: string | undefined,
+): RemoteUploadBody {
   if (path !== undefined && queryPath !== undefined)
     throw badParameter({ param: 'path', expected: 'one value', received: `${queryPath}, ${path}` })
   return {

@@ -144,11 +144,6 @@ onTwoBackends('the tokens of another client', (start) => {
       statuses: [400, 403, 409],
       ask: ({ src }, own) => call('POST', '/v1/sign/url', own, { body: { url: src } }),
     },
-    // A link for a folder of its own that has this name.
-    'GET /v1/sign/url': {
-      statuses: [200, 403],
-      ask: (_, own) => call('GET', '/v1/sign/url?expirationIn=60', own),
-    },
     'GET /v1/files': {
       statuses: [200, 403],
       ask: (_, own) => call('GET', `/v1/files?prefix=${MARK}`, own),

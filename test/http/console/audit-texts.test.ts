@@ -3,15 +3,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { AUDIT } from '../../../dashboard/src/texts/audit.ts'
 import { REFUSED_SIGN_IN } from '../../../src/core/ports/audit-log.ts'
+import { DEFINED } from '../../../src/http/documents/endpoints.ts'
 import { PROJECT } from '../../support/service.ts'
 
-const FOLDERS = [
-  'src/http/admin',
-  'src/http/console',
-  'src/http/tus',
-  'src/service/admin',
-  'src/service/members',
-]
+const FOLDERS = ['src/http/console', 'src/http/tus', 'src/service/admin', 'src/service/members']
 // Texts of the same form: a file, and an event.
 const OTHERS = ['index.html', 'client.changed']
 
@@ -20,8 +15,11 @@ describe('the actions of the audit log', () => {
     const sources = FOLDERS.flatMap((folder) =>
       readdirSync(join(PROJECT, folder)).map((name) => readFileSync(join(PROJECT, folder, name), 'utf8')),
     )
-    const named = sources.flatMap((source) => source.match(/(?<=')[a-z-]+\.(?!ts)[a-z-]+(?=')/g) ?? [])
-    const actions = [...new Set([...named, REFUSED_SIGN_IN])].filter((name) => !OTHERS.includes(name))
+    const named = sources.flatMap((source) => source.match(/(?<=')[a-z-]+\.(?!ts|jpg)[a-z-]+(?=')/g) ?? [])
+    const ofEndpoints = DEFINED.flatMap(({ audit }) => audit ?? [])
+    const actions = [...new Set([...named, ...ofEndpoints, REFUSED_SIGN_IN])].filter(
+      (name) => !OTHERS.includes(name),
+    )
     expect(actions).to.include.members(['client.create', 'link.create', 'member.invite', 'session.sign-in'])
     expect(actions.filter((action) => AUDIT.actionOf(action) === action)).to.deep.equal([])
   })

@@ -1,10 +1,9 @@
 import { METADATA_JSON, TAGS_JSON } from '../../../core/files/annotations.ts'
 import { FOCAL_POINT_JSON } from '../../../core/geometry/focal-point.ts'
 import { TRANSFORMS_JSON } from '../../upload/form-fields.ts'
-import { remoteUpload } from '../../upload/url-upload.ts'
 import { fileRecords } from '../../wire/record.ts'
 import type { Content, Endpoint } from '../endpoint.ts'
-import { EXAMPLE, EXAMPLE_RECORD } from '../examples.ts'
+import { EXAMPLE } from '../examples.ts'
 import { header, query } from '../parameters.ts'
 
 /** The headers of the response that creates a resumable upload. */
@@ -32,7 +31,7 @@ const inForm = ({ description }: { description: string }, example: string) => ({
 })
 
 /** A form with several files. */
-const FORM: Content = {
+export const FORM: Content = {
   json: {
     type: 'object',
     properties: {
@@ -51,8 +50,6 @@ const FORM: Content = {
     required: ['file'],
   },
 }
-
-const FOLDER = query('path', 'Folder of the files: up to 8 levels, 200 bytes.')
 
 /** The query of a signed link. */
 const LINK_QUERY = [
@@ -76,78 +73,8 @@ export const RECORDS = {
   },
 } as const
 
-/** Uploads with a secret. */
-export const UPLOADS: readonly Endpoint[] = [
-  {
-    route: 'POST /v1/upload',
-    id: 'uploadFiles',
-    tag: 'Uploads',
-    summary: 'Upload files as a form',
-    description: 'Stores the parts named `file` of a form, together or not at all.',
-    access: 'secret',
-    parameters: [FOLDER],
-    body: { 'multipart/form-data': FORM },
-    responses: RECORDS,
-    examples: [
-      {
-        id: 'form',
-        summary: 'A form with one file',
-        body: { file: 'photo.jpg' },
-        status: 200,
-        response: [EXAMPLE_RECORD],
-      },
-    ],
-  },
-  {
-    route: 'POST /v1/upload/url',
-    id: 'uploadFromUrl',
-    tag: 'Uploads',
-    summary: 'Store a file of another server',
-    description: 'Fetches the file from `url` and stores it, completely or not at all.',
-    access: 'secret',
-    parameters: [FOLDER],
-    body: { 'application/json': { schema: remoteUpload } },
-    responses: RECORDS,
-    examples: [
-      {
-        id: 'port',
-        summary: 'A port that is not allowed',
-        body: { url: 'https://example.com:8080/photo.jpg' },
-        status: 400,
-      },
-    ],
-  },
-  {
-    route: 'PUT /v1/upload/:name',
-    path: '/v1/upload/{path}',
-    id: 'uploadFile',
-    tag: 'Uploads',
-    summary: 'Upload one file as the request body',
-    description: 'The format is detected from the bytes. `Content-Type` is ignored.',
-    access: 'secret',
-    parameters: [
-      {
-        in: 'path',
-        name: 'path',
-        description: 'Name of the file.',
-        schema: { type: 'string' },
-        required: true,
-      },
-      FOLDER,
-    ],
-    body: { 'application/octet-stream': FILE_BYTES },
-    responses: RECORDS,
-    examples: [
-      {
-        id: 'photo',
-        summary: 'A photo',
-        parameters: { path: 'photo.jpg' },
-        body: 'photo.jpg',
-        status: 200,
-        response: [EXAMPLE_RECORD],
-      },
-    ],
-  },
+/** Uploads by a signed link. */
+export const LINKED_UPLOADS: readonly Endpoint[] = [
   {
     route: 'PUT /v1/upload/sign/:id/:signature/*folder',
     id: 'uploadFileByLink',

@@ -1,0 +1,204 @@
+import type { Request, Response } from 'express'
+import { folderWithin, type Grant } from '../../core/clients/grant.ts'
+import type { Format } from '../../core/media/formats.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import type { EagerTransforms } from '../../service/delivery/eager-transforms.ts'
+import type { RemoteUpload } from '../../service/remote/upload.ts'
+import type { Upload } from '../../service/upload/upload-request.ts'
+import { jsonBody } from '../body/json.ts'
+import { checkedBody } from '../body/parse.ts'
+import { trustedCallerOf } from '../caller/client-ip.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { noteStored } from '../console/audited-by.ts'
+import { EXAMPLE_RECORD } from '../documents/examples.ts'
+import { FILE_BYTES, FORM, RECORDS } from '../documents/operations/uploads.ts'
+import {
+  FETCHED,
+  FORM as FORM_PROBLEMS,
+  JSON_BODY,
+  MEDIA,
+  STORED,
+  TRANSFORMED,
+} from '../documents/problem-groups.ts'
+import { endpoint } from '../endpoint/endpoint.ts'
+import { text } from '../endpoint/query.ts'
+import { isOfType } from '../request.ts'
+import type { Receive, RespondStored } from './receive.ts'
+import { checkedRemoteUpload, type RemoteUploadBody, remoteUpload } from './url-upload.ts'
+
+/** The services that handle these requests. */
+export interface Services {
+  upload: Upload
+  remoteUpload: RemoteUpload
+  eager: Pick<EagerTransforms, 'check'>
+  limits: Limits
+  receive: Receive
+  respondStored: RespondStored
+  /** Maximum number of files per request. */
+  maxFiles: number
+  /** Minimum rate of a request body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+// Enough for a URL of 2000 characters, twenty query strings of the
+// same length and the JSON around them, each character escaped.
+const REMOTE_MAX_BYTES = 256 * 1024
+
+const QUERY = { path: text('Folder of the files: up to 8 levels, 200 bytes.') }
+
+const uploadFiles = endpoint({
+  route: 'POST /v1/upload',
+  id: 'uploadFiles',
+  tag: 'Uploads',
+  summary: 'Upload files as a form',
+  description: 'Stores the parts named `file` of a form, together or not at all.',
+  access: { secret: 'upload' },
+  query: QUERY,
+  bodies: { 'multipart/form-data': FORM },
+  responses: RECORDS,
+  problems: [...JSON_BODY, ...FORM_PROBLEMS, '400 bad_path', ...STORED, ...FETCHED, ...MEDIA, ...TRANSFORMED],
+  audit: 'file.upload',
+  examples: [
+    {
+      id: 'form',
+      summary: 'A form with one file',
+      body: { file: 'photo.jpg' },
+      status: 200,
+      response: [EXAMPLE_RECORD],
+    },
+  ],
+
+  async handle(services: Services, { req, res, caller, query: { path }, signal }) {
+    const { limits, maxFiles, receive, upload, minBytesPerSecond } = services
+    const { client } = caller
+    // As before there was `POST /v1/upload/url`.
+    if (isOfType(req, 'application/json')) {
+      await consumeRateLimit(req, res, { limits, limited: 'upload', client })
+      const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
+      const read = checkedRemoteUpload(checkedBody(remoteUpload, body), path)
+      await storeRemote({ req, res }, read, { ...services, caller, signal })
+      return undefined
+    }
+    const folder = folderWithin(path, caller)
+    await consumeRateLimit(req, res, { limits, limited: 'upload', client })
+    await receive(req, res, {
+      grant: caller,
+      caller: trustedCallerOf(req),
+      as: 'form',
+      maxFiles,
+      store: (arriving) => upload({ client, folder, ...arriving }),
+    })
+    return undefined
+  },
+})
+
+const uploadFromUrl = endpoint({
+  route: 'POST /v1/upload/url',
+  // A file may be called `url`.
+  passesOn: true,
+  id: 'uploadFromUrl',
+  tag: 'Uploads',
+  summary: 'Store a file of another server',
+  description: 'Fetches the file from `url` and stores it, completely or not at all.',
+  access: { secret: 'upload' },
+  query: QUERY,
+  body: remoteUpload,
+  bodyMaxBytes: REMOTE_MAX_BYTES,
+  limited: 'upload',
+  responses: RECORDS,
+  problems: ['400 bad_path', ...STORED, ...FETCHED, ...MEDIA, ...TRANSFORMED],
+  audit: 'file.upload',
+  examples: [
+    {
+      id: 'port',
+      summary: 'A port that is not allowed',
+      body: { url: 'https://example.com:8080/photo.jpg' },
+      status: 400,
+    },
+  ],
+
+  async handle(services: Services, { req, res, caller, query, body, signal }) {
+    const read = checkedRemoteUpload(body, query.path)
+    await storeRemote({ req, res }, read, { ...services, caller, signal })
+    return undefined
+  },
+})
+
+const uploadFile = endpoint({
+  route: 'PUT /v1/upload/:name',
+  path: '/v1/upload/{path}',
+  // The delete of a file: http/files/delete.ts.
+  alsoAllows: ['DELETE'],
+  id: 'uploadFile',
+  tag: 'Uploads',
+  summary: 'Upload one file as the request body',
+  description: 'The format is detected from the bytes. `Content-Type` is ignored.',
+  access: { secret: 'upload' },
+  parameters: [
+    {
+      in: 'path',
+      name: 'path',
+      description: 'Name of the file.',
+      schema: { type: 'string' },
+      required: true,
+    },
+  ],
+  query: QUERY,
+  bodies: { 'application/octet-stream': FILE_BYTES },
+  responses: RECORDS,
+  problems: ['400 bad_path', '415 unsupported_media_type', ...STORED],
+  audit: 'file.upload',
+  examples: [
+    {
+      id: 'photo',
+      summary: 'A photo',
+      parameters: { path: 'photo.jpg' },
+      body: 'photo.jpg',
+      status: 200,
+      response: [EXAMPLE_RECORD],
+    },
+  ],
+
+  async handle(
+    { limits, receive, upload }: Services,
+    { req, res, caller, params: { name = '' }, query: { path } },
+  ) {
+    const { client } = caller
+    const folder = folderWithin(path, caller)
+    await consumeRateLimit(req, res, { limits, limited: 'upload', client })
+    await receive(req, res, {
+      grant: caller,
+      caller: trustedCallerOf(req),
+      as: 'file',
+      name,
+      maxFiles: 1,
+      store: (arriving) => upload({ client, folder, ...arriving }),
+    })
+    return undefined
+  },
+})
+
+/** Uploads with a secret: a form, a file of another server, and a file as the body. */
+export const UPLOADS = [uploadFiles, uploadFromUrl, uploadFile]
+
+async function storeRemote(
+  { req, res }: { req: Request; res: Response },
+  { url, name, path, requested }: RemoteUploadBody,
+  {
+    caller: grant,
+    limits,
+    remoteUpload: store,
+    eager,
+    respondStored,
+    signal,
+  }: Services & { caller: Grant; signal: AbortSignal },
+): Promise<void> {
+  const { client } = grant
+  const folder = folderWithin(path, grant)
+  await consumeRateLimit(req, res, { limits, limited: 'fetch', client })
+  const check = (format: Format) => eager.check(grant, format, requested.transforms ?? [])
+  const annotations = () => requested.annotations
+  const stored = await store({ client, asker: 'secret', url, name, folder, check, annotations, signal })
+  noteStored(req, [stored])
+  await respondStored(res, { grant, caller: trustedCallerOf(req), stored: [stored], requested, signal })
+}
