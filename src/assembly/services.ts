@@ -45,6 +45,8 @@ import { credentialsFile, openAppKeys } from './first-client.ts'
 import { type Backends, openBackends } from './storage/backends.ts'
 import { openUploads } from './uploads.ts'
 
+silenceNodeWarning()
+
 /** The adapters that store files and their state. */
 export interface Storage {
   buckets: Buckets
@@ -78,7 +80,6 @@ const COUNT_EVERY_MS = 5000
  * @throws DataDirError when another process holds the data folder
  */
 export async function openServices(options: ServicesOptions) {
-  silenceNodeWarning()
   const backends = await openBackends({ ...options, deliveryLog: deliveryLogLimits(options) })
   try {
     return await buildServices(backends, options)

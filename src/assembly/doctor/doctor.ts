@@ -10,6 +10,8 @@ import { checkFonts, checkImages, checkMedia, checkOffice } from './media.ts'
 import { checkMemory } from './memory.ts'
 import { checkRedis } from './redis.ts'
 
+silenceNodeWarning()
+
 /** What the checks need. */
 export interface DoctorOptions {
   /** Default: the environment of this process. */
@@ -34,7 +36,6 @@ export async function* examine({
   now = Date.now,
   node = process.versions.node,
 }: DoctorOptions): AsyncGenerator<Checkup> {
-  silenceNodeWarning()
   yield checkupOf('Node', checkNode(node))
   const { config, findings } = await checkConfiguration({ environment, root })
   yield checkupOf('configuration', findings)
