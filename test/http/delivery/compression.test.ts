@@ -5,6 +5,7 @@ import { tone } from '../../support/media/sounds.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 const LINE = '<rect x="12" y="30" width="400" height="20" fill="#0f766e"/>\n'
 const SVG = Buffer.from(
@@ -31,6 +32,8 @@ onEveryBackend('a text for clients that accept an encoding', (start) => {
       expect(body.length).to.be.below(SVG.length / 10)
       expect(brotliDecompressSync(body).equals(SVG)).to.equal(true)
     }
+    // The copy is stored after the first response.
+    await settled(service)
     const copies = (await service.objects()).filter((name) => name.includes(`${record.s3PathOriginal}_`))
     expect(copies.map((name) => name.slice(name.indexOf(record.s3PathOriginal)))).to.deep.equal([
       `${record.s3PathOriginal}_br`,
