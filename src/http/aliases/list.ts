@@ -4,7 +4,7 @@ import type { ListAliases } from '../../service/aliases/list.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
-import { cursorOf, positionOf } from '../files/cursor.ts'
+import { cursorOf, nextCursor, positionOf } from '../files/cursor.ts'
 import { folderIn } from '../files/list.ts'
 import { ALIAS_EXAMPLE, listedAlias, listedToWire } from './alias.ts'
 
@@ -21,7 +21,7 @@ const aliasList = named(
   z
     .object({
       aliases: z.array(listedAlias),
-      cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
+      cursor: nextCursor,
     })
     .describe('A page of a list of aliases.'),
 )
@@ -49,7 +49,7 @@ export const listAliases = endpoint({
     const { client } = caller
     const prefix = folderIn(query.prefix)
     const place = { ...caller, sort: `aliases in ${prefix}`, key: cursorKey }
-    const after = query.cursor === undefined ? undefined : positionOf(query.cursor, place)
+    const after = positionOf(query.cursor, place)
     const folder = commonFolder(prefix, caller.folder ?? '')
     const { aliases: found, next } =
       folder === undefined
@@ -57,7 +57,7 @@ export const listAliases = endpoint({
         : await list({ client, folder, after, limit: query.limit, signal })
     const page: z.input<typeof aliasList> = {
       aliases: found.map(({ name, ...version }) => listedToWire(name, version, { client, baseUrl })),
-      cursor: next === undefined ? null : cursorOf(next, place),
+      cursor: cursorOf(next, place),
     }
     return { json: page }
   },

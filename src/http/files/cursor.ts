@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Grant } from '../../core/clients/grant.ts'
 import { badParameter } from '../../core/problem.ts'
 import { seal, unseal } from '../../core/signing/seal.ts'
@@ -9,13 +10,21 @@ export interface CursorPlace extends Pick<Grant, 'client' | 'folder'> {
   key: Buffer
 }
 
-/** Encodes a position in a list. Sealed, since the position may contain the path of a file outside the scope of the secret. */
-export function cursorOf(position: string, { key, ...place }: CursorPlace): string {
-  return seal(position, { key, place: placeOf(place) })
+/** The member of a page that has its {@link cursorOf}. */
+export const nextCursor = z.string().nullable().describe('Cursor of the next page; null on the last page.')
+
+/**
+ * Encodes a position in a list. Sealed, since the position may contain the path of a file outside the scope of the secret.
+ *
+ * @param position undefined after the last page
+ */
+export function cursorOf(position: string | undefined, { key, ...place }: CursorPlace): string | null {
+  return position === undefined ? null : seal(position, { key, place: placeOf(place) })
 }
 
-/** Decodes a cursor. @throws Problem 400 for an invalid cursor, or one of another list */
-export function positionOf(cursor: string, { key, ...place }: CursorPlace): string {
+/** Decodes a cursor; undefined for the first page. @throws Problem 400 for an invalid cursor, or one of another list */
+export function positionOf(cursor: string | undefined, { key, ...place }: CursorPlace): string | undefined {
+  if (cursor === undefined) return undefined
   try {
     return unseal(cursor, { key, place: placeOf(place) })
   } catch {

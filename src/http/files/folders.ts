@@ -4,7 +4,7 @@ import type { ListFolders } from '../../service/files/folders.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
-import { cursorOf, positionOf } from './cursor.ts'
+import { cursorOf, nextCursor, positionOf } from './cursor.ts'
 import { folderIn } from './list.ts'
 
 /** The services that handle these requests. */
@@ -31,7 +31,7 @@ const folderList = named(
   z
     .object({
       folders: z.array(folder),
-      cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
+      cursor: nextCursor,
     })
     .describe('A page of a list of folders.'),
 )
@@ -65,13 +65,13 @@ export const listFolders = endpoint({
       client: caller.client,
       parent,
       scope: caller.folder ?? '',
-      after: cursor === undefined ? undefined : positionOf(cursor, place),
+      after: positionOf(cursor, place),
       limit,
       signal,
     })
     const page: z.input<typeof folderList> = {
       folders: folders.map(({ folder: path, ...counts }) => ({ name: folderName(path), path, ...counts })),
-      cursor: next === undefined ? null : cursorOf(next, place),
+      cursor: cursorOf(next, place),
     }
     return { json: page }
   },

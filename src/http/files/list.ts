@@ -14,7 +14,7 @@ import { named } from '../endpoint/named.ts'
 import { day, flag, oneOf, pageOf, type QueryParameter, text } from '../endpoint/query.ts'
 import { fileToWire } from '../wire/file-details.ts'
 import { file } from '../wire/record.ts'
-import { cursorOf, positionOf } from './cursor.ts'
+import { cursorOf, nextCursor, positionOf } from './cursor.ts'
 import { type FileServices, placeOf } from './file.ts'
 
 /** The services that handle these requests. */
@@ -45,7 +45,7 @@ const fileList = named(
   z
     .object({
       files: z.array(file),
-      cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
+      cursor: nextCursor,
       total: z.int().describe('Number of files in all pages. Only with `count=1`.').optional(),
     })
     .describe('A page of a list of files.'),
@@ -105,7 +105,7 @@ export const listFiles = endpoint({
       })
     const prefix = folderIn(query.prefix)
     const place = { ...caller, sort: `${order.direction} ${order.by}`, key: cursorKey }
-    const after = cursor === undefined ? undefined : positionOf(cursor, place)
+    const after = positionOf(cursor, place)
     const common = commonFolder(prefix, caller.folder ?? '')
     // A secret for a subfolder sees no file of the folder itself.
     const folder = isDirect && common !== prefix ? undefined : common
@@ -118,7 +118,7 @@ export const listFiles = endpoint({
     const total = query.count ? await count({ client, state, isDirect, folder, signal }) : undefined
     const page: z.input<typeof fileList> = {
       files: files.map((one) => fileToWire(one, placeOf(caller, services))),
-      cursor: next === undefined ? null : cursorOf(next, place),
+      cursor: cursorOf(next, place),
       ...(total === undefined ? {} : { total }),
     }
     return { json: page }

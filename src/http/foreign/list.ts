@@ -5,7 +5,7 @@ import type { ListForeign } from '../../service/foreign/list.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
-import { cursorOf, positionOf } from '../files/cursor.ts'
+import { cursorOf, nextCursor, positionOf } from '../files/cursor.ts'
 
 /** The services that handle these requests. */
 export interface Services {
@@ -37,7 +37,7 @@ const foreignList = named(
   z
     .object({
       objects: z.array(foreignObject),
-      cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
+      cursor: nextCursor,
     })
     .describe('A page of a list of objects of other systems.'),
 )
@@ -66,7 +66,7 @@ const listForeignObjects = endpoint({
     const { client, folder = '' } = caller
     const { prefix = '', cursor, limit } = query
     const place = { ...caller, sort: 'foreign', key: cursorKey }
-    const after = cursor === undefined ? undefined : positionOf(cursor, place)
+    const after = positionOf(cursor, place)
     const { objects, next } = await listForeign({ client, prefix, folder, after, limit, signal })
     const page: z.input<typeof foreignList> = {
       objects: objects.map(({ key, size, changedAt }) => ({
@@ -75,7 +75,7 @@ const listForeignObjects = endpoint({
         size,
         changedAt: changedAt.toISOString(),
       })),
-      cursor: next === undefined ? null : cursorOf(next, place),
+      cursor: cursorOf(next, place),
     }
     return { json: page }
   },

@@ -8,6 +8,7 @@ import { listed } from '../../core/text/listed.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { A_TIME, instant as instantInQuery, matching, oneOf, pageOf, text } from '../endpoint/query.ts'
+import { nextCursor } from '../files/cursor.ts'
 import { instant } from '../wire/record.ts'
 import { receiver, statusOfResponse, viewOf, type WebhookServices } from './webhook.ts'
 
@@ -46,7 +47,7 @@ const deliveryList = named(
   z
     .object({
       deliveries: z.array(webhookDelivery),
-      cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
+      cursor: nextCursor,
     })
     .describe('A page of deliveries, the latest events first.'),
 )
