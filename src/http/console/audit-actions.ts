@@ -64,16 +64,10 @@ function actionOf(req: Request): string | undefined {
   return own?.session ? (audited?.action ?? endpoint?.audit) : undefined
 }
 
-function routeOf(req: Request): string {
-  return `${req.method} ${req.route?.path}`
-}
-
-/** The client whose data was changed. */
+/** The client whose data was changed. A new client is not in the path. */
 function clientOf(req: Request): string | undefined {
-  const route = routeOf(req)
   const { clientId, audited, endpoint } = stateOf(req)
-  if (route === 'POST /v1/clients') return audited?.target
-  return endpoint?.isOfOperator ? paramsOf(req).id : clientId
+  return endpoint?.isOfOperator ? (paramsOf(req).id ?? audited?.target) : clientId
 }
 
 /** What the path names: the most specific part of it. */
