@@ -10,7 +10,7 @@ export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Memb
  * What a request has to prove: the secret of a client; a session of the operator, or either of both; the token of the metrics; a signature, if the
  * client requires signed URLs; the link in its path; the cookie of a session of the console; or nothing.
  */
-export type Access =
+export type DocumentedAccess =
   | 'secret'
   | 'admin'
   | 'operator or secret'
@@ -79,7 +79,7 @@ export interface Endpoint {
   tag: Tag
   summary: string
   description?: string
-  access: Access
+  access: DocumentedAccess
   /** Parameters of the path may be left out: those of {@link PATH_PARAMETERS} are added by name. */
   parameters?: readonly Parameter[]
   /** The request body by media type. */

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { Access, Content, Endpoint, Example, Parameter, Success } from '../endpoint.ts'
+import type { Content, DocumentedAccess, Endpoint, Example, Parameter, Success } from '../endpoint.ts'
 import { HEADERS, type HeaderName } from '../headers.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { PATH_PARAMETERS } from '../parameters.ts'
@@ -8,7 +8,7 @@ import { schemaRef } from './schemas.ts'
 import type { SharedParts } from './shared.ts'
 
 const PROBLEM = 'application/problem+json'
-const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
+const SECURITY: Readonly<Record<DocumentedAccess, readonly JsonSchema[]>> = {
   secret: [{ secret: [] }, { session: [] }],
   admin: [{ admin: [] }, { session: [] }],
   'operator or secret': [{ admin: [] }, { secret: [] }, { session: [] }],
@@ -20,7 +20,7 @@ const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
 }
 
 /** What a request has to prove, for the description of an operation. */
-const ACCESS: Readonly<Record<Access, string>> = {
+const ACCESS: Readonly<Record<DocumentedAccess, string>> = {
   secret: 'Needs the secret of a client, or a session of the console.',
   admin: 'Needs the token of the operator, or the session of an owner of the console.',
   'operator or secret':
