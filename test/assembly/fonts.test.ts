@@ -83,4 +83,26 @@ describe('the scripts without a font', function () {
       await server.ended
     }
   })
+
+  it('are known of a file when the index was lost, from its record in the bucket', async () => {
+    const DATA_DIR = join(folder, 'lost')
+    const first = await startProcess({ env: { ...env, DATA_DIR } })
+    const { src } = await uploadOne(first, { name: 'a.svg', bytes: drawn('日本') })
+    first.child.kill('SIGTERM')
+    await first.ended
+    await rm(join(DATA_DIR, 'index'), { recursive: true })
+    const second = await startProcess({ env: { ...env, DATA_DIR } })
+    try {
+      await eventually(async () => {
+        const { status, headers } = await exchange(second, `${new URL(src).pathname}?w=20`)
+        expect([status, headers['x-sluice-transform']]).to.deep.equal([
+          200,
+          'drawn with boxes: no font for Chinese',
+        ])
+      })
+    } finally {
+      second.child.kill('SIGTERM')
+      await second.ended
+    }
+  })
 })
