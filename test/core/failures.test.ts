@@ -1,7 +1,18 @@
 import { expect } from 'chai'
-import { createFailures } from '../../src/core/budgets/failures.ts'
-import { unavailable, unusableAsset } from '../../src/core/problem.ts'
+import { createFailures, type Failures } from '../../src/core/budgets/failures.ts'
+import { Problem, type ProblemJson, unavailable, unusableAsset } from '../../src/core/problem.ts'
 import { notDecodable, takesTooLong } from '../../src/core/transform-problems.ts'
+import { usedHeap } from '../support/heap.ts'
+
+function refusalOf(failures: Failures, name: string): ProblemJson | undefined {
+  try {
+    failures.check(name)
+    return undefined
+  } catch (error) {
+    if (error instanceof Problem) return error.toJSON()
+    throw error
+  }
+}
 
 describe('failed transformations', () => {
   it('are remembered for an hour, and the same work fails at once until then', () => {
@@ -11,7 +22,7 @@ describe('failed transformations', () => {
     failures.remember('one', problem)
     expect(() => failures.check('two')).to.not.throw()
     clock = 3_599_999
-    expect(() => failures.check('one')).to.throw(problem)
+    expect(refusalOf(failures, 'one')).to.deep.equal(problem.toJSON())
     clock = 3_600_000
     expect(() => failures.check('one')).to.not.throw()
   })
@@ -47,12 +58,40 @@ describe('failed transformations', () => {
     expect(() => failures.check('one')).to.not.throw()
   })
 
-  it('are limited to the last 10000', () => {
+  it('are limited to the last ones that fit in 4 MB, whatever their names are', () => {
     const failures = createFailures()
     const problem = notDecodable('expected an image')
-    for (let i = 0; i <= 10_000; i += 1) failures.remember(`${i}`, problem)
-    expect(() => failures.check('0')).to.not.throw()
-    expect(() => failures.check('1')).to.throw(problem)
-    expect(() => failures.check('10000')).to.throw(problem)
+    const before = usedHeap()
+    const nameOf = (i: number) => `${i} ${'x'.repeat(4000)}`
+    for (let i = 0; i <= 5000; i += 1) failures.remember(nameOf(i), problem)
+    expect(() => failures.check(nameOf(0))).to.not.throw()
+    expect(refusalOf(failures, nameOf(4990))).to.deep.equal(problem.toJSON())
+    expect(usedHeap() - before).to.be.below(6_000_000)
+  })
+
+  it('are plain data: nothing that their errors have seen stays alive', () => {
+    const failures = createFailures()
+    const before = usedHeap()
+    for (let i = 0; i < 100; i += 1)
+      failures.remember(
+        `${i}`,
+        notDecodable(
+          'expected an image',
+          Object.assign(new Error('seen'), { bytes: Array.from({ length: 20_000 }, Math.random) }),
+        ),
+      )
+    expect(refusalOf(failures, '99')).to.not.equal(undefined)
+    expect(usedHeap() - before).to.be.below(2_000_000)
+  })
+
+  it('are removed when they have expired, and those of timeouts an hour later', () => {
+    let clock = 0
+    const failures = createFailures(() => clock)
+    const before = usedHeap()
+    for (let i = 0; i < 1500; i += 1) failures.remember(`${i} ${'x'.repeat(1000)}`, notDecodable(`${i}`))
+    expect(usedHeap() - before).to.be.above(1_000_000)
+    clock = 3_600_001
+    failures.remember('another', notDecodable('expected an image'))
+    expect(usedHeap() - before).to.be.below(500_000)
   })
 })

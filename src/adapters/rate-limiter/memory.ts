@@ -1,8 +1,35 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { LRUCache } from 'lru-cache'
+import { type IRateLimiterOptions, RateLimiterMemory } from 'rate-limiter-flexible'
 import type { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import { withVerdicts } from './verdicts.ts'
 
+// A count takes 400 bytes, with its timer. Whoever has more addresses is not slowed down by the loss of one.
+const COUNTS_AT_MOST = 50_000
+
+/** The limiter of the package, which forgets the counts that were not changed for the longest time. */
+export class BoundedMemory extends RateLimiterMemory {
+  readonly #keys: LRUCache<string, true>
+
+  constructor(options: IRateLimiterOptions, { most = COUNTS_AT_MOST } = {}) {
+    super(options)
+    this.#keys = new LRUCache<string, true>({
+      max: most,
+      dispose: (_, key, reason) => void (reason === 'evict' && this.delete(key)),
+    })
+  }
+
+  override consume(key: string | number, ...others: [points?: number, options?: Record<string, unknown>]) {
+    this.#keys.set(String(key), true)
+    return super.consume(key, ...others)
+  }
+
+  override penalty(key: string | number, ...others: [points?: number, options?: Record<string, unknown>]) {
+    this.#keys.set(String(key), true)
+    return super.penalty(key, ...others)
+  }
+}
+
 /** Counts in the memory of this process. A restart resets the counts. */
 export function memoryRateLimiter({ points, seconds }: { points: number; seconds: number }): RateLimiter {
-  return withVerdicts(new RateLimiterMemory({ points, duration: seconds }), { points, seconds })
+  return withVerdicts(new BoundedMemory({ points, duration: seconds }), { points, seconds })
 }

@@ -1,6 +1,7 @@
-import { RateLimiterMemory, RateLimiterRedis, RLWrapperTimeouts } from 'rate-limiter-flexible'
+import { RateLimiterRedis, RLWrapperTimeouts } from 'rate-limiter-flexible'
 import type { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import type { RedisConnection } from '../redis/connection.ts'
+import { BoundedMemory } from './memory.ts'
 import { withVerdicts } from './verdicts.ts'
 
 // Maximum delay of a request while Redis does not respond, until the connection is recognized as dead.
@@ -24,7 +25,7 @@ export function redisRateLimiter(
     }),
     timeoutMs: PATIENCE_MS,
     // On the wrapper, not on the inner limiter: that one would consume a second point after a timeout, when its command fails.
-    insuranceLimiter: new RateLimiterMemory(limit),
+    insuranceLimiter: new BoundedMemory(limit),
   })
   return withVerdicts(limiter, { points, seconds })
 }

@@ -1,5 +1,6 @@
-import { Problem } from '../problem.ts'
+import { Problem, type ProblemJson } from '../problem.ts'
 import { EMPTY, TOO_SLOW } from '../transform-problems.ts'
+import { boundedCache } from './bounded-cache.ts'
 
 /** Remembers transformations that failed permanently, so that a broken file costs its work once. */
 export interface Failures {
@@ -13,45 +14,61 @@ export interface Failures {
   remember(name: string, error: unknown): void
 }
 
-const REMEMBERED = 10_000
+const MAX_BYTES = 4_000_000
 const FOR_MS = 60 * 60_000
 // Time limits use the wall clock. On a busy machine an audio file can exceed one, so the first time must not cost an
 // hour.
 const SLOW_FOR_MS = 60_000
+const PURGED_EVERY_MS = 60_000
 
 interface Failure {
-  problem: Problem
+  /** Plain data: an error keeps its stack with everything in it alive, the request and the bytes of the file too. */
+  problem: ProblemJson
   forMs: number
   until: number
 }
 
 /**
- * Remembers up to 10,000 failures in the memory of this process, each for up to an hour. A change of limits needs a
- * restart, which clears them.
+ * Remembers failures in the memory of this process, each for up to an hour, in up to 4 MB: about 4,000. A change of limits
+ * needs a restart, which clears them.
  *
  * @param now milliseconds since 1970
  */
 export function createFailures(now: () => number = Date.now): Failures {
-  const failures = new Map<string, Failure>()
+  const failures = boundedCache<Failure>({
+    maxBytes: MAX_BYTES,
+    bytesOf: ({ problem }) => 2 * JSON.stringify(problem).length,
+  })
+  let purgedAt = now()
+
+  /** A timeout that has ended still makes the next one longer. */
+  function purge(): void {
+    if (now() - purgedAt < PURGED_EVERY_MS) return
+    purgedAt = now()
+    for (const [name, { problem, until }] of failures.entries())
+      if (now() > until + (isSlow(problem) ? FOR_MS : 0)) failures.delete(name)
+  }
+
   return {
     check(name) {
       const known = failures.get(name)
-      if (known && known.until > now()) throw known.problem
+      if (known && known.until > now()) throw Problem.fromJSON(known.problem)
     },
     remember(name, error) {
       if (!(error instanceof Problem) || error.status !== 422 || error.members.param !== undefined) return
       if (error.members.reason === EMPTY) return
-      const isSlow = error.members.reason === TOO_SLOW
-      const before = failures.get(name)
+      const before = failures.peek(name)
       // Each caller that waited for the same work reports its failure.
-      if (isSlow && before && before.until > now()) return
-      const forMs = isSlow ? afterSlow(before, now()) : FOR_MS
-      failures.delete(name)
-      failures.set(name, { problem: error, forMs, until: now() + forMs })
-      const [oldest] = failures.keys()
-      if (failures.size > REMEMBERED && oldest !== undefined) failures.delete(oldest)
+      if (isSlow(error) && before && before.until > now()) return
+      const forMs = isSlow(error) ? afterSlow(before, now()) : FOR_MS
+      failures.set(name, { problem: error.toJSON(), forMs, until: now() + forMs })
+      purge()
     },
   }
+}
+
+function isSlow({ members }: Pick<ProblemJson, 'members'>): boolean {
+  return members?.reason === TOO_SLOW
 }
 
 /** How long to remember a timeout, given the previous one. */

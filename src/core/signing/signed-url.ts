@@ -21,7 +21,8 @@ export type SignedUrl =
   | { state: 'signed'; version: number; until?: number }
   | { state: 'unsigned' | 'invalid' | 'expired' }
 
-const SIGNATURE_WORD = 's'
+/** The parameter of a signature. */
+export const SIGNATURE_WORD = 's'
 const EXPIRY_WORD = 'exp'
 const SIGNATURE = /^(?<version>\d{1,9})\.(?<mac>[\w-]{43})$/
 const SEGMENT = /^s--(?<version>\d{1,9})\.(?<until>\d{0,10})\.(?<mac>[\w-]{43})--$/

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { LRUCache } from 'lru-cache'
 import sharp, { type Metadata } from 'sharp'
+import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import { type Asset, assetFromBytes, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
@@ -13,6 +13,8 @@ import { ISO_GAIN_MAP_SEGMENT } from './gain-map/jpeg.ts'
 // Enough to read the size of nearly every file. Smaller files are read once, and wait in memory for their turn. Less than the
 // blocks that glibc maps separately, whose pages would be new for each image: see scripts/node.sh.
 const HEADER_BYTES = 120 * 1024
+// Its members, which are numbers and short texts.
+const HEADER_OBJECT_BYTES = 1000
 // The first box of an AVIF.
 const BRANDS_BYTES = 256
 
@@ -26,7 +28,7 @@ export interface HeadedImage {
 /** Facts about an image that need no decoding. */
 export type ImageHeader = Omit<
   Metadata,
-  'exif' | 'iptc' | 'xmp' | 'xmpAsString' | 'icc' | 'comments' | 'gainMap'
+  'exif' | 'iptc' | 'xmp' | 'xmpAsString' | 'icc' | 'comments' | 'gainMap' | 'tifftagPhotoshop'
 > & {
   hasProfile: boolean
   /** Of a JPEG or AVIF. From the start of a file alone it is not certain. */
@@ -34,7 +36,11 @@ export type ImageHeader = Omit<
 }
 
 // The header of an image is needed before its turn and again when the turn has come, and most images have several sizes.
-const known = new LRUCache<string, ImageHeader>({ max: 1000 })
+const known = boundedCache<ImageHeader>({
+  maxBytes: 2_000_000,
+  // The durations of the frames of an animation.
+  bytesOf: ({ delay = [] }) => HEADER_OBJECT_BYTES + 8 * delay.length,
+})
 
 /**
  * Reads the header of an image, from the cache or from as many bytes as necessary.
@@ -112,7 +118,7 @@ export async function headerIn(
     failOn: failOn({ truncated }),
   }).metadata()
   // The members that are left out may have megabytes.
-  const { exif, iptc, xmp, xmpAsString, comments, icc, gainMap, ...header } = metadata
+  const { exif, iptc, xmp, xmpAsString, comments, icc, gainMap, tifftagPhotoshop, ...header } = metadata
   const hasGainMap = await announcesGainMap(input, metadata)
   return { ...header, hasProfile: icc !== undefined, hasGainMap }
 }

@@ -36,6 +36,11 @@ export interface HotName {
   headers: IncomingHttpHeaders
 }
 
+/** Under a target: what its responses depend on, so that each has a name of its own. */
+interface Varying {
+  variesBy: readonly Preference[]
+}
+
 /** Responses with stored files, in memory: small files completely, large ones without their bytes. */
 export interface HotCache {
   /** False when nothing is cached. */
@@ -61,6 +66,10 @@ export const HOT_MAX_BODY_BYTES = 256 * 1024
 
 // Headers, names and the objects around them.
 const OVERHEAD_BYTES = 2048
+// Of a target whose responses depend on request headers.
+const MARKER_BYTES = 400
+// Longer names are hardly requested again: campaigns and scanners make them.
+const NAME_MAX_LENGTH = 1000
 // A request that began before as many other changes is too old to be added.
 const RECENT_CHANGES = 10_000
 
@@ -80,19 +89,20 @@ export function createHotCache({
 }): HotCache {
   /** The names of entries, by client and original. */
   const namesByFile = new Map<string, Set<string>>()
-  const entries = new LRUCache<string, HotResponse>({
+  const entries = new LRUCache<string, HotResponse | Varying>({
     maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ body, path }, name) =>
-      (body?.length ?? 0) + OVERHEAD_BYTES + 2 * (name.length + path.length),
-    dispose(response, name) {
-      const file = fileOf(response.source)
+    sizeCalculation(entry, name) {
+      if ('variesBy' in entry) return MARKER_BYTES + 2 * name.length
+      return (entry.body?.length ?? 0) + OVERHEAD_BYTES + 2 * (name.length + entry.path.length)
+    },
+    dispose(entry, name) {
+      if ('variesBy' in entry) return
+      const file = fileOf(entry.source)
       const names = namesByFile.get(file)
       names?.delete(name)
       if (names?.size === 0) namesByFile.delete(file)
     },
   })
-  /** What the response depends on, by target. Absent for one that depends on the target alone. */
-  const varying = new LRUCache<string, readonly Preference[]>({ max: 100_000 })
 
   // The number of changes so far, and the last change of each file among the recent ones.
   let count: HotState = 0
@@ -115,7 +125,7 @@ export function createHotCache({
         const file = fileOf({ clientId: ref.clientId, original: ref.key })
         note(file)
         for (const name of [...(namesByFile.get(file) ?? [])])
-          if (derivative === undefined || entries.peek(name)?.source.derivative === derivative)
+          if (derivative === undefined || derivativeOf(entries.peek(name)) === derivative)
             entries.delete(name)
       },
       missed() {
@@ -125,19 +135,16 @@ export function createHotCache({
       },
     })
 
-  const nameOf = ({ target, headers }: HotName, variesBy: readonly Preference[]) =>
+  const nameOf = ({ target, headers }: HotName, { variesBy }: Varying) =>
     `${target}\n${JSON.stringify(onlyPreferences(preferencesOf(headers), variesBy))}`
-
-  function findVarying(name: HotName): HotResponse | undefined {
-    const variesBy = varying.get(name.target)
-    return variesBy && entries.get(nameOf(name, variesBy))
-  }
 
   return {
     isEnabled: maxBytes > 0,
     find(name) {
-      const found = entries.get(name.target) ?? findVarying(name)
-      return found && now() < changes.knownUntil() ? found : undefined
+      const first = entries.get(name.target)
+      const found = first && 'variesBy' in first ? entries.get(nameOf(name, first)) : first
+      if (!found || 'variesBy' in found) return undefined
+      return now() < changes.knownUntil() ? found : undefined
     },
     state: () => count,
     add(name, response, { state, variesBy }) {
@@ -145,19 +152,23 @@ export function createHotCache({
       const file = fileOf(response.source)
       if (state < forgottenUntil || state < (lastChanges.get(file) ?? 0)) return
       const varies = variesBy.length > 0
-      const key = varies ? nameOf(name, variesBy) : name.target
-      if (varies) varying.set(name.target, variesBy)
+      const key = varies ? nameOf(name, { variesBy }) : name.target
+      if (key.length > NAME_MAX_LENGTH) return
+      if (varies) entries.set(name.target, { variesBy })
       entries.set(key, response)
       if (!entries.has(key)) return
       const names = namesByFile.get(file) ?? new Set()
       namesByFile.set(file, names.add(key))
     },
     remove(name) {
-      entries.delete(name.target)
-      const variesBy = varying.get(name.target)
-      if (variesBy) entries.delete(nameOf(name, variesBy))
+      const first = entries.peek(name.target)
+      entries.delete(first && 'variesBy' in first ? nameOf(name, first) : name.target)
     },
   }
+}
+
+function derivativeOf(entry: HotResponse | Varying | undefined): ObjectKey | undefined {
+  return entry && 'source' in entry ? entry.source.derivative : undefined
 }
 
 function fileOf({ clientId, original }: { clientId: FileRef['clientId']; original: ObjectKey }): string {

@@ -18,6 +18,7 @@ import { sendPieces, sendWhole } from '../readers/send-pieces.ts'
 import { clientGone } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import type { HotCache, HotResponse } from './cache.ts'
+import { createHotTarget } from './hot-target.ts'
 
 /** The dependencies of {@link hotPath}. */
 export interface HotPathOptions {
@@ -33,6 +34,8 @@ export interface HotPathOptions {
   /** `inPortions`, for requests that read a file. */
   portions: RequestHandler
   concurrent: ConcurrentResponses
+  /** Names of query parameters that are ignored, in addition to the built-in ones. */
+  ignoredParams: readonly string[]
   /** Gives a request the properties of Express, such as `ip`. */
   asExpress(req: IncomingMessage): Request
 }
@@ -55,9 +58,10 @@ interface Answer {
 export function hotPath(options: HotPathOptions, next: RequestListener): RequestListener {
   const { cache, warnOfProxy, portions, concurrent, asExpress } = options
   if (!cache.isEnabled) return next
+  const hotTarget = createHotTarget(options.ignoredParams)
   return (req, res) => {
     if (!isPlain(req, res)) return next(req, res)
-    const name = { target: req.url ?? '', headers: req.headers }
+    const name = { target: hotTarget(req.url ?? ''), headers: req.headers }
     const found = cache.find(name)
     const answer = found && answerOf(req, found, options)
     if (answer === undefined) {

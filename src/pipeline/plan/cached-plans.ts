@@ -1,5 +1,5 @@
 import type { ClientRules } from '../../core/clients/rules/table.ts'
-import { Problem } from '../../core/problem.ts'
+import { Problem, type ProblemJson } from '../../core/problem.ts'
 import type { Plan, Planner } from './plan.ts'
 
 // About 3 MB: a plan with its key takes up to 3 KB. The oldest one is removed first.
@@ -8,12 +8,15 @@ const KEY_LENGTH_AT_MOST = 500
 
 const NO_RULES: ClientRules = {}
 
+/** A refusal is plain data: an error keeps its stack with everything in it alive, the request too. */
+type Attempt = { plan: Plan } | { refusal: ProblemJson }
+
 /**
  * The same planner, which remembers its last plans and its refusals of queries: a plan takes 15 µs. A plan depends on the query, the
  * format, the preferences and the rules of the client alone. Changed rules are another object, so their former plans are not found.
  */
 export function cachedPlans(plan: Planner): Planner {
-  const known = new Map<string, Plan | Problem>()
+  const known = new Map<string, Attempt>()
   const idsOfRules = new WeakMap<ClientRules, number>()
   let lastId = 0
 
@@ -23,11 +26,11 @@ export function cachedPlans(plan: Planner): Planner {
     return id
   }
 
-  function attempt(input: Parameters<Planner>[0]): Plan | Problem {
+  function attempt(input: Parameters<Planner>[0]): Attempt {
     try {
-      return plan(input)
+      return { plan: plan(input) }
     } catch (error) {
-      if (error instanceof Problem) return error
+      if (error instanceof Problem) return { refusal: error.toJSON() }
       throw error
     }
   }
@@ -45,7 +48,7 @@ export function cachedPlans(plan: Planner): Planner {
       if (known.size >= PLANS_AT_MOST && oldest !== undefined) known.delete(oldest)
       known.set(key, made)
     }
-    if (made instanceof Problem) throw made
-    return made
+    if ('refusal' in made) throw Problem.fromJSON(made.refusal)
+    return made.plan
   }
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
-import { LRUCache } from 'lru-cache'
 import type { Alias } from '../../core/aliases/alias.ts'
 import { aliasRecordKey } from '../../core/aliases/name.ts'
 import { parseAlias, serializeAlias } from '../../core/aliases/record.ts'
 import { withExclusiveLock } from '../../core/async/cross-process-mutex.ts'
+import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { Locks } from '../../core/ports/locks.ts'
@@ -35,7 +35,8 @@ export interface LockedAlias {
 
 // Long enough that a popular alias costs one read of the bucket per second, short compared with the lifetime in caches.
 const REUSED_MS = 1000
-const REUSED_MAX = 10_000
+const REUSED_MAX_BYTES = 5_000_000
+const ALIAS_BYTES = 1000
 // Time for a few requests to a slow S3 and to the index.
 const LIMIT_MS = 15_000
 
@@ -48,8 +49,9 @@ export function createAliasRecords({
   locks: Locks
   now?: () => number
 }): AliasRecords {
-  const reads = new LRUCache<string, { begunAt: number; alias: Promise<Alias | undefined> }>({
-    max: REUSED_MAX,
+  const reads = boundedCache<{ begunAt: number; alias: Promise<Alias | undefined> }>({
+    maxBytes: REUSED_MAX_BYTES,
+    bytesOf: () => ALIAS_BYTES,
   })
   const placeOf = ({ id }: Client, name: string) => `${id} ${name}`
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
@@ -34,8 +34,10 @@ export interface SizeReader {
   signal: AbortSignal
 }
 
-// About 2 MB.
-const SIZES_AT_MOST = 10_000
+// About 10,000.
+const SIZES_MAX_BYTES = 5_000_000
+// A digest and two numbers.
+const SIZE_BYTES = 150
 
 /**
  * @param options.measure reads the size from the header. The header stays cached, so a render does not read it again
@@ -50,7 +52,7 @@ export function createOriginalSizes({
   measure: (source: Asset, signal: AbortSignal) => Promise<Size | undefined>
   look: Admission
 }): OriginalSizes {
-  const sizes = new LRUCache<string, KnownSize>({ max: SIZES_AT_MOST })
+  const sizes = boundedCache<KnownSize>({ maxBytes: SIZES_MAX_BYTES, bytesOf: () => SIZE_BYTES })
   const placeOf = (client: Client, key: ObjectKey) => `${client.id} ${key}`
   return {
     known: (client, key) => sizes.get(placeOf(client, key)),

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import { openWhole } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { Log } from '../../core/log.ts'
@@ -23,8 +23,8 @@ export type FindLateTruncation = (
   error: unknown,
 ) => Promise<FoundOriginal | undefined>
 
-// A file is read once, however many requests fail.
-const REMEMBERED = 10_000
+// A file that is complete is read once, however many requests fail.
+const REMEMBERED_BYTES = 2_000_000
 // During an outage of the bucket, each attempt to mark a file would fail.
 const DEFERRED_FOR_MS = 60_000
 
@@ -37,8 +37,9 @@ export function createFindLateTruncation({
   annotate: Annotate
   log: Log
 }): FindLateTruncation {
-  const looks = new LRUCache<string, Promise<FoundOriginal | undefined>>({ max: REMEMBERED })
-  const toDeferral = new LRUCache<string, true>({ max: REMEMBERED, ttl: DEFERRED_FOR_MS })
+  const underWay = new Map<string, Promise<FoundOriginal | undefined>>()
+  const complete = boundedCache<true>({ maxBytes: REMEMBERED_BYTES })
+  const deferred = boundedCache<true>({ maxBytes: REMEMBERED_BYTES, ttlMs: DEFERRED_FOR_MS })
 
   async function isTruncated(client: Client, { name, record }: FoundOriginal): Promise<boolean> {
     const watch = watchEnd(name.format)
@@ -63,15 +64,21 @@ export function createFindLateTruncation({
     if (!(error instanceof Problem) || error.members.reason !== BROKEN) return undefined
     if (error.members.param !== undefined || found.record.truncated) return undefined
     const name = `${client.id} ${found.record.sha256} ${found.name.key}`
-    if (toDeferral.has(name)) return undefined
-    const known = looks.get(name)
-    const looked = known ?? look(client, found)
-    if (!known) looks.set(name, looked)
-    return looked.catch((err) => {
-      looks.delete(name)
-      toDeferral.set(name, true)
-      log.warn({ err, client: client.id, key: found.name.key }, 'the end of an image could not be checked')
-      return undefined
-    })
+    if (complete.has(name) || deferred.has(name)) return undefined
+    const known = underWay.get(name)
+    if (known !== undefined) return known
+    const looked = look(client, found)
+      .then((marked) => {
+        if (!marked) complete.set(name, true)
+        return marked
+      })
+      .catch((err) => {
+        deferred.set(name, true)
+        log.warn({ err, client: client.id, key: found.name.key }, 'the end of an image could not be checked')
+        return undefined
+      })
+      .finally(() => underWay.delete(name))
+    underWay.set(name, looked)
+    return looked
   }
 }

@@ -1,3 +1,4 @@
+import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { Log } from '../../core/log.ts'
@@ -10,8 +11,8 @@ export interface NotedUses {
 }
 
 const EVERY_MS = 10 * 60_000
-// About 5 MB of names. When it is full, it is emptied, and uses are noted again.
-const REMEMBERED = 20_000
+// About 10,000 names. The use of one that was removed is noted again.
+const REMEMBERED_BYTES = 5_000_000
 
 export function createNotedUses({
   index,
@@ -22,13 +23,12 @@ export function createNotedUses({
   log: Log
   now?: () => number
 }): NotedUses {
-  const notedAt = new Map<string, number>()
+  const notedAt = boundedCache<number>({ maxBytes: REMEMBERED_BYTES })
   return {
     note(ref, derivative, { isHeld }) {
       const at = now()
       const name = `${ref.clientId} ${isHeld ? 'held' : ''} ${derivative}`
       if (at - (notedAt.get(name) ?? Number.NEGATIVE_INFINITY) < EVERY_MS) return
-      if (notedAt.size >= REMEMBERED) notedAt.clear()
       notedAt.set(name, at)
       index
         .noteUse(ref, derivative, { at, isHeld })

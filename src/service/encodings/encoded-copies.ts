@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import { type Asset, assetFromBytes, readAll, withLastModified } from '../../core/bytes/asset.ts'
 import { derivativeKey, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import type { Log } from '../../core/log.ts'
@@ -35,7 +35,7 @@ export function withEncodedCopies(
   },
 ): Deliveries {
   // Copies that would not be smaller than their source.
-  const useless = new LRUCache<string, true>({ max: 10_000 })
+  const useless = boundedCache<true>({ maxBytes: 2_000_000 })
 
   async function loadOrCreate(delivery: Delivery, request: EncodedRequest, encoding: Encoding) {
     const { stored, asset } = delivery

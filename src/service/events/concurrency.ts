@@ -76,6 +76,8 @@ export function createEventPlaces({ perTarget, hungMs, waitMs }: EventPlacesOpti
       } finally {
         signal.removeEventListener('abort', free)
         free()
+        // A target that is idle and responds is like one that was never called.
+        if (places.taken === 0 && places.hung === 0 && places.lastTurn <= Date.now()) targets.delete(target)
       }
     },
   }

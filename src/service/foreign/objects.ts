@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import { type Asset, readStart } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { Client } from '../../core/clients/client.ts'
@@ -24,8 +24,9 @@ export interface ForeignObject {
 /** Finds foreign objects. @throws Problem 400 for an invalid path, 404, 503 */
 export type FindForeign = (client: Client, path: string, signal: AbortSignal) => Promise<ForeignObject>
 
-// Detected types, of a few hundred bytes each.
-const REMEMBERED = 10_000
+// Detected types, of a few hundred bytes each: about 5,000.
+const REMEMBERED_BYTES = 5_000_000
+const TYPE_BYTES = 300
 
 export function createFindForeign({
   buckets,
@@ -34,7 +35,7 @@ export function createFindForeign({
   buckets: Buckets
   isForeign: IsForeign
 }): FindForeign {
-  const types = new LRUCache<string, SniffedType>({ max: REMEMBERED })
+  const types = boundedCache<SniffedType>({ maxBytes: REMEMBERED_BYTES, bytesOf: () => TYPE_BYTES })
 
   async function typeOf(asset: Asset, name: string, signal: AbortSignal): Promise<SniffedType> {
     if (asset.size === 0) return sniff(new Uint8Array(), name)

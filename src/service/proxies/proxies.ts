@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
+import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import { derivativeKey } from '../../core/files/object-key.ts'
 import { encodingOf, INFORMATION_VARIANT, isProxyVariant, proxyVariant } from '../../core/files/variant.ts'
 import type { Log } from '../../core/log.ts'
@@ -43,7 +43,7 @@ const MAX_WAITING = 100
 const PATIENCE_MS = 30_000
 const LOOK_EVERY_MS = 100
 // A proxy that could not be rendered or stored is not tried again for this time.
-const FAILED = { max: 10_000, ttl: 3_600_000 }
+const FAILED = { maxBytes: 2_000_000, ttlMs: 3_600_000 }
 // Most pictures are shown in one or two sizes. A proxy costs as much as it spares three to eight later derivatives: 30 ms for a small
 // one, 100 to 350 ms for a large one. So it is rendered when it would have been useful for the third time.
 const WORTH_FROM = 3
@@ -53,9 +53,9 @@ export function createProxies(options: ProxiesOptions): Proxies {
   const { index, buckets, derive, uses, plan: planOf, isBusy, log, patienceMs = PATIENCE_MS } = options
   // Small ones do not wait for idle time, nor for large ones that do.
   const [oneLarge, oneSmall] = [pLimit(1), pLimit(1)]
-  const failed = new LRUCache<string, true>(FAILED)
+  const failed = boundedCache<true>(FAILED)
   const underWay = new Map<string, Promise<void>>()
-  const wanted = new LRUCache<string, number>({ max: 10_000 })
+  const wanted = boundedCache<number>({ maxBytes: 5_000_000 })
   const stopping = new AbortController()
 
   async function idle(): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, type OriginalName, parseKey, remoteRecordKey } from '../../core/files/object-key.ts'
@@ -34,8 +34,8 @@ export interface RemoteMirror {
   keep(request: KeepRequest): Promise<OriginalName>
 }
 
-// Recently used originals, so that a delivery need not read the bucket. At most a kilobyte each.
-const REMEMBERED = 10_000
+// Recently used originals, so that a delivery need not read the bucket: about 10,000.
+const REMEMBERED_BYTES = 5_000_000
 // Time in addition to the fetch: for the last part of the upload, and the records.
 const STORE_MS = 60_000
 
@@ -60,7 +60,10 @@ export function createRemoteMirror({
   /** Time limit of a fetch. */
   timeoutMs: number
 }): RemoteMirror {
-  const remembered = new LRUCache<string, ObjectKey>({ max: REMEMBERED })
+  const remembered = boundedCache<ObjectKey>({
+    maxBytes: REMEMBERED_BYTES,
+    bytesOf: (key) => 2 * key.length,
+  })
 
   /** The original of a key, if it still exists. */
   async function originalOf(client: Client, key: string | undefined): Promise<OriginalName | undefined> {

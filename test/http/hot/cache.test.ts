@@ -4,6 +4,7 @@ import type { Client } from '../../../src/core/clients/client.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import type { FileChangeListener } from '../../../src/core/ports/index/file-changes.ts'
 import { createHotCache, type HotResponse } from '../../../src/http/hot/cache.ts'
+import { usedHeap } from '../../support/heap.ts'
 
 const ONE = storedKey('image/png/1111111111111111111111.png')
 const TWO = storedKey('image/png/2222222222222222222222.png')
@@ -131,6 +132,26 @@ describe('the hot cache', () => {
     const found = Array.from({ length: 20 }, (_, i) => i).filter((i) => cache.find(named(`/${i}`)))
     expect(found).to.have.length.within(8, 9)
     expect(found).to.include.members([0, 19])
+  })
+
+  it('counts also what the responses of a target depend on', () => {
+    const { cache } = cacheOf(100_000)
+    const before = usedHeap()
+    for (let i = 0; i < 20_000; i += 1)
+      cache.add(named(`/${i}?${'x'.repeat(900)}`), response(), { state: 0, variesBy: ['accept'] })
+    expect(usedHeap() - before).to.be.below(1_000_000)
+    expect(cache.find(named(`/19999?${'x'.repeat(900)}`))).to.not.equal(undefined)
+  })
+
+  it('does not remember names of more than 1000 characters', () => {
+    const { cache } = cacheOf()
+    for (const [target, accept] of [
+      [`/${'x'.repeat(1000)}`, ''],
+      ['/1', 'x'.repeat(1000)],
+    ] as const) {
+      cache.add(named(target, accept), response(), { state: 0, variesBy: ['accept'] })
+      expect(cache.find(named(target, accept))).to.equal(undefined)
+    }
   })
 
   it('adds nothing with 0 bytes', () => {

@@ -1,3 +1,4 @@
+import { boundedCache } from '../../../core/budgets/bounded-cache.ts'
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
 import type {
@@ -27,8 +28,8 @@ import { usesTable } from './uses.ts'
 
 // Names read at a time: about 100 kB.
 const PAGE = 1000
-// Originals whose number of derivatives is cached: about 1 MB.
-const MOST_COUNTED = 10_000
+// Of the cached numbers of derivatives: those of about 5,000 originals.
+const COUNTS_MAX_BYTES = 2_000_000
 
 type ListedEntry = Extract<OriginalEntry, { state: ListedState }>
 type Entry = OriginalEntry | DerivativeEntry
@@ -61,7 +62,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
 
   // LevelDB has no counts, and reading a thousand names takes a millisecond. So this caches an upper bound of the derivatives of
   // an original, by the beginning of their rows: the last count, plus all rows written since then.
-  const mostDerivatives = new Map<string, number>()
+  const mostDerivatives = boundedCache<number>({ maxBytes: COUNTS_MAX_BYTES })
 
   const originalRow = ({ clientId, key }: FileRef) => row('o', clientId, key)
   const derivativeRow = ({ clientId, key }: FileRef, derivative: string) =>
@@ -134,7 +135,6 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       const beginning = derivativeRow(ref, '')
       const atMost = mostDerivatives.get(beginning)
       if (atMost !== undefined && atMost < most) return true
-      if (mostDerivatives.size >= MOST_COUNTED) mostDerivatives.clear()
       // Most originals get their first derivative. No row has to be counted then: those in progress were counted when they began.
       if (atMost === undefined && most > 0 && (await uses.bytes(ref)).original === 0) {
         mostDerivatives.set(beginning, 0)

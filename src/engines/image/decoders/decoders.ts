@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedCache } from '../../../core/budgets/bounded-cache.ts'
 import { type Asset, assetFromBytes, readAll, readStart } from '../../../core/bytes/asset.ts'
 import { FORMATS, formatOfMediaType, isText } from '../../../core/media/formats.ts'
 import type { EngineContext } from '../../../core/plugin-api/plugin.ts'
@@ -70,7 +70,7 @@ export async function decoderOf(
 }
 
 // By SHA-256. Each transformation asks twice: for its forecast, and to open the file.
-const knownSequences = new LRUCache<string, boolean>({ max: 1000 })
+const knownSequences = boundedCache<boolean>({ maxBytes: 500_000 })
 
 async function isOfSequence(source: Asset, signal: AbortSignal): Promise<boolean> {
   const { sha256 } = source

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedCache } from '../../../core/budgets/bounded-cache.ts'
 import type { Asset } from '../../../core/bytes/asset.ts'
 import { joinedAsset } from '../../../core/bytes/joined-asset.ts'
 import type { Candidate, Findings } from './candidates.ts'
@@ -14,7 +14,7 @@ const MAX_TRIES = 8
 type Preview = Candidate & Pick<Findings, 'exifAt'>
 
 // By SHA-256, as most photos have several sizes.
-const known = new LRUCache<string, Preview>({ max: 1000 })
+const known = boundedCache<Preview>({ maxBytes: 500_000, bytesOf: () => 100 })
 
 /**
  * Finds the largest JPEG that a camera has stored in its RAW file, with the orientation and other facts of the photo.
