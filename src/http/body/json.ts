@@ -1,9 +1,16 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Request } from 'express'
+import pLimit from 'p-limit'
 import { Problem, tooLarge, unsupportedMediaType } from '../../core/problem.ts'
 import { isOfType } from '../request.ts'
 import { EXPECTED_SIZE, isOfFewValues } from './json-limits.ts'
 import { jsonErrorPlace } from './json-position.ts'
 import { watchRate } from './min-rate.ts'
+
+// Parsed in less than a millisecond. People write smaller bodies by hand, and look for their typing errors.
+const QUICK_BYTES = 64 * 1024
+// Larger bodies are parsed in different turns of the event loop, so that other requests are answered between them.
+const oneInTurn = pLimit(1)
 
 /**
  * Reads a request body as JSON in UTF-8. When it exceeds `maxBytes`, this fails at once, before the rest is received.
@@ -26,17 +33,22 @@ export async function jsonBody(
     unwatch = watchRate(req, minBytesPerSecond, reject)
   })
   const body = await Promise.race([wholeBody(req, maxBytes), tooSlow]).finally(unwatch)
+  if (body.length > QUICK_BYTES) await oneInTurn(() => nextTurn())
   if (!isOfFewValues(body)) throw badJson(`expected a JSON body of ${EXPECTED_SIZE} but received more`)
   try {
     return JSON.parse(utf8(body), withoutProto)
   } catch (error) {
     if (error instanceof Problem) throw error
     // The error of V8 quotes the body, which is neither for the log nor for the caller.
-    const place = jsonErrorPlace(utf8(body))
-    throw badJson(
-      `expected a JSON object as the body${place === undefined ? '' : ` but received invalid JSON: see ${place}`}`,
-    )
+    throw badJson(`expected a JSON object as the body${defectOf(body)}`)
   }
+}
+
+/** For a text that is JSON, which has a member of a wrong name: none. */
+function defectOf(body: Buffer): string {
+  if (body.length > QUICK_BYTES) return ' but received invalid JSON'
+  const place = jsonErrorPlace(utf8(body))
+  return place === undefined ? '' : ` but received invalid JSON: see ${place}`
 }
 
 function utf8(body: Buffer): string {

@@ -18,8 +18,8 @@ export interface Services {
 }
 
 const PATHS_MAX = 1000
-// Enough for a thousand of the longest paths, with four bytes per character, escaped.
-const BODY_MAX_BYTES = 4 * 1024 * 1024
+// A thousand of the longest keys: paths of 512 bytes. Escaped, Chinese takes two bytes for one.
+const BODY_MAX_BYTES = 1280 * 1024
 
 /** The outcome for a file that could not be changed. */
 export const failed = z
