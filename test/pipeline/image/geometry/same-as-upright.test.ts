@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import sharp from 'sharp'
+import sharp, { type Sharp } from 'sharp'
 import { assetOf, transformed } from '../transform.ts'
 
 const [WIDTH, HEIGHT] = [120, 70]
@@ -7,7 +7,7 @@ const MARK = 'image/png/7JAiMJ5xg1xH6JYSiPjo5R.png'
 
 // How the upright picture is stored, so that a viewer that follows its EXIF orientation shows it upright. See EXIF 2.32,
 // tag 0x0112.
-const STORED: Readonly<Record<number, (upright: sharp.Sharp) => sharp.Sharp>> = {
+const STORED: Readonly<Record<number, (upright: Sharp) => Sharp>> = {
   2: (upright) => upright.flop(),
   3: (upright) => upright.rotate(180),
   4: (upright) => upright.flip(),
