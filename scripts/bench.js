@@ -24,6 +24,9 @@ at a time. Takes six minutes. --only takes names of its table.
 npm run bench -- encoders  compares the settings of JPEG, WebP, AVIF and PNG: time, bytes and similarity. Takes ten
 minutes. --only takes the names of the formats.
 
+npm run bench -- bytes  compares the bytes and the look of derivatives with the settings of other programs, and
+counts those that are larger than their original. Takes two minutes.
+
 npm run bench -- videos  compares transcodes and thumbnails with ffmpeg alone. Takes 15 minutes. --only takes
 transcode, thumbnail.
 
@@ -42,7 +45,7 @@ files, derivatives, processes.
   --photo <file>      an image to use instead of generated ones
   --profile <folder>  stores a CPU profile of each run of Sluice there. Profiling slows it: ignore the figures`
 
-const GROUPS = ['works', 'images', 'videos', 'encoders', 'scale']
+const GROUPS = ['works', 'images', 'bytes', 'videos', 'encoders', 'scale']
 const ipxFolder = join(root, 'scripts/bench/ipx')
 const encodersFolder = join(root, 'scripts/bench/encoders')
 
@@ -67,7 +70,7 @@ await command(async () => {
   const [group = 'works', ...others] = positionals
   if (!GROUPS.includes(group) || others.length > 0) {
     const received = JSON.stringify(positionals.join(' '))
-    throw new Error(`expected images, videos, encoders, scale or nothing, received ${received}`)
+    throw new Error(`expected images, bytes, videos, encoders, scale or nothing, received ${received}`)
   }
   await alone(projectLock, async () => {
     await ensurePackages('scripts/bench')
@@ -76,7 +79,8 @@ await command(async () => {
   const { measure, names } = await benchOf(group)
   const options = checked(values, names)
   if (!values.quick && group === 'works') await alone(projectLock, () => ensurePeers(ipxFolder))
-  if (!values.quick && group === 'encoders') await alone(projectLock, () => ensurePeers(encodersFolder))
+  if (group === 'bytes' || (!values.quick && group === 'encoders'))
+    await alone(projectLock, () => ensurePeers(encodersFolder))
   if (!values.quick && group === 'scale') {
     await ensurePrograms({ 'redis-server': 'redis-server', wrk: 'wrk' }).catch(({ message }) => say(message))
   }
@@ -98,6 +102,10 @@ async function benchOf(group) {
   if (group === 'encoders') {
     const { benchEncoders, ENCODER_NAMES } = await import('./bench/encoders/bench.js')
     return { measure: async (options) => ({ text: await benchEncoders(options) }), names: ENCODER_NAMES }
+  }
+  if (group === 'bytes') {
+    const { benchBytes } = await import('./bench/bytes/bench.js')
+    return { measure: async (options) => ({ text: await benchBytes(options) }), names: [] }
   }
   if (group === 'videos') {
     const { benchVideos, VIDEO_WORK_NAMES } = await import('./bench/videos/bench.js')

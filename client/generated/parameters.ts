@@ -395,17 +395,25 @@ export interface BuiltInParameters {
    */
   format?: 'jpeg' | 'png' | 'webp' | 'avif' | 'tiff' | 'gif' | 'svg' | 'auto' | 'jpg' | 'tif' | 'mp4' | 'mov' | 'webm' | 'avi' | 'mp3' | 'm4a' | 'ogg' | 'opus' | 'wav' | 'flac' | 'json' | undefined
   /**
-   * image: Quality of jpeg, webp, avif, tiff. Default: 75, unless the operator sets another one. Takes an integer from 1 to 100.
+   * image: Quality of jpeg, webp, avif, tiff. With f=auto: that of WebP, or the quality with the same look. Default: 78 for jpeg, 75 for webp, 55 for avif, 78 for tiff. Takes an integer from 1 to 100.
    */
   q?: number | undefined
   /**
-   * image: Quality of jpeg, webp, avif, tiff. Default: 75, unless the operator sets another one. Takes an integer from 1 to 100. The same as `q`.
+   * image: Quality of jpeg, webp, avif, tiff. With f=auto: that of WebP, or the quality with the same look. Default: 78 for jpeg, 75 for webp, 55 for avif, 78 for tiff. Takes an integer from 1 to 100. The same as `q`.
    */
   quality?: number | undefined
   /**
    * image: Lossless WebP, AVIF or TIFF; PNG and GIF are always lossless. f=auto chooses a lossless format. Takes no value, 1 or 0.
    */
   lossless?: boolean | undefined
+  /**
+   * image: Number of colours of a PNG or GIF, in a palette. No effect on other formats. Takes an integer from 2 to 256.
+   */
+  colors?: number | undefined
+  /**
+   * image: Number of colours of a PNG or GIF, in a palette. No effect on other formats. Takes an integer from 2 to 256. The same as `colors`.
+   */
+  colours?: number | undefined
   /**
    * image: Maximum size of the output: the quality is lowered to reach it, to 1 at worst. No effect on PNG, GIF and lossless output. Takes an integer from 1 to 100000000 bytes.
    */

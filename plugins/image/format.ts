@@ -1,32 +1,41 @@
-import { accepts } from '../../src/core/media/accept.ts'
 import { IMAGE_OUTPUTS, isAnimated, isOffice, mayBeAnimated } from '../../src/core/media/formats.ts'
-import { searchQuality } from '../../src/core/media/quality-search.ts'
+import { PHOTO_FORMATS } from '../../src/core/media/photos.ts'
 import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
-import { badParameter, type Problem } from '../../src/core/problem.ts'
-import { notTransformable } from '../../src/core/transform-problems.ts'
+import { badParameter } from '../../src/core/problem.ts'
 import { checkEncoders, encoded, type OutputFormat, usualFormat } from './encoders.mts'
-
-type FormatName = OutputFormat | 'svg' | 'auto'
+import { SEARCH_MAX_PIXELS, withinBytes } from './max-bytes.mts'
+import {
+  bestAccepted,
+  type FormatName,
+  isAuto,
+  outputsOf,
+  smallOutputs,
+  transparentFormat,
+} from './output-format.mts'
+import { DEFAULT_QUALITIES, hasQuality, sameLook, WITH_QUALITY } from './quality.mts'
+import { smallest } from './smallest.mts'
+import { smallestAnimation } from './smallest-animation.mts'
 
 // Steps after which the gain map of the source still fits, in another size.
 const SCALING = ['image-orient', 'image-resize']
 
-const DEFAULT_QUALITY = 75
-// Above this quality, an output shows the compression of the smaller copy from which it would be rendered.
+// PNG and GIF have no quality.
+const LOSSLESS_QUALITY = 100
+// Above this quality of WebP, an output shows the compression of the smaller copy from which it would be rendered.
 const COPIES_MAX_QUALITY = 90
+const WITH_PALETTE = ['png', 'gif']
 // These formats have pages, and so have Office documents. Animations have frames.
 const PAGED = ['tiff', 'pdf']
 // Formats that can have a gain map: an output, and its source.
 const MAPPED = ['jpeg', 'avif']
 const WITH_MAPS = [...MAPPED, 'heic']
-const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
 // A photo of 4 MP takes a core 2.7 s as AVIF, 0.4 s as WebP. Above this size, f=auto selects WebP if the client
 // accepts it.
 const AUTO_AVIF_MAX_PIXELS = 4_000_000
-// Limits over all frames: seven encodings of this many pixels take a core ten seconds as AVIF, six as WebP.
-const SEARCH_MAX_PIXELS = { avif: 2_000_000, others: 8_000_000 }
+// Up to 256 x 256, the headers of a format matter, and all acceptable ones are tried.
+const SMALL_PIXELS = 65_536
 
 /** Encodes the image in the requested format, by default in that of the source. */
 export default definePlugin({
@@ -47,11 +56,18 @@ export default definePlugin({
       min: 1,
       max: 100,
       aliases: ['quality'],
-      help: `Quality of ${WITH_QUALITY.join(', ')}. Default: ${DEFAULT_QUALITY}, unless the operator sets another one.`,
+      help: `Quality of ${WITH_QUALITY.join(', ')}. With f=auto: that of WebP, or the quality with the same look. Default: ${defaults()}.`,
     },
     lossless: {
       type: 'flag',
       help: 'Lossless WebP, AVIF or TIFF; PNG and GIF are always lossless. f=auto chooses a lossless format.',
+    },
+    colors: {
+      type: 'integer',
+      min: 2,
+      max: 256,
+      aliases: ['colours'],
+      help: 'Number of colours of a PNG or GIF, in a palette. No effect on other formats.',
     },
     maxbytes: {
       type: 'integer',
@@ -93,8 +109,8 @@ export default definePlugin({
     const expected = `an object of ${WITH_QUALITY.join(', ')} (each an integer from 1 to 100)`
     throw new Error(`expected ${expected} for its option quality but received ${JSON.stringify(quality)}`)
   },
-  resolve({ f: requested, q, lossless, maxbytes, a, page, icc, hdr }, request) {
-    const { format, options } = request
+  resolve({ f: requested, q, lossless, colors, maxbytes, a, page, icc, hdr }, request) {
+    const { format } = request
     if (requested === 'svg') return uploadedSvg(request)
     const isStill = a === '0' || page !== undefined
     const moving = isAnimated(format.name) && !isStill
@@ -114,12 +130,15 @@ export default definePlugin({
     if (page !== undefined && page > 1 && !isPaged) {
       throw badParameter({ param: 'page', expected: `1 (a ${format.name} has one page)`, received: page })
     }
-    const withQuality = WITH_QUALITY.includes(output) && !lossless
-    const usualQuality = outputs.every((each) => q === qualityOf(each, options))
+    const withQuality = hasQuality(output) && !lossless
+    // Nobody knows the encoder, so the number states a look.
+    const quality = q !== undefined && requested === 'auto' && !isAuto(f) ? asLook(q, output) : q
     return {
-      f: f === usualFormat(format.name) ? undefined : f,
-      q: withQuality && !usualQuality ? q : undefined,
-      lossless: lossless && WITH_QUALITY.includes(output) ? lossless : undefined,
+      // What f=auto became is no value that a URL may have.
+      f: f === usualFormat(format.name) ? undefined : (f as typeof requested),
+      q: withQuality ? quality : undefined,
+      lossless: lossless && (hasQuality(output) || output === 'png') ? lossless : undefined,
+      colors: WITH_PALETTE.includes(output) ? colors : undefined,
       maxbytes: withQuality ? maxbytes : undefined,
       // The first page of an animation equals its first frame.
       a: mayBeAnimated(format.name) && isAnimated(output) && (page ?? 1) === 1 && isStill ? '0' : '1',
@@ -137,70 +156,77 @@ export default definePlugin({
     const gainMap = isMapped ? 'keep' : 'ignore'
     return { frames: still ? 'first' : 'all', page, profile: icc, gainMap }
   },
-  needs({ q = 0, lossless, maxbytes, page, icc }, { source }) {
+  needs({ f, q, lossless, maxbytes, page, icc }, { source }) {
     // Pages of documents have copies. Those of a TIFF and frames of an animation have none.
     const isUncopied = page !== undefined && !source.isBound
     const isExact = lossless || maxbytes !== undefined || isUncopied || icc === 'keep'
-    return isExact || q > COPIES_MAX_QUALITY ? undefined : 'outcome'
+    const [output] = outputsOf(f, source.format)
+    const look = q !== undefined && !isAuto(f) && hasQuality(output) ? sameLook(q, output, 'webp') : (q ?? 0)
+    return isExact || look > COPIES_MAX_QUALITY ? undefined : 'outcome'
   },
-  holds: ({ maxbytes }) => (maxbytes === undefined ? undefined : 'outcome'),
-  async transform(image, { f, q, lossless, maxbytes }, { source, options, pass, settle, render, signal }) {
+  holds({ f, q, lossless, colors, maxbytes }, { format, pages }) {
+    if (maxbytes !== undefined) return 'outcome'
+    const [output] = outputsOf(f, format)
+    const isPhoto = (format === 'jpeg' || PHOTO_FORMATS.has(format)) && hasQuality(output)
+    const isPlain = q !== undefined || lossless || colors !== undefined
+    return isPlain || isPhoto || pages > 1 ? undefined : 'outcome'
+  },
+  async transform(image, { f, q, lossless, colors, maxbytes }, context) {
+    const { source, options, pass } = context
     const outputs = outputsOf(f, source.format)
     const { width, height, pages } = source
     const mostAvif = maxbytes === undefined ? AUTO_AVIF_MAX_PIXELS : SEARCH_MAX_PIXELS.avif
     const output = outputs[width * height > mostAvif ? outputs.length - 1 : 0] ?? outputs[0]
-    const from = q ?? qualityOf(output, options)
+    const from = qualityFor(output, { f, q, options })
     if (maxbytes === undefined) {
       const { gainMap, ...facts } = source
       const isSame = !source.framed && pass.every((name) => SCALING.includes(name))
-      const draft = encoded(image, output, { quality: from, lossless, options })
-      return { draft, source: gainMap && isSame ? source : facts }
+      const withMap = gainMap && isSame
+      if (q !== undefined || lossless || colors !== undefined || withMap || source.keepsProfile) {
+        const how = { quality: from, lossless, colours: colors, dither: true, options }
+        const draft = encoded(image, output, how)
+        return { draft, source: withMap ? source : facts }
+      }
+      if (pages > 1) return smallestAnimation(image, { output, quality: from, isAuto: isAuto(f) }, context)
+      return smallest(
+        image,
+        {
+          outputs: isAuto(f) && width * height <= SMALL_PIXELS ? smallOutputs(f, source.format) : [output],
+          qualityOf: (each) => qualityOf(each, options),
+          isAuto: isAuto(f),
+        },
+        context,
+      )
     }
-    const maxPixels = output === 'avif' ? SEARCH_MAX_PIXELS.avif : SEARCH_MAX_PIXELS.others
-    if (width * height * pages > maxPixels) {
-      throw tooLargeToSearch(output, { width, height, pages, maxPixels })
-    }
-    // One draft for all tries: a clone would hold all pixels once more.
-    const { draft } = await settle(image)
-    let last = from
-    const bytesOf = async (quality: number) => {
-      signal.throwIfAborted()
-      last = quality
-      return (await render(encoded(draft, output, { quality, lossless, options }))).size
-    }
-    const found = await searchQuality({ from, maxBytes: maxbytes, bytesOf })
-    if (found !== last) await bytesOf(found)
-    return draft
+    return withinBytes(image, { output, from, lossless, maxBytes: maxbytes }, context)
   },
 })
 
+function defaults(): string {
+  return WITH_QUALITY.map((format) => `${DEFAULT_QUALITIES[format]} for ${format}`).join(', ')
+}
+
+/** The quality of an output with the look of this quality of WebP. */
+function asLook(q: number, output: OutputFormat): number {
+  return hasQuality(output) ? sameLook(q, 'webp', output) : q
+}
+
+/** The quality of an output with the resolved parameters. */
+function qualityFor(
+  output: OutputFormat,
+  { f, q, options }: { f: FormatName | undefined; q: number | undefined; options: PlanRequest['options'] },
+): number {
+  if (q === undefined) return qualityOf(output, options)
+  return isAuto(f) ? asLook(q, output) : q
+}
+
 function isQuality([format, value]: [string, unknown]): boolean {
-  return (
-    WITH_QUALITY.includes(format) && Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 100
-  )
+  return hasQuality(format) && Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 100
 }
 
 function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): number {
-  return (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output] ?? DEFAULT_QUALITY
-}
-
-/**
- * The output formats in question. For a resolved `auto`, the size decides: AVIF, or the second one when AVIF would
- * take too long.
- */
-function outputsOf(resolved: FormatName | undefined, source: string): [OutputFormat, ...OutputFormat[]] {
-  if (resolved === 'auto') return ['avif', 'webp']
-  return [usualFormat(resolved ?? source)]
-}
-
-function tooLargeToSearch(
-  output: OutputFormat,
-  { width, height, pages, maxPixels }: { width: number; height: number; pages: number; maxPixels: number },
-): Problem {
-  const size = `${width} x ${height} px${pages > 1 ? ` in ${pages} frames` : ''}`
-  return notTransformable(
-    `expected an output of at most ${maxPixels} pixels over all frames for maxbytes as ${output} but this one is ${size}. Request a smaller size.`,
-  )
+  const own = (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output]
+  return own ?? (hasQuality(output) ? DEFAULT_QUALITIES[output] : LOSSLESS_QUALITY)
 }
 
 /** Returns the uploaded SVG, without any other parameter. */
@@ -213,29 +239,4 @@ function uploadedSvg({ format, named }: PlanRequest): 'original' {
   if (other === undefined) return 'original'
   const expected = 'no other parameter with f=svg (the uploaded SVG is delivered unchanged)'
   throw badParameter({ param: other, expected, received: other })
-}
-
-/** The usual format of a source, or PNG when that has no transparency. */
-function transparentFormat(source: string): OutputFormat {
-  const usual = usualFormat(source)
-  return usual === 'jpeg' || usual === 'tiff' ? 'png' : usual
-}
-
-/**
- * Returns AVIF, WebP or the source's format, the first that can hold the image, otherwise PNG, which can hold any. A
- * possible animation stays one, which excludes AVIF. A lossless image is far smaller as WebP, and faster to encode.
- */
-function bestAccepted(
-  { accept, format, tooSmall }: PlanRequest,
-  {
-    moving,
-    lossless,
-    isTransparent,
-  }: { moving: boolean; lossless: boolean | undefined; isTransparent: boolean },
-): OutputFormat | 'auto' {
-  const [same] = outputsOf(isTransparent ? transparentFormat(format.name) : undefined, format.name)
-  const can = (output: OutputFormat) => accepts(accept(), `image/${output}`) && !tooSmall.includes(output)
-  if (!moving && !lossless && can('avif')) return can('webp') ? 'auto' : 'avif'
-  if (can('webp')) return 'webp'
-  return tooSmall.includes(same) || (lossless && same === 'jpeg') ? 'png' : same
 }

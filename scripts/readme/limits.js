@@ -4,7 +4,7 @@ import { bytes, constantOf, defaultOf, duration, maxSideOf, megapixels } from '.
 /** A variable with its default: `UPLOAD_MAX_FILES` (100). */
 const set = (name, unit = String) => `\`${name}\` (${unit(defaultOf(name))})`
 const folder = (name) => constantOf('core/files/object-key.ts', name)
-const svg = (name) => constantOf('engines/image/svg-limits.ts', name)
+const svg = (name) => constantOf('engines/image/svg/limits.ts', name)
 const form = (name) => constantOf('http/upload/form-fields.ts', name)
 const stall = duration(constantOf('engines/ffmpeg/watchdog.ts', 'STALL_MS') / 1000)
 const WIDTH = constantOf('core/clients/rules/table.ts', 'WIDTH_MAX')
@@ -56,7 +56,7 @@ export function limits() {
     ['Output', `${WIDTH} px per side where a parameter enlarges it, ${pixels} over all frames`],
     [
       'SVG to transform',
-      `${bytes(svg('MAX_BYTES'))}, ${svg('MAX_TAGS')} tags, ${svg('MAX_TEXT')} characters of text, ${bytes(svg('MAX_STYLE'))} of styles, ${svg('MAX_ESCAPES')} entities and escapes, ${constantOf('engines/image/svg-nesting.ts', 'MAX_LAYERS')} nested layers, ${svg('MAX_IMAGES')} embedded images with ${pixels} together; no SVG and no styles in \`data:\` URIs`,
+      `${bytes(svg('MAX_BYTES'))}, ${svg('MAX_TAGS')} tags, ${svg('MAX_TEXT')} characters of text, ${bytes(svg('MAX_STYLE'))} of styles, ${svg('MAX_ESCAPES')} entities and escapes, ${constantOf('engines/image/svg/nesting.ts', 'MAX_LAYERS')} nested layers, ${svg('MAX_IMAGES')} embedded images with ${pixels} together; no SVG and no styles in \`data:\` URIs`,
     ],
     ['`w` and `h`, multiplied by `dpr`', `${WIDTH} px. The limit also applies to a side that is not given`],
     [

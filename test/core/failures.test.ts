@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createFailures, type Failures } from '../../src/core/budgets/failures.ts'
 import { Problem, type ProblemJson, unavailable, unusableAsset } from '../../src/core/problem.ts'
 import { notDecodable, takesTooLong } from '../../src/core/transform-problems.ts'
-import { usedHeap } from '../support/heap.ts'
+import { usedHeap } from '../support/heavy.ts'
 
 function refusalOf(failures: Failures, name: string): ProblemJson | undefined {
   try {

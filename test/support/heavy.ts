@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { WireRecord } from './requests/client.ts'
 import type { RunningServer } from './servers/process.ts'
 
@@ -80,4 +82,20 @@ export async function openFiles({ pid }: RunningServer): Promise<number> {
 async function memoryOf({ pid }: RunningServer, field: string): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024
+}
+
+/** The heap that this process uses after a collection of garbage, in bytes. */
+export function usedHeap(): number {
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+let gc: (() => void) | undefined
+
+function collect(): void {
+  if (!gc) {
+    setFlagsFromString('--expose-gc')
+    gc = runInNewContext('gc') as () => void
+  }
+  gc()
 }

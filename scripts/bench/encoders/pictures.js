@@ -55,7 +55,7 @@ export async function pictures(temporary) {
 }
 
 /** A page of text, in black on white. */
-function page() {
+export function page() {
   const require = createRequire(import.meta.url)
   const fontfile = join(dirname(require.resolve('dejavu-fonts-ttf/package.json')), 'ttf/DejaVuSans.ttf')
   const text = readFileSync(join(root, 'LICENSE'), 'utf8')

@@ -81,8 +81,21 @@ export interface FullImage {
   height: number
   /** By Sluice's name: `jpeg`. */
   format: string
+  /** Its file; absent when the image is only a part of a file. */
+  file?: ImageFile
   /** The size is an upper bound, and copies have the size of the image itself: a page of a document. */
   isBound?: true
+}
+
+/** Facts about the file of an image, which a derivative should not exceed. */
+export interface ImageFile {
+  /** Its size. */
+  bytes: number
+  /** In pixels, upright. */
+  width: number
+  height: number
+  /** Of a JPEG: with which it was compressed, from 1 to 100. */
+  quality?: number
 }
 
 /** Caches the probe result of a media file, so that its headers are read once. */

@@ -52,7 +52,10 @@ export interface TransformPlugin<
    * because it reads all of the image before it draws. `source` is the image before the resize, `outcome` the one
    * after it. The engine's forecast uses this. With `newPass` the outcome is held in any case.
    */
-  holds?(params: ParameterValues<P>): 'source' | 'outcome' | undefined
+  holds?(
+    params: ParameterValues<P>,
+    source: { format: string; pages: number },
+  ): 'source' | 'outcome' | undefined
   /**
    * The least source with which the output is the same, so that a smaller copy of a large source can be used instead:
    * the size to which the step scales the whole source, `any` when every size will do, or `outcome` for a step that

@@ -1,6 +1,6 @@
 import { Problem } from '../../core/problem.ts'
 import { formatTooSmall, notDecodable, takesTooLong } from '../../core/transform-problems.ts'
-import { svgSizeProblem } from './svg-size.ts'
+import { svgSizeProblem } from './svg/size.ts'
 
 /**
  * Runs work whose errors are always the image's fault. The client gets a 422, the message of libvips goes to the log.

@@ -44,6 +44,8 @@ const MAX_AVIF_PIXELS_HERE = 300_000
 // The time for these formats depends little on their size, and cannot be interrupted: librsvg draws, libtiff walks
 // half a million directories (7 s for the header alone), libaom encodes 12 MP in 10 s.
 const HANGING_SOURCES = new Set(['svg', 'tiff', 'avif'])
+// What f=auto becomes: AVIF unless the image is large, so it is treated as AVIF.
+const OF_AUTO: Readonly<Record<string, string>> = { auto: 'avif', 'auto-avif': 'avif', 'auto-webp': 'webp' }
 const HANGING_OUTPUTS = new Set(['avif'])
 // Pixels of all frames. A GIF takes a second of CPU time per million pixels, and cannot be interrupted either.
 const MAX_GIF_PIXELS_HERE = 1_000_000
@@ -77,8 +79,7 @@ export async function forecastImage(
   const values = Object.assign({}, ...steps.map(({ params }) => params)) as RequestedValues
   // Without steps: an image that is laid over another. Its first frame is drawn.
   const defaultOutput = steps.length === 0 ? 'png' : (source.copyOf?.format ?? format)
-  // `auto` resolves to AVIF unless the image is large, so it is treated as AVIF.
-  const output = values.f === 'auto' ? 'avif' : (values.f ?? defaultOutput)
+  const output = OF_AUTO[values.f ?? ''] ?? values.f ?? defaultOutput
   const isFirst = (values.page ?? 1) === 1 && (values.a === '0' || !isAnimated(output))
   const decoder = await decoderOf(source, signal, { isFirst })
   const facts = decoder && (await factsOf(decoder, source, signal))
@@ -94,7 +95,8 @@ export async function forecastImage(
   const counted = facts?.pages === 'unknown' ? 1 : pages
   if (facts) checkFrames({ pages: counted })
   if (facts || !unread) checkPixels({ width, height, pages: counted }, limits)
-  const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never))
+  const opened = { format: source.copyOf?.format ?? format, pages }
+  const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never, opened))
   const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
   const passes = steps.filter(({ plugin }) => plugin.newPass).length + count('outcome')
   const memoryBytes = steps.reduce((sum, { plugin }) => sum + (plugin.memoryBytes ?? 0), 0)

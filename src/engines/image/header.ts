@@ -9,6 +9,7 @@ import { APPLE_MAKER_NOTE } from './gain-map/apple.ts'
 import { GAIN_MAP_XMP_NAMESPACE } from './gain-map/gains.ts'
 import { TONE_MAPPED } from './gain-map/heif-gain-map.ts'
 import { ISO_GAIN_MAP_SEGMENT } from './gain-map/jpeg.ts'
+import { jpegQuality } from './jpeg-quality.ts'
 
 // Enough to read the size of nearly every file. Smaller files are read once, and wait in memory for their turn. Less than the
 // blocks that glibc maps separately, whose pages would be new for each image: see scripts/node.sh.
@@ -17,6 +18,10 @@ const HEADER_BYTES = 120 * 1024
 const HEADER_OBJECT_BYTES = 1000
 // The first box of an AVIF.
 const BRANDS_BYTES = 256
+
+const SRGB_SPACES = new Set(['srgb', 'b-w'])
+// In the description of a profile: in ASCII, and in UTF-16.
+const SRGB_NAMES = [Buffer.from('sRGB'), Buffer.from('sRGB', 'utf16le').swap16()]
 
 /** An image whose header has been read. */
 export interface HeadedImage {
@@ -31,6 +36,10 @@ export type ImageHeader = Omit<
   'exif' | 'iptc' | 'xmp' | 'xmpAsString' | 'icc' | 'comments' | 'gainMap' | 'tifftagPhotoshop'
 > & {
   hasProfile: boolean
+  /** The colours are those of sRGB, with or without a profile. */
+  isSrgb: boolean
+  /** Of a JPEG: with which it was compressed, from 1 to 100. Undefined when its tables are not among the first bytes. */
+  quality?: number
   /** Of a JPEG or AVIF. From the start of a file alone it is not certain. */
   hasGainMap: boolean
 }
@@ -119,17 +128,29 @@ export async function headerIn(
   }).metadata()
   // The members that are left out may have megabytes.
   const { exif, iptc, xmp, xmpAsString, comments, icc, gainMap, tifftagPhotoshop, ...header } = metadata
-  const hasGainMap = await announcesGainMap(input, metadata)
-  return { ...header, hasProfile: icc !== undefined, hasGainMap }
+  const start = metadata.format === 'jpeg' ? await startOf(input) : undefined
+  const quality = start && jpegQuality(start)
+  return {
+    ...header,
+    hasProfile: icc !== undefined,
+    isSrgb:
+      SRGB_SPACES.has(header.space) && (icc === undefined || SRGB_NAMES.some((name) => icc.includes(name))),
+    ...(quality === undefined ? {} : { quality }),
+    hasGainMap: announcesGainMap(input, metadata, start),
+  }
 }
 
 /** The gain map itself is after the image. */
-async function announcesGainMap(input: ImageInput, { format, xmp, exif }: Metadata): Promise<boolean> {
+function announcesGainMap(
+  input: ImageInput,
+  { format, xmp, exif }: Metadata,
+  start: Buffer | undefined,
+): boolean {
   if (format === 'heif' && typeof input !== 'string')
     return input.subarray(0, BRANDS_BYTES).includes(TONE_MAPPED)
-  if (format !== 'jpeg') return false
+  if (!start) return false
   if (xmp?.includes(GAIN_MAP_XMP_NAMESPACE) || exif?.includes(APPLE_MAKER_NOTE)) return true
-  return (await startOf(input)).includes(ISO_GAIN_MAP_SEGMENT)
+  return start.includes(ISO_GAIN_MAP_SEGMENT)
 }
 
 async function startOf(input: ImageInput): Promise<Buffer> {

@@ -52,14 +52,14 @@ async function settledWithProfile(
   const { limits } = context
   const animated = source.pages > 1
   timed(draft, limits)
-  const file = animated ? draft.webp({ lossless: true, effort: 0 }) : draft.png({ compressionLevel: 0 })
-  const input = sharp(await rendering(() => file.toBuffer()), {
+  const written = animated ? draft.webp({ lossless: true, effort: 0 }) : draft.png({ compressionLevel: 0 })
+  const input = sharp(await rendering(() => written.toBuffer()), {
     animated,
     limitInputPixels: pixelsWithin(limits),
   })
   const { width, height, hasAlpha } = await input.metadata()
   const format = source.format === 'svg' ? 'png' : source.format
-  const { framed: _, gainMap: __, ...unframed } = source
+  const { framed: _, gainMap: __, file: ___, ...unframed } = source
   const known = { ...unframed, width, height, hasAlpha, format }
   if (each && animated) {
     // Separate frames are pixels in sRGB, which need no profile.
@@ -102,7 +102,7 @@ async function rawPixels(draft: Sharp): Promise<Pixels> {
 /** Creates a draft from pixels. Other facts come from the source: the original's format, the duration of each frame. */
 function fromPixels(
   { data, width, height, channels, pages }: Pixels,
-  { framed: _, gainMap: __, ...source }: ImageSource,
+  { framed: _, gainMap: __, file: ___, ...source }: ImageSource,
   { limits }: EngineContext,
 ): Opened<'sharp'> {
   const animated = pages > 1

@@ -5,7 +5,7 @@ import { badParameter } from '../../core/problem.ts'
 import { notTransformable, truncatedImage } from '../../core/transform-problems.ts'
 import { decoding } from './failures.ts'
 import type { ImageHeader } from './header.ts'
-import { inspectSvg } from './svg-limits.ts'
+import { inspectSvg } from './svg/limits.ts'
 
 /** @throws Problem 422 for a file that is too large */
 export function checkBytes({ size }: { size: number }, { sourceMaxBytes }: TransformLimits): void {

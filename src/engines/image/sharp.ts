@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp'
-import { type Asset, assetFromBytes, type FullImage } from '../../core/bytes/asset.ts'
+import { type Asset, assetFromBytes, type FullImage, readAll } from '../../core/bytes/asset.ts'
 import { knownFormat } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
@@ -10,7 +10,7 @@ import { excerptOf } from './excerpts/excerpt.ts'
 import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
 import { MAPPED_FORMATS, readGainMap, withGainMap } from './gain-map/gain-map.ts'
-import { failOn, headerIn, headerOf, inputOf } from './header.ts'
+import { failOn, headerIn, headerOf, type ImageHeader, inputOf } from './header.ts'
 import { eachFrame, newPass, timed } from './passes.ts'
 import {
   checkBytes,
@@ -22,8 +22,16 @@ import {
   hasExtraChannels,
 } from './pixel-limits.ts'
 import { openFrames } from './sequences/frames.ts'
-import { describe, formatName, type ImageOpening, type ImageSource } from './source.ts'
-import { checkSvgSize, densityWithin } from './svg-size.ts'
+import {
+  describe,
+  fileOf,
+  formatName,
+  type ImageOpening,
+  type ImageSource,
+  type SourceFile,
+} from './source.ts'
+import { checkSvgSize, densityWithin } from './svg/size.ts'
+import { withoutMetadata } from './without-metadata.ts'
 
 // One thread per image: many images at once, one per core, are far faster than one image on all cores, and memory
 // stays flat. The operation cache would only hold images that are not requested again.
@@ -72,7 +80,8 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
       const map = gainMap === 'keep' && mayHaveMap ? await readGainMap(input, header) : undefined
       const facts = describe(header, { frames, upright, profile })
       // A smaller copy is described as the image that it replaces.
-      const source = { ...facts, ...replacedBy(asset), ...(map ? { gainMap: map } : {}) }
+      const file = page > 1 ? undefined : fileWithPlain(header, asset, signal)
+      const source = { ...facts, file, ...replacedBy(asset), ...(map ? { gainMap: map } : {}) }
       // Judged by the header alone: nothing has been decoded yet.
       checkPixels(source, limits)
       checkHeld(header, source, limits)
@@ -97,6 +106,10 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
     },
 
     async render(draft, { limits }, source) {
+      if (source?.encoded) {
+        const { mediaType } = knownFormat(source.format)
+        return assetFromBytes(source.encoded, { mediaType, lastModified: new Date() })
+      }
       const { data, info } = await rendering(() => timed(draft, limits).toBuffer({ resolveWithObject: true }))
       const format = knownFormat(formatName(info.format))
       const bytes =
@@ -137,6 +150,16 @@ async function openDecoded(
   const limits = { ...context.limits, sourceMaxBytes: picture.size }
   const { draft, source } = await engine.open(picture, opening, { ...context, limits })
   return { draft, source: { ...source, format, ...(gainMap ? { gainMap } : {}) } }
+}
+
+function fileWithPlain(header: ImageHeader, asset: Asset, signal: AbortSignal): SourceFile {
+  const file = fileOf(header, asset)
+  const isPlain = header.isSrgb && header.depth === 'uchar' && (header.orientation ?? 1) === 1
+  if (!isPlain || asset.truncated) return file
+  return {
+    ...file,
+    plain: async () => withoutMetadata(formatName(header.format), await readAll(asset, signal)),
+  }
 }
 
 /** The facts about the image that a smaller copy replaces, where they differ from its own. */

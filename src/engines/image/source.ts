@@ -1,4 +1,5 @@
 import type { Sharp } from 'sharp'
+import type { Asset, ImageFile } from '../../core/bytes/asset.ts'
 import { isAnimated } from '../../core/media/formats.ts'
 import type { Gains } from './gain-map/gains.ts'
 import type { ImageHeader } from './header.ts'
@@ -34,6 +35,18 @@ export interface ImageSource {
   gainMap?: GainMap | undefined
   /** Set for an animation. */
   timing?: Timing
+  /** The original's file, in the first pass. Absent for a part of a file, such as a page. */
+  file?: SourceFile | undefined
+  /** The bytes of the output, in place of the draft: those of the original, without metadata. */
+  encoded?: Buffer | undefined
+}
+
+export interface SourceFile extends ImageFile {
+  /**
+   * Reads the file without its metadata. Undefined when that would look different: by its orientation, its colours, or
+   * because it is truncated.
+   */
+  plain?: () => Promise<Buffer | undefined>
 }
 
 /** The durations of the frames of an animation in milliseconds, and how often it is shown; 0 is forever. */
@@ -97,6 +110,13 @@ export function describe(
     reduction: 1,
     ...(pages > 1 && timing.delay.length > 0 ? { timing } : {}),
   }
+}
+
+/** The facts about the file of an image with this header. */
+export function fileOf(header: ImageHeader, { size }: Pick<Asset, 'size'>): ImageFile {
+  const { width, height } = header.autoOrient
+  const { quality } = header
+  return { bytes: size, width, height, ...(quality === undefined ? {} : { quality }) }
 }
 
 /** libvips names the container of an AVIF `heif`. It reads no other format of that family. */

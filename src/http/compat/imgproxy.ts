@@ -57,6 +57,7 @@ export function readImgproxyUrl(
   else {
     if (query.has('w') && query.has('h') && !query.has('fit')) query.set('fit', 'inside')
     turned(query, options)
+    withQuality(query)
   }
   return {
     group: 'image',
@@ -65,6 +66,17 @@ export function readImgproxyUrl(
     isSigned: keys !== undefined,
     ...(until === undefined ? {} : { until }),
   }
+}
+
+// What imgproxy uses when neither the URL nor its operator sets a quality.
+const QUALITIES: Readonly<Record<string, string>> = { webp: '79', avif: '63' }
+const OTHER_QUALITY = '80'
+
+/** @see https://docs.imgproxy.net/configuration/options#IMGPROXY_QUALITY */
+function withQuality(query: Map<string, string>): void {
+  const format = query.get('f') ?? ''
+  const isOpen = query.size > 0 && !query.has('q') && !query.has('preset') && format !== 'auto'
+  if (isOpen) query.set('q', QUALITIES[format] ?? OTHER_QUALITY)
 }
 
 /**

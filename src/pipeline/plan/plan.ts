@@ -68,6 +68,7 @@ export function createPlanner(
     detector,
     autoAccept,
     lacksFont = () => undefined,
+    edition = 1,
   }: {
     presets?: Presets
     detector?: LoadedDetector
@@ -75,6 +76,8 @@ export function createPlanner(
     autoAccept?: string
     /** The scripts that no font of the machine has; undefined until that is known. */
     lacksFont?: () => readonly ScriptName[] | undefined
+    /** Of the outputs, which their variants state. Default: the first, which has no mark. */
+    edition?: number
   } = {},
 ): Planner {
   const forGroup = (group: MediaGroup, all = transforms) => ({
@@ -177,7 +180,10 @@ export function createPlanner(
     const entry = steps.find(({ plugin }) => plugin.entry !== undefined)?.plugin.entry
     // Its own URL, without the parameters, must be as private as the file that it shows.
     const mark = showsPrivateFile(steps, rules) ? PRIVATE_MARK : ''
-    const text = steps.length === 0 ? '' : `${variantOf(named, fingerprint(steps, asking))}${mark}`
+    const text =
+      steps.length === 0
+        ? ''
+        : `${variantOf(named, fingerprint(steps, { detector: asking, edition }))}${mark}`
     const variant = entry === undefined ? text : `${text}/${entry}`
     return {
       steps,
@@ -208,10 +214,16 @@ function formatBefore([first]: readonly Step[], format: Format): Format {
   return made === undefined ? format : knownFormat(made)
 }
 
-/** Undefined for shipped plugins in their shipped order: their derivatives have the plain name. */
-function fingerprint(steps: readonly Step[], detector: LoadedDetector | undefined): string | undefined {
+/** For shipped plugins in their shipped order: only the edition. Undefined for the first, whose derivatives have the plain name. */
+function fingerprint(
+  steps: readonly Step[],
+  { detector, edition }: { detector: LoadedDetector | undefined; edition: number },
+): string | undefined {
   const shipped = steps.every((step) => step.fingerprint === undefined) && areInOrder(steps)
-  if (shipped && detector?.fingerprint === undefined) return undefined
-  const parts = [...steps, ...(detector ? [detector] : [])]
-  return sha256(JSON.stringify(parts.map(({ fingerprint, plugin }) => fingerprint ?? plugin.name)))
+  const mark = edition > 1 ? String(edition) : undefined
+  if (shipped && detector?.fingerprint === undefined) return mark
+  const parts = [...steps, ...(detector ? [detector] : [])].map(
+    ({ fingerprint, plugin }) => fingerprint ?? plugin.name,
+  )
+  return sha256(JSON.stringify(mark === undefined ? parts : [mark, ...parts]))
 }

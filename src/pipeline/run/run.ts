@@ -73,17 +73,27 @@ async function runEngine(
   let { draft, source: facts } = opened
   const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
   let doing = ''
+  const rendering = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
   // Drafts that the current step has rendered for inspection. The next step may change the draft, so these are valid
   // for one step only.
   const rendered = new Map<typeof draft, Asset>()
+  /** Renders within a step: what fails then are the edits of all steps. */
+  const inStep = async <T>(work: () => Promise<T>): Promise<T> => {
+    const before = doing
+    doing = rendering
+    const outcome = await work()
+    doing = before
+    return outcome
+  }
   const render = async (unrendered: typeof draft) => {
-    const asset = await engine.render(unrendered, context, facts)
+    const asset = await inStep(() => engine.render(unrendered, context, facts))
     rendered.set(unrendered, asset)
     return asset
   }
   let pass: string[] = []
   const settle = async (unsettled: typeof draft, each?: EachFrame) => {
-    const settled = await engine.settle({ draft: unsettled, source: facts }, context, each)
+    const settle = () => engine.settle({ draft: unsettled, source: facts }, context, each)
+    const settled = await (each ? settle() : inStep(settle))
     facts = settled.source
     pass = []
     return settled
@@ -105,7 +115,7 @@ async function runEngine(
       else draft = outcome ?? draft
       pass = [...pass, plugin.name]
     }
-    doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
+    doing = rendering
     return rendered.get(draft) ?? (await engine.render(draft, context, facts))
   } catch (cause) {
     context.signal.throwIfAborted()

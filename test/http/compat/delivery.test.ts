@@ -49,7 +49,7 @@ onOneBackend('URLs of other services', (start) => {
     [
       'imgproxy',
       '_/rs:fill:30:30/g:sm/plain/local:///shop/chair.png@webp',
-      '?w=30&h=30&fit=crop&func=auto&f=webp',
+      '?w=30&h=30&fit=crop&func=auto&f=webp&q=79',
     ],
     ['imgproxy', `_/w:20/${Buffer.from('s3://any/shop/chair.png').toString('base64url')}`, '?w=20'],
     ['openinary', 't/w_30,h_30,c_fill,f_png/shop/chair.png', '?w=30&h=30&fit=cover&enlarge=1&f=png'],

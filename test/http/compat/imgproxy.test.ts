@@ -8,7 +8,9 @@ const SOURCE = 'plain/local:///a/b.jpg'
 const read = (path: string) => {
   const { source, query } = readImgproxyUrl(`/_/${path}`, { now: NOW })
   const place = 'url' in source ? source.url : source.names.map(({ name }) => name).join(' | ')
+  // The default qualities have a test of their own.
   return `${place} ${[...query]
+    .filter(([name, value]) => name !== 'q' || path.includes(`q:${value}`))
     .map(([name, value]) => `${name}=${value}`)
     .sort()
     .join('&')}`
@@ -25,6 +27,19 @@ const refusal = (path: string, keys?: { key: string; salt: string }): Problem =>
 const base64 = (text: string) => Buffer.from(text).toString('base64url')
 
 describe('URLs of imgproxy', () => {
+  for (const [options, quality] of [
+    ['w:300', '80'],
+    ['w:300/f:webp', '79'],
+    ['w:300/f:avif', '63'],
+    ['w:300/q:50', '50'],
+    ['w:300/f:best', undefined],
+    ['preset:card', undefined],
+  ] as const)
+    it(`have the quality of imgproxy: ${options}`, () => {
+      const { query } = readImgproxyUrl(`/_/${options}/${SOURCE}`, { now: NOW })
+      expect(query.get('q')).to.equal(quality)
+    })
+
   const OPTIONS: ReadonlyArray<readonly [options: string, ours: string]> = [
     ['rs:fill:300:200', 'fit=crop&h=200&w=300'],
     ['rs:fill-down:300:200', 'fit=cover&h=200&w=300'],

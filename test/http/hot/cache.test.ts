@@ -4,7 +4,7 @@ import type { Client } from '../../../src/core/clients/client.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import type { FileChangeListener } from '../../../src/core/ports/index/file-changes.ts'
 import { createHotCache, type HotResponse } from '../../../src/http/hot/cache.ts'
-import { usedHeap } from '../../support/heap.ts'
+import { usedHeap } from '../../support/heavy.ts'
 
 const ONE = storedKey('image/png/1111111111111111111111.png')
 const TWO = storedKey('image/png/2222222222222222222222.png')

@@ -32,7 +32,7 @@ describe('sharp needs one pass', () => {
     'crop=0,0,30,30&w=20',
     'w=300&enlarge',
     'ar=1:1',
-    'w=30&rotate=30',
+    'w=30&rotate=30&f=jpeg&q=75',
     'w=30&bg=red&f=jpeg',
   ]) {
     it(`for ${query}`, async () => {

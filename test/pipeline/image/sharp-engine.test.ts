@@ -178,6 +178,7 @@ describe('the sharp engine', () => {
           format: 'jpeg',
           dpr: 1,
           reduction: 1,
+          file: { bytes: photo.length, width: 30, height: 40, quality: 80 },
         })
       }
     })

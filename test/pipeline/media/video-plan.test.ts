@@ -77,7 +77,7 @@ describe('a plan for a video', () => {
 
   it('varies by Accept when the format of the frame depends on it', () => {
     const { variant, variesBy } = planOf('thumbnail&f=auto', { preferences: { accept: 'image/webp' } })
-    expect({ variant, variesBy }).to.deep.equal({ variant: 'f=webp&thumbnail=1', variesBy: ['accept'] })
+    expect({ variant, variesBy }).to.deep.equal({ variant: 'f=auto-webp&thumbnail=1', variesBy: ['accept'] })
   })
 
   it('has no step for a thumbnail that is switched off', () => {

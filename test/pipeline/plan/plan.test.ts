@@ -108,22 +108,21 @@ describe('planning', () => {
     }
 
     for (const [variant, queries, format] of [
-      [
-        'w=100',
-        ['w=100', 'w=100&q=75', 'w=100&dpr=1', 'w=100&f=jpg', 'w=100&fit=inside', 'w=100&f=auto'],
-        'jpeg',
-      ],
-      ['h=50&w=100', ['w=100&h=50', 'w=100&h=50&fit=cover&dpr=1.0&q=75&f=jpeg'], 'jpeg'],
-      ['default', ['q=75', 'f=jpeg', 'f=auto', 'dpr=2', 'fit=fill', 'dpr=2&fit=cover&q=75'], 'jpeg'],
+      ['w=100', ['w=100', 'w=100&dpr=1', 'w=100&f=jpg', 'w=100&fit=inside', 'w=100&f=auto'], 'jpeg'],
+      ['h=50&w=100', ['w=100&h=50', 'w=100&h=50&fit=cover&dpr=1.0&f=jpeg'], 'jpeg'],
+      ['default', ['f=jpeg', 'f=auto', 'dpr=2', 'fit=fill', 'dpr=2&fit=cover'], 'jpeg'],
+      // A requested quality is never lowered, so it is not the default.
+      ['q=78', ['q=78', 'f=jpeg&q=78'], 'jpeg'],
       ['default', ['q=75', 'q=10', 'f=png', 'f=png&q=100', 'dpr=2'], 'png'],
       ['default', ['q=10', 'f=gif&q=10'], 'gif'],
       ['default', ['q=10', 'f=png', 'fit=cover'], 'svg'],
       ['f=png', ['f=png', 'f=png&q=10', 'f=png&q=75'], 'jpeg'],
       ['q=10', ['q=10', 'q=10&f=webp', 'f=auto&q=10'], 'webp'],
-      ['default', ['lossless', 'maxbytes=5', 'a=0', 'a=1', 'page=1', 'icc=srgb'], 'png'],
+      ['default', ['maxbytes=5', 'a=0', 'a=1', 'page=1', 'icc=srgb'], 'png'],
+      ['lossless=1', ['lossless', 'lossless&q=5'], 'png'],
       ['default', ['maxbytes=5', 'lossless', 'animated=1', 'icc=keep', 'q=9'], 'gif'],
       ['default', ['a=0', 'animated=0', 'page=1', 'a=1', 'icc=srgb'], 'jpeg'],
-      ['default', ['icc=keep', 'page=1', 'lossless', 'maxbytes=9'], 'svg'],
+      ['default', ['icc=keep', 'page=1', 'maxbytes=9'], 'svg'],
       ['a=0', ['a=0', 'animated=0', 'page=1', 'a=0&page=1', 'a=1&page=1', 'page=01&f=webp'], 'webp'],
       ['page=2', ['page=2', 'page=2&a=0', 'page=2&a=1', 'page=02'], 'gif'],
       ['f=png', ['f=png', 'f=png&a=0', 'f=png&page=1', 'f=png&a=1'], 'gif'],
@@ -133,7 +132,7 @@ describe('planning', () => {
         ['lossless', 'lossless&q=5', 'lossless&maxbytes=9&q=50', 'f=webp&lossless=true'],
         'webp',
       ],
-      ['maxbytes=9', ['maxbytes=9', 'maxbytes=9&q=75', 'maxbytes=009'], 'jpeg'],
+      ['maxbytes=9', ['maxbytes=9', 'maxbytes=009'], 'jpeg'],
       ['icc=keep', ['icc=keep', 'icc=KEEP&a=1'], 'tiff'],
       ['f=gif', ['f=gif', 'f=gif&icc=keep', 'f=gif&maxbytes=9&lossless&q=3'], 'jpeg'],
     ] as const) {
@@ -469,15 +468,13 @@ describe('planning', () => {
     const load = async (quality: unknown) =>
       (await loadWith({}, { options: { 'image-format': { quality } } })).transforms
 
-    it('is the default of a format, and is not part of the name when requested', async () => {
+    it('is the default of a format, and part of the name when requested: it is never lowered then', async () => {
       const transforms = await load({ avif: 50, webp: 60 })
       const variant = (query: string, accept = '') =>
         planOf(transforms, query, { accept }).variant.replace(FINGERPRINT, '')
-      expect(variant('f=avif&q=50')).to.equal('f=avif')
+      expect(variant('f=avif&q=50')).to.equal('f=avif&q=50')
       expect(variant('f=avif&q=75')).to.equal('f=avif&q=75')
-      expect(variant('q=75')).to.equal('default')
-      const both = 'image/avif,image/webp'
-      for (const q of [50, 60]) expect(variant(`f=auto&q=${q}`, both)).to.equal(`f=auto&q=${q}`)
+      expect(variant('f=avif')).to.equal('f=avif')
     })
 
     for (const quality of [
@@ -503,23 +500,23 @@ describe('planning', () => {
     for (const [accept, source, expected] of [
       ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'jpeg', 'auto'],
       ['image/webp,image/avif', 'png', 'auto'],
-      ['image/avif', 'png', 'avif'],
-      ['image/webp,*/*', 'jpeg', 'webp'],
-      ['IMAGE/WEBP', 'jpeg', 'webp'],
-      ['text/html, image/webp ;q=0.9', 'png', 'webp'],
+      ['image/avif', 'png', 'auto-avif'],
+      ['image/webp,*/*', 'jpeg', 'auto-webp'],
+      ['IMAGE/WEBP', 'jpeg', 'auto-webp'],
+      ['text/html, image/webp ;q=0.9', 'png', 'auto-webp'],
       ['image/*,*/*;q=0.8', 'jpeg', 'jpeg'],
       ['', 'jpeg', 'jpeg'],
       ['', 'png', 'png'],
       ['', 'tiff', 'tiff'],
       ['', 'avif', 'avif'],
-      ['image/avif;q=0,image/webp', 'jpeg', 'webp'],
+      ['image/avif;q=0,image/webp', 'jpeg', 'auto-webp'],
       ['image/avif; q=0.0, image/webp; Q=0', 'jpeg', 'jpeg'],
-      ['image/avif;q=0.001', 'jpeg', 'avif'],
+      ['image/avif;q=0.001', 'jpeg', 'auto-avif'],
       ['image/avif-sequence, image/webpx', 'jpeg', 'jpeg'],
       ['', 'svg', 'png'],
       ['', 'heic', 'jpeg'],
       ['', 'psd', 'png'],
-      ['image/webp', 'svg', 'webp'],
+      ['image/webp', 'svg', 'auto-webp'],
       // An animation stays one, and AVIF would end it.
       ['image/avif,image/webp', 'gif', 'webp'],
       ['image/avif', 'gif', 'gif'],
@@ -528,8 +525,6 @@ describe('planning', () => {
     ] as const) {
       it(`is ${expected} for the source ${source} and Accept "${accept}"`, () => {
         const { variant, variesBy } = plan('w=10&f=auto', { accept, format: source })
-        // Named as a request for that very format is, unless the size of the outcome has still to choose.
-        expect(variant).to.equal(plan(`w=10&f=${expected}`, { accept, format: source }).variant)
         const usual = { svg: 'png', psd: 'png', heic: 'jpeg' }[source as string] ?? source
         expect(variant).to.equal(expected === usual ? 'w=10' : `f=${expected}&w=10`)
         expect(variesBy).to.deep.equal(['accept'])
@@ -547,7 +542,7 @@ describe('planning', () => {
           tooSmall,
         }).steps.at(-1)?.params.f
       }
-      expect(best('jpeg', 'avif')).to.equal('webp')
+      expect(best('jpeg', 'avif')).to.equal('auto-webp')
       expect(best('tiff', 'avif', 'webp', 'jpeg'), 'as it is').to.equal(undefined)
       expect(best('jpeg', 'avif', 'webp', 'jpeg')).to.equal('png')
     })
@@ -556,20 +551,20 @@ describe('planning', () => {
       const options = { accept: 'image/avif,image/webp', format: 'gif' }
       expect(plan('f=auto&a=0', options).variant).to.equal('f=auto')
       expect(plan('f=auto&page=2', options).variant).to.equal('f=auto&page=2')
-      expect(plan('f=auto&a=0', { ...options, accept: 'image/webp' }).variant).to.equal('a=0&f=webp')
+      expect(plan('f=auto&a=0', { ...options, accept: 'image/webp' }).variant).to.equal('a=0&f=auto-webp')
     })
 
     it('is a lossless format with lossless', () => {
       const variant = (accept: string, format = 'jpeg') => plan('f=auto&lossless', { accept, format }).variant
       expect(variant('image/avif,image/webp')).to.equal('f=webp&lossless=1')
-      expect(variant('image/avif')).to.equal('f=png')
+      expect(variant('image/avif')).to.equal('f=png&lossless=1')
       expect(variant('', 'avif')).to.equal('lossless=1')
-      expect(variant('', 'png')).to.equal('default')
+      expect(variant('', 'png')).to.equal('lossless=1')
     })
 
     it('is a plan without any other parameter', () => {
       const { variant, variesBy } = plan('f=auto', { accept: 'image/webp' })
-      expect({ variant, variesBy }).to.deep.equal({ variant: 'f=webp', variesBy: ['accept'] })
+      expect({ variant, variesBy }).to.deep.equal({ variant: 'f=auto-webp', variesBy: ['accept'] })
     })
 
     it('makes the response vary by Accept, and no other parameter does', () => {

@@ -23,7 +23,7 @@ describe('presets', () => {
   })
 
   const SETTINGS: PresetSettings = {
-    thumb: { width: 200, h: '100', fit: 'cover', q: 75 },
+    thumb: { width: 200, h: '100', fit: 'cover', f: 'jpeg' },
     auto: { w: 50, f: 'auto' },
     glowing: { glow: true, w: 20 },
     dull: { glow: false, w: 20 },

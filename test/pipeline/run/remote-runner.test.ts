@@ -64,17 +64,12 @@ describe('a plan in a child process', () => {
     const run = createChildRunner(workers(transforms))
     await run(planOf(transforms, 'curious'), source, { ...given, asset } as typeof given)
     expect(asked).to.deep.equal(['other.png'])
-    const [line] = (given.log as unknown as { lines: object[] }).lines
-    expect(line).to.deep.include({
-      message: 'seen',
-      fields: {
-        curious: true,
-        options: { mine: 1 },
-        side: 99,
-        other: 5,
-        source: { width: 20, height: 10, pages: 1, hasAlpha: true, format: 'png', dpr: 1, reduction: 1 },
-      },
-    })
+    const [line] = (given.log as unknown as { lines: Array<{ message: string; fields: { source: object } }> })
+      .lines
+    const { source: facts, ...fields } = line?.fields ?? { source: {} }
+    expect(line?.message).to.equal('seen')
+    expect(fields).to.deep.equal({ curious: true, options: { mine: 1 }, side: 99, other: 5 })
+    expect(facts).to.include({ width: 20, height: 10, pages: 1, format: 'png' })
   })
 
   it('names the plugin that differs from the one at the start of the server', async () => {

@@ -71,12 +71,12 @@ describe('running a plan', () => {
 
   it('decodes once and encodes once for three plugins', async () => {
     const { calls, engines } = countingEngine()
-    const outcome = await transform({ query: 'w=30&h=20&f=webp', source: assetOf(png, 'png'), engines })
+    const outcome = await transform({ query: 'w=30&h=20&f=webp&q=80', source: assetOf(png, 'png'), engines })
     expect(outcome.metadata).to.include({ format: 'webp', width: 30, height: 20 })
     expect(calls).to.include({ opened: 1, rendered: 1 })
 
     const { transforms } = await loadWith({ 'one.js': dropIn('one'), 'two.js': dropIn('two') })
-    await transform({ query: 'w=30&one&two', source: assetOf(png, 'png'), engines, transforms })
+    await transform({ query: 'w=30&one&two&f=webp&q=80', source: assetOf(png, 'png'), engines, transforms })
     expect(calls).to.include({ opened: 2, rendered: 2 })
   })
 
@@ -168,7 +168,9 @@ describe('running a plan', () => {
     for (const [name, , params, ctx] of seen) {
       expect(params).to.deep.equal({ of: name })
       expect(ctx.options).to.deep.equal({ mine: name })
-      expect(ctx.source).to.deep.equal({
+      const { file, ...facts } = ctx.source
+      expect(file).to.include({ bytes: png.length, width: 60, height: 40 })
+      expect(facts).to.deep.equal({
         width: 60,
         height: 40,
         pages: 1,
@@ -287,7 +289,8 @@ describe('running a plan', () => {
       const told = async (source: Parameters<typeof assetOf>) => {
         const { metadata } = await transform({ query: 'w=30&tell', source: assetOf(...source), transforms })
         expect(metadata.format).to.equal(source[1] === 'svg' ? 'png' : source[1])
-        return (globalThis as unknown as { told: object }).told
+        const { file: _, ...facts } = (globalThis as unknown as { told: { file?: object } }).told
+        return facts
       }
       const still = { width: 30, height: 20, pages: 1, reduction: 2 }
       const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })

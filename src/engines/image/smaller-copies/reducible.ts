@@ -5,7 +5,7 @@ import type { TransformLimits } from '../../../core/plugin-api/limits.ts'
 import type { ForecastStep } from '../../../core/plugin-api/plugin.ts'
 import type { ImageHeader } from '../header.ts'
 import { hasExtraChannels } from '../pixel-limits.ts'
-import { formatName, type ImageOpening } from '../source.ts'
+import { fileOf, formatName, type ImageOpening } from '../source.ts'
 
 // These formats are written with 16 bits per channel when the source has them. Copies have eight.
 const DEEP_OUTPUTS = new Set(['png', 'tiff'])
@@ -25,7 +25,8 @@ export function reducibleOf(
   if (source.truncated || format === 'svg' || hasFrames || hasExtraChannels(header)) return undefined
   if (header.depth !== 'uchar' && DEEP_OUTPUTS.has(output)) return undefined
   const { width, height } = header.autoOrient
-  const full = { width, height, format }
+  const file = fileOf(header, source)
+  const full = { width, height, format, file }
   // Copies are upright.
   const isTurned = (header.orientation ?? 1) > 1
   if (isTurned && !opensWith(steps, format, { upright: true })) return undefined

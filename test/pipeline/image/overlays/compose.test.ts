@@ -272,7 +272,7 @@ describe('rotation, padding and rounding have one key for one result', () => {
       for (const query of queries) {
         const format = formatOfMediaType('image/jpeg')
         // With another parameter for those that come to nothing at all.
-        const planned = plan({ query: new URLSearchParams(`${query}&q=75`), format, preferences: {} })
+        const planned = plan({ query: new URLSearchParams(`${query}&f=jpeg`), format, preferences: {} })
         expect(planned.variant, query).to.equal(variant)
       }
     })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { Problem } from '../../../../src/core/problem.ts'
-import { inspectSvg } from '../../../../src/engines/image/svg-limits.ts'
+import { inspectSvg } from '../../../../src/engines/image/svg/limits.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { transformed } from '../transform.ts'
 

@@ -1,7 +1,7 @@
 import sharp from 'sharp'
-import type { Size } from '../../core/geometry/box.ts'
-import type { Problem } from '../../core/problem.ts'
-import { notTransformable } from '../../core/transform-problems.ts'
+import type { Size } from '../../../core/geometry/box.ts'
+import type { Problem } from '../../../core/problem.ts'
+import { notTransformable } from '../../../core/transform-problems.ts'
 
 // At this density an SVG of one pixel has 100; the usual density is 72.
 const CLOSE_DENSITY = 7200

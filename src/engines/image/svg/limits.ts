@@ -1,5 +1,5 @@
-import { imagesIn, plainly } from './svg-data.ts'
-import { createNesting } from './svg-nesting.ts'
+import { imagesIn, plainly } from './data.ts'
+import { createNesting } from './nesting.ts'
 
 // The cost of an SVG depends little on its size. Measured with librsvg: 4 KB of memory per element; 4 s for 10,000
 // letters, 27 s for 20,000, and 21 GB for five million; every rule of a style is tried on every element. Nothing can
