@@ -4,7 +4,6 @@ import { basename, extname, join } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { programEnvironment } from '../../config/programs.ts'
 import { assetFromBytes, readAll } from '../core/bytes/asset.ts'
-import { EDITION } from '../core/files/variant.ts'
 import { formatOfMediaType } from '../core/media/formats.ts'
 import { sniff } from '../core/media/sniff/sniff.ts'
 import type { DetectorPlugin } from '../core/plugin-api/detector.ts'
@@ -57,7 +56,11 @@ export async function render<const P extends ParameterSpecs, E extends EngineNam
     chain: { order: [], disabled: [], ignoredParams: [], options: { [plugin.name]: options } },
   })
   const source = await assetOf(file)
-  const planned = createPlanner(transforms, [], { edition: EDITION, ...(detector ? { detector } : {}) })({
+  const planned = createPlanner(
+    transforms,
+    [],
+    detector ? { detector } : {},
+  )({
     query: new URLSearchParams(query),
     format: formatOfMediaType(source.mediaType),
     preferences: { accept },

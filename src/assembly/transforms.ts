@@ -6,7 +6,6 @@ import { measuredJobs, watchJobs } from '../adapters/jobs/measured.ts'
 import { createAccounts } from '../core/budgets/accounts.ts'
 import { createCpuTime } from '../core/budgets/cpu-time.ts'
 import { waitingShares } from '../core/budgets/shares.ts'
-import { EDITION } from '../core/files/variant.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { sizeInHeader } from '../engines/image/forecast.ts'
@@ -131,7 +130,6 @@ export function openTransformations(
     ...(config.AUTO_FORMAT === 'accept' ? {} : { autoAccept: AUTO_ACCEPT[config.AUTO_FORMAT] }),
     ...(plugins.detector ? { detector: plugins.detector } : {}),
     lacksFont: fonts.lacking,
-    edition: EDITION,
   })
   const plan = cachedPlans(planner)
   services.decodable.check = createCheckDecodable({ run, plan, limits, log })

@@ -50,7 +50,8 @@ export function wildcardSegments({ params }: Request): readonly string[] {
 export type QueryPairs = ReadonlyArray<readonly [name: string, value: string]>
 
 // A list of files has at most a dozen, an image with all parameters about thirty. Each pair costs 2 µs, and each is checked.
-const MAX_PAIRS = 200
+/** The most parameters of a query. */
+export const MAX_PAIRS = 200
 
 /** The query of a request. @throws Problem 400 for more than 200 pairs */
 export function queryPairs(req: Request): QueryPairs {

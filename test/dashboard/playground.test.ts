@@ -131,7 +131,7 @@ onOneBackend('the page Playground', (start) => {
     expect(await fact(page, 'Size')).to.equal(`${bytes} B`)
     const saved = photo.size - bytes
     expect(await fact(page, 'Saved')).to.equal(
-      saved < 1000 ? `${saved} B` : `${(saved / 1000).toFixed(1)} kB`,
+      saved < 1000 ? `${saved} B` : `${Number((saved / 1000).toFixed(1))} kB`,
     )
     expect(await fact(page, 'Time')).to.match(/^\d+ ms$/)
     expect(await chosen(page)).to.deep.equal(['w=200', 'f=webp'])

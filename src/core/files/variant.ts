@@ -95,20 +95,13 @@ function variantIn(original: ObjectKey, derivative: ObjectKey): string | undefin
 export const PRIVATE_MARK = '&~private'
 
 /**
- * The edition of the outputs of the shipped plugins. Raise it when one of them changes, so that no derivative of an
- * earlier version is delivered as one of this version.
- */
-export const EDITION = 2
-
-/**
  * The canonical text of a transformation, the second half of a derivative's key: `h=200&w=100`. Names are sorted, so
  * that the order in a URL does not matter; values are canonical already. When a value has other characters than `A-Z
  * a-z 0-9 . , : -`, or the text is longer than 180 bytes, the variant is `~` and a hash.
  *
  * @param parameters names without aliases, with canonical values; a name without a value is undefined. Empty when
  *   every value is the default: the variant is then `default`
- * @param fingerprint of a plan that differs from the shipped one: an edited plugin or option is another variant. Of a
- *   shipped plan: its edition
+ * @param fingerprint of a plan that differs from the shipped one: an edited plugin or option is another variant
  */
 export function variantOf(parameters: ReadonlyMap<string, string | undefined>, fingerprint?: string): string {
   const sorted = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))

@@ -25,8 +25,11 @@ const stream = z.object({
   height: number,
   duration: number,
   avg_frame_rate: z.string().default('0/0'),
+  bit_rate: number,
   channels: number,
   sample_rate: number,
+  pix_fmt: nameIfKnown,
+  field_order: nameIfKnown,
   sample_aspect_ratio: z.string().optional(),
   color_space: nameIfKnown,
   color_transfer: nameIfKnown,
@@ -49,7 +52,7 @@ export type Probed = z.infer<typeof output>
 // Only the entries in use are printed: a crafted file has megabytes of tags.
 const ENTRIES = [
   'format=duration,bit_rate',
-  'stream=index,codec_type,codec_name,duration,channels,sample_rate,avg_frame_rate',
+  'stream=index,codec_type,codec_name,duration,bit_rate,channels,sample_rate,avg_frame_rate,pix_fmt,field_order',
   'stream=width,height,sample_aspect_ratio,color_space,color_transfer,color_primaries',
   'stream_disposition=attached_pic',
   'stream_side_data=rotation',
@@ -131,12 +134,28 @@ export async function probeVideo(
     durationSeconds: video.duration ?? probed.format.duration,
     videoCodec: video.codec_name,
     audioCodec: audio?.codec_name,
+    bitRate: video.bit_rate ?? restOf(probed.format.bit_rate, audio),
+    pixelFormat: video.pix_fmt,
+    isSquare: pixelRatio(video) === 1,
+    isInterlaced: video.field_order !== undefined && video.field_order !== 'progressive',
+    audioChannels: audio?.channels,
+    audioBitRate: audio?.bit_rate,
     stream: video.index,
     ...(isCover ? { isCover } : {}),
     colorMatrix: video.color_space,
     transfer: video.color_transfer,
     primaries: video.color_primaries,
   }
+}
+
+// A usual bit rate of sound.
+const AUDIO_BITS = 96_000
+
+/** The bit rate of a file without its sound. Files that are not MP4 state none for each stream. */
+function restOf(all: number | undefined, audio: Stream | undefined): number | undefined {
+  if (all === undefined || !audio) return all
+  const sound = audio.bit_rate ?? AUDIO_BITS
+  return Math.max(all / 2, all - sound)
 }
 
 // Each frame is a line of 40 bytes: half an hour of them.

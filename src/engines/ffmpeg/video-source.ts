@@ -73,6 +73,17 @@ export interface VideoSource {
   audioCodec: string | undefined
   /** The cover of an audio file: one frame without a time. */
   isCover?: true
+  /** Of the video, in bits per second; undefined when the file does not state it. */
+  bitRate?: number | undefined
+  /** By ffmpeg's name: `yuv420p`. */
+  pixelFormat?: string | undefined
+  /** Whether its pixels are square, as stored. */
+  isSquare?: boolean
+  /** Whether each frame has the lines of two moments. */
+  isInterlaced?: boolean
+  audioChannels?: number | undefined
+  /** In bits per second; undefined when the file does not state it. */
+  audioBitRate?: number | undefined
   /** The index of the video stream in the file. */
   stream: number
   /** The matrix of the stored colours, by ffmpeg's name: `bt709`; undefined when the file does not state it. */

@@ -2,7 +2,9 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { notTransformable } from '../../core/transform-problems.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
 import type { VideoContainer, VideoDraft } from '../ffmpeg/video-source.ts'
+import { type CopiedStreams, encodedAudio, mostKbits } from './streams.ts'
 import { toneMapping } from './tone-mapping.ts'
+import { WRITERS } from './writers.ts'
 
 /** A size in pixels. */
 export interface Size {
@@ -33,6 +35,8 @@ interface TranscodeOptions {
   limits: TransformLimits
   /** Whether HDR can be converted for a standard screen. */
   canToneMap: boolean
+  /** The streams that are not encoded again. Default: none. */
+  copied?: CopiedStreams
 }
 
 /**
@@ -41,18 +45,30 @@ interface TranscodeOptions {
  */
 export function transcodeArguments(
   draft: VideoDraft,
-  { container, target, limits, canToneMap }: TranscodeOptions,
+  { container, target, limits, canToneMap, copied = { video: false, audio: false } }: TranscodeOptions,
 ): string[] {
   const { source } = draft.input
+  const { video, audio, muxer } = WRITERS[container]
+  const outcome = outcomeSize(draft)
+  const kbits = mostKbits(draft, { codec: video.codec, outcome })
+  const sound = encodedAudio(draft)
   return [
     ...sourceArguments(draft, limits),
-    ...['-map', `0:${source.stream}`, ...(draft.isMute ? ['-an'] : ['-map', '0:a:0?', '-ac', '2'])],
-    ...['-vf', filters(draft, canToneMap).join(','), ...keyFrames(draft)],
-    // Each frame has its own time: a constant rate would turn a few frames into a thousand per second.
-    ...['-vsync', 'vfr'],
-    ...encoders(container, draft.quality ?? 'high'),
-    ...threadsFor(outcomeSize(draft), limits),
-    ...OUTCOME_COLOURS,
+    ...['-map', `0:${source.stream}`, ...(draft.isMute ? ['-an'] : ['-map', '0:a:0?'])],
+    ...(copied.video
+      ? ['-c:v', 'copy']
+      : [
+          ...['-vf', filters(draft, canToneMap).join(','), ...keyFrames(draft)],
+          // Each frame has its own time: a constant rate would turn a few frames into a thousand per second.
+          ...['-vsync', 'vfr'],
+          ...video.encoder({ isHigh: (draft.quality ?? 'high') === 'high', kbits }),
+          ...threadsFor(outcome, limits),
+          ...OUTCOME_COLOURS,
+        ]),
+    ...(copied.audio
+      ? ['-c:a', 'copy']
+      : ['-c:a', audio, '-ac', String(sound.channels), '-b:a', `${sound.kbits}k`]),
+    ...[...muxer, '-f', container],
     ...['-max_muxing_queue_size', String(MUXING_PACKETS), '-fs', String(limits.outputMaxBytes), '-y', target],
   ]
 }
@@ -178,41 +194,4 @@ function keyFrames({ keyFrames }: VideoDraft): string[] {
         ['if(lt(n_forced,11),gte(t,n_forced*0.5),gte(t,5+(n_forced-10)*2))', 240]
       : [`not(mod(n,${keyFrames.everyFrames}))`, keyFrames.everyFrames]
   return ['-force_key_frames', `expr:${expression}`, '-g', String(atMost), '-sc_threshold', '0']
-}
-
-type Quality = NonNullable<VideoDraft['quality']>
-
-/**
- * The encoders of each container that all of its players support. Rates follow the content (constant quality), with a
- * limit that a usual connection can stream.
- */
-function encoders(container: VideoContainer, quality: Quality): string[] {
-  const audio = (encoder: string) => ['-c:a', encoder, '-b:a', `${AUDIO_KBITS}k`]
-  const isHigh = quality === 'high'
-  switch (container) {
-    case 'mp4':
-    case 'mov':
-      return [
-        // The file is half as large as with `ultrafast`, in twice the time. Slower presets save another tenth.
-        ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', isHigh ? '20' : '23'],
-        ...(isHigh ? [] : ['-maxrate', '4M', '-bufsize', '8M']),
-        ...audio('aac'),
-        // A player needs the index first.
-        ...['-movflags', '+faststart', '-f', container],
-      ]
-    case 'webm':
-      return [
-        // The fastest mode: the best of the others takes ten times as long.
-        ...['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '6', '-row-mt', '1'],
-        ...['-crf', isHigh ? '28' : '33', '-b:v', isHigh ? '0' : '3M'],
-        ...audio('libopus'),
-        ...['-f', 'webm'],
-      ]
-    case 'avi':
-      return [
-        ...['-c:v', 'mpeg4', '-vtag', 'XVID', '-q:v', isHigh ? '3' : '5'],
-        ...audio('libmp3lame'),
-        ...['-f', 'avi'],
-      ]
-  }
 }

@@ -1,5 +1,6 @@
 import { isIgnoredParam } from '../../core/plugin-api/query-names.ts'
 import { SIGNATURE_WORD } from '../../core/signing/signed-url.ts'
+import { MAX_PAIRS } from '../request.ts'
 
 /**
  * Names the responses to a request target: the target without parameters that are ignored, so that a link has one name
@@ -17,6 +18,8 @@ export function createHotTarget(ignoredParams: readonly string[]): HotTarget {
     const at = target.indexOf('?')
     if (at < 0) return target
     const pairs = target.slice(at + 1).split('&')
+    // It will be refused.
+    if (pairs.length > MAX_PAIRS) return target
     // A signature covers the names that only the operator ignores.
     const isSigned = pairs.some((pair) => pair.startsWith(`${SIGNATURE_WORD}=`))
     const kept = pairs.filter((pair) => !isIgnored(pair, isSigned ? [] : ignoredParams))

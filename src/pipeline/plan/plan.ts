@@ -68,7 +68,6 @@ export function createPlanner(
     detector,
     autoAccept,
     lacksFont = () => undefined,
-    edition = 1,
   }: {
     presets?: Presets
     detector?: LoadedDetector
@@ -76,8 +75,6 @@ export function createPlanner(
     autoAccept?: string
     /** The scripts that no font of the machine has; undefined until that is known. */
     lacksFont?: () => readonly ScriptName[] | undefined
-    /** Of the outputs, which their variants state. Default: the first, which has no mark. */
-    edition?: number
   } = {},
 ): Planner {
   const forGroup = (group: MediaGroup, all = transforms) => ({
@@ -180,10 +177,7 @@ export function createPlanner(
     const entry = steps.find(({ plugin }) => plugin.entry !== undefined)?.plugin.entry
     // Its own URL, without the parameters, must be as private as the file that it shows.
     const mark = showsPrivateFile(steps, rules) ? PRIVATE_MARK : ''
-    const text =
-      steps.length === 0
-        ? ''
-        : `${variantOf(named, fingerprint(steps, { detector: asking, edition }))}${mark}`
+    const text = steps.length === 0 ? '' : `${variantOf(named, fingerprint(steps, asking))}${mark}`
     const variant = entry === undefined ? text : `${text}/${entry}`
     return {
       steps,
@@ -214,16 +208,10 @@ function formatBefore([first]: readonly Step[], format: Format): Format {
   return made === undefined ? format : knownFormat(made)
 }
 
-/** For shipped plugins in their shipped order: only the edition. Undefined for the first, whose derivatives have the plain name. */
-function fingerprint(
-  steps: readonly Step[],
-  { detector, edition }: { detector: LoadedDetector | undefined; edition: number },
-): string | undefined {
+/** Undefined for shipped plugins in their shipped order: their derivatives have the plain name. */
+function fingerprint(steps: readonly Step[], detector: LoadedDetector | undefined): string | undefined {
   const shipped = steps.every((step) => step.fingerprint === undefined) && areInOrder(steps)
-  const mark = edition > 1 ? String(edition) : undefined
-  if (shipped && detector?.fingerprint === undefined) return mark
-  const parts = [...steps, ...(detector ? [detector] : [])].map(
-    ({ fingerprint, plugin }) => fingerprint ?? plugin.name,
-  )
-  return sha256(JSON.stringify(mark === undefined ? parts : [mark, ...parts]))
+  if (shipped && detector?.fingerprint === undefined) return undefined
+  const parts = [...steps, ...(detector ? [detector] : [])]
+  return sha256(JSON.stringify(parts.map(({ fingerprint, plugin }) => fingerprint ?? plugin.name)))
 }

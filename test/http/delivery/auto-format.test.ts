@@ -17,7 +17,7 @@ describe('f=auto', () => {
       const service = await start({ env: { AUTO_FORMAT } })
       const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
       await service.app.clients.addUrlKey('first')
-      const json = { url: `${src}?w=20&f=auto` }
+      const json = { url: `${src}?w=300&f=auto` }
       const { body } = await ask(service, '/v1/sign/url', { method: 'POST', json })
       const tags = new Set<unknown>()
       for (const Accept of ['image/avif,image/webp', 'image/webp', '*/*'])
@@ -34,7 +34,7 @@ describe('f=auto', () => {
   it('varies by Accept unless AUTO_FORMAT is set', async () => {
     const service = await start()
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
-    const { headers } = await exchange(service, `${src}?w=20&f=auto`, { headers: { Accept: 'image/webp' } })
+    const { headers } = await exchange(service, `${src}?w=300&f=auto`, { headers: { Accept: 'image/webp' } })
     expect(headers['content-type']).to.equal('image/webp')
     expect(headers.vary).to.match(/accept/i)
   })

@@ -239,7 +239,7 @@ onOneBackend('delivery headers', (start) => {
     for (const [accept, type] of accepts) {
       it(`follow Accept, with Vary: ${accept} gets ${type}`, async () => {
         for (let i = 0; i < 2; i += 1) {
-          const { status, headers } = await exchange(service, `${record.src}?f=auto&w=40`, {
+          const { status, headers } = await exchange(service, `${record.src}?f=auto&w=300`, {
             headers: accept === undefined ? {} : { Accept: accept },
           })
           expect({ status, type: headers['content-type'], vary: headers.vary }).to.deep.equal({

@@ -24,7 +24,7 @@ onOneBackend('a derivative that is evicted while a client reads it', (start) => 
 
     // A connection that is kept: the end of an answer does not close it.
     const agent = new Agent({ keepAlive: true })
-    const request = get(`${url}?f=png`, { agent })
+    const request = get(`${url}?f=png&lossless`, { agent })
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     let failure: NodeJS.ErrnoException | undefined
     for (const one of [request, response])

@@ -76,7 +76,8 @@ onOneBackend('video thumbnails', (start, backend) => {
     const answer = await exchange(service, `${record.src}?thumbnail&w=64&f=auto`, {
       headers: { Accept: 'image/avif,image/webp' },
     })
-    expect(answer.headers).to.include({ 'content-type': 'image/avif', vary: 'Accept' })
+    expect(answer.headers).to.include({ vary: 'Accept' })
+    expect(answer.headers['content-type']).to.be.oneOf(['image/avif', 'image/webp'])
     expect((await sharp(answer.body).metadata()).width).to.equal(64)
   })
 

@@ -83,7 +83,7 @@ describe('a transcode of a video', () => {
     (await rejection(made(...args))) as Error & { status: number }
 
   it('is an MP4 that every player supports, with its index first', async () => {
-    const { bytes, seconds, ...outcome } = await made(source, 'f=mp4')
+    const { bytes, seconds, ...outcome } = await made(source, 'f=mp4&kf=10')
     expect(outcome).to.include({
       mediaType: 'video/mp4',
       width: 160,

@@ -43,7 +43,7 @@ onOneBackend('onLimit: original', (start) => {
     const first = await get('w=10')
     expect(first.headers).to.include({ 'cache-control': 'public, max-age=604800' })
     expect(first.headers).to.not.have.property('x-sluice-transform')
-    const { status, headers, body } = await get('w=390&f=png')
+    const { status, headers, body } = await get('w=390&f=png&lossless')
     expect(status).to.equal(200)
     expect(body.equals(png)).to.equal(true)
     expect(headers).to.include({
@@ -56,7 +56,7 @@ onOneBackend('onLimit: original', (start) => {
   })
 
   it('sends Vary: Accept where the derivative would have it', async () => {
-    const { headers } = await get('w=390&f=auto', record, { accept: 'image/png' })
+    const { headers } = await get('w=390&f=auto&lossless', record, { accept: 'image/png' })
     expect(headers).to.include({ vary: 'Accept', 'cache-control': 'public, max-age=60' })
   })
 
@@ -80,7 +80,7 @@ onOneBackend('onLimit: original', (start) => {
   it('applies to archives', async () => {
     await get('w=10')
     const { sourceName: path } = record
-    const answer = await postZip(service, { files: [{ path, params: { w: 390, f: 'png' } }] })
+    const answer = await postZip(service, { files: [{ path, params: { w: 390, f: 'png', lossless: true } }] })
     const [entry] = entriesOf(Buffer.from(await answer.arrayBuffer()))
     expect(entry?.bytes.equals(png)).to.equal(true)
   })

@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { programEnvironment } from '../../../config/programs.ts'
+import { readAll } from '../../../src/core/bytes/asset.ts'
+import { formatOfMediaType } from '../../../src/core/media/formats.ts'
+import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
+import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'
+import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
+import { createRunner } from '../../../src/pipeline/run/run.ts'
+import { film, probed, remuxed, video } from '../../support/media/videos.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { assetOf, context } from '../image/transform.ts'
+import { loadWith } from '../load/drop-ins.ts'
+
+const execute = promisify(execFile)
+const H264 = ['-c:v', 'libx264', '-pix_fmt', 'yuv420p']
+const SINE = ['-f', 'lavfi', '-i', 'sine=d=3']
+
+describe('the streams of a video', () => {
+  let folder: string
+  let transforms: readonly LoadedPlugin[]
+  let run: ReturnType<typeof createRunner>
+  /** H.264 and AAC. */
+  let source: Buffer
+  before(async () => {
+    folder = await temporaryFolder()
+    run = createRunner(new Map([['ffmpeg', createFfmpeg({ folder, env: programEnvironment() })]]))
+    transforms = (await loadWith({})).transforms
+    source = await film()
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  async function made(bytes: Uint8Array, query: string, format = 'mp4'): Promise<Buffer> {
+    const asset = assetOf(bytes, format)
+    const input = {
+      query: new URLSearchParams(query),
+      format: formatOfMediaType(asset.mediaType),
+      preferences: {},
+    }
+    const leftovers: Array<() => Promise<void>> = []
+    const afterwards = (remove: () => Promise<void>) => void leftovers.push(remove)
+    const rendered = await run(createPlanner(transforms, [])(input), asset, context({ afterwards }))
+    const outcome = await readAll(rendered)
+    for (const remove of leftovers) await remove()
+    return outcome
+  }
+
+  /** A digest of the compressed packets of one stream, `v` or `a`. Undefined without such a stream. */
+  async function packetsOf(bytes: Uint8Array, stream: string): Promise<string | undefined> {
+    const file = join(folder, 'looked-at')
+    await writeFile(file, bytes)
+    const args = ['-v', 'error', '-i', file, '-map', `0:${stream}?`, '-c', 'copy', '-f', 'streamhash', '-']
+    const { stdout } = await execute('ffmpeg', args).catch(() => ({ stdout: '' }))
+    await rm(file)
+    return stdout.split('SHA256=')[1]?.trim()
+  }
+
+  const asWebm = () =>
+    remuxed(source, ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-c:a', 'libopus'], { format: 'webm' })
+
+  for (const [query, copied] of [
+    ['f=mp4', 'va'],
+    ['f=mov', 'va'],
+    ['mute', 'v'],
+    ['w=80', 'a'],
+    ['kf=10', 'a'],
+    ['w=5000', 'va'],
+    ['start=1', ''],
+    ['end=2', ''],
+    ['f=webm', ''],
+    ['q_a', 'a'],
+    ['vt', 'a'],
+  ] as const)
+    it(`are copied where nothing has to change: ${query} copies ${copied || 'none'}`, async () => {
+      const bytes = await made(source, query)
+      for (const stream of ['v', 'a']) {
+        const [before, after] = [await packetsOf(source, stream), await packetsOf(bytes, stream)]
+        expect(after === before, stream).to.equal((copied as string).includes(stream))
+      }
+    })
+
+  it('are copied into WebM from VP9 and Opus, and not into MP4', async () => {
+    const webm = await asWebm()
+    expect(await packetsOf(await made(webm, 'f=webm', 'webm'), 'v')).to.equal(await packetsOf(webm, 'v'))
+    expect(await probed(await made(webm, 'f=mp4', 'webm'))).to.include({
+      videoCodec: 'h264',
+      audioCodec: 'aac',
+    })
+  })
+
+  it('are encoded when the frames are stored turned, or with pixels that are not square', async () => {
+    const turned = await remuxed(source, ['-metadata:s:v:0', 'rotate=90'])
+    expect(await probed(await made(turned, 'f=mov'))).to.include({ width: 120, height: 160 })
+    const wide = await remuxed(source, ['-aspect', '8:3'])
+    expect(await probed(await made(wide, 'f=mov'))).to.include({ width: 320, height: 120 })
+  })
+
+  it('carry no metadata when they are copied', async () => {
+    const tagged = await remuxed(source, ['-metadata', 'location=+50+008/', '-metadata', 'title=secret'])
+    const bytes = await made(tagged, 'f=mov')
+    expect(bytes.includes('secret')).to.equal(false)
+    expect((await probed(bytes)).tags).to.not.have.any.keys('location', 'title')
+  })
+
+  it('have the channels of the source: mono stays mono', async () => {
+    const mono = await remuxed(
+      await video(),
+      ['-map', '0:v', '-map', '1:a', '-c:a', 'aac', '-ac', '1', '-shortest'],
+      {
+        inputs: SINE,
+      },
+    )
+    const file = join(folder, 'mono.webm')
+    await writeFile(file, await made(mono, 'f=webm'))
+    const args = [
+      '-v',
+      'error',
+      '-select_streams',
+      'a',
+      '-show_entries',
+      'stream=channels',
+      '-of',
+      'csv=p=0',
+      file,
+    ]
+    expect((await execute('ffprobe', args)).stdout.trim()).to.equal('1')
+  })
+
+  it('are no larger than those of a source of low quality, at the same or a smaller size', async () => {
+    const low = await remuxed(source, ['-map', '1:v', ...H264, '-crf', '38'], {
+      inputs: ['-f', 'lavfi', '-i', 'testsrc2=s=320x240:r=25:d=6'],
+    })
+    for (const query of ['kf=50', 'w=300', 'w=160', 'f=webm', 'q_a'])
+      expect((await made(low, query)).length, query).to.be.at.most(low.length)
+  })
+})
