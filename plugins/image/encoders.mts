@@ -89,8 +89,10 @@ export interface Encoding {
   lossless?: boolean | undefined
   /** Colours in full resolution: their edges are sharp. */
   isDrawing?: boolean
-  /** Of a PNG or GIF: the number of colours of its palette, from 2 to 256. */
+  /** Of a PNG or GIF: the most colours of its palette, from 2 to 256. libpng rounds it up to 2, 4, 16 or 256. */
   colours?: number | undefined
+  /** Of a PNG with a palette: the fewest colours with this quality, from 1 to 100. */
+  paletteQuality?: number
   /** Of a PNG with a palette: mixes colours that the palette does not have from dots of others. */
   dither?: boolean
   /** Of a GIF: by how much a colour may differ from that of the frame before, and is then not written again. From 0 to 32. */
@@ -110,6 +112,7 @@ export function encoded(
     lossless = false,
     isDrawing = false,
     colours,
+    paletteQuality = 100,
     dither = false,
     filters = false,
     frameError = 0,
@@ -130,7 +133,8 @@ export function encoded(
       })
     }
     case 'png':
-      if (colours !== undefined) return image.png({ palette: true, colours, dither: dither ? 1 : 0 })
+      if (colours !== undefined)
+        return image.png({ palette: true, colours, quality: paletteQuality, dither: dither ? 1 : 0 })
       return image.png({ compressionLevel: tuned('png', options).effort, adaptiveFiltering: filters })
     case 'webp':
       if (lossless) return image.webp({ lossless })

@@ -67,7 +67,7 @@ export default definePlugin({
       min: 2,
       max: 256,
       aliases: ['colours'],
-      help: 'Number of colours of a PNG or GIF, in a palette. No effect on other formats.',
+      help: 'Most colours of a PNG or GIF, in a palette. Of a PNG: 2, 4, 16 or 256, whichever is the next larger. No effect on other formats.',
     },
     maxbytes: {
       type: 'integer',

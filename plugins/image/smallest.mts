@@ -24,8 +24,10 @@ type Context = TransformContext<'sharp'>
 const LOOK_MAX_PIXELS = 8_000_000
 // A photo that is reduced to half its sides or less does not show the compression of its source.
 const STRONG_REDUCTION = 2
+const LOSSLESS = new Set(['png', 'gif'])
 // Colours of a PNG that would be larger than its original.
-const PALETTES = [256, 128, 64, 32, 16]
+const PALETTES_OF_PHOTOS = [100, 80, 60].map((paletteQuality) => ({ colours: 256, paletteQuality }))
+const PALETTES = [...PALETTES_OF_PHOTOS, { colours: 256, paletteQuality: 30 }, { colours: 16 }]
 // A quality of WebP below which a smaller file is not worth its look.
 const LOWEST_LOOK = 30
 
@@ -139,11 +141,14 @@ async function withinRoom(
   const { output, quality } = best
   const { options, render, signal } = context
   const look = lookOf(pixels)
-  if (output === 'gif' || (output === 'png' && withPalettes(options))) {
+  if (!hasQuality(output)) {
+    // A photo that was compressed with loss needs more bytes without.
+    const isLossless = LOSSLESS.has(context.source.format)
+    const mayHavePalette = isLossless && (output === 'gif' || (output === 'png' && withPalettes(options)))
     let smallest = best
-    for (const colours of PALETTES) {
+    for (const palette of !mayHavePalette ? [] : look.isDrawing ? PALETTES : PALETTES_OF_PHOTOS) {
       signal.throwIfAborted()
-      const how = { quality, options, colours, dither: !look.isDrawing }
+      const how = { quality, options, ...palette, dither: !look.isDrawing }
       const draft = encoded(draftOf(pixels, look), output, how)
       const { size } = await render(draft)
       if (size < smallest.size) smallest = { ...best, draft, size }
@@ -151,7 +156,6 @@ async function withinRoom(
     }
     return smallest
   }
-  if (!hasQuality(output)) return best
   if (output === 'webp' && look.isDrawing) {
     const draft = encoded(draftOf(pixels, look), output, { quality, lossless: true, options })
     const { size } = await render(draft)

@@ -215,6 +215,8 @@ function filters(source: VideoSource, canToneMap: boolean): string[] {
   const isBt709 = mapped.length > 0 || (colorMatrix === undefined && isHd)
   const matrix = isBt709 ? ':in_color_matrix=bt709' : ''
   return [
+    // Every second line: those of one moment. All lines would be visible as combs.
+    ...(source.isInterlaced ? ['field=type=top'] : []),
     ...mapped,
     `scale=w=${width}:h=${height}${matrix}:out_color_matrix=bt601:out_range=full`,
     'setsar=1',

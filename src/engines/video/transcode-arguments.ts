@@ -171,10 +171,13 @@ export function filters(draft: VideoDraft, canToneMap: boolean): string[] {
   const { width, height } = outcomeSize(draft)
   const cut = across < 1 || down < 1 ? [`crop=iw*${across.toFixed(6)}:ih*${down.toFixed(6)}`] : []
   const mapped = canToneMap ? toneMapping(draft.input.source) : []
+  // The lines of two moments would be visible as combs.
+  const whole = draft.input.source.isInterlaced ? ['yadif=deint=interlaced'] : []
   // As floats, a frame needs eight times the memory, so it is scaled first.
   if (mapped.length > 0)
-    return [...cut, `scale=w=${width}:h=${height}`, 'setsar=1', ...mapped, 'format=yuv420p']
+    return [...whole, ...cut, `scale=w=${width}:h=${height}`, 'setsar=1', ...mapped, 'format=yuv420p']
   return [
+    ...whole,
     ...cut,
     `scale=w=${width}:h=${height}${matrix}:out_color_matrix=bt709:out_range=tv`,
     'setsar=1',

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import sharp from 'sharp'
 import { colourAt } from '../../support/media/images.ts'
 import { lengthened, remuxed, sound, video, wideVideo } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
@@ -46,6 +47,23 @@ describe('video-thumbnail', () => {
     expect(metadata).to.include({ format: 'jpeg', width: 160, height: 120 })
     await expectColour(bytes, [120, 90], RED)
     await expectColour(bytes, [20, 20], WHITE)
+  })
+
+  it('shows one moment of an interlaced video, without combs', async () => {
+    // A white bar that moves by eight pixels from field to field.
+    const moving =
+      'color=black:s=320x240:r=50:d=2[b];color=white:s=40x240:r=50:d=2[w];[b][w]overlay=x=mod(n*8\\,320)'
+    const interlaced = ['tinterlace=interleave_top', 'setfield=tff', 'format=yuv420p'].join()
+    const coded = ['-c:v', 'libx264', '-flags', '+ildct+ilme', '-x264opts', 'tff=1', '-crf', '12']
+    const film = await remuxed(await video(), ['-map', '1:v', '-vf', interlaced, ...coded], {
+      inputs: ['-f', 'lavfi', '-i', moving],
+    })
+    const { bytes } = await thumbnail(film, 'thumbnail&duration=5&f=png')
+    const { data, info } = await sharp(bytes).greyscale().raw().toBuffer({ resolveWithObject: true })
+    const row = (y: number) => data.subarray(y * info.width, (y + 1) * info.width)
+    const changes = (a: Buffer, b: Buffer) =>
+      a.filter((value, i) => Math.abs(value - (b[i] ?? 0)) > 100).length
+    for (const y of [50, 51, 120, 121]) expect(changes(row(y), row(y + 1)), `row ${y}`).to.be.below(3)
   })
 
   for (const [duration, colour] of [

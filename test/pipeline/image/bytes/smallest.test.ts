@@ -106,6 +106,15 @@ describe('the smallest encoding', () => {
     }
   })
 
+  it('of a JPEG as PNG or GIF is larger than it, and has its colours', async () => {
+    const source = await photo().jpeg({ quality: 50 }).toBuffer()
+    const { bytes, metadata } = await transformed(source, 'f=png', { format: 'jpeg' })
+    expect(metadata.isPalette).to.not.equal(true)
+    expect((await pixelsOf(bytes)).equals(await pixelsOf(source))).to.equal(true)
+    const gif = await transformed(source, 'f=gif', { format: 'jpeg' })
+    expect(gif.bytes.length).to.be.above(source.length)
+  })
+
   describe('of a JPEG of low quality', () => {
     const poor = () => photo({ width: 600, height: 400 }).jpeg({ quality: 35 }).toBuffer()
 
