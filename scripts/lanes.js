@@ -29,7 +29,7 @@ const SLOWEST_FIRST = [
   'process/web/several-processes.test.ts',
   'pipeline/media/audio.test.ts',
   'pipeline/media/video-hls.test.ts',
-  'pipeline/media/video-storyboard.test.ts',
+  'pipeline/media/storyboard/video-storyboard.test.ts',
   'pipeline/media/ffmpeg-engine.test.ts',
   'http/peers/hls.test.ts',
   'http/admin/client-storage.test.ts',

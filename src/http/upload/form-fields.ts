@@ -15,10 +15,24 @@ export interface UploadOptions {
 
 /** Reads the text fields of an upload's form as they arrive. */
 export interface UploadFields {
-  /** Reads a field. An undefined value means that it was too long. Unknown fields are ignored. @throws Problem 400 */
+  /** Reads a field. An undefined value means that it was too long. Unknown fields are ignored, unless their name is nearly a known one. @throws Problem 400 */
   take(name: string, value: string | undefined): void
   /** The options read so far. */
   requested(): UploadOptions
+}
+
+// Names that people confuse with those of fields, or of parameters of the query. Ignoring them would lose what they say.
+const NEARLY: Readonly<Record<string, string>> = {
+  tag: 'tags',
+  'tags[]': 'tags',
+  meta: 'metadata',
+  metaData: 'metadata',
+  transform: 'transforms',
+  'transforms[]': 'transforms',
+  focalpoint: 'focalPoint',
+  focal_point: 'focalPoint',
+  path: 'path of the query (?path=a/b)',
+  folder: 'path of the query (?path=a/b)',
 }
 
 const TRANSFORMS_MAX = 20
@@ -69,6 +83,8 @@ export function uploadFields(): UploadFields {
     requested: () => requested,
     take(param, value) {
       const read = Object.hasOwn(readers, param) ? readers[param] : undefined
+      const meant = Object.hasOwn(NEARLY, param) ? NEARLY[param] : undefined
+      if (meant) throw badParameter({ param, expected: `the field ${meant}`, received: value })
       if (!read) return
       if (seen.has(param)) throw badParameter({ param, expected: 'one field', received: value })
       seen.add(param)

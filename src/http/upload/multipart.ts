@@ -62,6 +62,7 @@ export async function* fileParts(
   function beginPart(header: Buffer): PartContent {
     const part = parser.parse(header)
     if (!part) throw badForm(READABLE_PARTS)
+    checkEncoding(header)
     return part.kind === 'file' ? beginFile(part) : beginField(part.field, header)
   }
 
@@ -196,4 +197,17 @@ function malformed(cause: unknown): Problem {
   const reason = cause instanceof Error ? cause.message : 'it cannot be read'
   const detail = `expected a well-formed multipart body: ${reason}`
   return new Problem({ status: 400, code: 'bad_multipart', detail, cause })
+}
+
+// Of mail. RFC 7578 section 4.7 deprecates it for forms, and browsers never send it.
+const ENCODED = /^content-transfer-encoding:[ \t]*(base64|quoted-printable)/im
+
+/** @throws Problem 415 for a part that is text in the encoding of a mail: it would be stored as that text */
+function checkEncoding(header: Buffer): void {
+  const encoding = ENCODED.exec(header.toString('latin1'))?.[1]
+  if (encoding !== undefined)
+    throw unsupportedMediaType({
+      expected: 'parts in binary',
+      received: `Content-Transfer-Encoding: ${encoding}`,
+    })
 }

@@ -61,6 +61,31 @@ onOneBackend('refused uploads', (start) => {
     return { Authorization: service.tokens.secretClientToken, 'Content-Type': MULTIPART, ...headers }
   }
 
+  describe('by what would be lost in silence', () => {
+    for (const [name, field] of [
+      ['tag', 'tags'],
+      ['meta', 'metadata'],
+      ['transform', 'transforms'],
+      ['folder', '?path='],
+    ] as const)
+      it(`name the field that is meant by ${name}`, async () => {
+        const parts = [
+          { disposition: `name="${name}"`, bytes: 'x' },
+          { disposition: FILE, bytes: 'one' },
+        ]
+        const answer = jsonOf(await postForm(service, parts))
+        expect(answer).to.include({ status: 400, code: 'bad_parameter', param: name })
+        expect(answer.detail).to.include(field)
+      })
+
+    it('name the encoding of a part that is not binary', async () => {
+      const type = 'image/png\r\nContent-Transfer-Encoding: base64'
+      const answer = jsonOf(await postForm(service, [{ disposition: FILE, bytes: 'iVBORw0KGgo=', type }]))
+      expect(answer).to.include({ status: 415, code: 'unsupported_media_type' })
+      expect(answer.detail).to.include('Content-Transfer-Encoding: base64')
+    })
+  })
+
   describe('by size', () => {
     it('accept a file of exactly UPLOAD_MAX_BYTES, and refuse one byte more', async () => {
       const exact = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(MAX_BYTES) })

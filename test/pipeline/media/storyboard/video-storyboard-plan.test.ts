@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { formatOfMediaType } from '../../../src/core/media/formats.ts'
-import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'
-import { createPlanner, type Plan } from '../../../src/pipeline/plan/plan.ts'
-import { loadWith } from '../load/drop-ins.ts'
+import { formatOfMediaType } from '../../../../src/core/media/formats.ts'
+import type { LoadedPlugin } from '../../../../src/pipeline/load/load.ts'
+import { createPlanner, type Plan } from '../../../../src/pipeline/plan/plan.ts'
+import { loadWith } from '../../load/drop-ins.ts'
 
 describe('?storyboard', () => {
   let transforms: readonly LoadedPlugin[]

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { VideoDraft } from '../../../src/engines/ffmpeg/video-source.ts'
-import { boardOf } from '../../../src/engines/video/storyboard-arguments.ts'
+import type { VideoDraft } from '../../../../src/engines/ffmpeg/video-source.ts'
+import { boardOf } from '../../../../src/engines/video/storyboard-arguments.ts'
 
 const draft = { input: { source: { width: 1920, height: 1080 } } } as VideoDraft
 const times = { untilSeconds: 0, headerSeconds: undefined, keyFramesApartSeconds: 2 }
