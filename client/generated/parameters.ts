@@ -407,11 +407,11 @@ export interface BuiltInParameters {
    */
   lossless?: boolean | undefined
   /**
-   * image: Number of colours of a PNG or GIF, in a palette. No effect on other formats. Takes an integer from 2 to 256.
+   * image: Most colours of a PNG or GIF, in a palette. Of a PNG: 2, 4, 16 or 256, whichever is the next larger. No effect on other formats. Takes an integer from 2 to 256.
    */
   colors?: number | undefined
   /**
-   * image: Number of colours of a PNG or GIF, in a palette. No effect on other formats. Takes an integer from 2 to 256. The same as `colors`.
+   * image: Most colours of a PNG or GIF, in a palette. Of a PNG: 2, 4, 16 or 256, whichever is the next larger. No effect on other formats. Takes an integer from 2 to 256. The same as `colors`.
    */
   colours?: number | undefined
   /**

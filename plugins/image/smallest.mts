@@ -1,7 +1,6 @@
 import sharp, { type Sharp } from 'sharp'
 import { type Asset, readAll } from '../../src/core/bytes/asset.ts'
 import { PHOTO_FORMATS } from '../../src/core/media/photos.ts'
-import { searchQuality } from '../../src/core/media/quality-search.ts'
 import type { Opened, TransformContext } from '../../src/core/plugin-api/plugin.ts'
 import { encoded, type OutputFormat, withPalettes } from './encoders.mts'
 import { lookOf, looksTheSame, type PictureLook, type Pixels } from './picture-look.mts'
@@ -24,6 +23,10 @@ type Context = TransformContext<'sharp'>
 const LOOK_MAX_PIXELS = 8_000_000
 // A photo that is reduced to half its sides or less does not show the compression of its source.
 const STRONG_REDUCTION = 2
+// Parts of a quality with which the output did not fit. Each attempt takes as long as the first.
+const LOWER = [0.8, 0.6, 0.4]
+// Above these sizes, further attempts would take seconds: a photo of a megapixel as AVIF 0.3 s, with a palette 2 s.
+const ATTEMPTS_MAX_PIXELS = { avif: 2_000_000, paletteOfPhoto: 500_000 }
 const LOSSLESS = new Set(['png', 'gif'])
 // Colours of a PNG that would be larger than its original.
 const PALETTES_OF_PHOTOS = [100, 80, 60].map((paletteQuality) => ({ colours: 256, paletteQuality }))
@@ -146,7 +149,9 @@ async function withinRoom(
     const isLossless = LOSSLESS.has(context.source.format)
     const mayHavePalette = isLossless && (output === 'gif' || (output === 'png' && withPalettes(options)))
     let smallest = best
-    for (const palette of !mayHavePalette ? [] : look.isDrawing ? PALETTES : PALETTES_OF_PHOTOS) {
+    const isQuick = look.isDrawing || pixels.width * pixels.height <= ATTEMPTS_MAX_PIXELS.paletteOfPhoto
+    const palettes = look.isDrawing ? PALETTES : PALETTES_OF_PHOTOS
+    for (const palette of mayHavePalette && isQuick ? palettes : []) {
       signal.throwIfAborted()
       const how = { quality, options, ...palette, dither: !look.isDrawing }
       const draft = encoded(draftOf(pixels, look), output, how)
@@ -156,28 +161,23 @@ async function withinRoom(
     }
     return smallest
   }
+  if (output === 'avif' && pixels.width * pixels.height > ATTEMPTS_MAX_PIXELS.avif) return best
   if (output === 'webp' && look.isDrawing) {
     const draft = encoded(draftOf(pixels, look), output, { quality, lossless: true, options })
     const { size } = await render(draft)
     if (size <= room) return { ...best, draft, size }
   }
-  const tries = new Map<number, Rendered>()
-  const lowest = Math.min(quality, sameLook(LOWEST_LOOK, 'webp', output))
-  const bytesOf = async (of: number) => {
+  let smallest = best
+  for (const part of LOWER) {
     signal.throwIfAborted()
-    const chosen = Math.max(lowest, of)
-    const draft = encoded(draftOf(pixels, look), output, {
-      quality: chosen,
-      options,
-      isDrawing: look.isDrawing,
-    })
+    const lower = Math.max(sameLook(LOWEST_LOOK, 'webp', output), Math.round(quality * part))
+    if (lower >= quality || smallest.size <= room) break
+    const how = { quality: lower, options, isDrawing: look.isDrawing }
+    const draft = encoded(draftOf(pixels, look), output, how)
     const { size } = await render(draft)
-    tries.set(of, { ...best, draft, size })
-    return size
+    if (size < smallest.size) smallest = { ...best, draft, size }
   }
-  const found = await searchQuality({ from: quality, maxBytes: room, bytesOf })
-  const fitting = tries.get(found)
-  return fitting && fitting.size < best.size ? fitting : best
+  return smallest
 }
 
 function draftOf({ data, width, height, channels }: Pixels, { isGrey, isOpaque }: PictureLook): Sharp {

@@ -80,7 +80,9 @@ onTwoBackends('derivatives', (start, backend) => {
       for (const query of ['f=auto', 'f=auto', 'w=2&f=auto']) {
         const { status, headers, body } = await exchange(service, `${record.src}?${query}`, accept)
         expect(status, body.toString('utf8', 0, 300)).to.equal(200)
-        expect(headers).to.include({ 'content-type': query === 'f=auto' ? 'image/png' : 'image/avif' })
+        // The smallest one, for an image of few pixels.
+        const types = query === 'f=auto' ? ['image/png'] : ['image/avif', 'image/webp', 'image/png']
+        expect(headers['content-type']).to.be.oneOf(types)
         expect(headers.vary).to.equal('Accept')
         const variant = query === 'f=auto' ? 'default' : query
         expect(headers.etag).to.equal(`"${record.s3PathOriginal}_${sorted(variant)}"`)
@@ -266,7 +268,7 @@ onTwoBackends('derivatives', (start, backend) => {
     it('render once for 50 equal requests', async () => {
       const before = { opened: watched.opened, rendered: watched.rendered }
       watched.hold()
-      const spellings = ['w=64', 'width=64', 'w=64&utm_source=a']
+      const spellings = ['w=64&f=webp&q=80', 'width=64&q=80&f=webp', 'w=64&f=webp&q=80&utm_source=a']
       const requests = Array.from({ length: 50 }, (_, i) =>
         exchange(service, `${record.src}?${spellings[i % spellings.length]}`),
       )
@@ -279,7 +281,7 @@ onTwoBackends('derivatives', (start, backend) => {
       }
       expect(watched.opened - before.opened).to.equal(1)
       expect(watched.rendered - before.rendered).to.equal(1)
-      await storedEventually(['_w=64'])
+      await storedEventually(['_f=webp&q=80&w=64'])
     })
 
     it('render once for each variant', async () => {
@@ -414,7 +416,7 @@ onTwoBackends('derivatives', (start, backend) => {
         vary: 'Accept',
       })
     }
-    await storedEventually(['_f=auto', '_f=webp', '_default'])
+    await storedEventually(['_f=auto', '_f=auto-webp', '_default'])
   })
 
   it('are the uploaded SVG for f=svg, and are not stored', async () => {

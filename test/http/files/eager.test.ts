@@ -153,13 +153,15 @@ onTwoBackends('transforms of an upload', (start, backend) => {
         },
       }
       const halting = await start({ engines: [engine] })
-      const record = await uploaded(['w=71', 'w=72'], halting)
+      const record = await uploaded(['f=webp&q=80&w=71', 'f=webp&q=80&w=72'], halting)
       await eventually(() => expect(reached).to.equal(1))
       expect((await deleteFile(halting, record.s3PathOriginal)).status).to.equal(200)
       release()
       // Their turn comes when those have ended.
-      const next = await uploaded(['w=73'], halting)
-      await eventually(async () => expect(await derivatives(next, halting)).to.deep.equal(['w=73']))
+      const next = await uploaded(['f=webp&q=80&w=73'], halting)
+      await eventually(async () =>
+        expect(await derivatives(next, halting)).to.deep.equal(['f=webp&q=80&w=73']),
+      )
       await settled(halting)
       expect(await derivatives(record, halting)).to.deep.equal([])
       expect(reached).to.equal(2)

@@ -183,7 +183,7 @@ onOneBackend('caches in front', (start) => {
 
       it('stores the formats of f=auto separately', async () => {
         const { path } = await derivative()
-        const auto = path.replace('w=590', 'w=10&f=auto')
+        const auto = path.replace('w=590', 'w=500&f=auto')
         for (const from of ['MISS', 'HIT']) {
           for (const type of ['image/webp', 'image/avif', 'image/png']) {
             const { headers } = await exchange(cache.caching, auto, { headers: { Accept: type } })
