@@ -60,6 +60,36 @@ describe('decoders', () => {
     })
   }
 
+  it('decode the alpha of a BMP whose header has a mask for it, unless all of it is transparent', async () => {
+    // Two pixels in a header of version 4: blue, green, red, alpha.
+    const withPixels = (pixels: number[], mask = 0xff000000) => {
+      const bytes = Buffer.alloc(14 + 108 + 8)
+      bytes.write('BM')
+      bytes.writeUInt32LE(14 + 108, 10)
+      for (const [at, value] of [
+        [14, 108],
+        [18, 2],
+        [22, 1],
+        [30, 3],
+      ] as const)
+        bytes.writeUInt32LE(value, at)
+      bytes.writeUInt16LE(32, 28)
+      for (const [i, each] of [0xff0000, 0xff00, 0xff, mask].entries()) bytes.writeUInt32LE(each, 54 + 4 * i)
+      bytes.set(pixels, 122)
+      return bytes
+    }
+    const shown = async (bytes: Buffer) => [
+      ...(await sharp((await bmp.decode(bytes, options)).bytes)
+        .raw()
+        .toBuffer()),
+    ]
+    const half = [1, 2, 3, 128, 4, 5, 6, 255]
+    expect(bmp.facts(withPixels(half))).to.include({ hasAlpha: true })
+    expect(await shown(withPixels(half))).to.deep.equal([3, 2, 1, 128, 6, 5, 4, 255])
+    expect(await shown(withPixels(half, 0))).to.deep.equal([3, 2, 1, 6, 5, 4])
+    expect(await shown(withPixels([1, 2, 3, 0, 4, 5, 6, 0]))).to.deep.equal([3, 2, 1, 6, 5, 4])
+  })
+
   it('decode a JPEG XL upright, whose header has the orientation', async () => {
     const bytes = await fileOf('jxl-turned.jxl')
     expect(jxl.facts(bytes)).to.deep.equal({ width: 48, height: 64, hasAlpha: false })

@@ -21,14 +21,18 @@ export interface Bitmap extends Size {
   colourBytes: number
 }
 
-/** BMP of Windows and OS/2, without compression, with 1 to 32 bits per pixel. Any fourth channel is ignored. */
+/**
+ * BMP of Windows and OS/2, without compression, with 1 to 32 bits per pixel. A fourth channel is ignored, unless the header
+ * has a mask for it (versions 3 to 5).
+ */
 export const bmp: Decoder = {
   library: 'Sluice',
   bytesPerPixel: 4,
 
   facts(head): PictureFacts | undefined {
     const bitmap = bitmapIn(head.subarray(FILE_HEADER_BYTES))
-    return bitmap && { width: bitmap.width, height: bitmap.height, hasAlpha: false }
+    const hasAlpha = bitmap !== undefined && alphaMaskOf(bitmap, head.subarray(FILE_HEADER_BYTES)) !== 0
+    return bitmap && { width: bitmap.width, height: bitmap.height, hasAlpha }
   },
 
   async decode(bytes, { check }) {
@@ -36,14 +40,20 @@ export const bmp: Decoder = {
     const bitmap = bitmapIn(dib)
     if (!bitmap) throw new Error('the header of the BMP is invalid')
     check(bitmap)
-    const colourAt = coloursOf(bitmap, dib, bytes.subarray(bytes.readUInt32LE(10)))
+    const pixels = bytes.subarray(bytes.readUInt32LE(10))
+    const colourAt = coloursOf(bitmap, dib, pixels)
     const { width, height } = bitmap
-    const line = Buffer.alloc(width * 3)
+    const alphaAt = alphaOf(bitmap, dib, pixels)
+    const channels = alphaAt ? 4 : 3
+    const line = Buffer.alloc(width * channels)
     const row = (y: number) => {
-      for (let x = 0; x < width; x += 1) line.writeUIntBE(colourAt(x, y), x * 3, 3)
+      for (let x = 0; x < width; x += 1) {
+        line.writeUIntBE(colourAt(x, y), x * channels, 3)
+        if (alphaAt) line.writeUInt8(alphaAt(x, y), x * channels + 3)
+      }
       return line
     }
-    return { bytes: tiffOf({ width, height, channels: 3, row }), mediaType: 'image/tiff' }
+    return { bytes: tiffOf({ width, height, channels, row }), mediaType: 'image/tiff' }
   },
 }
 
@@ -111,4 +121,34 @@ export function coloursOf(bitmap: Bitmap, dib: Buffer, pixels: Buffer): (x: numb
       0,
     )
   }
+}
+
+/** The header of version 3, which has a mask for alpha. Later versions begin with it. */
+const HEADER_WITH_ALPHA_BYTES = 56
+const ALPHA_MASK_AT = 52
+
+/** The bits of alpha in a pixel; 0 for none. */
+function alphaMaskOf({ headerBytes, compression, bits }: Bitmap, dib: Buffer): number {
+  const hasMask = headerBytes >= HEADER_WITH_ALPHA_BYTES && compression === BIT_FIELDS && bits === 32
+  return hasMask && dib.length >= HEADER_WITH_ALPHA_BYTES ? dib.readUInt32LE(ALPHA_MASK_AT) : 0
+}
+
+/**
+ * Returns a function for the alpha of a pixel, 0 to 255. Undefined for an opaque image: without a mask, and when every
+ * pixel would be transparent, which some programs write for opaque ones.
+ */
+function alphaOf(
+  bitmap: Bitmap,
+  dib: Buffer,
+  pixels: Buffer,
+): ((x: number, y: number) => number) | undefined {
+  const mask = alphaMaskOf(bitmap, dib)
+  if (mask === 0) return undefined
+  const { width, height, isDown } = bitmap
+  const shift = 31 - Math.clz32(mask & -mask)
+  const most = mask >>> shift || 1
+  const at = (i: number) => Math.round((((pixels.readUInt32LE(4 * i) & mask) >>> shift) / most) * 255)
+  for (let i = 0; i < width * height; i += 1)
+    if (at(i) > 0) return (x, y) => at((isDown ? y : height - 1 - y) * width + x)
+  return undefined
 }
