@@ -176,12 +176,19 @@ export function knownFormat(name: string): Format {
   return format
 }
 
-/**
- * Whether a browser would run the file or render it as a document. Files of these media types are delivered in a
- * sandbox.
- */
+/** Whether a browser would run the file or render it as a document. */
 export function isActiveContent(mediaType: string): boolean {
   return /^(image\/svg\+xml|text\/html|application\/xml|text\/xml|application\/xhtml\+xml)/.test(mediaType)
+}
+
+/**
+ * Whether a file of this media type is delivered in a sandbox: active content, and scripts and styles, of which a page of the same
+ * origin could make a worker.
+ */
+export function isSandboxed(mediaType: string): boolean {
+  return (
+    isActiveContent(mediaType) || /^(?:text|application)\/(?:javascript|ecmascript|css)\b/.test(mediaType)
+  )
 }
 
 /**

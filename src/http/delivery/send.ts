@@ -3,7 +3,7 @@ import type { Request, Response } from 'express'
 import { type Asset, type ByteRange, lengthOf, readWhole } from '../../core/bytes/asset.ts'
 import { parseRange } from '../../core/bytes/byte-range.ts'
 import type { Encoding } from '../../core/media/encodings.ts'
-import { isActiveContent } from '../../core/media/formats.ts'
+import { isSandboxed } from '../../core/media/formats.ts'
 import { headersOf, hintsOf, type Preference } from '../../core/media/preferences.ts'
 import { Problem } from '../../core/problem.ts'
 import { cacheControl } from '../caller/signed-url.ts'
@@ -144,7 +144,7 @@ function setContent(
   res.setHeader('Content-Type', payload.mediaType)
   if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
   res.setHeader('Content-Length', payload.size)
-  if (isActiveContent(asset.mediaType)) {
+  if (isSandboxed(asset.mediaType)) {
     res.setHeader(
       'Content-Security-Policy',
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",

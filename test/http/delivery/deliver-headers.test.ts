@@ -204,10 +204,15 @@ onOneBackend('delivery headers', (start) => {
       svg: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>',
       html: '<!doctype html><script>alert(1)</script>',
       xml: '<?xml version="1.0"?><page xmlns="http://www.w3.org/1999/xhtml"/>',
+      javascript: 'self.addEventListener("fetch", () => {})',
+      css: 'body { color: red }',
     }
     for (const [extension, bytes] of Object.entries(active)) {
       it(`sandbox ${extension} on both routes`, async () => {
-        const file = await uploadOne(service, { name: `a.${extension}`, bytes })
+        const file = await uploadOne(service, {
+          name: `a.${extension === 'javascript' ? 'js' : extension}`,
+          bytes,
+        })
         expect(file.format).to.equal(extension)
         for (const address of [file.src, rawPath(service, file.s3Path)]) {
           for (const headers of [{}, { Range: 'bytes=0-9' }, { Range: 'bytes=0-1,4-5' }]) {
