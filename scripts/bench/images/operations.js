@@ -102,13 +102,13 @@ export const OPERATIONS = [
     name: 'png',
     query: (w) => `w=${w}&f=png`,
     edit: (image, w) => image.resize(w),
-    encode: (image) => image.png(),
+    encode: (image) => image.png({ adaptiveFiltering: true }),
   },
   {
     name: 'avif',
     query: (w) => `w=${w}&f=avif`,
     edit: (image, w) => image.resize(w),
-    encode: (image) => image.avif({ quality: 75, effort: 2 }),
+    encode: (image) => image.avif({ quality: 55, effort: 2 }),
     share: 1 / 4,
   },
 ]

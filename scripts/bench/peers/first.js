@@ -8,7 +8,11 @@ import { listen } from './listen.js'
 sharp.concurrency(1)
 sharp.cache(false)
 const [format, width, folder] = process.argv.slice(2)
-const OPTIONS = { jpeg: { quantisationTable: 3 }, webp: { effort: 2 }, avif: { effort: 2 } }
+const OPTIONS = {
+  jpeg: { quality: 78, quantisationTable: 3 },
+  webp: { quality: 75, effort: 2 },
+  avif: { quality: 55, effort: 2 },
+}
 
 const { S3_BUCKET: Bucket } = process.env
 const s3 = Bucket && new S3Client({ forcePathStyle: true })
@@ -23,7 +27,7 @@ listen(async (req, res) => {
   const bytes = await sharp(await inputOf(basename(req.url)))
     .autoOrient()
     .resize({ width: Number(width) })
-    .toFormat(format, { quality: 75, ...OPTIONS[format] })
+    .toFormat(format, OPTIONS[format])
     .toBuffer()
   res.writeHead(200, { 'Content-Type': `image/${format}`, 'Content-Length': bytes.length }).end(bytes)
 })

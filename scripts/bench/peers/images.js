@@ -7,7 +7,7 @@ import { listen } from './listen.js'
 sharp.concurrency(1)
 sharp.cache(false)
 const [file, logo] = process.argv.slice(2)
-const jpeg = (image) => image.jpeg({ quality: 75, quantisationTable: 3 })
+const jpeg = (image) => image.jpeg({ quality: 78, quantisationTable: 3 })
 
 listen(async (req, res) => {
   const [, name, width] = req.url.split('/')
