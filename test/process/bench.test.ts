@@ -122,7 +122,7 @@ describe('the benchmark', function () {
     expect(rows).to.have.length.above(sized(2, 15))
     for (const row of rows) {
       const figures =
-        /^\| [a-z0-9-]+ \| \*\*[\d.]+\*\* \([\d.]+ : [\d.]+ \/s\) \| \*\*[\d.]+\*\* \([\d.]+ : [\d.]+ ms\) \|$/
+        /^\| [a-z0-9-]+ \| \*\*[\d.]+\*\* \([\d.]+ : [\d.]+ \/s\) \| \*\*(?:[\d.]+|NaN|Infinity)\*\* \([\d.]+ : [\d.]+ ms\) \|$/
       expect(row).to.match(figures)
     }
     expect(rows.map((row) => row.split(' ')[1])).to.include.members(['resize', 'watermark', 'avif'])
@@ -204,7 +204,7 @@ describe('the benchmark', function () {
     const other = await bench('pictures')
     expect(other.code).to.equal(1)
     expect(other.output).to.include(
-      'expected images, videos, encoders, scale or nothing, received "pictures"',
+      'expected images, bytes, videos, encoders, scale or nothing, received "pictures"',
     )
   })
 
