@@ -121,8 +121,8 @@ async function pngs(pixels: Pixels, look: PictureLook, context: Context): Promis
   if (!look.isDrawing) return [png({ filters: true })]
   const plain = [png({}), png({ filters: true })]
   if (!withPalettes(options)) return plain
-  // Text in grey needs few steps.
-  for (const colours of look.isGrey ? [16] : [256]) {
+  // Steps of grey may be few.
+  for (const colours of look.isGrey ? [16, 256] : [256]) {
     const palette = png({ colours })
     if (await isFaithful(await context.render(palette), pixels)) return [palette, ...plain]
   }
@@ -130,9 +130,10 @@ async function pngs(pixels: Pixels, look: PictureLook, context: Context): Promis
 }
 
 async function isFaithful(asset: Asset, pixels: Pixels): Promise<boolean> {
-  const decoded = sharp(await readAll(asset))
-  const same = pixels.channels === 4 ? decoded.ensureAlpha() : decoded.removeAlpha()
-  return looksTheSame(pixels, { ...pixels, data: await same.raw().toBuffer() })
+  const { data, info } = await sharp(await readAll(asset))
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return looksTheSame(pixels, { ...pixels, data, channels: info.channels })
 }
 
 /** Lowers the quality until the output fits into this number of bytes, or looks poor. A PNG gets a palette. */

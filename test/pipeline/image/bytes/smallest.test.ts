@@ -38,6 +38,19 @@ describe('the smallest encoding', () => {
       expect(bytes.length * 1.5).to.be.below(full.bytes.length)
     })
 
+    it('has a palette for grey text with transparency', async () => {
+      const lines = Array.from(
+        { length: 30 },
+        (_, i) => `<path d="M${i * 20} 0L${600 - i * 17} 300" stroke="#000"/>`,
+      )
+      const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="300">${lines.join('')}</svg>`
+      const source = await sharp(Buffer.from(svg)).png().toBuffer()
+      const { bytes, metadata } = await transformed(source, 'flip')
+      expect(metadata.isPalette).to.equal(true)
+      const full = await transformed(source, 'flip&lossless')
+      expect(bytes.length * 1.1).to.be.below(full.bytes.length)
+    })
+
     it('has no palette for a photo, and for a smooth gradient', async () => {
       const gradient = drawn({ width: 300, height: 100 }, (x, y) => [x * 0.85, y * 2.5, 255 - x * 0.85])
       for (const image of [photo(), gradient]) {
