@@ -64,8 +64,8 @@ const OF_OLDER_CODEC = 1.5
 // MPEG-4 would need more, and its rate is less exact.
 const OF_MPEG4 = 1.2
 // The index, the sound, and the inaccuracy of the encoders.
-const MARGIN = 0.93
-const MARGIN_OF_VP9 = 0.85
+const MARGIN = 0.88
+const MARGIN_OF_VP9 = 0.82
 // Below this, nothing can be seen.
 const LEAST_KBITS = 60
 
