@@ -1,6 +1,6 @@
 import type { OutputFormat } from './encoders.mts'
 
-/** The default quality of each format: about the same look, by docs/explanation/encoders.md. */
+/** The default quality of each format: about the same look, by docs/explanation/bytes.md. */
 export const DEFAULT_QUALITIES = { jpeg: 78, webp: 75, avif: 55, tiff: 78 } as const satisfies Partial<
   Record<OutputFormat, number>
 >

@@ -1,6 +1,6 @@
 import type { Sharp } from 'sharp'
 import type { Opened, TransformContext } from '../../src/core/plugin-api/plugin.ts'
-import { encoded, type OutputFormat } from './encoders.mts'
+import { type Encoding, encoded, type OutputFormat } from './encoders.mts'
 import { originalInstead, roomFor } from './room.mts'
 
 // Ways to write a GIF, from the best look to the fewest bytes.
@@ -24,27 +24,27 @@ export async function smallestAnimation(
   const { source, options, render, signal } = context
   const { output, quality } = request
   const instead = originalInstead({ ...request, outputs: [output] }, context)
-  let draft = encoded(image, output, { quality, options })
-  let { size } = await render(draft)
+  const draft = encoded(image, output, { quality, options })
+  const { size } = await render(draft)
   const original = await instead(size)
   if (original) return original
   const room = roomFor(context)
   if (size > room && source.width * source.height * source.pages <= MAX_PIXELS) {
     const settled = await context.settle(image)
-    const further =
-      output === 'gif'
-        ? GIFS.map((how) => ({ quality, ...how }))
-        : WEBPS.filter((each) => each < quality).map((each) => ({ quality: each }))
-    for (const how of further) {
+    for (const how of smallerEncodings(request, source.format)) {
       signal.throwIfAborted()
-      const attempt = encoded(settled.draft.clone(), output, { options, ...how })
-      const made = await render(attempt)
-      if (made.size < size) {
-        size = made.size
-        draft = attempt
-      }
-      if (size <= room) break
+      const attempt = encoded(settled.draft.clone(), output, { quality, options, ...how })
+      if ((await render(attempt)).size <= room) return { draft: attempt, source }
     }
   }
   return { draft, source }
+}
+
+/** From the best look to the fewest bytes. A GIF of another format needs more bytes than that. */
+function smallerEncodings(
+  { output, quality }: { output: OutputFormat; quality: number },
+  format: string,
+): ReadonlyArray<Partial<Encoding>> {
+  if (output === 'gif') return format === 'gif' ? GIFS : []
+  return WEBPS.filter((each) => each < quality).map((each) => ({ quality: each }))
 }

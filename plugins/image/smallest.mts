@@ -1,8 +1,8 @@
 import sharp, { type Sharp } from 'sharp'
-import { type Asset, readAll } from '../../src/core/bytes/asset.ts'
+import { readAll } from '../../src/core/bytes/asset.ts'
 import { PHOTO_FORMATS } from '../../src/core/media/photos.ts'
 import type { Opened, TransformContext } from '../../src/core/plugin-api/plugin.ts'
-import { encoded, type OutputFormat, withPalettes } from './encoders.mts'
+import { type Encoding, encoded, type OutputFormat, withPalettes } from './encoders.mts'
 import { lookOf, looksTheSame, type PictureLook, type Pixels } from './picture-look.mts'
 import { hasQuality, sameLook } from './quality.mts'
 import { originalInstead, roomFor } from './room.mts'
@@ -48,13 +48,13 @@ export async function smallest(
   const room = roomFor(context)
   // A new pass has no gain map, which the renders would get too.
   const draft = gainMap ? (await context.settle(image)).draft : image
-  const { best, pixels } = await smallestRender(draft, request, context)
+  const { best, seen } = await smallestRender(draft, request, context)
   const original = await instead(best.size)
   if (original) return original
   const hasRoom = best.size <= room || isLarge(context)
   const fitting = hasRoom
     ? best
-    : await withinRoom(best, pixels ?? (await pixelsOf(draft, context)), { room, context })
+    : await withinRoom(best, seen ?? (await look(draft, context)), { room, context })
   return { draft: fitting.draft, source: facts }
 }
 
@@ -65,11 +65,18 @@ interface Rendered {
   size: number
 }
 
+/** Pixels, and what they show. */
+interface Seen {
+  pixels: Pixels
+  look: PictureLook
+}
+
+/** @returns also the pixels, if they were needed */
 async function smallestRender(
   image: Sharp,
   request: SmallestRequest,
   context: Context,
-): Promise<{ best: Rendered; pixels?: Pixels }> {
+): Promise<{ best: Rendered; seen?: Seen }> {
   const { source, options } = context
   const { outputs } = request
   const [first] = outputs
@@ -82,103 +89,102 @@ async function smallestRender(
     const { size } = await context.render(draft)
     return { best: { draft, output: first, quality, size } }
   }
-  const pixels = await pixelsOf(image, context)
-  const look = lookOf(pixels)
+  const seen = await look(image, context)
   const all: Rendered[] = []
   for (const output of outputs) {
-    if (output === 'jpeg' && outputs.length > 1 && !look.isOpaque) continue
+    if (output === 'jpeg' && outputs.length > 1 && !seen.look.isOpaque) continue
     const quality = qualityOf(output)
-    for (const draft of await encodings(pixels, look, { output, quality, context })) {
-      context.signal.throwIfAborted()
-      const { size } = await context.render(draft)
-      all.push({ draft, output, quality, size })
-    }
+    for (const how of await encodings(seen, { output, quality, context }))
+      all.push(await rendered(seen, { output, how, context }))
   }
-  return { best: all.reduce((one, other) => (other.size < one.size ? other : one)), pixels }
+  return { best: smallestOf(all), seen }
 }
 
 /** The ways to encode these pixels of which the smallest one may win. */
 async function encodings(
-  pixels: Pixels,
-  look: PictureLook,
+  seen: Seen,
   { output, quality, context }: { output: OutputFormat; quality: number; context: Context },
-): Promise<Sharp[]> {
+): Promise<Encoding[]> {
   const { options } = context
-  const { isDrawing, isPlain } = look
-  const draft = () => draftOf(pixels, look)
-  const lossy = () => encoded(draft(), output, { quality, options, isDrawing })
-  if (output === 'png') return pngs(pixels, look, context)
-  if (output === 'webp' && isPlain)
-    return [lossy(), encoded(draft(), output, { quality, lossless: true, options })]
-  return [lossy()]
+  const { isDrawing, isPlain } = seen.look
+  const usual = { quality, options, isDrawing }
+  if (output === 'webp' && isPlain) return [usual, { ...usual, lossless: true }]
+  if (output !== 'png') return [usual]
+  // Filters serve photos, and some drawings.
+  if (!isDrawing) return [{ ...usual, filters: true }]
+  return [usual, { ...usual, filters: true }, ...(await faithfulPalette(seen, usual, context))]
 }
 
-/** A palette if it looks the same, which is far smaller for drawings. Filters serve photos, and some drawings. */
-async function pngs(pixels: Pixels, look: PictureLook, context: Context): Promise<Sharp[]> {
-  const { options } = context
-  const png = (how: { filters?: boolean; colours?: number }) =>
-    encoded(draftOf(pixels, look), 'png', { quality: 100, options, ...how })
-  if (!look.isDrawing) return [png({ filters: true })]
-  const plain = [png({}), png({ filters: true })]
-  if (!withPalettes(options)) return plain
-  // Steps of grey may be few.
+/** A palette if it looks the same, which is far smaller for drawings. Steps of grey may be few. */
+async function faithfulPalette(
+  { pixels, look }: Seen,
+  usual: Encoding,
+  { options, render }: Context,
+): Promise<Encoding[]> {
+  if (!withPalettes(options)) return []
   for (const colours of look.isGrey ? [16, 256] : [256]) {
-    const palette = png({ colours })
-    if (await isFaithful(await context.render(palette), pixels)) return [palette, ...plain]
+    const how = { ...usual, colours }
+    const palette = await render(encoded(draftOf(pixels, look), 'png', how))
+    const { data, info } = await sharp(await readAll(palette))
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    if (looksTheSame(pixels, { ...pixels, data, channels: info.channels })) return [how]
   }
-  return plain
+  return []
 }
 
-async function isFaithful(asset: Asset, pixels: Pixels): Promise<boolean> {
-  const { data, info } = await sharp(await readAll(asset))
-    .raw()
-    .toBuffer({ resolveWithObject: true })
-  return looksTheSame(pixels, { ...pixels, data, channels: info.channels })
-}
-
-/** Lowers the quality until the output fits into this number of bytes, or looks poor. A PNG gets a palette. */
+/** Encodes an output that is too large once more, until it fits into this number of bytes. If none does, it stays. */
 async function withinRoom(
   best: Rendered,
-  pixels: Pixels,
+  seen: Seen,
   { room, context }: { room: number; context: Context },
 ): Promise<Rendered> {
-  const { output, quality } = best
-  const { options, render, signal } = context
-  const look = lookOf(pixels)
+  const { output } = best
+  for (const how of smallerEncodings(best, seen, context)) {
+    const attempt = await rendered(seen, { output, how, context })
+    if (attempt.size <= room) return attempt
+  }
+  return best
+}
+
+/** From the best look to the fewest bytes. */
+function smallerEncodings(
+  { output, quality }: Rendered,
+  { pixels, look: { isDrawing } }: Seen,
+  { source, options }: Context,
+): Encoding[] {
+  const size = pixels.width * pixels.height
+  const usual = { quality, options, isDrawing }
   if (!hasQuality(output)) {
     // A photo that was compressed with loss needs more bytes without.
-    const isLossless = LOSSLESS.has(context.source.format)
-    const mayHavePalette = isLossless && (output === 'gif' || (output === 'png' && withPalettes(options)))
-    let smallest = best
-    const isQuick = look.isDrawing || pixels.width * pixels.height <= ATTEMPTS_MAX_PIXELS.paletteOfPhoto
-    const palettes = look.isDrawing ? PALETTES : PALETTES_OF_PHOTOS
-    for (const palette of mayHavePalette && isQuick ? palettes : []) {
-      signal.throwIfAborted()
-      const how = { quality, options, ...palette, dither: !look.isDrawing }
-      const draft = encoded(draftOf(pixels, look), output, how)
-      const { size } = await render(draft)
-      if (size < smallest.size) smallest = { ...best, draft, size }
-      if (size <= room) break
-    }
-    return smallest
+    const mayHavePalette = LOSSLESS.has(source.format) && (output === 'gif' || withPalettes(options))
+    if (!mayHavePalette || (!isDrawing && size > ATTEMPTS_MAX_PIXELS.paletteOfPhoto)) return []
+    const palettes = isDrawing ? PALETTES : PALETTES_OF_PHOTOS
+    return palettes.map((palette) => ({ ...usual, ...palette, dither: !isDrawing }))
   }
-  if (output === 'avif' && pixels.width * pixels.height > ATTEMPTS_MAX_PIXELS.avif) return best
-  if (output === 'webp' && look.isDrawing) {
-    const draft = encoded(draftOf(pixels, look), output, { quality, lossless: true, options })
-    const { size } = await render(draft)
-    if (size <= room) return { ...best, draft, size }
-  }
-  let smallest = best
-  for (const part of LOWER) {
-    signal.throwIfAborted()
-    const lower = Math.max(sameLook(LOWEST_LOOK, 'webp', output), Math.round(quality * part))
-    if (lower >= quality || smallest.size <= room) break
-    const how = { quality: lower, options, isDrawing: look.isDrawing }
-    const draft = encoded(draftOf(pixels, look), output, how)
-    const { size } = await render(draft)
-    if (size < smallest.size) smallest = { ...best, draft, size }
-  }
-  return smallest
+  if (output === 'avif' && size > ATTEMPTS_MAX_PIXELS.avif) return []
+  const lowest = sameLook(LOWEST_LOOK, 'webp', output)
+  const lower = LOWER.map((part) => Math.max(lowest, Math.round(quality * part))).filter(
+    (one) => one < quality,
+  )
+  return [
+    ...(output === 'webp' && isDrawing ? [{ ...usual, lossless: true }] : []),
+    ...[...new Set(lower)].map((one) => ({ ...usual, quality: one })),
+  ]
+}
+
+async function rendered(
+  { pixels, look }: Seen,
+  { output, how, context }: { output: OutputFormat; how: Encoding; context: Context },
+): Promise<Rendered> {
+  context.signal.throwIfAborted()
+  const draft = encoded(draftOf(pixels, look), output, how)
+  const { size } = await context.render(draft)
+  return { draft, output, quality: how.quality, size }
+}
+
+function smallestOf(all: readonly Rendered[]): Rendered {
+  return all.reduce((one, other) => (other.size < one.size ? other : one))
 }
 
 function draftOf({ data, width, height, channels }: Pixels, { isGrey, isOpaque }: PictureLook): Sharp {
@@ -187,10 +193,11 @@ function draftOf({ data, width, height, channels }: Pixels, { isGrey, isOpaque }
   return isGrey ? draft.toColourspace('b-w') : draft
 }
 
-async function pixelsOf(image: Sharp, { settle }: Context): Promise<Pixels> {
+async function look(image: Sharp, { settle }: Context): Promise<Seen> {
   const { draft } = await settle(image)
   const { data, info } = await draft.raw().toBuffer({ resolveWithObject: true })
-  return { data, width: info.width, height: info.height, channels: info.channels }
+  const pixels = { data, width: info.width, height: info.height, channels: info.channels }
+  return { pixels, look: lookOf(pixels) }
 }
 
 function isLarge({ source }: Context): boolean {

@@ -13,7 +13,7 @@ export function machine({ runs }) {
   const cores = cpus()
   const memory = Math.round(totalmem() / 1e9)
   const date = new Date().toISOString().slice(0, 10)
-  return `${date}, Node ${process.versions.node}, ${cores.length} cores (${cores[0].model.trim()}), ${memory} GB; medians of ${runs}.`
+  return `${date}, Node ${process.versions.node}, ${cores.length} cores (${cores[0].model.trim()}), ${memory} GB; ${runs === 1 ? 'one run' : `medians of ${runs}`}.`
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { VideoDraft } from '../ffmpeg/video-source.ts'
+import { AUDIO_KBITS } from './streams.ts'
 import {
-  AUDIO_KBITS,
   croppedSizeOf,
   filters,
   MUXING_PACKETS,

@@ -16,7 +16,7 @@ import {
   type Segment,
   segmentsOf,
 } from './hls-playlist.ts'
-import { AUDIO_KBITS } from './transcode-arguments.ts'
+import { AUDIO_KBITS } from './streams.ts'
 
 /** Stores the files of a ladder while ffmpeg writes them, so that the video can be played before it is complete. */
 export interface HlsStore {

@@ -86,7 +86,8 @@ export function mostKbits(
   return Math.max(LEAST_KBITS, Math.round(kbits))
 }
 
-const AUDIO_KBITS = 128
+/** The usual bit rate of encoded stereo. */
+export const AUDIO_KBITS = 128
 const LEAST_AUDIO_KBITS = 24
 
 /** Channels and bit rate of encoded sound: at most those of the source, and two channels. */

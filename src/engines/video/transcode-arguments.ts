@@ -19,7 +19,6 @@ const HD_HEIGHT = 720
 // Limit of queued packets while one stream lags behind, such as audio that begins late. ffmpeg's default of 128 is
 // too low for some files.
 export const MUXING_PACKETS = 4096
-export const AUDIO_KBITS = 128
 
 // Up to this size a frame needs little memory: 1080p.
 const SMALL_FRAME_PIXELS = 2_100_000

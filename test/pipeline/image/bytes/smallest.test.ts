@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import sharp, { type Sharp } from 'sharp'
+import { jpegQuality } from '../../../../src/engines/image/jpeg-quality.ts'
 import { transformed } from '../transform.ts'
 import { chart, drawn, photo } from './sources.ts'
 
@@ -126,6 +127,21 @@ describe('the smallest encoding', () => {
     expect((await pixelsOf(bytes)).equals(await pixelsOf(source))).to.equal(true)
     const gif = await transformed(source, 'f=gif', { format: 'jpeg' })
     expect(gif.bytes.length).to.be.above(source.length)
+  })
+
+  it('loses no quality when no encoding would fit', async () => {
+    const source = await chart({ width: 900, height: 600 }).png({ palette: true, effort: 10 }).toBuffer()
+    const { bytes } = await transformed(source, 'f=jpeg')
+    expect(bytes.length).to.be.above(4096)
+    expect(jpegQuality(bytes)).to.be.closeTo(78, 2)
+    const frames = await Promise.all([1, 2].map((seed) => photo({ seed }).png().toBuffer()))
+    const moving = await sharp(frames, { join: { animated: true } })
+      .webp({ quality: 20 })
+      .toBuffer()
+    const gif = await transformed(moving, 'f=gif', { format: 'webp' })
+    const pixels = await pixelsOf(gif.bytes)
+    const seen = new Set(Array.from({ length: pixels.length / 3 }, (_, i) => pixels.readUIntBE(3 * i, 3)))
+    expect(seen.size).to.be.above(128)
   })
 
   describe('of a JPEG of low quality', () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { Problem } from '../../../../src/core/problem.ts'
 import { animation, picture } from '../../../support/media/images.ts'
 import { sized } from '../../../support/sized.ts'
+import { numbers } from '../bytes/sources.ts'
 import { transformed } from '../transform.ts'
 
 const VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -24,16 +25,6 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   rs: ['1', '20', '50'],
   bg: ['red', '00f8'],
   f: ['jpeg', 'png', 'webp', 'gif'],
-}
-
-/** The same numbers from 0 to 1 at every run. */
-function numbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    // The constants of Numerical Recipes.
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    return state / 2 ** 32
-  }
 }
 
 // Low, so that many of the combinations would pass them.
