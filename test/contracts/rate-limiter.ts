@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { RateLimiter, RateVerdict } from '../../src/core/ports/rate-limiter.ts'
 
+const HOUR_MS = 3_600_000
+
 export interface OpenedRateLimiter {
   limiter: RateLimiter
   /** The same counts as another process sees them; where there is only one process, `limiter` itself. */
@@ -23,7 +25,7 @@ export function rateLimiterContract(
 
     // A window that no test outlives, save for the one that waits for its end.
     before(async () => {
-      opened = await open({ points, seconds: 60 })
+      opened = await open({ points, seconds: 3600 })
       limiter = opened.limiter
       elsewhere = opened.elsewhere
     })
@@ -33,7 +35,7 @@ export function rateLimiterContract(
     })
 
     it('returns its limit', () => {
-      expect([limiter.points, limiter.seconds]).to.deep.equal([points, 60])
+      expect([limiter.points, limiter.seconds]).to.deep.equal([points, 3600])
     })
 
     it('allows as many requests as it has points, and counts down', async () => {
@@ -47,7 +49,7 @@ export function rateLimiterContract(
 
     it('returns the time until the window ends, which refusals do not extend', async () => {
       const [first, ...rest] = await consume(points + 5, () => limiter.consume(key))
-      expect(first?.resetMs).to.be.within(1001, 60_000)
+      expect(first?.resetMs).to.be.within(1_000_000, HOUR_MS)
       await pause(30)
       for (const { resetMs } of [...rest, await limiter.consume(key)])
         expect(resetMs).to.be.within(1, first?.resetMs ?? 0)
@@ -77,7 +79,7 @@ export function rateLimiterContract(
       for (const one of [limiter, elsewhere, limiter]) {
         const { allowed, remaining, resetMs } = await one.look(key)
         expect({ allowed, remaining }).to.deep.equal({ allowed: true, remaining: points - 1 })
-        expect(resetMs).to.be.within(1001, 60_000)
+        expect(resetMs).to.be.within(1_000_000, HOUR_MS)
       }
       await consume(points, () => limiter.consume(key))
       expect(await elsewhere.look(key)).to.include({ allowed: false, remaining: 0 })
@@ -89,7 +91,7 @@ export function rateLimiterContract(
       await elsewhere.charge(key, 1000)
       const spent = await limiter.look(key)
       expect(spent).to.include({ allowed: false, remaining: 0 })
-      expect(spent.resetMs).to.be.within(1001, 60_000)
+      expect(spent.resetMs).to.be.within(1_000_000, HOUR_MS)
       expect(await limiter.consume(key)).to.include({ allowed: false })
       await Promise.all(Array.from({ length: 20 }, () => limiter.charge(`${key} at once`, 1)))
       expect(await elsewhere.look(`${key} at once`)).to.include({ allowed: false })

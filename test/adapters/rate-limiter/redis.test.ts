@@ -10,6 +10,8 @@ import {
 } from '../../support/servers/redis-server.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
+const HOUR_MS = 3_600_000
+
 rateLimiterContract('redis', async (limit) => {
   const { url } = await sharedRedis()
   const connections = [connectRedis({ url }), connectRedis({ url })] as const
@@ -46,14 +48,14 @@ describe('redis: rate limiters', () => {
   })
 
   const limiterOn = (connection: RedisConnection, name = 'zip', points = 3) =>
-    redisRateLimiter(connection, { keyPrefix, name, points, seconds: 60 })
+    redisRateLimiter(connection, { keyPrefix, name, points, seconds: 3600 })
 
   it('have separate counts when their names differ, and all keys expire', async () => {
     for (const name of ['zip', 'sign'])
       expect(await limiterOn(redis, name, 1).consume('k')).to.include({ allowed: true, remaining: 0 })
     const keys = await redis.client.keys(`${keyPrefix}*`)
     expect(keys.sort()).to.deep.equal(['sign', 'zip'].map((name) => `${keyPrefix}rate:${name}:k`))
-    for (const key of keys) expect(await redis.client.pttl(key)).to.be.within(59_000, 60_000)
+    for (const key of keys) expect(await redis.client.pttl(key)).to.be.within(1_000_000, HOUR_MS)
   })
 
   for (const how of ['freeze', 'stop'] as const) {
@@ -69,7 +71,7 @@ describe('redis: rate limiters', () => {
         const verdict = await limiter.consume('k')
         waits.push(Date.now() - asked)
         expect(verdict.allowed).to.equal(time < 3)
-        expect(verdict.resetMs).to.be.within(1001, 60_000)
+        expect(verdict.resetMs).to.be.within(1_000_000, HOUR_MS)
         remaining.push(verdict.remaining)
       }
       // It waits for 0.8 s, where a command of any other kind has 1.5. A busy machine may add to some of them.

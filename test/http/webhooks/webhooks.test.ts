@@ -82,7 +82,7 @@ onOneBackend('/v1/webhooks', (start) => {
       const { status, body } = await post('test')
       expect(status).to.equal(200)
       const { ms } = body.receivers[0]
-      expect(ms).to.be.within(0, 15_000)
+      expect(Number.isInteger(ms) && ms >= 0, `${ms}`).to.equal(true)
       const name = new URL(target.url()).host
       const { id } = body.receivers[0].receiver
       expect(body.receivers).to.deep.equal([
