@@ -3,17 +3,9 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { programEnvironment } from '../../../config/programs.ts'
-import { readAll } from '../../../src/core/bytes/asset.ts'
-import { formatOfMediaType } from '../../../src/core/media/formats.ts'
-import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
-import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'
-import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
-import { createRunner } from '../../../src/pipeline/run/run.ts'
 import { film, probed, remuxed, video } from '../../support/media/videos.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { assetOf, context } from '../image/transform.ts'
-import { loadWith } from '../load/drop-ins.ts'
+import { type MakeVideo, videoMaker } from './video-maker.ts'
 
 const execute = promisify(execFile)
 const H264 = ['-c:v', 'libx264', '-pix_fmt', 'yuv420p']
@@ -21,32 +13,18 @@ const SINE = ['-f', 'lavfi', '-i', 'sine=d=3']
 
 describe('the streams of a video', () => {
   let folder: string
-  let transforms: readonly LoadedPlugin[]
-  let run: ReturnType<typeof createRunner>
+  let make: MakeVideo
   /** H.264 and AAC. */
   let source: Buffer
   before(async () => {
     folder = await temporaryFolder()
-    run = createRunner(new Map([['ffmpeg', createFfmpeg({ folder, env: programEnvironment() })]]))
-    transforms = (await loadWith({})).transforms
+    make = await videoMaker(join(folder, 'scratch'))
     source = await film()
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  async function made(bytes: Uint8Array, query: string, format = 'mp4'): Promise<Buffer> {
-    const asset = assetOf(bytes, format)
-    const input = {
-      query: new URLSearchParams(query),
-      format: formatOfMediaType(asset.mediaType),
-      preferences: {},
-    }
-    const leftovers: Array<() => Promise<void>> = []
-    const afterwards = (remove: () => Promise<void>) => void leftovers.push(remove)
-    const rendered = await run(createPlanner(transforms, [])(input), asset, context({ afterwards }))
-    const outcome = await readAll(rendered)
-    for (const remove of leftovers) await remove()
-    return outcome
-  }
+  const made = async (bytes: Uint8Array, query: string, format = 'mp4') =>
+    (await make(bytes, query, { format })).bytes
 
   /** A digest of the compressed packets of one stream, `v` or `a`. Undefined without such a stream. */
   async function packetsOf(bytes: Uint8Array, stream: string): Promise<string | undefined> {

@@ -3,15 +3,9 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { programEnvironment } from '../../../config/programs.ts'
-import { readAll } from '../../../src/core/bytes/asset.ts'
-import { formatOfMediaType } from '../../../src/core/media/formats.ts'
-import type { EngineContext } from '../../../src/core/plugin-api/plugin.ts'
 import { createScratch } from '../../../src/engines/temp/scratch.ts'
 import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
 import { transcode } from '../../../src/engines/video/transcode.ts'
-import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'
-import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
-import { createRunner } from '../../../src/pipeline/run/run.ts'
 import { colourAt } from '../../support/media/images.ts'
 import {
   film,
@@ -25,18 +19,16 @@ import {
 import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS, transform } from '../image/transform.ts'
-import { loadWith } from '../load/drop-ins.ts'
+import { type MakeVideo, videoMaker } from './video-maker.ts'
 
 describe('a transcode of a video', () => {
   let folder: string
-  let transforms: readonly LoadedPlugin[]
-  let run: ReturnType<typeof createRunner>
+  let make: MakeVideo
   /** Three seconds, 160 x 120, with sound. */
   let source: Buffer
   before(async () => {
     folder = await temporaryFolder()
-    run = createRunner(new Map([['ffmpeg', createFfmpeg({ folder, env: programEnvironment() })]]))
-    transforms = (await loadWith({})).transforms
+    make = await videoMaker(folder)
     source = await film()
   })
   afterEach('leaves no temporary file', async () => {
@@ -50,33 +42,9 @@ describe('a transcode of a video', () => {
   }
 
   /** What comes of a video in memory. */
-  async function made(
-    bytes: Uint8Array,
-    query: string,
-    { format = 'mp4', ...given }: Partial<EngineContext> & { format?: string } = {},
-  ): Promise<Made> {
-    const leftovers: Array<() => Promise<void>> = []
-    const asset = assetOf(bytes, format)
-    const plan = createPlanner(
-      transforms,
-      [],
-    )({
-      query: new URLSearchParams(query),
-      format: formatOfMediaType(asset.mediaType),
-      preferences: {},
-    })
-    try {
-      const rendered = await run(
-        plan,
-        asset,
-        context({ ...given, afterwards: (remove) => void leftovers.push(remove) }),
-      )
-      const outcome = await readAll(rendered)
-      expect(outcome.length).to.equal(rendered.size)
-      return { bytes: outcome, mediaType: rendered.mediaType, ...(await probed(outcome)) }
-    } finally {
-      for (const remove of leftovers) await remove()
-    }
+  async function made(...given: Parameters<MakeVideo>): Promise<Made> {
+    const outcome = await make(...given)
+    return { ...outcome, ...(await probed(outcome.bytes)) }
   }
 
   const refusal = async (...args: Parameters<typeof made>) =>
