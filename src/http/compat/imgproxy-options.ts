@@ -59,7 +59,7 @@ const SHARPEN: OptionMapping = {
   map: (value) => unlessZero('sharpen_sigma', value),
 }
 const QUALITY: OptionMapping = {
-  equivalent: '`q`; 0 is the default quality',
+  equivalent: '`q`; 0, and URLs without it: the default of imgproxy (80, WebP 79, AVIF 63)',
   map: (value) => unlessZero('q', value),
 }
 const MAX_BYTES: OptionMapping = { equivalent: '`maxbytes`', map: (value) => unlessZero('maxbytes', value) }

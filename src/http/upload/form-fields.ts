@@ -23,16 +23,16 @@ export interface UploadFields {
 
 // Names that people confuse with those of fields, or of parameters of the query. Ignoring them would lose what they say.
 const NEARLY: Readonly<Record<string, string>> = {
-  tag: 'tags',
-  'tags[]': 'tags',
-  meta: 'metadata',
-  metaData: 'metadata',
-  transform: 'transforms',
-  'transforms[]': 'transforms',
-  focalpoint: 'focalPoint',
-  focal_point: 'focalPoint',
-  path: 'path of the query (?path=a/b)',
-  folder: 'path of the query (?path=a/b)',
+  tag: 'the field tags',
+  'tags[]': 'the field tags',
+  meta: 'the field metadata',
+  metaData: 'the field metadata',
+  transform: 'the field transforms',
+  'transforms[]': 'the field transforms',
+  focalpoint: 'the field focalPoint',
+  focal_point: 'the field focalPoint',
+  path: 'the folder in the query (?path=a/b)',
+  folder: 'the folder in the query (?path=a/b)',
 }
 
 const TRANSFORMS_MAX = 20
@@ -84,7 +84,7 @@ export function uploadFields(): UploadFields {
     take(param, value) {
       const read = Object.hasOwn(readers, param) ? readers[param] : undefined
       const meant = Object.hasOwn(NEARLY, param) ? NEARLY[param] : undefined
-      if (meant) throw badParameter({ param, expected: `the field ${meant}`, received: value })
+      if (meant) throw badParameter({ param, expected: meant, received: value })
       if (!read) return
       if (seen.has(param)) throw badParameter({ param, expected: 'one field', received: value })
       seen.add(param)
