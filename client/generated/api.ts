@@ -18,6 +18,7 @@ export type ProblemCode =
   | 'client_not_found'
   | 'cross_site'
   | 'delivery_not_found'
+  | 'digest_mismatch'
   | 'email_taken'
   | 'encrypted_file'
   | 'expectation_failed'

@@ -3,6 +3,7 @@ import type { Request } from 'express'
 import pLimit from 'p-limit'
 import { Problem, tooLarge, unsupportedMediaType } from '../../core/problem.ts'
 import { isOfType } from '../request.ts'
+import { bodyDigests } from './digests.ts'
 import { EXPECTED_SIZE, isOfFewValues } from './json-limits.ts'
 import { jsonErrorPlace } from './json-position.ts'
 import { watchRate } from './min-rate.ts'
@@ -15,7 +16,7 @@ const oneInTurn = pLimit(1)
 /**
  * Reads a request body as JSON in UTF-8. When it exceeds `maxBytes`, this fails at once, before the rest is received.
  *
- * @throws Problem 400 for invalid JSON or too many values, 408 for a client that is too slow, 413, 415 for another type
+ * @throws Problem 400 for invalid JSON, too many values, or bytes that do not match a digest in a header, 408 for a client that is too slow, 413, 415 for another type
  *   or a compressed body
  */
 export async function jsonBody(
@@ -72,18 +73,21 @@ export function checkBodyType(req: Request, mediaTypes: readonly string[] = ['ap
 
 async function wholeBody(req: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
+  const digests = bodyDigests(req.headers)
   let size = 0
   try {
     // Do not close the connection: the response must still be sent.
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       size += chunk.length
       if (size > maxBytes) throw tooLarge('a request body', maxBytes)
+      digests?.add(chunk)
       chunks.push(chunk)
     }
   } catch (error) {
     if (req.destroyed) throw new DOMException('the client has disconnected', 'AbortError')
     throw error
   }
+  digests?.verify()
   return Buffer.concat(chunks)
 }
 

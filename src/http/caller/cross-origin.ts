@@ -6,8 +6,8 @@ const SIGNED_LINKS = '/v1/upload/sign/'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const ALLOWED_HEADERS = [
-  'Authorization, Content-Type, Content-Disposition, If-Match',
-  'X-Requested-With, X-Request-Id',
+  'Authorization, Content-Type, Content-Disposition, If-Match, Content-Digest, Repr-Digest, Content-MD5',
+  'Idempotency-Key, X-Requested-With, X-Request-Id',
 ].join(', ')
 const EXPOSED_HEADERS = [
   'Content-Disposition, Content-Length, ETag, Location, RateLimit, RateLimit-Policy',

@@ -34,6 +34,7 @@ export interface SendDeliveryOptions
     Delivery,
     | 'asset'
     | 'encoding'
+    | 'sha256'
     | 'originalName'
     | 'newFormat'
     | 'variesBy'
@@ -56,6 +57,7 @@ export async function sendDelivery(
 ): Promise<void> {
   const { asset, encoding, variesBy, fallbackReason, isUnstored } = delivery
   setTransformHeader(res, delivery)
+  setReprDigest(req, res, delivery)
   await sendAsset(req, res, {
     asset,
     encoding,
@@ -74,6 +76,21 @@ export function setTransformHeader(
 ): void {
   const all = [...(fallbackReason ? [`original for ${fallbackReason}`] : []), ...notes]
   if (all.length > 0) res.setHeader('X-Sluice-Transform', all.join(', '))
+}
+
+/** @see RFC 9530 section 4 */
+function setReprDigest(
+  req: Request,
+  res: Response,
+  { sha256, encoding }: Pick<Delivery, 'sha256' | 'encoding'>,
+): void {
+  const wanted = req.headers['want-repr-digest']
+  // A digest is of the bytes as they are sent.
+  if (wanted === undefined || sha256 === undefined || encoding !== undefined) return
+  const isRefused = String(wanted)
+    .split(',')
+    .some((one) => one.trim() === 'sha-256=0')
+  if (!isRefused) res.setHeader('Repr-Digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)
 }
 
 function downloadNameOf(

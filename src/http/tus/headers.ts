@@ -6,7 +6,7 @@ import { TUS_VERSION } from './request.ts'
 export const TUS_ALLOWED_HEADERS = [
   'Authorization, Content-Type, Tus-Resumable, Upload-Offset, Upload-Length, Upload-Defer-Length',
   'Upload-Metadata, Upload-Checksum, Upload-Concat, Upload-Complete, Upload-Draft-Interop-Version',
-  'Content-Disposition, X-HTTP-Method-Override, X-Requested-With, X-Request-Id',
+  'Content-Digest, Repr-Digest, Content-MD5, Content-Disposition, X-HTTP-Method-Override, X-Requested-With, X-Request-Id',
 ].join(', ')
 
 const EXPOSED_HEADERS = [

@@ -1,12 +1,11 @@
-import { DataStore, ERRORS, Server, Upload } from '@tus/server'
+import { ERRORS, Server } from '@tus/server'
 import { sha256 } from '../../core/bytes/digest.ts'
 import { fileIdOf, newFileId } from '../../core/files/object-key.ts'
 import type { Handover } from '../../core/ports/handover.ts'
-import { badParameter, Problem, tooLarge } from '../../core/problem.ts'
-import type { Checksum, UploadPart } from '../../service/upload/pieces.ts'
+import { Problem, tooLarge } from '../../core/problem.ts'
 import { joinedUpload } from '../../service/upload/resumable-problems.ts'
 import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/resumables.ts'
-import { refuseInLink } from '../upload/link-fields.ts'
+import { type StatedUpload, tusStore } from './data-store.ts'
 import { type Concat, TUS_PATH } from './request.ts'
 
 /** The dependencies and settings of resumable uploads. */
@@ -23,21 +22,16 @@ export interface TusOptions {
 }
 
 /** One tus request, after its first checks. */
-export interface TusExchange {
+export interface TusExchange extends StatedUpload {
   grant: Bearer
-  /** The path and query of the signed link that creates the upload. Undefined for all other requests. */
-  link: string | undefined
   /** The URL of a created upload. */
   addressOf: (id: string) => string
-  /** Called when the upload is created, before its bytes are read. */
-  created: ((id: string) => void) | undefined
   method: string
   /** The ID of the upload. Undefined when the request creates one. */
   id: string | undefined
   /** The headers that concern tus, and no others. */
   headers: Record<string, string>
   body: ReadableStream<Uint8Array>
-  checksum: Checksum | undefined
   /** Whether it creates a part of another upload, or an upload that joins others. */
   concat: Concat | undefined
   /** Waits until a complete upload is stored. @returns headers for the response */
@@ -56,7 +50,20 @@ const WAIT_MS = 8000
  * @see https://tus.io/protocols/resumable-upload
  */
 export async function exchangeTus(
-  { grant, link, addressOf, method, id, headers, body, checksum, concat, created, finished }: TusExchange,
+  {
+    grant,
+    link,
+    addressOf,
+    method,
+    id,
+    headers,
+    body,
+    checksum,
+    digests,
+    concat,
+    created,
+    finished,
+  }: TusExchange,
   { resumables, handover, expireMs }: Pick<TusOptions, 'resumables' | 'handover' | 'expireMs'>,
 ): Promise<Response> {
   let failure: unknown
@@ -73,6 +80,7 @@ export async function exchangeTus(
       resumables,
       expireMs,
       checksum,
+      digests,
       link,
       created,
       isPartial: concat === 'partial',
@@ -142,78 +150,6 @@ export async function exchangeTus(
 /** The ID of an upload that joins others. A repeated request, after a lost response, finds the upload of the first one. */
 function joinedId({ client }: Bearer, parts: readonly string[]): string {
   return fileIdOf(Buffer.from(sha256([client.id, ...parts].join(' ')), 'hex'))
-}
-
-/** The storage adapter for `@tus/server`. */
-function tusStore(
-  grant: Bearer,
-  {
-    resumables,
-    expireMs,
-    checksum,
-    link,
-    created,
-    isPartial,
-    parts,
-    found,
-  }: Pick<TusOptions, 'resumables' | 'expireMs'> &
-    Pick<TusExchange, 'checksum' | 'link' | 'created'> & {
-      isPartial: boolean
-      parts: readonly UploadPart[] | undefined
-      /** Called with each upload that is read. It may throw a Problem. */
-      found: (upload: ResumableUpload) => void
-    },
-): DataStore {
-  const toTus = (id: string, { size, offset, metadata, expiresAt }: ResumableUpload) =>
-    new Upload({
-      id,
-      offset,
-      ...(size === undefined ? {} : { size }),
-      ...(metadata ? { metadata } : {}),
-      creation_date: new Date(expiresAt - expireMs).toISOString(),
-    })
-  return Object.assign(new DataStore(), {
-    extensions: ['creation', 'creation-with-upload', 'creation-defer-length', 'termination', 'expiration'],
-    getExpiration: () => expireMs,
-    async create(upload: Upload) {
-      const { id, size, metadata } = upload
-      if (link !== undefined)
-        for (const [name, value] of Object.entries(metadata ?? {})) refuseInLink(name, value)
-      const options = {
-        ...{ id, size, link, parts },
-        ...nameAndFolder(metadata ?? {}),
-        ...(metadata ? { metadata } : {}),
-        ...(isPartial ? { isPartial } : {}),
-      }
-      const { creation_date: createdAt } = toTus(id, await resumables.create(grant, options))
-      if (createdAt) upload.creation_date = createdAt
-      created?.(id)
-      return upload
-    },
-    async getUpload(id: string) {
-      const upload = await resumables.find(grant, id)
-      found(upload)
-      return toTus(id, upload)
-    },
-    declareUploadLength: (id: string, size: number) => resumables.declareSize(grant, id, size),
-    write: (bytes: AppendedStream, id: string, offset: number) =>
-      resumables.append(grant, id, { offset, bytes, checksum }),
-    remove: (id: string) => resumables.remove(grant, id),
-  })
-}
-
-type AppendedStream = Parameters<Resumables['append']>[2]['bytes']
-
-/** Name and folder of the file from the metadata. Uppy sends the name as `name`. @throws Problem 400 */
-function nameAndFolder(metadata: Readonly<Record<string, string | null>>) {
-  const [folder, other] = ['folder', 'path'].map((name) => metadata[name] || undefined)
-  if (folder !== undefined && other !== undefined && folder !== other)
-    throw badParameter({
-      param: 'path',
-      expected: 'the same value as folder (or send only one of them)',
-      received: other,
-    })
-  return { originalName: metadata.filename ?? metadata.name ?? '', folder: folder ?? other }
 }
 
 // Errors of the package, with our codes. All others concern headers: 400.

@@ -1,7 +1,8 @@
 import type { Request } from 'express'
 import { badParameter, Problem, unsupportedMediaType } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
-import { CHECKSUM_ALGORITHMS, type Checksum } from '../../service/upload/pieces.ts'
+import { CHECKSUM_ALGORITHMS, type Checksum, TUS_CHECKSUM } from '../../service/upload/pieces.ts'
+import { digestsIn } from '../body/digests.ts'
 
 /** The path of resumable uploads. */
 export const TUS_PATH = '/v1/tus'
@@ -72,29 +73,43 @@ export function checkPatch(req: Request): void {
 }
 
 /**
- * The checksum that the client has sent for the body. Undefined without one.
+ * The digest that the client states of the body, by tus or by HTTP. Undefined without one.
  *
- * @throws Problem 400 for an unsupported algorithm or an invalid checksum; 411 without Content-Length
- * @see https://tus.io/protocols/resumable-upload#checksum
+ * @throws Problem 400 for an unsupported algorithm or an invalid digest; 411 without Content-Length
+ * @see https://tus.io/protocols/resumable-upload#checksum, and RFC 9530 section 2
  */
 export function checksumOf(req: Request): Checksum | undefined {
-  const header = req.get('Upload-Checksum')
-  if (header === undefined) return undefined
-  const [name = '', base64 = ''] = header.split(' ')
-  const algorithm = CHECKSUM_ALGORITHMS.find((one) => one === name)
-  const digest = Buffer.from(base64, 'base64')
-  if (!algorithm || digest.toString('base64') !== base64 || header !== `${name} ${base64}`)
-    throw badParameter({
-      param: 'Upload-Checksum',
-      expected: `one of ${CHECKSUM_ALGORITHMS.join(', ')}, a space and the digest in base64`,
-      received: header,
-    })
+  const stated = tusChecksum(req) ?? httpDigest(req)
+  if (!stated) return undefined
   const length = req.get('Content-Length')
   if (length === undefined)
     throw new Problem({
       status: 411,
       code: 'length_required',
-      detail: 'expected a Content-Length with Upload-Checksum but received none',
+      detail: `expected a Content-Length with ${stated.header} but received none`,
     })
-  return { algorithm, digest, length: Number(length) }
+  return { ...stated, length: Number(length) }
+}
+
+function tusChecksum(req: Request): Omit<Checksum, 'length'> | undefined {
+  const header = req.get(TUS_CHECKSUM)
+  if (header === undefined) return undefined
+  const [name = '', base64 = ''] = header.split(' ')
+  const algorithm = CHECKSUM_ALGORITHMS.find((one) => one === name)
+  const digest = Buffer.from(base64, 'base64')
+  if (algorithm && digest.toString('base64') === base64 && header === `${name} ${base64}`)
+    return { header: TUS_CHECKSUM, algorithm, digest }
+  throw badParameter({
+    param: TUS_CHECKSUM,
+    expected: `one of ${CHECKSUM_ALGORITHMS.join(', ')}, a space and the digest in base64`,
+    received: header,
+  })
+}
+
+function httpDigest(req: Request): Omit<Checksum, 'length'> | undefined {
+  const [stated] = [
+    ...digestsIn('Content-Digest', req.get('Content-Digest')),
+    ...digestsIn('Content-MD5', req.get('Content-MD5')),
+  ]
+  return stated && { ...stated, digest: Buffer.from(stated.base64, 'base64') }
 }

@@ -8,6 +8,7 @@ import { uploadNotFound } from '../../service/upload/resumable-problems.ts'
 import type { Bearer } from '../../service/upload/resumables.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
+import { digestsIn } from '../body/digests.ts'
 import { slowBody, watchRate } from '../body/min-rate.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
@@ -75,6 +76,7 @@ export function tusRoutes({
     const grant = bearerOf(req, named, bearers)
     if (!ietf && method === 'PATCH') checkPatch(req)
     const checksum = checksumOf(req)
+    const digests = id === undefined ? digestsIn('Repr-Digest', req.get('Repr-Digest')) : []
     const concat = id === undefined ? concatOf(req) : undefined
     if (named.link !== undefined) await signedLinks.check(signedLinks.read(named.link))
     if (id === undefined)
@@ -106,6 +108,7 @@ export function tusRoutes({
           headers,
           body: body.bytes,
           checksum,
+          digests,
           concat,
           link: named.link,
           finished: recordHeader,

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import type { Format } from '../../core/media/formats.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { badParameter } from '../../core/problem.ts'
 import type { EagerTransforms } from '../../service/delivery/eager-transforms.ts'
 import type { RemoteUpload } from '../../service/remote/upload.ts'
 import type { Upload } from '../../service/upload/upload-request.ts'
@@ -86,6 +87,7 @@ const uploadFiles = endpoint({
       caller: trustedCallerOf(req),
       as: 'form',
       maxFiles,
+      refuseField: (name, value) => checkFolderField(name, { value, path }),
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
     return undefined
@@ -180,6 +182,19 @@ const uploadFile = endpoint({
 
 /** Uploads with a secret: a form, a file of another server, and a file as the body. */
 export const UPLOADS = [uploadFiles, uploadFromUrl, uploadFile]
+
+/** @throws Problem 400 for a field with another folder than the query has */
+function checkFolderField(
+  param: string,
+  { value, path }: { value: string | undefined; path: string | undefined },
+): void {
+  if ((param !== 'path' && param !== 'folder') || path === undefined || !value || value === path) return
+  throw badParameter({
+    param,
+    expected: 'the folder of the query (or send only one of them)',
+    received: value,
+  })
+}
 
 async function storeRemote(
   { req, res }: { req: Request; res: Response },

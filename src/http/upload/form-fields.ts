@@ -11,6 +11,8 @@ export interface UploadOptions {
   transforms: readonly string[] | undefined
   /** Annotations of all files. */
   annotations: Annotations
+  /** The folder of all files, not validated yet. Undefined without such a field. */
+  folder: string | undefined
 }
 
 /** Reads the text fields of an upload's form as they arrive. */
@@ -31,8 +33,6 @@ const NEARLY: Readonly<Record<string, string>> = {
   'transforms[]': 'the field transforms',
   focalpoint: 'the field focalPoint',
   focal_point: 'the field focalPoint',
-  path: 'the folder in the query (?path=a/b)',
-  folder: 'the folder in the query (?path=a/b)',
 }
 
 const TRANSFORMS_MAX = 20
@@ -53,8 +53,19 @@ export function uploadFields(): UploadFields {
     info: false,
     transforms: undefined,
     annotations: { tags: [], metadata: {} },
+    folder: undefined,
   }
   const seen = new Set<string>()
+  const folder = (param: string) => (value: string) => {
+    if (value === '') return
+    if (requested.folder !== undefined && requested.folder !== value)
+      throw badParameter({
+        param,
+        expected: 'the same value as folder (or send only one of them)',
+        received: value,
+      })
+    requested.folder = value
+  }
   const readers: Readonly<Record<string, (value: string) => void>> = {
     info(value) {
       requested.info = parseParameter('info', { type: 'flag', help: '' }, value) === true
@@ -71,6 +82,8 @@ export function uploadFields(): UploadFields {
       if (value === '') return
       requested.annotations = { ...requested.annotations, metadata: checkMetadata(jsonOf(value) ?? value) }
     },
+    path: folder('path'),
+    folder: folder('folder'),
     focalPoint(value) {
       if (value === '') return
       requested.annotations = {

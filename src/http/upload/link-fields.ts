@@ -18,3 +18,10 @@ export function refuseInLink(param: string, received: string | null | undefined)
     received: received ?? undefined,
   })
 }
+
+/** As {@link refuseInLink}, for the fields of a form: the link has the folder, and no field can change it. @throws Problem 400 */
+export function refuseFieldInLink(param: string, received: string | undefined): void {
+  refuseInLink(param, received)
+  if ((param !== 'path' && param !== 'folder') || received === '') return
+  throw badParameter({ param, expected: 'no such field: the folder is that of the link', received })
+}

@@ -7,7 +7,7 @@ import { methodNotAllowed } from '../problem.ts'
 import { stateOf } from '../request-state.ts'
 import { TUS_ALLOWED_HEADERS } from '../tus/headers.ts'
 import { isResumable } from '../tus/ietf.ts'
-import { refuseInLink } from './link-fields.ts'
+import { refuseFieldInLink } from './link-fields.ts'
 import type { Receive } from './receive.ts'
 
 interface Dependencies {
@@ -44,7 +44,7 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
         as: 'either',
         name,
         maxFiles: 1,
-        refuseField: refuseInLink,
+        refuseField: refuseFieldInLink,
       },
       store: (arriving) => signedLinks.upload(opened, arriving),
     })

@@ -2,6 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import type { Request } from 'express'
 import { Problem, tooLarge, unsupportedMediaType } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
+import { bodyDigests, partDigests } from '../body/digests.ts'
 import { watchRate } from '../body/min-rate.ts'
 import { isOfType } from '../request.ts'
 import { createPartParser, type FormPart, type PartParser } from './form-part.ts'
@@ -63,10 +64,10 @@ export async function* fileParts(
     const part = parser.parse(header)
     if (!part) throw badForm(READABLE_PARTS)
     checkEncoding(header)
-    return part.kind === 'file' ? beginFile(part) : beginField(part.field, header)
+    return part.kind === 'file' ? beginFile(part, header) : beginField(part.field, header)
   }
 
-  function beginFile({ field, fileName }: FormPart & { kind: 'file' }): PartContent {
+  function beginFile({ field, fileName }: FormPart & { kind: 'file' }, header: Buffer): PartContent {
     files += 1
     if (files > maxFiles) throw badForm(`at most ${maxFiles} files but received more`)
     if (field !== 'file')
@@ -80,6 +81,7 @@ export async function* fileParts(
     // Until it is read as a part, no other code handles its error.
     bytes.on('error', () => {})
     current = bytes
+    const digests = partDigests(header)
     let isEmpty = true
     // Browsers and curl encode a quote as %22 and leave "%" alone, so a name that really contains %22 is changed.
     parts.write({ name: fileName.replaceAll('%22', '"'), bytes } satisfies FilePart)
@@ -87,11 +89,13 @@ export async function* fileParts(
       push(content) {
         outside -= content.length
         isEmpty = false
+        digests?.add(content)
         bytes.push(content)
       },
       end() {
         // What a browser sends for an input without a chosen file. A file may have no bytes, but it has a name.
         if (isEmpty && fileName === '') throw badForm('a file in the part file but received no file')
+        digests?.verify()
         bytes.push(null)
         current = undefined
       },
@@ -120,9 +124,11 @@ export async function* fileParts(
 
   const splitter = createFormSplitter(parser.boundary, beginPart)
   let begun = false
+  const digests = bodyDigests(req.headers)
   const take = (chunk: Buffer) => {
     begun = true
     outside += chunk.length
+    digests?.add(chunk)
     try {
       splitter.push(chunk)
       // Text before the first boundary, and fields, may be endless: they are ignored.
@@ -134,13 +140,14 @@ export async function* fileParts(
     if (current && current.readableLength >= CHUNKS_AHEAD) req.pause()
   }
   const finish = () => {
-    if (splitter.isClosed()) parts.end()
-    else
-      breakOff(
-        begun
-          ? malformed(new Error('Unexpected end of form'))
-          : badForm('at least one part named file but received no body'),
-      )
+    try {
+      if (!begun) throw badForm('at least one part named file but received no body')
+      if (!splitter.isClosed()) throw new Error('Unexpected end of form')
+      digests?.verify()
+      parts.end()
+    } catch (error) {
+      breakOff(malformed(error))
+    }
   }
   const stop = () => void req.off('data', take).off('end', finish).pause()
   const breakOff = (reason: Error) => {

@@ -1,13 +1,14 @@
-import { PassThrough } from 'node:stream'
+import { Transform } from 'node:stream'
 import type { Request } from 'express'
 import { Problem, unsupportedMediaType } from '../../core/problem.ts'
+import { bodyDigests } from '../body/digests.ts'
 import { watchRate } from '../body/min-rate.ts'
 import type { FilePart } from './multipart.ts'
 
 /**
  * A request's body as one file. Its media type is ignored: the type is detected from the bytes.
  *
- * @throws Problem 400 for a part of a file, 415 for a compressed one, 408 for a client that is too slow
+ * @throws Problem 400 for a part of a file, or bytes that do not match a digest in a header, 415 for a compressed one, 408 for a client that is too slow
  */
 export async function* rawFile(
   req: Request,
@@ -19,7 +20,21 @@ export async function* rawFile(
   if (range !== undefined) throw partOfFile(range)
   if (encoding !== undefined && encoding !== 'identity')
     throw unsupportedMediaType({ expected: 'a file without Content-Encoding', received: encoding })
-  const bytes = new PassThrough()
+  const digests = bodyDigests(req.headers)
+  const bytes = new Transform({
+    transform(chunk: Buffer, _, done) {
+      digests?.add(chunk)
+      done(null, chunk)
+    },
+    flush(done) {
+      try {
+        digests?.verify()
+        done()
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+  })
   const breakOff = (reason: Error) => void bytes.destroy(reason)
   // Until the stream is read, no other code handles its error.
   bytes.on('error', () => {})

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { Caller } from '../../core/clients/caller.ts'
-import type { Grant } from '../../core/clients/grant.ts'
+import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import { dispositionName } from '../../core/files/disposition-name.ts'
 import type { Format } from '../../core/media/formats.ts'
 import { headerText } from '../../core/text/header-text.ts'
@@ -17,7 +17,9 @@ import { type FilePart, fileParts } from './multipart.ts'
 import { rawFile } from './raw-body.ts'
 
 /** The files and annotations of a request, for the service that stores them. */
-export type Arriving = Required<Pick<UploadRequest, 'files' | 'check' | 'annotations' | 'signal'>>
+export type Arriving = Required<
+  Pick<UploadRequest, 'files' | 'lateFolder' | 'check' | 'annotations' | 'signal'>
+>
 
 /** Who uploads, and how the body of the request is read and stored. */
 export interface ReceiveOptions {
@@ -64,7 +66,11 @@ export function createReception({
         })
     const check = (format: Format) => eager.check(grant, format, fields.requested().transforms ?? [])
     const annotations = () => fields.requested().annotations
-    const stored = await store({ files, check, annotations, signal })
+    const lateFolder = () => {
+      const { folder } = fields.requested()
+      return folder === undefined ? undefined : folderWithin(folder, grant)
+    }
+    const stored = await store({ files, lateFolder, check, annotations, signal })
     noteStored(req, stored)
     await respondStored(res, { grant, caller, stored, requested: fields.requested(), signal })
   }
@@ -78,7 +84,7 @@ export interface StoredUploads {
   grant: Pick<Grant, 'client' | 'until'>
   caller: Caller
   stored: readonly UploadedFile[]
-  requested: UploadOptions
+  requested: Pick<UploadOptions, 'info' | 'transforms'>
   signal: AbortSignal
 }
 

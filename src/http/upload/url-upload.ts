@@ -38,7 +38,7 @@ export interface RemoteUploadBody {
   /** Replaces the name from the remote server. */
   name: string | undefined
   path: string | undefined
-  requested: UploadOptions
+  requested: Omit<UploadOptions, 'folder'>
 }
 
 /** Checks the values of a request to store a file of another server. @param queryPath the folder in the query @throws Problem 400 */

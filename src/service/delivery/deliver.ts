@@ -77,6 +77,7 @@ export function createDeliveries({
       key: name.key,
       asset,
       originalName: record.originalName,
+      sha256: record.sha256,
       newFormat: undefined,
       stored: { clientId: client.id, original: name.key, isHeld: false, asset },
     }

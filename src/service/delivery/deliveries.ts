@@ -55,6 +55,8 @@ export interface Delivery {
   asset: Asset
   /** The name of the uploaded file, for downloads. */
   originalName: string
+  /** SHA-256 in hexadecimal, of an original. */
+  sha256?: string
   /** The format, if it is not that of the original: a download then has another file extension. */
   newFormat: Format | undefined
   /** Whether the response depends on the `Accept` header. */

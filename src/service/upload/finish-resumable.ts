@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { verified } from '../../core/bytes/expected-digests.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { newFileId, newOriginal, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import type { ResumableRef } from '../../core/files/resumable-key.ts'
@@ -88,9 +89,8 @@ export function createResumableOriginals({
       await rename(fileId)
       return store({ ...complete, record: { ...record, fileId } })
     }
-    const bytes = Readable.from(pieces.join(ref, { size: record.size, parts: record.parts, signal }), {
-      objectMode: false,
-    })
+    const joined = pieces.join(ref, { size: record.size, parts: record.parts, signal })
+    const bytes = Readable.from(verified(joined, record.digests ?? []), { objectMode: false })
     const files = only({ name: record.originalName, bytes })
     const request = { files, id: record.fileId, sniffed: what, signal }
     if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { readAll } from '../../core/bytes/asset.ts'
+import { digestMismatch } from '../../core/bytes/expected-digests.ts'
 import {
   type ResumablePiece,
   type ResumableRef,
@@ -12,14 +13,18 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { deleteAll } from '../originals/delete-objects.ts'
 
-/** The `Upload-Checksum` of a request. */
+/** The digest of a request's body. */
 export interface Checksum {
+  /** The header that states it. */
+  header: string
   algorithm: ChecksumAlgorithm
   digest: Buffer
   /** The number of bytes that the digest covers. */
   length: number
 }
 
+/** The header of tus with a checksum. */
+export const TUS_CHECKSUM = 'Upload-Checksum'
 export const CHECKSUM_ALGORITHMS = ['sha1', 'sha256', 'sha512', 'md5'] as const
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number]
 
@@ -35,7 +40,7 @@ export interface ResumablePieces {
   append(ref: ResumableRef, options: AppendOptions): Promise<number>
   /**
    * As `append`, but stores all bytes or nothing.
-   * @throws Problem 460 when the bytes do not match the checksum or their number
+   * @throws Problem 460 when the bytes do not match the checksum or their number; 400 when that is in a header of HTTP
    */
   appendChecked(ref: ResumableRef, options: AppendOptions & { checksum: Checksum }): Promise<number>
   /**
@@ -163,7 +168,8 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
           length += chunk.length
           yield chunk
         }
-        if (length !== checksum.length || !hash.digest().equals(checksum.digest)) throw checksumMismatch()
+        if (length !== checksum.length || !hash.digest().equals(checksum.digest))
+          throw checksum.header === TUS_CHECKSUM ? checksumMismatch() : digestMismatch(checksum.header)
       }
       await check()
       const source = Readable.from(checked(), { objectMode: false })
@@ -232,6 +238,6 @@ function checksumMismatch(): Problem {
   return new Problem({
     status: 460,
     code: 'checksum_mismatch',
-    detail: 'The received bytes do not match Upload-Checksum. The bytes of this request were discarded.',
+    detail: `The received bytes do not match ${TUS_CHECKSUM}. The bytes of this request were discarded.`,
   })
 }

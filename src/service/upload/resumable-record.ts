@@ -24,6 +24,12 @@ const storedRecord = z.object({
   parts: z.array(z.object({ id: z.string(), size: z.int().min(0) })).optional(),
   /** The metadata that the client sent. */
   metadata: z.record(z.string(), z.string().nullable()).optional(),
+  /** What the client stated of the whole file when it began. */
+  digests: z
+    .array(
+      z.object({ header: z.string(), algorithm: z.enum(['md5', 'sha256', 'sha512']), base64: z.string() }),
+    )
+    .optional(),
   /** The key of the original, and when it was stored, in milliseconds since 1970; absent until then. */
   stored: z.object({ key: z.string(), at: z.number() }).optional(),
 })

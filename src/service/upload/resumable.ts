@@ -160,7 +160,7 @@ export function createResumables({
 
   return {
     async create(grant, request) {
-      const { id, size, originalName, metadata, link, isPartial, parts } = request
+      const { id, size, originalName, metadata, link, isPartial, parts, digests } = request
       const { client } = grant
       checkSize(client, size, link)
       const existing = parts && (await readResumable(bucket, refOf(grant, id)))
@@ -173,6 +173,7 @@ export function createResumables({
         ...(link === undefined ? {} : { link }),
         ...(size === undefined ? {} : { size }),
         ...(metadata ? { metadata } : {}),
+        ...(digests?.length ? { digests } : {}),
         ...(isPartial ? { isPartial } : {}),
         ...(parts ? { parts: [...parts] } : {}),
       }

@@ -65,7 +65,7 @@ export interface Resumables {
   stop(): Promise<void>
 }
 
-export interface NewResumable extends Pick<ResumableRecord, 'metadata'> {
+export interface NewResumable extends Pick<ResumableRecord, 'metadata' | 'digests'> {
   id: string
   size: number | undefined
   /** The file name that the client sent; may be empty. */

@@ -18,6 +18,8 @@ export interface UploadRequest {
   client: Client
   /** The requested folder, not yet validated. */
   folder: string | undefined
+  /** Replaces `folder`, as far as the form has arrived: called before each file, and at its end. @throws Problem */
+  lateFolder?: () => string | undefined
   /** The files in turn: the next one is requested when the previous one has been read to its end. */
   files: AsyncIterable<IncomingFile>
   /**

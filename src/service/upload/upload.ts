@@ -21,14 +21,10 @@ import type { OriginalEvents } from '../originals/original-events.ts'
 import { serializeRecord } from '../originals/records.ts'
 import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
 import { type Measured, measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
+import { type BegunFile, createLateFolder } from './late-folder.ts'
 import type { DecodableSlot } from './rules/decodable.ts'
 import { type ArrivedFile, type CheckPixels, checkType, contentRulesOf } from './rules/upload-rules.ts'
 import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
-
-/** A file on its way into the bucket, with the facts that a rollback needs. */
-interface BegunFile extends FailedUpload {
-  name: OriginalName
-}
 
 // Renewed three times within its length, so two lost renewals do no harm.
 const LEASE_MS = 60_000
@@ -64,6 +60,7 @@ export function createUpload({
   now?: () => number
 }): Upload {
   const findDuplicates = createDuplicates({ index, buckets })
+  const intoFolder = createLateFolder({ index })
   const deletedDuplicates = createDeletedDuplicates({ index })
 
   /** Notes `pending` in the index, then puts the bytes into the bucket. */
@@ -148,7 +145,7 @@ export function createUpload({
   }
 
   return async (request) => {
-    const { client, folder, files, check, annotations, confirm, signal } = request
+    const { client, folder, lateFolder, files, check, annotations, confirm, signal } = request
     const bucket = buckets.of(client)
     const context = {
       ...request,
@@ -156,7 +153,10 @@ export function createUpload({
       folder: parseFolder(folder),
       begun: [] as BegunFile[],
     }
-    const refs = () => context.begun.map(({ key }) => ({ clientId: client.id, key }))
+    /** Files that were copied into another folder. */
+    let left: BegunFile[] = []
+    const folderNow = () => parseFolder(lateFolder?.() ?? folder)
+    const refs = () => [...left, ...context.begun].map(({ key }) => ({ clientId: client.id, key }))
     const renewal = setInterval(
       () => void index.renewUpload(refs(), now() + LEASE_MS).catch(() => {}),
       LEASE_MS / 3,
@@ -165,7 +165,17 @@ export function createUpload({
     let finished: boolean | undefined
     let duplicates: Array<OriginalRecord | undefined> = []
     try {
-      for await (const file of files) records.push(await store(file, context))
+      for await (const file of files) {
+        context.folder = folderNow()
+        records.push(await store(file, context))
+      }
+      const late = folderNow()
+      if (context.begun.some(({ name }) => name.folder !== late)) {
+        left = context.begun.splice(0)
+        const begin = (file: BegunFile) => void context.begun.push(file)
+        const options = { client, bucket, folder: late, leaseUntil: now() + LEASE_MS, begin, signal }
+        records = await intoFolder(records, left, options)
+      }
       for (const { name } of context.begun) check?.(name.format)
       const given = annotations?.()
       if (given) records = records.map((record) => annotated(record, given))
@@ -191,7 +201,7 @@ export function createUpload({
       }
       if (finished === false) throw unavailable('The upload took too long to finish. Send it again.')
     } catch (error) {
-      await takeBack(client, context.begun)
+      await takeBack(client, [...left, ...context.begun])
       throw error
     } finally {
       clearInterval(renewal)
@@ -200,7 +210,7 @@ export function createUpload({
     if (finished === undefined)
       throw unavailable('The storage backend did not respond. Send the upload again in a few seconds.')
     // Not awaited: otherwise a delete of the duplicate could be acknowledged before this response.
-    const doubles = context.begun.filter((_, i) => duplicates[i])
+    const doubles = [...left, ...context.begun.filter((_, i) => duplicates[i])]
     if (doubles.length > 0) void removals.abandon(client, doubles)
     return records.map((record, i) => {
       const duplicate = duplicates[i]

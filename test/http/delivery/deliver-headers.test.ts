@@ -37,7 +37,7 @@ onOneBackend('delivery headers', (start) => {
       'x-content-type-options': 'nosniff',
       'access-control-allow-origin': '*',
       'access-control-expose-headers':
-        'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After, X-Request-Id, X-Sluice-Transform',
+        'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Repr-Digest, Retry-After, X-Request-Id, X-Sluice-Transform',
       'cross-origin-resource-policy': 'cross-origin',
     })
     expect(id).to.match(/^[0-9a-f-]{36}$/)
@@ -64,7 +64,7 @@ onOneBackend('delivery headers', (start) => {
         'x-content-type-options': 'nosniff',
         'access-control-allow-origin': '*',
         'access-control-expose-headers':
-          'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After, X-Request-Id, X-Sluice-Transform',
+          'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Repr-Digest, Retry-After, X-Request-Id, X-Sluice-Transform',
         'cross-origin-resource-policy': 'cross-origin',
       })
     }

@@ -66,7 +66,6 @@ onOneBackend('refused uploads', (start) => {
       ['tag', 'tags'],
       ['meta', 'metadata'],
       ['transform', 'transforms'],
-      ['folder', '?path='],
     ] as const)
       it(`name the field that is meant by ${name}`, async () => {
         const parts = [

@@ -120,6 +120,7 @@ describe('the pieces of a resumable upload', () => {
 
   const check = async () => {}
   const sha1 = (bytes: Buffer) => ({
+    header: 'Upload-Checksum',
     algorithm: 'sha1' as const,
     digest: createHash('sha1').update(bytes).digest(),
     length: bytes.length,

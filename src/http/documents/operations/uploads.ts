@@ -41,6 +41,10 @@ export const FORM: Content = {
         minItems: 1,
         description: 'The files, each as a part named `file`.',
       },
+      path: {
+        type: 'string',
+        description: 'Folder of the files, instead of `path` in the query. May follow the files.',
+      },
       info: { type: 'string', enum: ['', '0', '1', 'true', 'false'], description: 'Adds file information.' },
       transforms: inForm(TRANSFORMS_JSON, '["w=300&f=webp"]'),
       tags: inForm(TAGS_JSON, '["holiday"]'),
