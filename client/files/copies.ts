@@ -48,7 +48,14 @@ function send<Report>(
   { files, signal }: { files: readonly MoveItem[] } & CallOptions,
 ): Promise<Report> {
   const json = { files: files.map(({ file, ...item }) => ({ ...item, from: pathOf(file) })) }
-  return api.json({ method: 'POST', path: `/v1/files/${action}`, kind: 'transfer', json, signal })
+  return api.json({
+    method: 'POST',
+    path: `/v1/files/${action}`,
+    kind: 'transfer',
+    json,
+    once: action === 'copy',
+    signal,
+  })
 }
 
 async function inBatches<Item, Outcome>(

@@ -62,6 +62,7 @@ export type ProblemCode =
   | 'offset_conflict'
   | 'only_pictures'
   | 'operator_session'
+  | 'other_request'
   | 'out_of_scope'
   | 'output_too_large'
   | 'precondition_failed'
@@ -75,6 +76,7 @@ export type ProblemCode =
   | 'remote_not_found'
   | 'remote_status'
   | 'remote_timeout'
+  | 'request_conflict'
   | 'request_timeout'
   | 'role_forbids'
   | 'route_not_found'
@@ -113,6 +115,7 @@ export type ProblemCode =
   | 'url_not_allowed'
   | 'url_unsigned'
   | 'variant_limit'
+  | 'worker_script'
   | 'wrong_password'
   | 'wrong_type'
 

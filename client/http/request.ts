@@ -39,6 +39,8 @@ export interface ApiRequest extends CallOptions {
   kind?: 'call' | 'transfer'
   /** Whether the request may be sent twice. Default: whether the method is GET, HEAD or DELETE. */
   isIdempotent?: boolean
+  /** Whether to send an `Idempotency-Key`: the service executes the request once, however often it is sent. */
+  once?: boolean
   /** Whether to send no `Authorization`. */
   isAnonymous?: boolean
   /** Receives the number of sent bytes of the body. Only browsers report it before the end. */
@@ -103,7 +105,8 @@ export function createApi({
     return response
   }
 
-  function send(request: ApiRequest, read = async (response: Response) => response as unknown) {
+  function send(given: ApiRequest, read = async (response: Response) => response as unknown) {
+    const request = given.once ? executedOnce(given) : given
     const { method = 'GET', signal, kind = 'call', retries = true } = request
     const isIdempotent = request.isIdempotent ?? IDEMPOTENT.includes(method)
     const limitMs = retries ? timeoutMs : 0
@@ -128,6 +131,13 @@ export function createApi({
     send: (request) => send(request) as Promise<Response>,
     json: <T>(request: ApiRequest) => send(request, parsed) as Promise<T>,
   }
+}
+
+/** Browsers create random ids for pages with HTTPS only. */
+function executedOnce(request: ApiRequest): ApiRequest {
+  const key = globalThis.crypto?.randomUUID?.()
+  if (key === undefined) return request
+  return { ...request, headers: { ...request.headers, 'Idempotency-Key': key }, isIdempotent: true }
 }
 
 /** `path` with each of its names in percent-encoding. */

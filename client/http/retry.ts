@@ -18,7 +18,8 @@ const FIRST_BACKOFF_MS = 250
 const BACKOFF_MAX_MS = 10_000
 
 /**
- * Repeats an attempt. A 429 or 503 with `Retry-After` is repeated after that time: Sluice has done nothing then. A
+ * Repeats an attempt. A 429 or 503 with `Retry-After` is repeated after that time: Sluice has done nothing then. So is one whose
+ * first attempt is still being executed. A
  * lost connection, and a 502, 503 or 504 of a proxy, are repeated only for idempotent requests.
  *
  * @throws the error of the last attempt
@@ -59,8 +60,8 @@ function retryDelayMs(
   if (!(error instanceof SluiceError)) return undefined
   const { status, retryAfter, problem, code } = error
   // At least the backoff: "Retry-After: 0" must not become a busy loop.
-  if ((status === 429 || status === 503) && retryAfter !== undefined)
-    return Math.max(1000 * retryAfter, backoffMs)
+  const isBusy = status === 429 || status === 503 || code === 'request_conflict'
+  if (isBusy && retryAfter !== undefined) return Math.max(1000 * retryAfter, backoffMs)
   const isTransient = code === 'network' || (!problem && [502, 503, 504].includes(status))
   return isTransient && isIdempotent ? backoffMs : undefined
 }

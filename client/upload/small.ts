@@ -6,7 +6,10 @@ import type { Api, ApiRequest } from '../http/request.ts'
 /** A file that is sent in one request. */
 export interface SmallUpload {
   api: Api
-  request: Pick<ApiRequest, 'method' | 'path' | 'query' | 'headers' | 'isAnonymous' | 'retries' | 'signal'>
+  request: Pick<
+    ApiRequest,
+    'method' | 'path' | 'query' | 'headers' | 'once' | 'isAnonymous' | 'retries' | 'signal'
+  >
   bytes: Blob
   onProgress: ((progress: UploadProgress) => void) | undefined
 }

@@ -45,10 +45,10 @@ export async function uploadFile(
         ...common,
         name: source.name || 'file',
         fields,
-        request: { method: 'POST', path: '/v1/upload', query, signal },
+        request: { method: 'POST', path: '/v1/upload', query, once: true, signal },
       })
     const path = `/v1/upload/${encodeURIComponent(source.name || 'file')}`
-    return await uploadRaw({ ...common, request: { method: 'PUT', path, query, signal } })
+    return await uploadRaw({ ...common, request: { method: 'PUT', path, query, once: true, signal } })
   } finally {
     await source.close()
   }
@@ -77,6 +77,7 @@ async function uploadRemote(api: Api, url: string, options: UploadOptions): Prom
     method: 'POST',
     path: '/v1/upload/url',
     kind: 'transfer',
+    once: true,
     json: { url, name, path, info, tags, metadata, focalPoint, transforms: transforms?.map(queryOf) },
     signal,
   })

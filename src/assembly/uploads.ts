@@ -6,6 +6,7 @@ import type { FileIndex } from '../core/ports/file-index.ts'
 import type { AppKeys } from '../core/signing/derive-key.ts'
 import { imageInspector } from '../engines/image/inspector.ts'
 import type { Clients } from '../service/clients/clients.ts'
+import { createRepeatedRequests } from '../service/clients/repeated-requests.ts'
 import type { Removals } from '../service/originals/delete.ts'
 import type { OriginalEvents } from '../service/originals/original-events.ts'
 import type { Originals } from '../service/originals/originals.ts'
@@ -104,5 +105,6 @@ export function openUploads({
     log,
   })
   // The process that transforms files fills `decodable`.
-  return { decodable, upload, signedLinks, resumables, sweepResumables }
+  const repeatedRequests = createRepeatedRequests({ ledger: backends.ledger })
+  return { decodable, upload, repeatedRequests, signedLinks, resumables, sweepResumables }
 }

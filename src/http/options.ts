@@ -15,6 +15,7 @@ import type { ArchiveLinks } from '../service/archive/links.ts'
 import type { LayOutArchive } from '../service/archive/stored-archive.ts'
 import type { Clients } from '../service/clients/clients.ts'
 import type { ClientPresets } from '../service/clients/presets.ts'
+import type { RepeatedRequests } from '../service/clients/repeated-requests.ts'
 import type { ClientJobs } from '../service/delivery/client-jobs.ts'
 import type { Deliveries } from '../service/delivery/deliveries.ts'
 import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
@@ -59,6 +60,7 @@ interface AccessServices {
   knownAddresses: KnownAddresses
   managedClients: ManagedClients
   limits: Limits
+  repeatedRequests: RepeatedRequests
   webhooks: Webhooks
 }
 

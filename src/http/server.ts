@@ -15,6 +15,7 @@ import { inPortions } from './connection/portions.ts'
 import { unnamedProxy } from './connection/proxy-warning.ts'
 import { normalizeTarget, rejectBadTarget } from './connection/request-target.ts'
 import { requireChunked } from './connection/transfer-encoding.ts'
+import { refuseWorkerScripts } from './connection/worker-scripts.ts'
 import { AUDIT } from './console/audit.ts'
 import { auditActions, auditInterrupted } from './console/audit-actions.ts'
 import { consoleSession } from './console/console-session.ts'
@@ -86,6 +87,7 @@ export function createHttp(given: HttpOptions): RequestListener {
     rejectBadTarget,
     requireSingleHost,
     rejectUnknownExpect,
+    refuseWorkerScripts,
     requireChunked,
   )
   const deliver = deliverRoutes(options)
@@ -112,7 +114,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(routesOf(JOBS, options))
   app.use(routesOf(SYSTEM, options))
   const respondStored = createUploadResponder(options)
-  const receive = createReception({ ...options, respondStored })
+  const receive = createReception({ ...options, respondStored, maxBytes: options.tus.maxBytes })
   app.use(routesOf(SIGNING, options))
   app.use(signedUploadRoutes({ ...options, receive }))
   app.use(tusRoutes({ ...options, ...options.tus }))

@@ -45,6 +45,30 @@ onTwoBackends('client.files', (start) => {
       .that.matches(/^[\w-]{36}$/)
   })
 
+  it('stores and copies a file once when the first response is lost, and states its digest', async () => {
+    const service = await start()
+    const sent: Array<Record<string, string>> = []
+    const { files } = createClient({
+      baseUrl: service.url,
+      secret: service.tokens.secretClientToken,
+      async fetch(url, init) {
+        const response = await fetch(url, init)
+        const headers = init?.headers as Record<string, string>
+        sent.push(headers)
+        const isFirst =
+          sent.filter((one) => one['Idempotency-Key'] === headers['Idempotency-Key']).length === 1
+        if (isFirst && init?.method !== 'GET') throw new TypeError('fetch failed')
+        return response
+      },
+    })
+    const record = await files.upload(new Blob(['once']), { name: 'a.txt' })
+    await files.upload(new Blob(['once']), { name: 'b.txt', tags: ['form'] })
+    const [copy] = await files.copy([{ file: record, to: 'copies' }])
+    expect(copy?.status).to.equal('copied')
+    expect(await all(files.list())).to.have.lengthOf(3)
+    expect(sent[0]?.['Repr-Digest']).to.equal('sha-256=:IAZRqLLVkS9pLbiUaKfUfYaj7WhE9I8bFfK+HZyafl4=:')
+  })
+
   it('uploads a large file in chunks, with tags, info and derivatives', async () => {
     const service = await start()
     const { files } = clientOf(service)

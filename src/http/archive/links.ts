@@ -41,6 +41,7 @@ export const createArchiveLink = endpoint({
   description: 'The link is valid for 24 hours. It needs no secret, and its download can be resumed.',
   access: { secret: 'read' },
   body: zipRequest,
+  once: true,
   // The link is stored in the index.
   bodyMaxBytes: 64 * 1024,
   responses: { 201: json(archiveLink, 'The link.', ['RateLimit', 'RateLimit-Policy']) },

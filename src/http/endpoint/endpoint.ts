@@ -1,15 +1,18 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
+import type { Grant } from '../../core/clients/grant.ts'
 import type { LimitName } from '../../core/clients/limit-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { Problem } from '../../core/problem.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import type { Clients } from '../../service/clients/clients.ts'
+import type { RepeatedRequests } from '../../service/clients/repeated-requests.ts'
 import { checkBodyType, jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import type { Endpoint, Success } from '../documents/endpoint.ts'
 import type { HeaderName } from '../documents/headers.ts'
+import { header } from '../documents/parameters.ts'
 import { JSON_BODY, type ProblemName, QUERY } from '../documents/problem-groups.ts'
 import { clientGone, hasBody, queryPairs } from '../request.ts'
 import { stateOf } from '../request-state.ts'
@@ -23,6 +26,8 @@ import {
 } from './access.ts'
 import { noteBody } from './named.ts'
 import { type QueryParameters, type QueryValues, readQuery } from './query.ts'
+import { answerOnce, REPEATED } from './repeats.ts'
+import { type Reply, sendReply } from './reply.ts'
 
 /** A request to an endpoint, after its access, query and body were checked. */
 export interface Call<A, Q, B, O> {
@@ -38,13 +43,6 @@ export interface Call<A, Q, B, O> {
   signal: AbortSignal
 }
 
-/** A response: JSON (by default with 200), or nothing (204). It is never cached. */
-export interface Reply {
-  status?: number
-  json?: unknown
-  headers?: Readonly<Record<string, string>>
-}
-
 /** The services that check requests. */
 export interface AccessServices {
   clients: Clients
@@ -52,6 +50,7 @@ export interface AccessServices {
   limits: Limits
   /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
+  repeatedRequests: RepeatedRequests
 }
 
 /**
@@ -79,6 +78,11 @@ export interface Definition<S, A extends Access, Q extends QueryParameters, B, O
   secretMembers?: readonly string[]
   /** The rate limit of which each request takes a point. */
   limited?: LimitName
+  /**
+   * Whether a request with an `Idempotency-Key` is executed once. An endpoint with `bodies` calls `answerOnce` itself. `access` must be a
+   * secret of a client.
+   */
+  once?: true
   /** The problems, in addition to those of all endpoints and those of its access, query, body and rate limit. */
   problems?: readonly ProblemName[]
   /** The action in the audit log, for an endpoint that changes something. */
@@ -101,6 +105,10 @@ export interface ServedEndpoint<S> extends Endpoint {
   serve(services: S & AccessServices, req: Request, res: Response): Promise<void>
 }
 
+const KEY = header(
+  'Idempotency-Key',
+  'Chosen by the client for one request: a repetition with it returns the first response, and changes nothing.',
+)
 const NO_QUERY = {}
 // Enough for the longest path with each character escaped.
 const BODY_MAX_BYTES = 8 * 1024
@@ -120,6 +128,7 @@ export function endpoint<
     bodyMaxBytes,
     secretMembers,
     limited,
+    once,
     problems = [],
     beforeBody,
     refuseOther,
@@ -132,7 +141,7 @@ export function endpoint<
   return {
     ...described,
     access: documentedAccess(access),
-    parameters: [...(described.parameters ?? []), ...inQuery(query)],
+    parameters: [...(described.parameters ?? []), ...inQuery(query), ...(once ? [KEY] : [])],
     ...(bodies ? { body: bodies } : {}),
     ...(body ? { body: Object.fromEntries(mediaTypes.map((type) => [type, { schema: body }])) } : {}),
     problems: [
@@ -140,6 +149,7 @@ export function endpoint<
       ...(body ? JSON_BODY : []),
       ...(query ? QUERY : []),
       ...(limited ? (['429 rate_limited'] as const) : []),
+      ...(once ? REPEATED : []),
       ...problems,
     ],
 
@@ -150,14 +160,24 @@ export function endpoint<
         const { client } = (caller ?? {}) as Partial<OperatorOrClient>
         await consumeRateLimit(req, res, { limits: services.limits, limited, ...(client ? { client } : {}) })
       }
-      const reply = await handle(services, {
+      const call = {
         ...{ req, res, caller },
         params: req.params as Record<string, string>,
         query: (query ? readQuery(query, queryPairs(req), refuseOther) : {}) as QueryValues<Q>,
         body: (body ? await readBody(body) : undefined) as O extends true ? B | undefined : B,
         signal: clientGone(res),
-      })
-      if (reply) send(res, reply)
+      }
+      const reply = await (once && body ? repeatable(call) : handle(services, call))
+      if (reply) sendReply(res, reply)
+
+      function repeatable(read: Call<A, Q, B, O>): Promise<Reply> {
+        return answerOnce(req, {
+          repeatedRequests: services.repeatedRequests,
+          grant: caller as Grant,
+          same: async () => read.body,
+          execute: async () => ({ reply: (await handle(services, read)) ?? {}, content: read.body }),
+        })
+      }
 
       async function readBody(schema: z.ZodType<B>): Promise<B | undefined> {
         if (described.isBodyOptional && !hasBody(req)) return undefined
@@ -179,14 +199,6 @@ export function json(schema: z.ZodType, description: string, headers: readonly H
     content: { 'application/json': { schema } },
     headers: ['Cache-Control', ...headers],
   }
-}
-
-function send(res: Response, { json: body, status, headers = {} }: Reply): void {
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-  res.status(status ?? (body === undefined ? 204 : 200))
-  res.setHeader('Cache-Control', 'no-store')
-  if (body === undefined) res.end()
-  else res.json(body)
 }
 
 function inQuery(query: QueryParameters = {}): NonNullable<Endpoint['parameters']> {

@@ -104,6 +104,7 @@ function isPlain(req: IncomingMessage, res: ServerResponse): boolean {
     headers.authorization === undefined &&
     headers.expect === undefined &&
     headers['want-repr-digest'] === undefined &&
+    headers['service-worker'] === undefined &&
     headers['content-length'] === undefined &&
     headers['transfer-encoding'] === undefined &&
     // Absent while an earlier response of the connection is being sent.

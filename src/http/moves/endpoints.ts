@@ -1,20 +1,17 @@
 import { z } from 'zod'
 import { boundedArray } from '../../core/bounded-schemas.ts'
-import { folderWithin, type Grant } from '../../core/clients/grant.ts'
-import { parseFolder, parseKey, SOURCE_NAME } from '../../core/files/object-key.ts'
-import { parsePath } from '../../core/files/request-path.ts'
-import { badParameter, Problem } from '../../core/problem.ts'
-import { parseDuration } from '../../core/text/duration.ts'
-import { type NamedPath, type Outcome, outcomesOf } from '../../service/files/batch.ts'
+import type { Grant } from '../../core/clients/grant.ts'
+import { Problem } from '../../core/problem.ts'
+import { type Outcome, outcomesOf } from '../../service/files/batch.ts'
 import type { Copies, CopyRequest } from '../../service/moves/copies.ts'
-import type { CopyTarget } from '../../service/moves/target.ts'
 import { noteOutcomes } from '../console/audited-by.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
-import { failed, meaningsOf, outcomeToWire } from '../files/batch.ts'
+import { failed, outcomeToWire } from '../files/batch.ts'
 import { type FileServices, placeOf } from '../files/file.ts'
 import { fileToWire } from '../wire/file-details.ts'
 import { file, instant } from '../wire/record.ts'
+import { type NamedCopy, namedCopy, redirectMsOf } from './named-copy.ts'
 
 /** The services that handle these requests. */
 export interface Services extends FileServices {
@@ -110,6 +107,7 @@ const copyFiles = endpoint({
     'The bytes are copied within the bucket. A copy has the name, tags and metadata of its source.',
   access: { secret: 'manage' },
   body: copying,
+  once: true,
   bodyMaxBytes: BODY_MAX_BYTES,
   responses: { 200: json(copyReport, 'The outcome for each file.') },
   problems: ['400 bad_path', '404 file_not_found', '409 file_exists', '503 storage_full'],
@@ -185,13 +183,6 @@ const moveFiles = endpoint({
 /** Copies and moves of files. */
 export const COPIES = [copyFiles, moveFiles]
 
-/** A file to copy or move. An invalid path becomes an outcome of its own. */
-interface NamedCopy extends NamedPath {
-  to: CopyTarget | Problem
-  /** At least 1000. */
-  redirectMs?: number | undefined
-}
-
 /** Completed files stay copied when the caller disconnects. */
 function each<T>(
   files: readonly NamedCopy[],
@@ -211,40 +202,4 @@ function each<T>(
     return work({ client, from: meanings, to: target, redirectMs, signal })
   }
   return outcomesOf(files, { concurrency: CONCURRENCY, signal, work: one })
-}
-
-function namedCopy(copy: { from: string; to: string }, param: string, grant: Grant): NamedCopy {
-  return {
-    path: copy.from,
-    meanings: meaningsOf(copy.from, `${param}.from`, grant),
-    to: targetOf(copy.to, `${param}.to`, grant),
-  }
-}
-
-/** @returns a Problem for an invalid target, or one outside the folder of the secret */
-function targetOf(text: string, param: string, grant: Grant): CopyTarget | Problem {
-  try {
-    const { folder, sourceName } = parsedTarget(text, param)
-    const within = folderWithin(parseFolder(folder === '' ? undefined : folder, param), grant) ?? ''
-    return { folder: within, ...(sourceName === undefined ? {} : { sourceName }) }
-  } catch (error) {
-    if (error instanceof Problem) return error
-    throw error
-  }
-}
-
-/** No folder may end with the name of a stored file, so a text is either a path or a folder. */
-function parsedTarget(text: string, param: string): CopyTarget {
-  const slash = text.lastIndexOf('/')
-  const sourceName = text.slice(slash + 1)
-  if (!SOURCE_NAME.test(sourceName)) return { folder: text.replace(/\/$/, '') }
-  parsePath(text, { param })
-  return { folder: parseKey(text)?.folder ?? text.slice(0, Math.max(0, slash)), sourceName }
-}
-
-function redirectMsOf(text: string, param: string): number {
-  const ms = parseDuration(text)
-  if (ms) return ms
-  const expected = 'an integer from 1 and s, m, h or d (90m, 24h, 7d), at most 365d'
-  throw badParameter({ param, expected, received: text })
 }

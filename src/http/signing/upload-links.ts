@@ -9,8 +9,9 @@ import type { LinkRequest, SignedLinks } from '../../service/upload/upload-links
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { query } from '../documents/parameters.ts'
-import { endpoint, json, type Reply } from '../endpoint/endpoint.ts'
+import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
+import type { Reply } from '../endpoint/reply.ts'
 import { checkNames, onlyValue, type QueryPairs, queryPairs, wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import { instant } from '../wire/record.ts'
@@ -93,6 +94,7 @@ export const createUploadLink = endpoint({
   summary: 'Create a signed upload link',
   access: { secret: 'upload' },
   body: signRequest,
+  once: true,
   bodyMaxBytes: 64 * 1024,
   responses: { 200: json(uploadLink, 'The link.', ['RateLimit', 'RateLimit-Policy']) },
   problems: ['400 bad_path', '429 rate_limited'],

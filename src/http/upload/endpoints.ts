@@ -3,6 +3,7 @@ import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import type { Format } from '../../core/media/formats.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { badParameter } from '../../core/problem.ts'
+import type { RepeatedRequests } from '../../service/clients/repeated-requests.ts'
 import type { EagerTransforms } from '../../service/delivery/eager-transforms.ts'
 import type { RemoteUpload } from '../../service/remote/upload.ts'
 import type { Upload } from '../../service/upload/upload-request.ts'
@@ -23,6 +24,8 @@ import {
 } from '../documents/problem-groups.ts'
 import { endpoint } from '../endpoint/endpoint.ts'
 import { text } from '../endpoint/query.ts'
+import { answerOnce } from '../endpoint/repeats.ts'
+import type { Reply } from '../endpoint/reply.ts'
 import { isOfType } from '../request.ts'
 import type { Receive, RespondStored } from './receive.ts'
 import { checkedRemoteUpload, type RemoteUploadBody, remoteUpload } from './url-upload.ts'
@@ -35,6 +38,7 @@ export interface Services {
   limits: Limits
   receive: Receive
   respondStored: RespondStored
+  repeatedRequests: RepeatedRequests
   /** Maximum number of files per request. */
   maxFiles: number
   /** Minimum rate of a request body, see {@link watchRate}. */
@@ -56,6 +60,7 @@ const uploadFiles = endpoint({
   access: { secret: 'upload' },
   query: QUERY,
   bodies: { 'multipart/form-data': FORM },
+  once: true,
   responses: RECORDS,
   problems: [...JSON_BODY, ...FORM_PROBLEMS, '400 bad_path', ...STORED, ...FETCHED, ...MEDIA, ...TRANSFORMED],
   audit: 'file.upload',
@@ -77,20 +82,27 @@ const uploadFiles = endpoint({
       await consumeRateLimit(req, res, { limits, limited: 'upload', client })
       const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
       const read = checkedRemoteUpload(checkedBody(remoteUpload, body), path)
-      await storeRemote({ req, res }, read, { ...services, caller, signal })
-      return undefined
+      return answerOnce(req, {
+        repeatedRequests: services.repeatedRequests,
+        grant: caller,
+        same: async () => body,
+        execute: async () => ({
+          reply: await storeRemote({ req, res }, read, { ...services, caller, signal }),
+          content: body,
+        }),
+      })
     }
     const folder = folderWithin(path, caller)
     await consumeRateLimit(req, res, { limits, limited: 'upload', client })
-    await receive(req, res, {
+    return receive(req, res, {
       grant: caller,
       caller: trustedCallerOf(req),
       as: 'form',
       maxFiles,
+      isRepeatable: true,
       refuseField: (name, value) => checkFolderField(name, { value, path }),
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
-    return undefined
   },
 })
 
@@ -105,6 +117,7 @@ const uploadFromUrl = endpoint({
   access: { secret: 'upload' },
   query: QUERY,
   body: remoteUpload,
+  once: true,
   bodyMaxBytes: REMOTE_MAX_BYTES,
   limited: 'upload',
   responses: RECORDS,
@@ -121,8 +134,7 @@ const uploadFromUrl = endpoint({
 
   async handle(services: Services, { req, res, caller, query, body, signal }) {
     const read = checkedRemoteUpload(body, query.path)
-    await storeRemote({ req, res }, read, { ...services, caller, signal })
-    return undefined
+    return storeRemote({ req, res }, read, { ...services, caller, signal })
   },
 })
 
@@ -147,6 +159,7 @@ const uploadFile = endpoint({
   ],
   query: QUERY,
   bodies: { 'application/octet-stream': FILE_BYTES },
+  once: true,
   responses: RECORDS,
   problems: ['400 bad_path', '415 unsupported_media_type', ...STORED],
   audit: 'file.upload',
@@ -168,15 +181,15 @@ const uploadFile = endpoint({
     const { client } = caller
     const folder = folderWithin(path, caller)
     await consumeRateLimit(req, res, { limits, limited: 'upload', client })
-    await receive(req, res, {
+    return receive(req, res, {
       grant: caller,
       caller: trustedCallerOf(req),
       as: 'file',
       name,
       maxFiles: 1,
+      isRepeatable: true,
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
-    return undefined
   },
 })
 
@@ -207,7 +220,7 @@ async function storeRemote(
     respondStored,
     signal,
   }: Services & { caller: Grant; signal: AbortSignal },
-): Promise<void> {
+): Promise<Reply> {
   const { client } = grant
   const folder = folderWithin(path, grant)
   await consumeRateLimit(req, res, { limits, limited: 'fetch', client })
@@ -215,5 +228,5 @@ async function storeRemote(
   const annotations = () => requested.annotations
   const stored = await store({ client, asker: 'secret', url, name, folder, check, annotations, signal })
   noteStored(req, [stored])
-  await respondStored(res, { grant, caller: trustedCallerOf(req), stored: [stored], requested, signal })
+  return respondStored({ grant, caller: trustedCallerOf(req), stored: [stored], requested, signal })
 }

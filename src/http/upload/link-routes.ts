@@ -3,6 +3,7 @@ import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { sendReply } from '../endpoint/reply.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { stateOf } from '../request-state.ts'
 import { TUS_ALLOWED_HEADERS } from '../tus/headers.ts'
@@ -37,7 +38,7 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     // Before the rate limit: a used link must not consume points of its client.
     await signedLinks.check(opened)
     await consumeRateLimit(req, res, { limits, limited: 'upload', client })
-    await receive(req, res, {
+    const reply = await receive(req, res, {
       ...{
         grant: { client },
         caller: anonymousCallerOf(req),
@@ -46,8 +47,10 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
         maxFiles: 1,
         refuseField: refuseFieldInLink,
       },
+      isRepeatable: false,
       store: (arriving) => signedLinks.upload(opened, arriving),
     })
+    sendReply(res, reply)
   }
 
   routes.all(SIGNED_LINK, corsUpload)

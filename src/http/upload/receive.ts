@@ -1,15 +1,20 @@
+import { createHash } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Caller } from '../../core/clients/caller.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import { dispositionName } from '../../core/files/disposition-name.ts'
 import type { Format } from '../../core/media/formats.ts'
+import { tooLarge } from '../../core/problem.ts'
 import { headerText } from '../../core/text/header-text.ts'
 import type { Clients } from '../../service/clients/clients.ts'
+import type { RepeatedRequests } from '../../service/clients/repeated-requests.ts'
 import { createSignSrc, unsignedSrc } from '../../service/clients/signed-src.ts'
 import type { EagerTransform, EagerTransforms } from '../../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../../service/delivery/file-info.ts'
 import type { UploadedFile, UploadRequest } from '../../service/upload/upload-request.ts'
 import { noteStored } from '../console/audited-by.ts'
+import { answerOnce } from '../endpoint/repeats.ts'
+import type { Reply } from '../endpoint/reply.ts'
 import { clientGone, isOfType } from '../request.ts'
 import { optionsToWire, uploadToWire } from '../wire/file.ts'
 import { type UploadFields, type UploadOptions, uploadFields } from './form-fields.ts'
@@ -33,23 +38,30 @@ export interface ReceiveOptions {
   maxFiles: number
   /** Called first for each field of a form. Throws for a field that is not allowed. */
   refuseField?: UploadFields['take']
+  /** Whether it is executed once for each `Idempotency-Key`. */
+  isRepeatable: boolean
   store: (arriving: Arriving) => Promise<UploadedFile[]>
 }
 
-/** Stores the files of a request, and responds with their records. The form may request file information and derivatives. */
-export type Receive = (req: Request, res: Response, options: ReceiveOptions) => Promise<void>
+/** Stores the files of a request, and returns their records for the response. The form may request file information and derivatives. */
+export type Receive = (req: Request, res: Response, options: ReceiveOptions) => Promise<Reply>
 
 export function createReception({
   eager,
   respondStored,
   minBytesPerSecond,
+  maxBytes,
+  repeatedRequests,
 }: {
   eager: Pick<EagerTransforms, 'check'>
   respondStored: RespondStored
   /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
+  /** Limit of each file. */
+  maxBytes: number
+  repeatedRequests: RepeatedRequests
 }): Receive {
-  return async (req, res, { grant, caller, as, name = '', maxFiles, refuseField, store }) => {
+  return async (req, res, { grant, caller, as, name = '', maxFiles, refuseField, isRepeatable, store }) => {
     const signal = clientGone(res)
     const fields = uploadFields()
     const onField: UploadFields['take'] = (field, value) => {
@@ -70,14 +82,33 @@ export function createReception({
       const { folder } = fields.requested()
       return folder === undefined ? undefined : folderWithin(folder, grant)
     }
-    const stored = await store({ files, lateFolder, check, annotations, signal })
-    noteStored(req, stored)
-    await respondStored(res, { grant, caller, stored, requested: fields.requested(), signal })
+    const execute = async () => {
+      const names: string[] = []
+      const stored = await store({ files: named(files, names), lateFolder, check, annotations, signal })
+      noteStored(req, stored)
+      const requested = fields.requested()
+      const reply = await respondStored({ grant, caller, stored, requested, signal })
+      return {
+        reply,
+        content: contentOf(
+          names,
+          stored.map(({ record }) => record.sha256),
+          requested,
+        ),
+      }
+    }
+    if (!isRepeatable) return (await execute()).reply
+    const same = async () => {
+      const names: string[] = []
+      const digests = await digestsOf(named(files, names), maxBytes)
+      return contentOf(names, digests, fields.requested())
+    }
+    return answerOnce(req, { repeatedRequests, grant, same, execute })
   }
 }
 
-/** Responds with the records of stored files, and with the requested options. */
-export type RespondStored = (res: Response, options: StoredUploads) => Promise<void>
+/** Returns the response: the records of stored files, with the requested options. */
+export type RespondStored = (options: StoredUploads) => Promise<Reply>
 
 /** The stored files, and the options that the request has set. */
 export interface StoredUploads {
@@ -100,7 +131,7 @@ export function createUploadResponder({
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }): RespondStored {
-  return async (res, { grant, caller, stored, requested, signal }) => {
+  return async ({ grant, caller, stored, requested, signal }) => {
     const { client } = grant
     const { info, transforms } = requested
     const begun: EagerTransform[][] = []
@@ -109,14 +140,42 @@ export function createUploadResponder({
     // The holder of an upload link may not read the files of the client.
     const sign = caller.isTrusted ? createSignSrc(clients.urlKeys, grant) : unsignedSrc
     const place = { client, baseUrl, sign }
-    res.setHeader('Cache-Control', 'no-store')
-    res.json(
-      stored.map((file, i) =>
+    return {
+      json: stored.map((file, i) =>
         uploadToWire(file, {
           ...place,
           options: optionsToWire(file, { ...place, info: known[i], transforms: begun[i] }),
         }),
       ),
-    )
+    }
   }
+}
+
+/** Passes files on, and adds their names to a list. */
+async function* named(files: AsyncIterable<FilePart>, names: string[]): AsyncGenerator<FilePart> {
+  for await (const file of files) {
+    names.push(file.name)
+    yield file
+  }
+}
+
+/** Reads files to their ends. @returns the SHA-256 of each @throws Problem 413 for one that is too large */
+async function digestsOf(files: AsyncIterable<FilePart>, maxBytes: number): Promise<string[]> {
+  const digests: string[] = []
+  for await (const { bytes } of files) {
+    const hash = createHash('sha256')
+    let size = 0
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge('a file', maxBytes)
+      hash.update(chunk)
+    }
+    digests.push(hash.digest('hex'))
+  }
+  return digests
+}
+
+/** What a repeated upload has in common with the first one. */
+function contentOf(names: readonly string[], digests: readonly string[], requested: UploadOptions): unknown {
+  return { names, digests, requested }
 }

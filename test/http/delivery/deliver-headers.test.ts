@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
-import { exchange, sendBytes } from '../../support/requests/exchange.ts'
+import { exchange, jsonOf, sendBytes } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 
 onOneBackend('delivery headers', (start) => {
@@ -226,6 +226,15 @@ onOneBackend('delivery headers', (start) => {
         }
       })
     }
+
+    it('refuse to be the script of a service worker, also in memory', async () => {
+      const { src } = await uploadOne(service, { name: 'sw.js', bytes: 'self.skipWaiting()' })
+      for (const address of [src, src, `${service.url}/v1/image/nothing`]) {
+        const answer = await exchange(service, address, { headers: { 'Service-Worker': 'script' } })
+        expect(jsonOf(answer)).to.include({ status: 403, code: 'worker_script' })
+        await exchange(service, src)
+      }
+    })
 
     it('do not sandbox images', async () => {
       expect((await exchange(service, record.src)).headers).not.to.have.property('content-security-policy')
