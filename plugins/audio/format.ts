@@ -24,7 +24,7 @@ export default definePlugin({
       max: 320,
       unit: 'kbit/s',
       aliases: ['bitrate'],
-      help: 'Bit rate, rounded to the nearest one of the format. Default: 128, or 96 for opus.',
+      help: 'Bit rate, rounded to the nearest one of the format. Default: 128, or 96 for opus, but no more than the file has.',
     },
   },
   resolve({ f, br }, { named }) {
@@ -40,7 +40,7 @@ export default definePlugin({
       const expected = `no br with f=${format} (lossless)`
       throw badParameter({ param: 'br', expected, received: br })
     }
-    return { f: format === usual ? undefined : f, br: br === usualKilobits(format) ? undefined : br }
+    return { f: format === usual ? undefined : f, br }
   },
   transform(sound, { f, br }) {
     if (sound.waveform) {
@@ -52,7 +52,3 @@ export default definePlugin({
     return sound
   },
 })
-
-function usualKilobits(format: string): number {
-  return format === 'opus' ? 96 : 128
-}

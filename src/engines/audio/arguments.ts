@@ -1,5 +1,6 @@
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
+import { isCopied, kilobitsOf } from './rate.ts'
 import type { AudioDraft, AudioFormat } from './source.ts'
 
 /** Measurements of EBU R128: the loudness in LUFS, and the true peak, also between samples, in dBTP. */
@@ -14,22 +15,13 @@ const SILENCE = -70
 const TARGET = { integrated: -16, truePeak: -1.5 }
 // Limit of sample values: peaks between samples are up to 1 dB higher.
 const LIMIT = 0.75
-const ENCODERS: Readonly<Record<AudioFormat, Encoder>> = {
-  mp3: { encoder: 'libmp3lame', muxer: 'mp3', kilobits: 128 },
-  m4a: { encoder: 'aac', muxer: 'ipod', kilobits: 128 },
-  ogg: { encoder: 'libvorbis', muxer: 'ogg', kilobits: 128, bounds: { mono: [32, 240], stereo: [45, 500] } },
-  opus: { encoder: 'libopus', muxer: 'opus', kilobits: 96, bounds: { mono: [6, 256], stereo: [6, 512] } },
+const ENCODERS: Readonly<Record<AudioFormat, { encoder: string; muxer: string }>> = {
+  mp3: { encoder: 'libmp3lame', muxer: 'mp3' },
+  m4a: { encoder: 'aac', muxer: 'ipod' },
+  ogg: { encoder: 'libvorbis', muxer: 'ogg' },
+  opus: { encoder: 'libopus', muxer: 'opus' },
   wav: { encoder: 'pcm_s16le', muxer: 'wav' },
   flac: { encoder: 'flac', muxer: 'flac' },
-}
-
-interface Encoder {
-  encoder: string
-  muxer: string
-  /** The usual bit rate; undefined for a lossless encoder. */
-  kilobits?: number
-  /** Bit rates that the encoder accepts. The nearest one is used. Other encoders limit it themselves. */
-  bounds?: { mono: readonly [number, number]; stereo: readonly [number, number] }
 }
 
 const PROGRESS = ['-nostats', '-progress', 'pipe:1']
@@ -53,23 +45,31 @@ export function audioArguments(
     loudness,
   }: { format: AudioFormat; target: string; limits: TransformLimits; loudness?: Loudness | undefined },
 ): string[] {
-  const { encoder, muxer, kilobits, bounds } = ENCODERS[format]
-  const isLossless = kilobits === undefined
-  const { channels, sampleRate } = draft.input.source
-  const resampled = format === 'ogg' && !VORBIS_RATES.includes(sampleRate) ? ['aresample=48000'] : []
-  const filters = [...(loudness ? [normalizing(loudness)] : []), ...resampled]
-  const [atLeast, atMost] = bounds?.[channels === 1 ? 'mono' : 'stereo'] ?? [0, Number.POSITIVE_INFINITY]
-  const bitRate = Math.max(atLeast, Math.min(atMost, draft.kilobits ?? kilobits ?? 0))
+  const { muxer } = ENCODERS[format]
   return [
     ...[...PROGRESS, ...inputArguments(draft, limits)],
-    // Always set: for some files, filters do not know the channel layout.
-    ...['-ac', String(Math.min(channels, isLossless ? MAX_CHANNELS : 2))],
-    ...(filters.length > 0 ? ['-af', filters.join(',')] : []),
-    ...['-c:a', encoder, ...(isLossless ? [] : ['-b:a', `${bitRate}k`])],
+    ...(isCopied(draft, format) ? ['-c:a', 'copy'] : encoding(draft, { format, loudness })),
     // In MP4, a player needs the index first. A WAV above 4 GB becomes an RF64.
     ...(format === 'm4a' ? ['-movflags', '+faststart'] : []),
     ...(format === 'wav' ? ['-rf64', 'auto'] : []),
     ...['-fs', String(limits.outputMaxBytes), '-f', muxer, '-y', target],
+  ]
+}
+
+function encoding(
+  draft: AudioDraft,
+  { format, loudness }: { format: AudioFormat; loudness: Loudness | undefined },
+): string[] {
+  const isLossless = format === 'wav' || format === 'flac'
+  const { channels, sampleRate } = draft.input.source
+  const resampled = format === 'ogg' && !VORBIS_RATES.includes(sampleRate) ? ['aresample=48000'] : []
+  const filters = [...(loudness ? [normalizing(loudness)] : []), ...resampled]
+  return [
+    // Always set: for some files, filters do not know the channel layout.
+    ...['-ac', String(Math.min(channels, isLossless ? MAX_CHANNELS : 2))],
+    ...(filters.length > 0 ? ['-af', filters.join(',')] : []),
+    ...['-c:a', ENCODERS[format].encoder],
+    ...(isLossless ? [] : ['-b:a', `${kilobitsOf(draft, format)}k`]),
   ]
 }
 

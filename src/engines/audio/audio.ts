@@ -111,6 +111,7 @@ async function sourceOf(file: MediaFile, maxPixels: number, running: Running): P
   return {
     durationSeconds: audio.duration ?? probed.format.duration,
     audioCodec: audio.codec_name,
+    bitRate: audio.bit_rate ?? (probed.streams.length === 1 ? probed.format.bit_rate : undefined),
     channels,
     sampleRate,
     stream: audio.index,

@@ -50,6 +50,8 @@ export interface AudioSource {
   durationSeconds: number | undefined
   /** The name in ffmpeg: `mp3`. */
   audioCodec: string
+  /** Bits per second; undefined when the file does not state it. */
+  bitRate?: number | undefined
   channels: number
   /** Sample rate in Hz. */
   sampleRate: number

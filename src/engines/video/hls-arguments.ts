@@ -1,6 +1,6 @@
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { VideoDraft } from '../ffmpeg/video-source.ts'
-import { AUDIO_KBITS } from './streams.ts'
+import { encodedAudio, mostKbits } from './streams.ts'
 import {
   croppedSizeOf,
   filters,
@@ -50,7 +50,9 @@ export function ladderOf(draft: VideoDraft): Rung[] {
     const box = width < height ? { maxWidth: side } : { maxHeight: side }
     const sized = { ...draft, ...box }
     const size = outcomeSize(sized)
-    const { kbits, profile } = STEPS.findLast((step) => step.side >= side) ?? STEPS[0]
+    const step = STEPS.findLast((one) => one.side >= side) ?? STEPS[0]
+    const ofSource = mostKbits(sized, { codec: 'h264', outcome: size }) ?? Number.POSITIVE_INFINITY
+    const [kbits, { profile }] = [Math.min(step.kbits, ofSource), step]
     const name = `${Math.min(size.width, size.height)}p`
     const peak = 1000 * kbits * (1 + BUFFER_SECONDS / SEGMENT_SECONDS)
     return { ...size, name, draft: sized, kbits, peak, profile }
@@ -73,7 +75,6 @@ export interface HlsOptions {
 // its first frame is held, and silence is added before the audio.
 const PICTURES_FROM_ZERO = "setpts='if(eq(N,0),0,PTS)'"
 const AUDIO_FROM_ZERO = 'aresample=async=1:first_pts=0'
-const AUDIO_ENCODER = ['-ac', '2', '-c:a', 'aac', '-b:a', `${AUDIO_KBITS}k`]
 
 /** The name of the audio among the renditions. */
 export const AUDIO_NAME = 'sound'
@@ -88,6 +89,8 @@ export function hlsArguments(
   draft: VideoDraft,
   { ladder, hasAudio, folder, mark, limits, canToneMap }: HlsOptions,
 ): string[] {
+  const sound = encodedAudio(draft)
+  const audioEncoder = ['-ac', String(sound.channels), '-c:a', 'aac', '-b:a', `${sound.kbits}k`]
   const pictures = `[0:${draft.input.source.stream}]${PICTURES_FROM_ZERO}`
   const split = `${pictures},split=${ladder.length}${ladder.map((_, i) => `[s${i}]`).join('')}`
   const sizes = ladder.map((rung, i) => `[s${i}]${filters(rung.draft, canToneMap).join(',')}[v${i}]`)
@@ -101,7 +104,7 @@ export function hlsArguments(
     ...sourceArguments(draft, limits),
     ...['-filter_complex', [split, ...sizes].join(';')],
     ...ladder.flatMap((_, i) => ['-map', `[v${i}]`]),
-    ...(hasAudio ? ['-map', '0:a:0', '-af', AUDIO_FROM_ZERO, ...AUDIO_ENCODER] : []),
+    ...(hasAudio ? ['-map', '0:a:0', '-af', AUDIO_FROM_ZERO, ...audioEncoder] : []),
     ...threadsFor(ladder[0] ?? croppedSizeOf(draft), limits),
     ...['-vsync', 'vfr', '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23'],
     ...ladder.flatMap(({ kbits, profile }, i) => [

@@ -436,8 +436,8 @@ describe('audio output', function () {
 
   for (const [query, variant] of [
     ['f=mp3', 'default'],
-    ['f=mp3&br=128&start=0', 'default'],
-    ['f=opus&bitrate=96', 'f=opus'],
+    ['f=mp3&br=128&start=0', 'br=128'],
+    ['f=opus&bitrate=96', 'br=96&f=opus'],
     ['end=2&format=flac&start=1', 'end=2&f=flac&start=1'],
     ['waveform&f=json', 'waveform=1'],
     ['waveform=1&f=png&w=1000&height=50', 'f=png&h=50&waveform=1'],

@@ -49,6 +49,19 @@ describe('the arguments of a transcode', () => {
     }
   })
 
+  it('have no rung of a ladder above the bit rate of the source', () => {
+    const of = draft([1280, 720])
+    const ratesOf = (bitRate?: number) =>
+      ladderOf({ ...of, input: { ...of.input, source: { ...of.input.source, bitRate } } }).map(
+        ({ kbits, peak }) => [kbits, peak <= 1375 * kbits],
+      )
+    const usual = [2800, 1400, 800].map((kbits) => [kbits, true])
+    expect(ratesOf()).to.deep.equal(usual)
+    expect(ratesOf(10_000_000)).to.deep.equal(usual)
+    // The rest is for the container and the sound.
+    expect(ratesOf(500_000)).to.deep.equal([440, 196, 110].map((kbits) => [kbits, true]))
+  })
+
   it('have threads and CPU time for the cores of a container only, and fewer threads for large frames', () => {
     const limits = { ...LIMITS, cores: 3, timeoutMs: 10_000 }
     const values = (args: readonly string[], name: string) => args.filter((_, i) => args[i - 1] === name)
