@@ -50,6 +50,8 @@ export function bestAccepted(
   const [same] = outputsOf(isTransparent ? transparentFormat(format.name) : undefined, format.name)
   const can = (output: OutputFormat) => accepts(accept(), `image/${output}`) && !tooSmall.includes(output)
   if (!moving && !lossless && can('avif')) return can('webp') ? 'auto' : 'auto-avif'
-  if (can('webp')) return moving || lossless ? 'webp' : 'auto-webp'
+  // Of GIFs, some are smaller than a WebP.
+  const isExact = lossless || (moving && format.name !== 'gif')
+  if (can('webp')) return isExact ? 'webp' : 'auto-webp'
   return tooSmall.includes(same) || (lossless && same === 'jpeg') ? 'png' : same
 }

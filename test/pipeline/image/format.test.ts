@@ -157,7 +157,8 @@ describe('image-format', () => {
           format: source,
           accept,
         })
-        expect(metadata).to.include({ format: 'webp', pages: 3 })
+        // Of three small frames in one colour each, the GIF is smaller.
+        expect(metadata).to.include({ format: source, pages: 3 })
       })
 
       for (const target of ['jpeg', 'png', 'avif', 'tiff'] as const) {

@@ -518,7 +518,7 @@ describe('planning', () => {
       ['', 'psd', 'png'],
       ['image/webp', 'svg', 'auto-webp'],
       // An animation stays one, and AVIF would end it.
-      ['image/avif,image/webp', 'gif', 'webp'],
+      ['image/avif,image/webp', 'gif', 'auto-webp'],
       ['image/avif', 'gif', 'gif'],
       ['image/avif,image/webp', 'webp', 'webp'],
       ['image/avif', 'webp', 'webp'],

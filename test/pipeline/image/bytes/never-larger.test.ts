@@ -95,4 +95,30 @@ describe('a derivative without a requested quality', () => {
       }
     }
   })
+
+  it('is an animation in the smaller one of GIF and WebP with f=auto', async () => {
+    const animationOf = async (frame: (i: number) => Sharp) => {
+      const frames = await Promise.all(Array.from({ length: 8 }, (_, i) => frame(i).png().toBuffer()))
+      return sharp(frames, { join: { animated: true } })
+        .gif()
+        .toBuffer()
+    }
+    const squares = await animationOf((i) =>
+      drawn(SIZE, (x, y) => (x > i * 20 && x < i * 20 + 30 && y < 30 ? [200, 30, 30] : [20, 20, 90])),
+    )
+    const filmed = await animationOf((i) => photo({ ...SIZE, seed: i }))
+    for (const [source, format] of [
+      [squares, 'gif'],
+      [filmed, 'webp'],
+    ] as const) {
+      const at = async (query: string) =>
+        (await transformed(source, query, { format: 'gif', accept: 'image/avif,image/webp' })).bytes.length
+      const { metadata, bytes } = await transformed(source, 'f=auto&flip', {
+        format: 'gif',
+        accept: 'image/avif,image/webp',
+      })
+      expect(metadata).to.include({ format, pages: 8 })
+      expect(bytes.length).to.equal(Math.min(await at('f=gif&flip'), await at('f=webp&flip')))
+    }
+  })
 })
