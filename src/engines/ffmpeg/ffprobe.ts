@@ -35,6 +35,7 @@ const stream = z.object({
   color_transfer: nameIfKnown,
   color_primaries: nameIfKnown,
   disposition: z.object({ attached_pic: z.number() }).partial().default({}),
+  tags: z.object({ alpha_mode: z.string(), ALPHA_MODE: z.string() }).partial().default({}),
   side_data_list: z.array(z.object({ rotation: z.number().optional().catch(undefined) })).default([]),
 })
 type Stream = z.infer<typeof stream>
@@ -55,6 +56,7 @@ const ENTRIES = [
   'stream=index,codec_type,codec_name,duration,bit_rate,channels,sample_rate,avg_frame_rate,pix_fmt,field_order',
   'stream=width,height,sample_aspect_ratio,color_space,color_transfer,color_primaries',
   'stream_disposition=attached_pic',
+  'stream_tags=alpha_mode,ALPHA_MODE',
   'stream_side_data=rotation',
 ].join(':')
 const MAX_OUTPUT_BYTES = 1_000_000
@@ -136,6 +138,7 @@ export async function probeVideo(
     audioCodec: audio?.codec_name,
     bitRate: video.bit_rate ?? restOf(probed.format.bit_rate, audio),
     pixelFormat: video.pix_fmt,
+    ...alphaOf(video),
     isSquare: pixelRatio(video) === 1,
     isInterlaced: video.field_order !== undefined && video.field_order !== 'progressive',
     audioChannels: audio?.channels,
@@ -146,6 +149,13 @@ export async function probeVideo(
     transfer: video.color_transfer,
     primaries: video.color_primaries,
   }
+}
+
+/** The decoder of a VP8 or VP9 stream with transparency: that of ffmpeg itself ignores it. */
+function alphaOf({ codec_name: codec, tags }: Stream): Pick<VideoSource, 'alphaDecoder'> {
+  const decoder = { vp8: 'libvpx', vp9: 'libvpx-vp9' }[codec]
+  const hasAlpha = (tags.alpha_mode ?? tags.ALPHA_MODE) === '1'
+  return hasAlpha && decoder ? { alphaDecoder: decoder } : {}
 }
 
 // A usual bit rate of sound.

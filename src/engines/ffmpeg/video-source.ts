@@ -77,6 +77,8 @@ export interface VideoSource {
   bitRate?: number | undefined
   /** By ffmpeg's name: `yuv420p`. */
   pixelFormat?: string | undefined
+  /** Of a video with transparency: the decoder that reads it. */
+  alphaDecoder?: string
   /** Whether its pixels are square, as stored. */
   isSquare?: boolean
   /** Whether each frame has the lines of two moments. */

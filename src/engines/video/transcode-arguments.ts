@@ -2,6 +2,7 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { notTransformable } from '../../core/transform-problems.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
 import type { VideoContainer, VideoDraft } from '../ffmpeg/video-source.ts'
+import { decoderOf, flattened } from './alpha.ts'
 import { type CopiedStreams, encodedAudio, mostKbits } from './streams.ts'
 import { toneMapping } from './tone-mapping.ts'
 import { WRITERS } from './writers.ts'
@@ -51,13 +52,14 @@ export function transcodeArguments(
   const outcome = outcomeSize(draft)
   const kbits = mostKbits(draft, { codec: video.codec, outcome })
   const sound = encodedAudio(draft)
+  const keepsAlpha = container === 'webm' && source.alphaDecoder !== undefined
   return [
     ...sourceArguments(draft, limits),
     ...['-map', `0:${source.stream}`, ...(draft.isMute ? ['-an'] : ['-map', '0:a:0?'])],
     ...(copied.video
-      ? ['-c:v', 'copy']
+      ? ['-c:v', 'copy', ...(keepsAlpha ? ['-metadata:s:v:0', 'alpha_mode=1'] : [])]
       : [
-          ...['-vf', filters(draft, canToneMap).join(','), ...keyFrames(draft)],
+          ...['-vf', filters(draft, canToneMap, { keepsAlpha }).join(','), ...keyFrames(draft)],
           // Each frame has its own time: a constant rate would turn a few frames into a thousand per second.
           ...['-vsync', 'vfr'],
           ...video.encoder({ isHigh: (draft.quality ?? 'high') === 'high', kbits }),
@@ -84,6 +86,7 @@ export function sourceArguments(
     ...['-timelimit', String(Math.ceil((timeoutMs / 1000) * cores))],
     ...threadsFor(input.source, limits),
     ...guardedInput(input.demuxer, sourceMaxPixels),
+    ...decoderOf(input.source),
     ...(startSeconds > 0 ? ['-ss', String(startSeconds)] : []),
     ...['-i', inputPath(input.path)],
     ...(endSeconds === undefined ? [] : ['-t', String(endSeconds - startSeconds)]),
@@ -158,9 +161,14 @@ function evenSide(side: number, most: number): number {
 }
 
 /**
- * Crops and scales to square pixels in BT.709, which every player supports. ffmpeg has applied the rotation already.
+ * Crops and scales to square pixels in BT.709, which every player supports. ffmpeg has applied the rotation already. Transparent
+ * parts become white, unless the output keeps them.
  */
-export function filters(draft: VideoDraft, canToneMap: boolean): string[] {
+export function filters(
+  draft: VideoDraft,
+  canToneMap: boolean,
+  { keepsAlpha = false }: { keepsAlpha?: boolean } = {},
+): string[] {
   const { colorMatrix, ...shown } = draft.input.source
   const cropped = croppedSizeOf(draft)
   // Before the scaling, pixels may not be square, so the crop is a fraction of each side.
@@ -171,7 +179,10 @@ export function filters(draft: VideoDraft, canToneMap: boolean): string[] {
   const cut = across < 1 || down < 1 ? [`crop=iw*${across.toFixed(6)}:ih*${down.toFixed(6)}`] : []
   const mapped = canToneMap ? toneMapping(draft.input.source) : []
   // The lines of two moments would be visible as combs.
-  const whole = draft.input.source.isInterlaced ? ['yadif=deint=interlaced'] : []
+  const whole = [
+    ...(draft.input.source.isInterlaced ? ['yadif=deint=interlaced'] : []),
+    ...(keepsAlpha ? [] : flattened(draft.input.source, `${width}x${height}`)),
+  ]
   // As floats, a frame needs eight times the memory, so it is scaled first.
   if (mapped.length > 0)
     return [...whole, ...cut, `scale=w=${width}:h=${height}`, 'setsar=1', ...mapped, 'format=yuv420p']
@@ -180,7 +191,7 @@ export function filters(draft: VideoDraft, canToneMap: boolean): string[] {
     ...cut,
     `scale=w=${width}:h=${height}${matrix}:out_color_matrix=bt709:out_range=tv`,
     'setsar=1',
-    'format=yuv420p',
+    keepsAlpha ? 'format=yuva420p' : 'format=yuv420p',
   ]
 }
 

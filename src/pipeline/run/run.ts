@@ -49,8 +49,10 @@ export interface StoredProxies {
 export function createRunner(engines: ReadonlyMap<EngineName, Engine>): Runner {
   return async (plan, source, context) => {
     let asset = source
+    let made: string | undefined
     for (const steps of runsOfOneEngine(plan.steps)) {
-      asset = await runEngine(engines, { ...plan, steps }, asset, context)
+      asset = await runEngine(engines, { ...plan, steps, made }, asset, context)
+      made = steps.find(({ plugin }) => plugin.makes !== undefined)?.plugin.makes
     }
     return asset
   }
@@ -58,7 +60,7 @@ export function createRunner(engines: ReadonlyMap<EngineName, Engine>): Runner {
 
 async function runEngine(
   engines: ReadonlyMap<EngineName, Engine>,
-  { steps, detector }: Plan,
+  { steps, detector, made }: Plan & { made: string | undefined },
   source: Asset,
   context: EngineContext,
 ): Promise<Asset> {
@@ -70,7 +72,8 @@ async function runEngine(
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
   const opening = Object.assign({}, ...openings)
   const opened = await engine.open(source, opening, context)
-  let { draft, source: facts } = opened
+  let { draft } = opened
+  let facts = made === undefined ? opened.source : madeFacts(opened.source, made)
   const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
   let doing = ''
   const rendering = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
@@ -125,6 +128,15 @@ async function runEngine(
   } finally {
     await engine.close?.(opened)
   }
+}
+
+/**
+ * The facts about an image that an earlier step has made. One with transparency may be a PNG, but without `f` it becomes
+ * what the plan states.
+ */
+function madeFacts(facts: Opened['source'], format: string): Opened['source'] {
+  if (!('reduction' in facts) || facts.format === format) return facts
+  return { ...facts, format, file: undefined }
 }
 
 function refuse(detail: string): never {

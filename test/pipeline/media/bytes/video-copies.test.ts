@@ -3,9 +3,9 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { film, probed, remuxed, video } from '../../support/media/videos.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { type MakeVideo, videoMaker } from './video-maker.ts'
+import { film, probed, remuxed, video } from '../../../support/media/videos.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { type MakeVideo, videoMaker } from '../video-maker.ts'
 
 const execute = promisify(execFile)
 const H264 = ['-c:v', 'libx264', '-pix_fmt', 'yuv420p']
