@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MAX_PROBE_LENGTH } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import { Problem } from '../../core/problem.ts'
-import { noCover, notDecodable, notTransformable } from '../../core/transform-problems.ts'
+import { notDecodable, notTransformable } from '../../core/transform-problems.ts'
 import type { Running } from '../programs/run.ts'
 import { guardedInput, inputPath } from './input.ts'
 import type { MediaFile } from './media-file.ts'
@@ -38,14 +38,14 @@ const stream = z.object({
   tags: z.object({ alpha_mode: z.string(), ALPHA_MODE: z.string() }).partial().default({}),
   side_data_list: z.array(z.object({ rotation: z.number().optional().catch(undefined) })).default([]),
 })
-type Stream = z.infer<typeof stream>
+export type Stream = z.infer<typeof stream>
 
 const output = z.object({
   streams: z.array(stream).default([]),
   format: z.object({ duration: number, bit_rate: number }).partial().default({}),
 })
 
-type ProbedFile = Pick<MediaFile, 'path' | 'demuxer' | 'probe'>
+export type ProbedFile = Pick<MediaFile, 'path' | 'demuxer' | 'probe'>
 
 /** The output of ffprobe, as far as it is used. */
 export type Probed = z.infer<typeof output>
@@ -79,20 +79,36 @@ export async function probe(
   const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
   const withInput = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
   const text = await outputOf('ffprobe', withInput, { ...running, maxBytes: MAX_OUTPUT_BYTES })
-  const probed = output.parse(JSON.parse(text))
+  const probed = await withDuration(output.parse(JSON.parse(text)), { path, demuxer, maxPixels, ...running })
   const stored = `${CACHE_PREFIX}${JSON.stringify(probed)}`
   if (stored.length <= MAX_PROBE_LENGTH) await place?.keep(stored)
   return probed
 }
 
+// A search reads a recording once. Its duration is not worth more time.
+const SEARCH_LIMIT_MS = 10_000
+// After the end of any file: the search begins at the last packets.
+const LATE_SECONDS = 1e7
+
+/** Adds the duration that a file does not state, from its last packets: recordings of browsers have none in their header. */
+async function withDuration(
+  probed: Probed,
+  { signal, ...file }: Running & Pick<ProbedFile, 'path' | 'demuxer'> & { maxPixels: number },
+): Promise<Probed> {
+  const stream = videoStreamOf(probed) ?? audioStreamOf(probed)
+  if (!stream || [probed.format, ...probed.streams].some(({ duration }) => duration !== undefined))
+    return probed
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_LIMIT_MS)])
+  const { path, ...searching } = { ...file, stream: stream.index, from: LATE_SECONDS, signal: limited }
+  const duration = await lastShownUntil(path, searching).catch(() => undefined)
+  signal.throwIfAborted()
+  if (duration === undefined || duration <= 0 || !Number.isFinite(duration)) return probed
+  return { ...probed, format: { ...probed.format, duration } }
+}
+
 /** The video stream. An attached picture is a cover, not a frame of the video. */
 export function videoStreamOf({ streams }: Probed): Stream | undefined {
   return streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
-}
-
-/** The attached picture: the cover of an audio file. */
-function coverOf({ streams }: Probed): Stream | undefined {
-  return streams.find(({ disposition }) => disposition.attached_pic)
 }
 
 /** The audio stream. */
@@ -110,62 +126,6 @@ export function shownSize(video: Stream): Pick<VideoSource, 'width' | 'height' |
   const [across, down] = [Math.max(1, Math.round(video.width * pixelRatio(video))), video.height]
   const [width, height] = rotation % 180 === 0 ? [across, down] : [down, across]
   return { width, height, rotation }
-}
-
-/**
- * Reads the facts about a video, or about the cover of an audio file.
- *
- * @throws Problem 422 for a file that is not a video or has no frames, or without a cover; 501 without ffprobe
- */
-export async function probeVideo(
-  file: ProbedFile,
-  options: Running & { maxPixels: number; isCover: boolean },
-): Promise<VideoSource> {
-  const { maxPixels, isCover, signal } = options
-  const probed = await probe(file, options).catch((cause) => {
-    signal.throwIfAborted()
-    throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
-  })
-  const [video, audio] = [isCover ? coverOf(probed) : videoStreamOf(probed), audioStreamOf(probed)]
-  if (!video) throw isCover ? noCover() : noPictures(audio?.codec_name)
-  const size = shownSize(video)
-  if (!size) throw undecodable(new Error('a video stream has no size'), maxPixels)
-  if (size.width * size.height > maxPixels) throw tooManyPixels(maxPixels)
-  return {
-    ...size,
-    durationSeconds: video.duration ?? probed.format.duration,
-    videoCodec: video.codec_name,
-    audioCodec: audio?.codec_name,
-    bitRate: video.bit_rate ?? restOf(probed.format.bit_rate, audio),
-    pixelFormat: video.pix_fmt,
-    ...alphaOf(video),
-    isSquare: pixelRatio(video) === 1,
-    isInterlaced: video.field_order !== undefined && video.field_order !== 'progressive',
-    audioChannels: audio?.channels,
-    audioBitRate: audio?.bit_rate,
-    stream: video.index,
-    ...(isCover ? { isCover } : {}),
-    colorMatrix: video.color_space,
-    transfer: video.color_transfer,
-    primaries: video.color_primaries,
-  }
-}
-
-/** The decoder of a VP8 or VP9 stream with transparency: that of ffmpeg itself ignores it. */
-function alphaOf({ codec_name: codec, tags }: Stream): Pick<VideoSource, 'alphaDecoder'> {
-  const decoder = { vp8: 'libvpx', vp9: 'libvpx-vp9' }[codec]
-  const hasAlpha = (tags.alpha_mode ?? tags.ALPHA_MODE) === '1'
-  return hasAlpha && decoder ? { alphaDecoder: decoder } : {}
-}
-
-// A usual bit rate of sound.
-const AUDIO_BITS = 96_000
-
-/** The bit rate of a file without its sound. Files that are not MP4 state none for each stream. */
-function restOf(all: number | undefined, audio: Stream | undefined): number | undefined {
-  if (all === undefined || !audio) return all
-  const sound = audio.bit_rate ?? AUDIO_BITS
-  return Math.max(all / 2, all - sound)
 }
 
 // Each frame is a line of 40 bytes: half an hour of them.
@@ -219,7 +179,7 @@ function rotationOf({ side_data_list }: Stream): VideoSource['rotation'] {
 }
 
 /** The displayed width of a stored pixel, divided by its height. */
-function pixelRatio({ sample_aspect_ratio = '' }: Stream): number {
+export function pixelRatio({ sample_aspect_ratio = '' }: Stream): number {
   const [width = 0, height = 0] = sample_aspect_ratio.split(':').map(Number)
   return width > 0 && height > 0 ? width / height : 1
 }
@@ -232,12 +192,7 @@ export function undecodable(cause: unknown, maxPixels: number): Problem {
 }
 
 /** Problem 422: the frames are too large, by the header of the file or of the stream. */
-function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
+export function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
   const expected = `expected a video of at most ${maxPixels} pixels a frame to transform`
   return notTransformable(`${expected} but this one has more`, cause)
-}
-
-function noPictures(audioCodec: string | undefined): Problem {
-  const has = audioCodec === undefined ? 'neither video nor audio' : 'only audio'
-  return notTransformable(`expected a video stream but this file has ${has}`)
 }

@@ -94,11 +94,17 @@ describe('facts from the headers of video and audio', () => {
     expect(facts).to.not.have.any.keys('videoCodec', 'width', 'frameRate')
   })
 
-  it('have no duration when the file does not state it', async () => {
+  it('have the duration of the last frame when the header of a recording has none', async () => {
     const live = ['-c:v', 'libvpx', '-b:v', '200k', '-live', '1']
-    const facts = await factsOf(await video({ colours: ['red'], options: live, format: 'webm' }), 'webm')
+    const facts = await factsOf(await video({ options: live, format: 'webm' }), 'webm')
     expect(facts).to.include({ container: 'webm', videoCodec: 'vp8', width: 160 })
-    expect(facts).to.not.have.any.keys('duration', 'bitrate')
+    expect(facts.duration).to.be.closeTo(3, 0.1)
+    const fragments = ['-c:v', 'libx264', '-movflags', 'frag_keyframe+empty_moov']
+    expect((await factsOf(await video({ options: fragments }))).duration).to.be.closeTo(3, 0.1)
+    const spoken = ['-c:a', 'libopus', '-live', '1']
+    expect(
+      (await factsOf(await sound({ options: spoken, format: 'webm' }), 'webm')).duration,
+    ).to.be.greaterThan(0.5)
   })
 
   it('are read at once, and trusted, for 10 KB that claim to last two hours', async () => {
