@@ -507,11 +507,11 @@ export interface BuiltInParameters {
    */
   waveform?: boolean | undefined
   /**
-   * audio: Bit rate, rounded to the nearest one of the format. Default: 128, or 96 for opus. Takes an integer from 16 to 320 kbit/s.
+   * audio: Bit rate, rounded to the nearest one of the format. Default: 128, or 96 for opus, but no more than the file has. Takes an integer from 16 to 320 kbit/s.
    */
   br?: number | undefined
   /**
-   * audio: Bit rate, rounded to the nearest one of the format. Default: 128, or 96 for opus. Takes an integer from 16 to 320 kbit/s. The same as `br`.
+   * audio: Bit rate, rounded to the nearest one of the format. Default: 128, or 96 for opus, but no more than the file has. Takes an integer from 16 to 320 kbit/s. The same as `br`.
    */
   bitrate?: number | undefined
   /**

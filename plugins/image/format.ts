@@ -1,4 +1,10 @@
-import { IMAGE_OUTPUTS, isAnimated, isOffice, mayBeAnimated } from '../../src/core/media/formats.ts'
+import {
+  IMAGE_OUTPUTS,
+  isAnimated,
+  isOffice,
+  mayBeAnimated,
+  writesAnimation,
+} from '../../src/core/media/formats.ts'
 import { PHOTO_FORMATS } from '../../src/core/media/photos.ts'
 import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
@@ -15,7 +21,7 @@ import {
 } from './output-format.mts'
 import { DEFAULT_QUALITIES, hasQuality, sameLook, WITH_QUALITY } from './quality.mts'
 import { smallest } from './smallest.mts'
-import { smallestAnimation } from './smallest-animation.mts'
+import { asSequence, smallestAnimation } from './smallest-animation.mts'
 
 // Steps after which the gain map of the source still fits, in another size.
 const SCALING = ['image-orient', 'image-resize']
@@ -141,7 +147,7 @@ export default definePlugin({
       colors: WITH_PALETTE.includes(output) ? colors : undefined,
       maxbytes: withQuality ? maxbytes : undefined,
       // The first page of an animation equals its first frame.
-      a: mayBeAnimated(format.name) && isAnimated(output) && (page ?? 1) === 1 && isStill ? '0' : '1',
+      a: mayBeAnimated(format.name) && writesAnimation(output) && (page ?? 1) === 1 && isStill ? '0' : '1',
       page: page === 1 ? undefined : page,
       icc: output === 'gif' || format.name === 'gif' || format.name === 'svg' ? 'srgb' : icc,
       hdr:
@@ -150,7 +156,9 @@ export default definePlugin({
   },
   opening({ f, a, page = 1, icc, hdr, maxbytes }, { format }) {
     const outputs = outputsOf(f, format.name)
-    const still = a === '0' || page > 1 || !outputs.every(isAnimated)
+    // The search for a quality has still images.
+    const isSearch = maxbytes !== undefined && outputs[0] === 'avif'
+    const still = a === '0' || page > 1 || isSearch || !outputs.every(writesAnimation)
     // Only these outputs can have one, and the search for a quality renders pixels, which have none.
     const isMapped = hdr === 'keep' && MAPPED.includes(outputs[0]) && maxbytes === undefined
     const gainMap = isMapped ? 'keep' : 'ignore'
@@ -176,8 +184,12 @@ export default definePlugin({
     const outputs = outputsOf(f, source.format)
     const { width, height, pages } = source
     const mostAvif = maxbytes === undefined ? AUTO_AVIF_MAX_PIXELS : SEARCH_MAX_PIXELS.avif
-    const output = outputs[width * height > mostAvif ? outputs.length - 1 : 0] ?? outputs[0]
+    // An animation is far faster to encode as WebP, and decodes everywhere.
+    const isSecond = width * height > mostAvif || pages > 1
+    const output = outputs[isSecond ? outputs.length - 1 : 0] ?? outputs[0]
     const from = qualityFor(output, { f, q, options })
+    if (pages > 1 && output === 'avif')
+      return asSequence(image, { quality: from, lossless: lossless === true }, context)
     if (maxbytes === undefined) {
       const { gainMap, ...facts } = source
       const isSame = !source.framed && pass.every((name) => SCALING.includes(name))

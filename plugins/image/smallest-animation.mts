@@ -59,3 +59,13 @@ function smallerEncodings(
   if (output === 'gif') return format === 'gif' ? GIFS : []
   return WEBPS.filter((each) => each < quality).map((each) => ({ quality: each }))
 }
+
+/** Encodes an animation as AVIF. Its colours are sRGB. */
+export function asSequence(
+  image: Sharp,
+  sequence: { quality: number; lossless: boolean },
+  { source: { gainMap: _, keepsProfile, ...source } }: TransformContext<'sharp'>,
+): Opened<'sharp'> {
+  const draft = keepsProfile ? image.withIccProfile('srgb') : image
+  return { draft: draft.toColourspace('srgb'), source: { ...source, sequence } }
+}

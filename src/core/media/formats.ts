@@ -114,6 +114,11 @@ export function isAnimated(name: string): boolean {
   return ANIMATED.has(name)
 }
 
+/** Whether animations are written in the format called `name`. */
+export function writesAnimation(name: string): boolean {
+  return isAnimated(name) || name === 'avif'
+}
+
 /** Whether a file of the format called `name` may be an animation. */
 export function mayBeAnimated(name: string): boolean {
   return isAnimated(name) || WITH_SEQUENCES.has(name)

@@ -1,6 +1,6 @@
 import type { Asset, FullImage } from '../../core/bytes/asset.ts'
 import { clippedBox, type Size } from '../../core/geometry/box.ts'
-import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
+import { formatOfMediaType, writesAnimation } from '../../core/media/formats.ts'
 import { COPY_SIDE } from '../../core/media/smaller-copies.ts'
 import type { Forecast } from '../../core/plugin-api/forecast.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
@@ -80,14 +80,14 @@ export async function forecastImage(
   // Without steps: an image that is laid over another. Its first frame is drawn.
   const defaultOutput = steps.length === 0 ? 'png' : (source.copyOf?.format ?? format)
   const output = OF_AUTO[values.f ?? ''] ?? values.f ?? defaultOutput
-  const isFirst = (values.page ?? 1) === 1 && (values.a === '0' || !isAnimated(output))
+  const isFirst = (values.page ?? 1) === 1 && (values.a === '0' || !writesAnimation(output))
   const decoder = await decoderOf(source, signal, { isFirst })
   const facts = decoder && (await factsOf(decoder, source, signal))
   // A copy has at most the size of the image that it replaces, and is one of our own files.
   const unread = source.copyOf ?? facts ?? decoder?.assumed ?? UNREAD[decoder ? 'other' : format]
   const read = unread ? undefined : await readHeader(source, signal)
   const { width, height } = unread ?? read?.header.autoOrient ?? { width: 0, height: 0 }
-  const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)
+  const isStill = values.a === '0' || values.page !== undefined || !writesAnimation(output)
   const frames = facts ? framesOf(facts) : (read?.header.pages ?? 1)
   const pages = isStill ? 1 : frames
   const pixels = source.copyOf ? Math.min(width * height, COPY_SIDE ** 2) : width * height * pages

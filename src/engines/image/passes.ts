@@ -3,6 +3,7 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { EachFrame, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
 import { takesTooLong } from '../../core/transform-problems.ts'
 import { rendering } from './failures.ts'
+import type { Frames } from './sequences/write-avif.ts'
 import type { ImageSource } from './source.ts'
 
 /** Renders a draft so far, and returns a draft of the outcome. See `Engine.settle`. */
@@ -91,6 +92,13 @@ async function pixelsOf({ draft }: Opened<'sharp'>, { limits }: EngineContext): 
   // it. Extracting the alpha channel is no solution, as a negative is computed after the extraction.
   const file = await rendering(() => draft.tiff({ compression: 'none' }).toBuffer())
   return rawPixels(sharp(file, { animated: true, limitInputPixels: pixelsWithin(limits) }))
+}
+
+/** The frames of an animation. */
+export async function framesToWrite(opened: Opened<'sharp'>, context: EngineContext): Promise<Frames> {
+  const { data, width, height, channels, pages } = await pixelsOf(opened, context)
+  if (channels !== 3 && channels !== 4) throw new Error(`an animation has ${channels} channels`)
+  return { data, width, height, channels, pages }
 }
 
 async function rawPixels(draft: Sharp): Promise<Pixels> {

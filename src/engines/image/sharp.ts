@@ -3,7 +3,7 @@ import { type Asset, assetFromBytes, type FullImage, readAll } from '../../core/
 import { knownFormat } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Engine, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
-import type { Running } from '../programs/run.ts'
+import { type Running, runningOf } from '../programs/run.ts'
 import { completedPng, isPng } from './completed-png.ts'
 import { type DecodedImage, decoded } from './decoders/decoders.ts'
 import { excerptOf } from './excerpts/excerpt.ts'
@@ -11,7 +11,7 @@ import { decoding, rendering } from './failures.ts'
 import { forecastImage } from './forecast.ts'
 import { MAPPED_FORMATS, readGainMap, withGainMap } from './gain-map/gain-map.ts'
 import { failOn, headerIn, headerOf, type ImageHeader, inputOf } from './header.ts'
-import { eachFrame, newPass, timed } from './passes.ts'
+import { eachFrame, framesToWrite, newPass, timed } from './passes.ts'
 import {
   checkBytes,
   checkComplete,
@@ -22,12 +22,14 @@ import {
   hasExtraChannels,
 } from './pixel-limits.ts'
 import { openFrames } from './sequences/frames.ts'
+import { writeAvif } from './sequences/write-avif.ts'
 import {
   describe,
   fileOf,
   formatName,
   type ImageOpening,
   type ImageSource,
+  type SequenceEncoding,
   type SourceFile,
 } from './source.ts'
 import { checkSvgSize, densityWithin } from './svg/size.ts'
@@ -105,11 +107,13 @@ export function createSharpEngine({ env }: Pick<Running, 'env'>): Engine<'sharp'
       return coloursOf(withProfile(draft, source), source, limits)
     },
 
-    async render(draft, { limits }, source) {
+    async render(draft, context, source) {
+      const { limits } = context
       if (source?.encoded) {
         const { mediaType } = knownFormat(source.format)
         return assetFromBytes(source.encoded, { mediaType, lastModified: new Date() })
       }
+      if (source?.sequence) return sequenceOf({ draft, source }, source.sequence, { ...context, env })
       const { data, info } = await rendering(() => timed(draft, limits).toBuffer({ resolveWithObject: true }))
       const format = knownFormat(formatName(info.format))
       const bytes =
@@ -160,6 +164,22 @@ function fileWithPlain(header: ImageHeader, asset: Asset, signal: AbortSignal): 
     ...file,
     plain: async () => withoutMetadata(formatName(header.format), await readAll(asset, signal)),
   }
+}
+
+/** An animation as AVIF. */
+async function sequenceOf(
+  opened: Opened<'sharp'>,
+  encoding: SequenceEncoding,
+  context: EngineContext & Pick<Running, 'env'>,
+): Promise<Asset> {
+  const { limits, signal, env, spent } = context
+  const bytes = await writeAvif(await framesToWrite(opened, context), {
+    timing: opened.source.timing ?? { delay: [], loop: 0 },
+    encoding,
+    programs: runningOf(limits, { signal, env, spent }),
+    cores: limits.cores,
+  })
+  return assetFromBytes(bytes, { mediaType: 'image/avif', lastModified: new Date() })
 }
 
 /** The facts about the image that a smaller copy replaces, where they differ from its own. */

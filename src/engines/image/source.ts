@@ -37,8 +37,17 @@ export interface ImageSource {
   timing?: Timing
   /** The original's file, in the first pass. Absent for a part of a file, such as a page. */
   file?: SourceFile | undefined
+  /** How an animation is encoded as AVIF, in place of the encoder of the draft. */
+  sequence?: SequenceEncoding | undefined
   /** The bytes of the output, in place of the draft: those of the original, without metadata. */
   encoded?: Buffer | undefined
+}
+
+/** How the frames of an animation are encoded as AVIF. */
+export interface SequenceEncoding {
+  /** From 1 to 100, as for a still AVIF. */
+  quality: number
+  lossless: boolean
 }
 
 export interface SourceFile extends ImageFile {

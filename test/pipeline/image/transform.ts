@@ -64,7 +64,13 @@ export interface Outcome {
 let shipped: Promise<readonly LoadedPlugin[]> | undefined
 
 /** Plans and runs a transformation as the service would, without storing anything. */
-export async function transform({
+export async function transform(request: Transformation): Promise<Outcome> {
+  const outcome = await rendered(request)
+  return { ...outcome, metadata: await metadataOf(outcome.bytes) }
+}
+
+/** As `transform`, for an output that sharp cannot read. */
+export async function rendered({
   query,
   source,
   accept = '',
@@ -74,7 +80,7 @@ export async function transform({
   transforms,
   detector,
   engines = ENGINES,
-}: Transformation): Promise<Outcome> {
+}: Transformation): Promise<Omit<Outcome, 'metadata'>> {
   shipped ??= loadWith({}).then((set) => set.transforms)
   const format = formatOfMediaType(source.mediaType)
   const planner = createPlanner(transforms ?? (await shipped), [], detector ? { detector } : {})
@@ -91,7 +97,7 @@ export async function transform({
   const bytes = await readAll(asset)
   if (asset.size !== bytes.length)
     throw new Error(`the asset says ${asset.size} bytes and has ${bytes.length}`)
-  return { bytes, mediaType: asset.mediaType, metadata: await metadataOf(bytes) }
+  return { bytes, mediaType: asset.mediaType }
 }
 
 // The reader of gain maps that the service does not use.

@@ -549,7 +549,7 @@ describe('planning', () => {
 
     it('is a still AVIF when one frame of an animation is requested', () => {
       const options = { accept: 'image/avif,image/webp', format: 'gif' }
-      expect(plan('f=auto&a=0', options).variant).to.equal('f=auto')
+      expect(plan('f=auto&a=0', options).variant).to.equal('a=0&f=auto')
       expect(plan('f=auto&page=2', options).variant).to.equal('f=auto&page=2')
       expect(plan('f=auto&a=0', { ...options, accept: 'image/webp' }).variant).to.equal('a=0&f=auto-webp')
     })

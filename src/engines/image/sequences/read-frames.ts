@@ -71,7 +71,7 @@ export async function readFrames(
  *
  * @throws Problem 503 when the disk is full
  */
-async function unnamedFile(bytes: Buffer) {
+export async function unnamedFile(bytes: Buffer) {
   const path = join(tmpdir(), `sluice-sequence-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
   try {

@@ -66,7 +66,10 @@ function trackOf(boxes: readonly Box[]) {
     width: entry.content.readUInt16BE(24),
     height: entry.content.readUInt16BE(26),
     pages: contentOf(table, 'stsz').readUInt32BE(FULL + 4),
-    isAlpha: statesAlpha(contentOf(further, 'auxi')),
+    // ffmpeg writes no box `auxi`: such a track belongs to another one, and has no other use.
+    isAlpha: further.some(({ type }) => type === 'auxi')
+      ? statesAlpha(contentOf(further, 'auxi'))
+      : contentOf(boxesIn(contentOf(boxes, 'tref')), 'auxl').length > 0,
     colours: contentOf(further, 'colr'),
     loop: loopOf(boxes),
     delays: () => delaysOf(table, contentOf(media, 'mdhd')),

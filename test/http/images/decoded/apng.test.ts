@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { sequenceIn } from '../../../../src/engines/image/sequences/tracks.ts'
 import { onOneBackend } from '../../../support/backends.ts'
 import { mutated } from '../../../support/media/mutated.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
@@ -34,7 +35,7 @@ onOneBackend('an animated PNG', (start) => {
   }
 
   for (const loop of [0, 1, 3])
-    it(`that is shown ${loop || 'any number of'} times keeps its frames and times as WebP and GIF`, async () => {
+    it(`that is shown ${loop || 'any number of'} times keeps its frames and times as WebP, GIF and AVIF`, async () => {
       const src = await uploaded(apng(FRAMES, { loop }))
       for (const format of ['webp', 'gif']) {
         const image = await requested(src, `w=4&f=${format}&lossless`.replace('gif&lossless', 'gif'))
@@ -43,7 +44,16 @@ onOneBackend('an animated PNG', (start) => {
         expect(known, format).to.deep.include(expected)
         await expectColour(image, [0, 200, 0, 255], 1)
       }
+      const sequence = sequenceIn(await requested(src, 'w=4&f=avif'))
+      expect(sequence).to.include({ width: 4, height: 3, pages: 3, loop })
+      expect(sequence?.delays()).to.deep.equal(DELAYS)
     })
+
+  it('stays an animation with f=auto', async () => {
+    const headers = { Accept: 'image/avif,image/webp' }
+    const { body } = await exchange(service, `${await uploaded(apng(FRAMES))}?w=4&f=auto`, { headers })
+    expect(await sharp(body).metadata()).to.include({ format: 'webp', pages: 3 })
+  })
 
   it('is its first frame where a still image is requested, or the one of page', async () => {
     const src = await uploaded(apng(FRAMES))
