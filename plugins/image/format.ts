@@ -18,6 +18,7 @@ import {
   outputsOf,
   smallOutputs,
   transparentFormat,
+  uploadedSvg,
 } from './output-format.mts'
 import { DEFAULT_QUALITIES, hasQuality, sameLook, WITH_QUALITY } from './quality.mts'
 import { smallest } from './smallest.mts'
@@ -239,16 +240,4 @@ function isQuality([format, value]: [string, unknown]): boolean {
 function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): number {
   const own = (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output]
   return own ?? (hasQuality(output) ? DEFAULT_QUALITIES[output] : LOSSLESS_QUALITY)
-}
-
-/** Returns the uploaded SVG, without any other parameter. */
-function uploadedSvg({ format, named }: PlanRequest): 'original' {
-  if (format.name !== 'svg') {
-    const expected = `one of ${IMAGE_OUTPUTS.join(', ')}, auto (svg only for an SVG)`
-    throw badParameter({ param: 'f', expected, received: 'svg' })
-  }
-  const other = [...named].find((name) => name !== 'f')
-  if (other === undefined) return 'original'
-  const expected = 'no other parameter with f=svg (the uploaded SVG is delivered unchanged)'
-  throw badParameter({ param: other, expected, received: other })
 }

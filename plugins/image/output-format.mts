@@ -1,5 +1,7 @@
 import { accepts } from '../../src/core/media/accept.ts'
+import { IMAGE_OUTPUTS } from '../../src/core/media/formats.ts'
 import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
+import { badParameter } from '../../src/core/problem.ts'
 import { type OutputFormat, usualFormat } from './encoders.mts'
 
 /** An output format, resolved: with f=auto, it is chosen among those that the client accepts, for each image. */
@@ -54,4 +56,16 @@ export function bestAccepted(
   const isExact = lossless || (moving && format.name !== 'gif')
   if (can('webp')) return isExact ? 'webp' : 'auto-webp'
   return tooSmall.includes(same) || (lossless && same === 'jpeg') ? 'png' : same
+}
+
+/** Returns the uploaded SVG, without any other parameter. @throws Problem 400 */
+export function uploadedSvg({ format, named }: PlanRequest): 'original' {
+  if (format.name !== 'svg') {
+    const expected = `one of ${IMAGE_OUTPUTS.join(', ')}, auto (svg only for an SVG)`
+    throw badParameter({ param: 'f', expected, received: 'svg' })
+  }
+  const other = [...named].find((name) => name !== 'f')
+  if (other === undefined) return 'original'
+  const expected = 'no other parameter with f=svg (the uploaded SVG is delivered unchanged)'
+  throw badParameter({ param: other, expected, received: other })
 }

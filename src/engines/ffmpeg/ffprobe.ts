@@ -93,15 +93,15 @@ const LATE_SECONDS = 1e7
 /** Adds the duration that a file does not state, from its last packets: recordings of browsers have none in their header. */
 async function withDuration(
   probed: Probed,
-  { signal, ...file }: Running & Pick<ProbedFile, 'path' | 'demuxer'> & { maxPixels: number },
+  { path, ...file }: Running & Pick<ProbedFile, 'path' | 'demuxer'> & { maxPixels: number },
 ): Promise<Probed> {
   const stream = videoStreamOf(probed) ?? audioStreamOf(probed)
-  if (!stream || [probed.format, ...probed.streams].some(({ duration }) => duration !== undefined))
-    return probed
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_LIMIT_MS)])
-  const { path, ...searching } = { ...file, stream: stream.index, from: LATE_SECONDS, signal: limited }
+  const isStated = [probed.format, ...probed.streams].some(({ duration }) => duration !== undefined)
+  if (!stream || isStated) return probed
+  const timeoutMs = Math.min(file.timeoutMs, SEARCH_LIMIT_MS)
+  const searching = { ...file, timeoutMs, stream: stream.index, from: LATE_SECONDS }
   const duration = await lastShownUntil(path, searching).catch(() => undefined)
-  signal.throwIfAborted()
+  file.signal.throwIfAborted()
   if (duration === undefined || duration <= 0 || !Number.isFinite(duration)) return probed
   return { ...probed, format: { ...probed.format, duration } }
 }
