@@ -1,6 +1,7 @@
 import type { Asset } from '../bytes/asset.ts'
 import type { Size } from '../geometry/box.ts'
 import type { Exif } from '../media/exif.ts'
+import type { ScriptName } from '../media/scripts.ts'
 import type { EngineContext } from './plugin.ts'
 
 /** Facts from an image's header. */
@@ -18,6 +19,7 @@ export interface ImageFacts {
   colorSpace: string
   exif?: Exif | undefined
   pageSizes?: readonly Size[] | undefined
+  scriptsWithoutFont?: readonly ScriptName[] | undefined
 }
 
 /** Facts about the pages of a document. */
@@ -25,6 +27,8 @@ export interface PageFacts {
   pages: number
   /** Upright sizes of the first 100 pages, in points of 1/72 inch. */
   pageSizes: readonly Size[]
+  /** The scripts of text on the first 20 pages that is not drawn: its font is not in the document. Absent when there are none. */
+  scriptsWithoutFont?: readonly ScriptName[] | undefined
 }
 
 /** Facts that need the pixels of an image. */

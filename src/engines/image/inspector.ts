@@ -69,6 +69,7 @@ function withPages({
   hasAlpha,
   pages = 1,
   pageSizes,
+  scriptsWithoutFont,
 }: PictureFacts & Partial<Omit<PageFacts, 'pages'>>): ImageFacts {
   return {
     width,
@@ -76,6 +77,7 @@ function withPages({
     hasAlpha,
     ...(pages === 'unknown' ? {} : { pages }),
     ...(pageSizes ? { pageSizes } : {}),
+    ...(scriptsWithoutFont ? { scriptsWithoutFont } : {}),
     colorSpace: 'srgb',
   }
 }

@@ -24,6 +24,11 @@ export const fileInformation = named(
         .readonly()
         .describe('Sizes of the first 100 pages of a document, in points of 1/72 inch.')
         .optional(),
+      scriptsWithoutFont: z
+        .array(z.string())
+        .readonly()
+        .describe('Scripts of text on the first 20 pages of a PDF that is not drawn, because its font is not in the file.')
+        .optional(),
       hasAlpha: z.boolean().describe('Whether an image has an alpha channel.').optional(),
       colorSpace: z.string().describe('Colour space of an image, by its libvips name.').optional(),
       dominantColor: z.string().describe('Most frequent colour of an image, as `#rrggbb`.').optional(),

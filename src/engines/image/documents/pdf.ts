@@ -1,7 +1,9 @@
 import type { PDFiumModule } from '@hyzyla/pdfium'
 import type { Size } from '../../../core/geometry/box.ts'
+import type { ScriptName } from '../../../core/media/scripts.ts'
 import { COPY_SIDE } from '../../../core/media/smaller-copies.ts'
 import { encryptedFile } from '../../../core/transform-problems.ts'
+import { scriptsNotEmbedded } from './pdf-fonts.ts'
 import type { Decoder } from '../decoders/decoder.ts'
 import { tiffOf } from '../decoders/tiff.ts'
 import { checkPage } from '../pixel-limits.ts'
@@ -20,6 +22,8 @@ const CHANNELS = 3
 const LONGEST_SIDE = COPY_SIDE
 // A list of a million pages would fill the memory.
 const LISTED_PAGES = 100
+// Their text is read.
+const READ_PAGES = 20
 
 /**
  * PDF, with pdfium as WebAssembly. A page is drawn on white, with its annotations, so that its longest side has
@@ -52,13 +56,19 @@ export const pdf: Decoder = {
 
   async inspect(bytes) {
     const { lib, document, pages } = await opened(bytes)
+    const scripts = new Set<ScriptName>()
     const pageSizes = Array.from({ length: Math.min(pages, LISTED_PAGES) }, (_, i) => {
       const page = pageOf(lib, document, i + 1)
       const size = sizeOf(lib, page)
+      if (i < READ_PAGES) for (const script of scriptsNotEmbedded(lib, page)) scripts.add(script)
       lib._FPDF_ClosePage(page)
       return { width: rounded(size.width), height: rounded(size.height) }
     })
-    return { ...drawn(pageSizes[0] as Size), hasAlpha: false, pages, pageSizes }
+    const scriptsWithoutFont = [...scripts].sort()
+    return {
+      ...{ ...drawn(pageSizes[0] as Size), hasAlpha: false, pages, pageSizes },
+      ...(scriptsWithoutFont.length > 0 ? { scriptsWithoutFont } : {}),
+    }
   },
 }
 

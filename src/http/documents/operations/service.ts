@@ -116,7 +116,7 @@ export const SERVICE: readonly Endpoint[] = [
         status: 200,
         response: {
           status: 'ok',
-          version: '0.1.0',
+          version: '1.0.0',
           checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok', fonts: 'ok' },
         },
       },

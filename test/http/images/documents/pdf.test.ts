@@ -150,6 +150,27 @@ onOneBackend('a PDF', (start) => {
     expect(jsonOf(known)).to.include.keys('thumbHash', 'lqip')
   })
 
+  it('names the scripts of text whose font is not in the file', async () => {
+    const page = '/Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >>'
+    const shown = 'BT /F 24 Tf 20 40 Td <65E5672C3042> Tj ET'
+    const system = '<< /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >>'
+    const objects = [
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+      `<< ${page} >>`,
+      `<< /Length ${shown.length} >>\nstream\n${shown}\nendstream`,
+      '<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3 /Encoding /UniJIS-UCS2-H /DescendantFonts [6 0 R] >>',
+      `<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /CIDSystemInfo ${system} /FontDescriptor 7 0 R >>`,
+      '<< /Type /FontDescriptor /FontName /HeiseiMin-W3 /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 >>',
+    ]
+    const bytes = `%PDF-1.4\n${objects.map((one, i) => `${i + 1} 0 obj\n${one}\nendobj\n`).join('')}trailer << /Root 1 0 R /Size 8 >>\n%%EOF`
+    const { src } = await uploadOne(service, { name: 'japanese.pdf', bytes })
+    const known = jsonOf(await exchange(service, infoOf(src)))
+    expect(known).to.deep.include({ pages: 1, scriptsWithoutFont: ['Chinese', 'Japanese'] })
+    const embedded = jsonOf(await exchange(service, infoOf((await upload('pdf-chromium.pdf')).src)))
+    expect(embedded).not.to.have.property('scriptsWithoutFont')
+  })
+
   it('returns 400 for a page after the last one', async () => {
     const answer = await exchange(service, `${(await upload('pdf-ghostscript.pdf')).src}?page=3`)
     expect(answer.status).to.equal(400)
