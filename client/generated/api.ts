@@ -648,6 +648,8 @@ export interface FileInformation {
     width: number
     height: number
   }>
+  /** Scripts of text on the first 20 pages of a PDF that is not drawn, because its font is not in the file. */
+  scriptsWithoutFont?: Array<string>
   /** Whether an image has an alpha channel. */
   hasAlpha?: boolean
   /** Colour space of an image, by its libvips name. */

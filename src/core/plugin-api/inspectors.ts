@@ -1,7 +1,6 @@
 import type { Asset } from '../bytes/asset.ts'
 import type { Size } from '../geometry/box.ts'
 import type { Exif } from '../media/exif.ts'
-import type { ScriptName } from '../media/scripts.ts'
 import type { EngineContext } from './plugin.ts'
 
 /** Facts from an image's header. */
@@ -19,7 +18,7 @@ export interface ImageFacts {
   colorSpace: string
   exif?: Exif | undefined
   pageSizes?: readonly Size[] | undefined
-  scriptsWithoutFont?: readonly ScriptName[] | undefined
+  scriptsWithoutFont?: readonly string[] | undefined
 }
 
 /** Facts about the pages of a document. */
@@ -28,7 +27,7 @@ export interface PageFacts {
   /** Upright sizes of the first 100 pages, in points of 1/72 inch. */
   pageSizes: readonly Size[]
   /** The scripts of text on the first 20 pages that is not drawn: its font is not in the document. Absent when there are none. */
-  scriptsWithoutFont?: readonly ScriptName[] | undefined
+  scriptsWithoutFont?: readonly string[] | undefined
 }
 
 /** Facts that need the pixels of an image. */

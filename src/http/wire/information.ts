@@ -27,7 +27,9 @@ export const fileInformation = named(
       scriptsWithoutFont: z
         .array(z.string())
         .readonly()
-        .describe('Scripts of text on the first 20 pages of a PDF that is not drawn, because its font is not in the file.')
+        .describe(
+          'Scripts of text on the first 20 pages of a PDF that is not drawn, because its font is not in the file.',
+        )
         .optional(),
       hasAlpha: z.boolean().describe('Whether an image has an alpha channel.').optional(),
       colorSpace: z.string().describe('Colour space of an image, by its libvips name.').optional(),

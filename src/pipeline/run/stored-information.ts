@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { isScript } from '../../core/media/scripts.ts'
 
 /** The stored information about an image or a document: an `ImageInformation`. */
 export const imageInformation = z.object({
@@ -17,7 +16,7 @@ export const imageInformation = z.object({
     })
     .optional(),
   pageSizes: z.array(z.object({ width: z.number(), height: z.number() })).optional(),
-  scriptsWithoutFont: z.array(z.string().refine(isScript)).optional(),
+  scriptsWithoutFont: z.array(z.string()).optional(),
   dominantColor: z.string().optional(),
   thumbHash: z.string(),
   blurHash: z.string(),

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { version } from '../version.ts'
+import { instant } from './arguments.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
 import { addImportCommand, type ImportCommandOptions } from './import/import-command.ts'
 import { subcommand } from './leaf-command.ts'
@@ -58,9 +59,12 @@ export function commandLine(options: CommandLineOptions): Command {
     'delete',
     'Delete the derivatives of an original or of a folder. Originals are not deleted.',
   )
-    .argument('<key|folder/>', 'key of an original, or a folder with a slash at its end')
+    .argument('<key|folder/>', 'key of an original, a folder with a slash at its end, or / for all files')
     .option('--client <id>', 'ID of the client', FIRST_CLIENT_ID)
-    .action((path, { client: clientId, json }) => perform('derivatives delete', { clientId, path }, { json }))
+    .option('--before <date>', 'only those that were stored before it, such as 2026-11-29', instant)
+    .action((path, { client: clientId, before, json }) =>
+      perform('derivatives delete', { clientId, path, before }, { json }),
+    )
   subcommand(sluice, 'usage', 'Show the stored bytes of clients, and their usage in the last 30 days.')
     .option('--client <id>', 'only this client')
     .action(({ client: clientId, json }) => perform('usage', { clientId }, { json }))

@@ -104,7 +104,7 @@ export function createCommands({
       },
     ),
     'derivatives delete': command(
-      z.strictObject({ clientId: z.string(), path: z.string() }),
+      z.strictObject({ clientId: z.string(), path: z.string(), before: z.number().optional() }),
       (request, { signal }) => deleteDerivatives(request, signal),
     ),
     check: command(

@@ -12,15 +12,19 @@ export interface DeletedDerivatives {
   bytes: number
 }
 
-/** @param path of an original; of a folder, with a trailing slash. @throws Problem 400, 404, 503 */
+/**
+ * @param request.path of an original; of a folder, with a trailing slash; `/` for all files
+ * @param request.before only those that were stored before this time, in milliseconds since 1970
+ * @throws Problem 400, 404, 503
+ */
 export type DeleteDerivatives = (
-  request: { clientId: string; path: string },
+  request: { clientId: string; path: string; before?: number | undefined },
   signal: AbortSignal,
 ) => Promise<DeletedDerivatives>
 
 const PAGE = 100
 
-/** Deletes the derivatives of one original, or of all originals in a folder and its subfolders. */
+/** Deletes the derivatives of one original, of all originals in a folder and its subfolders, or of all originals. */
 export function createDeleteDerivatives({
   index,
   store,
@@ -30,12 +34,12 @@ export function createDeleteDerivatives({
   store: ClientStore
   removeDerivatives: RemoveDerivatives
 }): DeleteDerivatives {
-  return async ({ clientId, path }, signal) => {
+  return async ({ clientId, path, before }, signal) => {
     const client = store.find(clientId)
     if (!client) throw noSuchClient(clientId)
     const deleted: DeletedDerivatives = { originals: 0, derivatives: 0, bytes: 0 }
     const remove = async (one: string) => {
-      const { derivatives, bytes } = await removeDerivatives(client, parsePath(one))
+      const { derivatives, bytes } = await removeDerivatives(client, parsePath(one), { before })
       deleted.originals += 1
       deleted.derivatives += derivatives
       deleted.bytes += bytes
@@ -44,9 +48,9 @@ export function createDeleteDerivatives({
       await remove(path)
       return deleted
     }
-    const prefix = `${parseExistingFolder(path.slice(0, -1))}/`
+    const inFolder = path === '/' ? {} : { prefix: `${parseExistingFolder(path.slice(0, -1))}/` }
     for (let after: string | undefined; ; ) {
-      const request = { state: 'stored', by: 'key', prefix, limit: PAGE } as const
+      const request = { state: 'stored', by: 'key', ...inFolder, limit: PAGE } as const
       const page = await index.page(clientId, after === undefined ? request : { ...request, after })
       for (const { record } of page.files) {
         signal.throwIfAborted()

@@ -19,9 +19,14 @@ export interface RemovedDerivatives {
 
 /**
  * Deletes the stored derivatives of an original, including held ones. One that is in progress is stored afterwards.
+ * @param options.before only those that were stored before this time, in milliseconds since 1970
  * @throws Problem 404 when the original does not exist, 503 when some derivatives may remain: the sweep continues
  */
-export type RemoveDerivatives = (client: Client, path: PathCandidates) => Promise<RemovedDerivatives>
+export type RemoveDerivatives = (
+  client: Client,
+  path: PathCandidates,
+  options?: { before?: number | undefined },
+) => Promise<RemovedDerivatives>
 
 export function createRemoveDerivatives({
   index,
@@ -45,7 +50,12 @@ export function createRemoveDerivatives({
     }
   }
 
-  return async (client, path) => {
+  async function isOlder(client: Client, derivative: ObjectKey, before: number): Promise<boolean> {
+    const asset = await buckets.of(client).find(derivative)
+    return asset === undefined || asset.lastModified.getTime() < before
+  }
+
+  return async (client, path, { before } = {}) => {
     const found = await originals.resolve(client, path)
     if (!found || found.variant !== undefined) throw fileNotFound()
     const { key } = found.name
@@ -53,7 +63,9 @@ export function createRemoveDerivatives({
     const removed = { key, derivatives: 0, bytes: 0 }
     const file = await index.look({ clientId: client.id, key })
     for (const { key: derivative, entry } of file?.derivatives ?? []) {
-      if (entry.state !== 'stored' || !(await evict(client, key, derivative))) continue
+      if (entry.state !== 'stored') continue
+      if (before !== undefined && !(await isOlder(client, derivative, before))) continue
+      if (!(await evict(client, key, derivative))) continue
       removed.derivatives += 1
       removed.bytes += entry.record.size + (entry.record.partsBytes ?? 0)
     }

@@ -74,4 +74,19 @@ describe('DELETE of the derivatives of a file', () => {
     const ref = { clientId: 'first', key: storedKey(other.s3PathOriginal) }
     expect(await service.storage.index.derivedBytes(ref)).to.deep.equal({ client: 0, original: 0 })
   })
+
+  it('is a command for all files, and for what was stored before a time', async () => {
+    const other = await uploadOne(service, { name: 'c.png', bytes: await picture() }, { path: 'deep/down' })
+    await exchange(service, `${other.src}?w=11`)
+    await exchange(service, `${record.src}?w=11`)
+    await settled(service)
+    const run = service.app.commands['derivatives delete']
+    const options = { signal: new AbortController().signal, report: async () => {} }
+    const of = (before: number) => run?.({ clientId: 'first', path: '/', before }, options)
+    expect(await of(Date.now() - 3_600_000)).to.deep.include({ derivatives: 0 })
+    expect(await of(Date.now() + 3_600_000))
+      .to.have.property('derivatives')
+      .above(1)
+    expect(await derivedBytes()).to.equal(0)
+  })
 })

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import sharp, { type Sharp } from 'sharp'
+import sharp from 'sharp'
 import { isOffice, knownFormat } from '../../../src/core/media/formats.ts'
+import { isSequence, sequenceIn } from '../../../src/engines/image/sequences/tracks.ts'
 import { type Caller, uploadOne } from '../requests/client.ts'
 import { exchange, jsonOf } from '../requests/exchange.ts'
 
@@ -68,7 +69,7 @@ async function outcome(service: Caller, name: string, bytes: Buffer): Promise<Co
     status !== 200
       ? jsonOf({ body }).code
       : type?.startsWith('image/')
-        ? `${type} ${await sizeOf(sharp(body))}`
+        ? `${type} ${await sizeOf(body)}`
         : type
   return { ...known, transformed: `${status} ${said}` }
 }
@@ -84,7 +85,8 @@ export async function plainSharp(bytes: Buffer): Promise<string | undefined> {
     )
 }
 
-async function sizeOf(image: Sharp): Promise<string> {
-  const { width, height } = await image.metadata()
+/** sharp cannot read animations of AVIF. */
+async function sizeOf(image: Buffer): Promise<string> {
+  const { width, height } = isSequence(image) ? (sequenceIn(image) ?? {}) : await sharp(image).metadata()
   return `${width}x${height}`
 }

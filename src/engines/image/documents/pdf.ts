@@ -3,10 +3,10 @@ import type { Size } from '../../../core/geometry/box.ts'
 import type { ScriptName } from '../../../core/media/scripts.ts'
 import { COPY_SIDE } from '../../../core/media/smaller-copies.ts'
 import { encryptedFile } from '../../../core/transform-problems.ts'
-import { scriptsNotEmbedded } from './pdf-fonts.ts'
 import type { Decoder } from '../decoders/decoder.ts'
 import { tiffOf } from '../decoders/tiff.ts'
 import { checkPage } from '../pixel-limits.ts'
+import { scriptsNotEmbedded } from './pdf-fonts.ts'
 
 type PDFium = Awaited<ReturnType<typeof PDFiumModule>>
 

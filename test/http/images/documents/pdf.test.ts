@@ -151,7 +151,8 @@ onOneBackend('a PDF', (start) => {
   })
 
   it('names the scripts of text whose font is not in the file', async () => {
-    const page = '/Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >>'
+    const page =
+      '/Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >>'
     const shown = 'BT /F 24 Tf 20 40 Td <65E5672C3042> Tj ET'
     const system = '<< /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >>'
     const objects = [
