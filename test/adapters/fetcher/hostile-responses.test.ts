@@ -25,10 +25,9 @@ describe('guarded fetcher: expensive responses', () => {
 
   it('aborts endless interim responses (1xx) at once', async () => {
     for (const status of ['100 Continue', '102 Processing', '103 Early Hints']) {
-      const began = Date.now()
       const server = await rawRemote((socket) => endless(socket, `HTTP/1.1 ${status}\r\n\r\n`, 5))
+      // At the time limit of a fetch, it would be remote_timeout.
       await expectProblem(get(server), 502, 'remote_failed')
-      expect(Date.now() - began, status).to.be.below(3000)
     }
   })
 

@@ -57,15 +57,13 @@ describe('byte ranges', () => {
     })
   }
 
-  it('parses a long header quickly', () => {
-    const longest = 64 * 1024
+  it('parses a long header, however long it is', () => {
+    // What takes the square of it takes an hour.
+    const longest = 2 * 1024 * 1024
     for (const header of [' ', '\t', ',', '1', '-', ' ,', '1-,'].map(
       (part) => `bytes=${part.repeat(longest)}x`,
     )) {
-      const startedAt = performance.now()
       expect(parseRange(header, 10_000)).to.equal(undefined)
-      // What takes the square of it takes four seconds.
-      expect(performance.now() - startedAt).to.be.below(1000)
     }
   })
 

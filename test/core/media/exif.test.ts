@@ -121,9 +121,8 @@ describe('EXIF', () => {
     }))
     const entries = [{ tag: 34_665, type: 4, count: 1, value: 8 }, ...lists]
     const bytes = block(entries, { behind: Buffer.alloc(5000) })
-    const since = performance.now()
-    for (let i = 0; i < 20; i += 1) readExif(bytes)
-    expect(performance.now() - since).to.be.below(2000)
+    // Without a bound on all of them, each would copy 300 MB.
+    for (let i = 0; i < 1000; i += 1) readExif(bytes)
   })
 
   it('is read without an error when any of its bytes is changed', async () => {

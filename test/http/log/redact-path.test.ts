@@ -89,11 +89,9 @@ describe('redaction of paths in the log', () => {
   }
 
   it('takes no noticeable time for a hostile path', () => {
-    const begun = performance.now()
+    // What takes the square of the length takes minutes.
     for (const part of ['/', '%25', '%2525', 'sec_', 'a', `${'a'.repeat(16)}.`, ':', '/sec'])
-      masked(part.repeat(16_384 / part.length))
-    // 10 ms.
-    expect(performance.now() - begun).to.be.below(1000)
+      expect(masked(part.repeat(1_048_576 / part.length))).to.be.a('string')
   })
 })
 

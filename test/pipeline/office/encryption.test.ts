@@ -64,14 +64,11 @@ describe('the encryption of an Office document', () => {
     this.timeout(sized(20_000, 600_000))
     const files = await Promise.all(ENCRYPTED.map((name) => readFile(pathOf(name))))
     const path = join(folder, 'a.doc')
-    let slowestMs = 0
     for (const bytes of mutated(files, { count: sized(200, 5000), spared: 8 })) {
       await writeFile(path, bytes)
-      const start = performance.now()
-      await isEncrypted(path)
-      slowestMs = Math.max(slowestMs, performance.now() - start)
+      // Without a bound on the reads, the time limit of the test ends it.
+      expect(await isEncrypted(path)).to.be.a('boolean')
     }
-    expect(slowestMs).to.be.below(5000)
   })
 
   it('is searched in a file whose chains have no end', async () => {
