@@ -13,35 +13,41 @@ export interface BegunFile extends FailedUpload {
 /** Copies the bytes of files that are not committed yet into another folder: the form named it after their bytes. */
 export function createLateFolder({ index }: { index: Pick<OriginalIndex, 'beginUpload'> }) {
   /**
-   * @param options.begin registers each copy for a rollback, before it exists
+   * @param begun replaced by the copies, for a rollback of them
+   * @param options.left receives the files whose copies replace them
    * @returns the records under their new keys
    */
   return async (
     records: readonly OriginalRecord[],
-    files: readonly BegunFile[],
+    begun: BegunFile[],
     {
       client,
       bucket,
       folder,
       leaseUntil,
-      begin,
+      left,
       signal,
     }: {
       client: Client
       bucket: Bucket
       folder: string
       leaseUntil: number
-      begin: (file: BegunFile) => void
+      left: BegunFile[]
       signal: AbortSignal
     },
   ): Promise<OriginalRecord[]> => {
     const moved: OriginalRecord[] = []
     for (const [i, record] of records.entries()) {
-      const { name: before } = files[i] as BegunFile
-      const name = original(folder, before.format, before.sourceName)
+      const before = begun[i] as BegunFile
+      if (before.name.folder === folder) {
+        moved.push(record)
+        continue
+      }
+      const name = original(folder, before.name.format, before.name.sourceName)
       const file = { name, key: name.key, mayLand: true }
       await index.beginUpload({ clientId: client.id, key: name.key }, leaseUntil)
-      begin(file)
+      left.push(before)
+      begun[i] = file
       // Only a client that is removed at this moment loses the bytes.
       if (!(await bucket.copy(before.key, name.key, { mediaType: record.mediaType, signal })))
         throw fileNotFound()

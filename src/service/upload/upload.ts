@@ -154,7 +154,7 @@ export function createUpload({
       begun: [] as BegunFile[],
     }
     /** Files that were copied into another folder. */
-    let left: BegunFile[] = []
+    const left: BegunFile[] = []
     const folderNow = () => parseFolder(lateFolder?.() ?? folder)
     const refs = () => [...left, ...context.begun].map(({ key }) => ({ clientId: client.id, key }))
     const renewal = setInterval(
@@ -169,13 +169,8 @@ export function createUpload({
         context.folder = folderNow()
         records.push(await store(file, context))
       }
-      const late = folderNow()
-      if (context.begun.some(({ name }) => name.folder !== late)) {
-        left = context.begun.splice(0)
-        const begin = (file: BegunFile) => void context.begun.push(file)
-        const options = { client, bucket, folder: late, leaseUntil: now() + LEASE_MS, begin, signal }
-        records = await intoFolder(records, left, options)
-      }
+      const late = { client, bucket, folder: folderNow(), leaseUntil: now() + LEASE_MS, left, signal }
+      records = await intoFolder(records, context.begun, late)
       for (const { name } of context.begun) check?.(name.format)
       const given = annotations?.()
       if (given) records = records.map((record) => annotated(record, given))
