@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { type Asset, readAll } from '../../../src/core/bytes/asset.ts'
 import { remuxed, video } from '../../support/media/videos.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, transform } from '../image/transform.ts'
@@ -93,4 +94,23 @@ describe('a video with transparency', () => {
       }
     })
   }
+
+  it('is on white in a stream and in a storyboard', async () => {
+    const source = await sticker('vp9')
+    const parts = new Map<string, Buffer>()
+    const storePart = async (name: string, part: Asset) => void parts.set(name, await readAll(part))
+    const stream = await make(source, 'hls', { format: 'webm', storePart })
+    expect(stream.mediaType).to.equal('application/vnd.apple.mpegurl')
+    const init = [...parts].find(([name]) => name.endsWith('.mp4'))?.[1]
+    const segment = [...parts].find(([name]) => name.endsWith('.m4s'))?.[1]
+    const [left, right] = await sides(Buffer.concat([init ?? Buffer.alloc(0), segment ?? Buffer.alloc(0)]))
+    expectColour(left, RED)
+    expectColour(right, WHITE)
+    parts.clear()
+    await make(source, 'storyboard', { format: 'webm', storePart })
+    const sprite = [...parts].find(([name]) => name.endsWith('.jpg'))?.[1]
+    const [tileLeft, tileRight] = await sidesOf(sprite ?? Buffer.alloc(0))
+    expectColour(tileLeft, RED)
+    expectColour(tileRight, WHITE)
+  })
 })
