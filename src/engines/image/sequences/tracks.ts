@@ -7,8 +7,8 @@ const BRANDS = new Set(['avis', 'msf1', 'hevc', 'hevx'])
 const CODECS = new Set(['av01', 'hvc1', 'hev1'])
 // The fields of a sample entry before its boxes.
 const ENTRY_BYTES = 78
-// A duration of all ones, by the bytes of the field.
-const FOREVER = { 4: 0xffff_ffff, 8: Number(0xffff_ffff_ffff_ffffn) } as const
+/** The duration of an endless track, by the bytes of the field. */
+export const FOREVER = { 4: 0xffff_ffff, 8: Number(0xffff_ffff_ffff_ffffn) } as const
 
 /** The animation of an image sequence: a track of frames, perhaps with a second track that is its transparency. */
 export interface Sequence extends PictureFacts {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { ran } from '../../ffmpeg/process.ts'
 import type { Running } from '../../programs/run.ts'
 import type { SequenceEncoding } from '../source.ts'
-import { withLoop } from './loop.ts'
 import { unnamedFile } from './read-frames.ts'
+import { withTiming } from './write-timing.ts'
 
 /** Frames of the same size, one after the other, with 8 bits per channel. */
 export interface Frames {
@@ -26,6 +26,8 @@ const SPEED = ['-usage', 'good', '-cpu-used', '8', '-row-mt', '1', '-lag-in-fram
 // Of frames with none or a shorter one: browsers show GIFs so, and AVIFs as they are.
 const USUAL_DELAY_MS = 100
 const LONGEST_IGNORED_MS = 10
+// Units in which any duration can be written afterwards.
+const IN_MILLISECONDS = '[0:v]settb=1/1000,setpts=N*100'
 const COLOURS = ['-color_primaries', 'bt709', '-color_trc', 'iec61966-2-1', '-color_range', 'pc']
 
 /**
@@ -50,18 +52,16 @@ export async function writeAvif(
 ): Promise<Buffer> {
   const delays = Array.from({ length: pages }, (_, i) => shownFor(delay[i] ?? 0))
   const colours = lossless ? 'format=gbrp' : 'scale=out_color_matrix=bt709:out_range=pc,format=yuv420p'
-  const timed = `[0:v]settb=1/1000,setpts='${timesOf(delays)}'`
   const hasAlpha = channels === 4 && !isOpaque(data)
   const graph = hasAlpha
-    ? `${timed},split[c][a];[c]${colours}[cc];[a]alphaextract,format=gray[aa]`
-    : `${timed},${colours}[cc]`
+    ? `${IN_MILLISECONDS},split[c][a];[c]${colours}[cc];[a]alphaextract,format=gray[aa]`
+    : `${IN_MILLISECONDS},${colours}[cc]`
   const target = join(tmpdir(), `sluice-sequence-${randomUUID()}.avif`)
   const crf = lossless ? 0 : Math.round((WORST_QUANTIZER * (100 - quality)) / 100)
   const args = [
     ...['-nostdin', '-v', 'error', '-timelimit', String(cores * Math.ceil(programs.timeoutMs / 1000))],
     ...['-f', 'rawvideo', '-pix_fmt', channels === 4 ? 'rgba' : 'rgb24', '-s', `${width}x${height}`],
-    // The duration of the last frame: the others end when the next one begins.
-    ...['-framerate', `1000/${delays.at(-1)}`, '-protocol_whitelist', 'file', '-i', 'file:/dev/stdin'],
+    ...['-protocol_whitelist', 'file', '-i', 'file:/dev/stdin'],
     ...['-filter_complex', graph, '-map', '[cc]', ...(hasAlpha ? ['-map', '[aa]'] : [])],
     ...['-c:v', 'libaom-av1', ...SPEED, '-crf', String(crf), '-b:v', '0', '-threads', String(cores)],
     ...(lossless ? ['-aom-params', 'lossless=1', '-colorspace', 'rgb'] : ['-colorspace', 'bt709']),
@@ -70,7 +70,7 @@ export async function writeAvif(
   const stdin = await unnamedFile(data)
   try {
     await ran('ffmpeg', args, { ...programs, group: 'image', maxBytes: 0, stdin: stdin.fd })
-    return withLoop(await readFile(target), loop)
+    return withTiming(await readFile(target), { delays, loop })
   } finally {
     await stdin.close()
     await rm(target, { force: true })
@@ -85,22 +85,4 @@ function shownFor(delay: number): number {
 function isOpaque(data: Buffer): boolean {
   for (let at = 3; at < data.length; at += 4) if (data[at] !== 255) return false
   return true
-}
-
-/** An expression of ffmpeg for the time at which a frame begins, in milliseconds, by its number. Runs of equal delays are one term. */
-function timesOf(delays: readonly number[]): string {
-  const runs: Array<{ from: number; at: number; delay: number }> = []
-  let at = 0
-  for (const [from, delay] of delays.entries()) {
-    if (runs.at(-1)?.delay !== delay) runs.push({ from, at, delay })
-    at += delay
-  }
-  // A search in halves: an expression of ffmpeg may not be nested deeply.
-  const within = (part: typeof runs): string => {
-    const [only] = part
-    if (part.length === 1 && only) return `${only.at}+(N-${only.from})*${only.delay}`
-    const half = Math.ceil(part.length / 2)
-    return `if(lt(N,${part[half]?.from}),${within(part.slice(0, half))},${within(part.slice(half))})`
-  }
-  return within(runs)
 }

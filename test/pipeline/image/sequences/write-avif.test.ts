@@ -125,6 +125,22 @@ describe('an animation as AVIF', () => {
     expect(metadata).to.deep.include({ pages: 300, delay })
   })
 
+  it('is endless when its repetitions take longer than the file can state', async () => {
+    const source = await animation([RED, BLUE], { loop: 60_000, delay: [4000, 4000] })
+    expect((await sequenceOf(source, 'f=avif')).sequence?.loop).to.equal(0)
+    const often = await animation([RED, BLUE], { loop: 60_000, delay: [20, 20] })
+    expect((await sequenceOf(often, 'f=avif')).sequence?.loop).to.equal(60_000)
+  })
+
+  it('has any times of the most frames that are transformed', async () => {
+    const delay = Array.from({ length: 5000 }, (_, i) => (i % 2 ? 1234 : 4321 + i))
+    const source = await animation(
+      delay.map((_, i) => (i % 2 ? RED : BLUE)),
+      { delay, size: { width: 2, height: 2 } },
+    )
+    expect((await sequenceOf(source, 'f=avif')).sequence?.delays()).to.deep.equal(delay)
+  })
+
   it('is still with a=0, page, maxbytes, or one frame', async () => {
     const source = await animation([RED, BLUE], { delay: [50, 50] })
     for (const query of ['f=avif&a=0', 'f=avif&page=2', 'f=avif&maxbytes=2000'])
