@@ -18,9 +18,8 @@ const FIRST_BACKOFF_MS = 250
 const BACKOFF_MAX_MS = 10_000
 
 /**
- * Repeats an attempt. A 429 or 503 with `Retry-After` is repeated after that time: Sluice has done nothing then. So is one whose
- * first attempt is still being executed. A
- * lost connection, and a 502, 503 or 504 of a proxy, are repeated only for idempotent requests.
+ * Repeats an attempt. A 429 or 503 with `Retry-After` is repeated after that time: Sluice has done nothing then. So is an attempt
+ * whose predecessor, with the same `Idempotency-Key`, is still being executed. A lost connection, and a 502, 503 or 504 of a proxy, are repeated only for idempotent requests.
  *
  * @throws the error of the last attempt
  */

@@ -104,7 +104,7 @@ export function openUploads({
     expireMs,
     log,
   })
-  // The process that transforms files fills `decodable`.
   const repeatedRequests = createRepeatedRequests({ ledger: backends.ledger })
+  // The process that transforms files fills `decodable`.
   return { decodable, upload, repeatedRequests, signedLinks, resumables, sweepResumables }
 }

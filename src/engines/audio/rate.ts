@@ -39,7 +39,7 @@ const GENERATIONS: Readonly<Record<string, number>> = {
   ...{ mp2: 0, amr_nb: 2, amr_wb: 2, wmav2: 0 },
   ...Object.fromEntries(Object.values(RATES).map(({ codec, generation }) => [codec, generation])),
 }
-// For the same look, an older codec needs more bits.
+// For the same sound, an older codec needs more bits.
 const OF_OLDER_CODEC = 1.5
 // The container, and the inaccuracy of the encoders.
 const MARGIN = 0.93

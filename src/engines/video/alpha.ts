@@ -1,7 +1,7 @@
 import type { VideoSource } from '../ffmpeg/video-source.ts'
 
 /** The arguments before an input with transparency. */
-export function decoderOf({ alphaDecoder }: VideoSource): string[] {
+export function decoderArguments({ alphaDecoder }: VideoSource): string[] {
   return alphaDecoder === undefined ? [] : ['-c:v', alphaDecoder]
 }
 

@@ -9,7 +9,7 @@ import { guardedInput, inputPath } from '../ffmpeg/input.ts'
 import { outputOf } from '../ffmpeg/process.ts'
 import type { RenderContext, VideoInput, VideoSource } from '../ffmpeg/video-source.ts'
 import { type Running, runningOf } from '../programs/run.ts'
-import { decoderOf } from './alpha.ts'
+import { decoderArguments } from './alpha.ts'
 import { toneMapping } from './tone-mapping.ts'
 
 // All frames from the previous key frame on must be decoded as well. Each thread holds some frames.
@@ -87,7 +87,7 @@ function frameCommand(
       ...quiet,
       ...bounded,
       ...guardedInput(demuxer, sourceMaxPixels),
-      ...decoderOf(source),
+      ...decoderArguments(source),
       ...seek,
     ])
     .outputOptions(['-map', `0:${source.stream}`, '-an', '-sn', '-dn', '-filter_threads', '1'])

@@ -2,7 +2,7 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { notTransformable } from '../../core/transform-problems.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
 import type { VideoContainer, VideoDraft } from '../ffmpeg/video-source.ts'
-import { decoderOf, flattened } from './alpha.ts'
+import { decoderArguments, flattened } from './alpha.ts'
 import { type CopiedStreams, encodedAudio, mostKbits } from './streams.ts'
 import { toneMapping } from './tone-mapping.ts'
 import { WRITERS } from './writers.ts'
@@ -86,7 +86,7 @@ export function sourceArguments(
     ...['-timelimit', String(Math.ceil((timeoutMs / 1000) * cores))],
     ...threadsFor(input.source, limits),
     ...guardedInput(input.demuxer, sourceMaxPixels),
-    ...decoderOf(input.source),
+    ...decoderArguments(input.source),
     ...(startSeconds > 0 ? ['-ss', String(startSeconds)] : []),
     ...['-i', inputPath(input.path)],
     ...(endSeconds === undefined ? [] : ['-t', String(endSeconds - startSeconds)]),

@@ -16,8 +16,8 @@ const oneInTurn = pLimit(1)
 /**
  * Reads a request body as JSON in UTF-8. When it exceeds `maxBytes`, this fails at once, before the rest is received.
  *
- * @throws Problem 400 for invalid JSON, too many values, or bytes that do not match a digest in a header, 408 for a client that is too slow, 413, 415 for another type
- *   or a compressed body
+ * @throws Problem 400 for invalid JSON, too many values, or bytes that do not match a digest in a header; 408 for a client that is too
+ *   slow; 413; 415 for another type or a compressed body
  */
 export async function jsonBody(
   req: Request,

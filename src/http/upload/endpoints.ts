@@ -27,6 +27,7 @@ import { text } from '../endpoint/query.ts'
 import { answerOnce } from '../endpoint/repeats.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { isOfType } from '../request.ts'
+import { isFolderField } from './form-fields.ts'
 import type { Receive, RespondStored } from './receive.ts'
 import { checkedRemoteUpload, type RemoteUploadBody, remoteUpload } from './url-upload.ts'
 
@@ -201,7 +202,7 @@ function checkFolderField(
   param: string,
   { value, path }: { value: string | undefined; path: string | undefined },
 ): void {
-  if ((param !== 'path' && param !== 'folder') || path === undefined || !value || value === path) return
+  if (!isFolderField(param) || path === undefined || !value || value === path) return
   throw badParameter({
     param,
     expected: 'the folder of the query (or send only one of them)',

@@ -15,6 +15,11 @@ export interface UploadOptions {
   folder: string | undefined
 }
 
+/** Whether a field of a form names the folder. */
+export function isFolderField(name: string): boolean {
+  return name === 'path' || name === 'folder'
+}
+
 /** Reads the text fields of an upload's form as they arrive. */
 export interface UploadFields {
   /** Reads a field. An undefined value means that it was too long. Unknown fields are ignored, unless their name is nearly a known one. @throws Problem 400 */

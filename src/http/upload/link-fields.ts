@@ -1,4 +1,5 @@
 import { badParameter } from '../../core/problem.ts'
+import { isFolderField } from './form-fields.ts'
 
 // Annotations are statements of the client about its files, which its back end may trust. Derivatives consume turns
 // and places, and may include other files of the client.
@@ -22,6 +23,6 @@ export function refuseInLink(param: string, received: string | null | undefined)
 /** As {@link refuseInLink}, for the fields of a form: the link has the folder, and no field can change it. @throws Problem 400 */
 export function refuseFieldInLink(param: string, received: string | undefined): void {
   refuseInLink(param, received)
-  if ((param !== 'path' && param !== 'folder') || received === '') return
+  if (!isFolderField(param) || received === '') return
   throw badParameter({ param, expected: 'no such field: the folder is that of the link', received })
 }
