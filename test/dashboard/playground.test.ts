@@ -75,6 +75,11 @@ onOneBackend('the page Playground', (start) => {
       ['audio', sound],
     ] as const) {
       await open(file)
+      // What most people look for.
+      const titles = await page.locator('details > summary').allTextContents()
+      const first = titles.map((title) => /^(?:Resize|Format)/.test(title.trim()))
+      expect(first.slice(0, first.filter(Boolean).length), titles.join()).to.not.include(false)
+      expect(first[0], titles.join()).to.equal(true)
       // Controls appear when their group is opened.
       const closed = page.locator('details:not([open]) > summary')
       while ((await closed.count()) > 0) await closed.first().click()

@@ -49,7 +49,8 @@ export function createShutdown(server: Server): Shutdown {
       closeIdle(server)
       // A connection that has just finished its request would otherwise remain open for the next one.
       const idle = setInterval(closeIdle, CLOSE_IDLE_EVERY_MS, server)
-      await Promise.race([closed, pause(drainMs)])
+      // The interval holds the process until then. This time is of no use once all connections are closed.
+      await Promise.race([closed, pause(drainMs, undefined, { ref: false })])
       server.closeAllConnections()
       await closed
       clearInterval(idle)

@@ -326,6 +326,11 @@ describe('loading plugins', () => {
         /expected true or false for noOriginalFallback but received "yes"/,
       ],
       [
+        'makes a format that the service does not write',
+        dropIn('x', { makes: "'bmp'" }),
+        /expected one of .*jpeg.* for makes but received "bmp"/,
+      ],
+      [
         'has a holds that is not a function',
         dropIn('x', { holds: "'source'" }),
         /expected a function for holds but received "source"/,
