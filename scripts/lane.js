@@ -18,6 +18,10 @@ const options = { ...loadOptions(process.argv.slice(2)), forbidOnly: true }
 const ends = []
 globalThis[Symbol.for('sluice.lane')] = { atEnd: (end) => ends.push(end) }
 
+// As in mocha's own command: an unhandled rejection fails the test that runs.
+process.on('unhandledRejection', (reason) => {
+  throw reason
+})
 // When the parent process has exited, the results are not read.
 process.on('disconnect', () => process.exit(1))
 process.on('message', async ({ file, end }) => {
@@ -38,6 +42,8 @@ async function run(file) {
       failed.push({ title: test.fullTitle(), message: String(error?.message) }),
     )
   })
+  // Else its listener of the process stays, and each listener calls all others: the time doubles with each file.
+  runner.dispose()
   const { passes, failures, pending } = runner.stats
   return { passes, failures, pending, failed, seconds: Math.round((Date.now() - since) / 1000) }
 }
