@@ -27,6 +27,8 @@ minutes. --only takes the names of the formats.
 npm run bench -- bytes  compares the bytes and the look of derivatives with the settings of other programs, and
 counts those that are larger than their original. Takes two minutes.
 
+npm run bench -- starts  compares the time from the command to the first response. Takes a minute.
+
 npm run bench -- videos  compares transcodes and thumbnails with ffmpeg alone. Takes 15 minutes. --only takes
 transcode, thumbnail.
 
@@ -45,7 +47,7 @@ files, derivatives, processes.
   --photo <file>      an image to use instead of generated ones
   --profile <folder>  stores a CPU profile of each run of Sluice there. Profiling slows it: ignore the figures`
 
-const GROUPS = ['works', 'images', 'bytes', 'videos', 'encoders', 'scale']
+const GROUPS = ['works', 'images', 'bytes', 'videos', 'starts', 'encoders', 'scale']
 const ipxFolder = join(root, 'scripts/bench/ipx')
 const encodersFolder = join(root, 'scripts/bench/encoders')
 
@@ -70,7 +72,9 @@ await command(async () => {
   const [group = 'works', ...others] = positionals
   if (!GROUPS.includes(group) || others.length > 0) {
     const received = JSON.stringify(positionals.join(' '))
-    throw new Error(`expected images, bytes, videos, encoders, scale or nothing, received ${received}`)
+    throw new Error(
+      `expected images, bytes, videos, starts, encoders, scale or nothing, received ${received}`,
+    )
   }
   await alone(projectLock, async () => {
     await ensurePackages('scripts/bench')
@@ -110,6 +114,10 @@ async function benchOf(group) {
   if (group === 'videos') {
     const { benchVideos, VIDEO_WORK_NAMES } = await import('./bench/videos/bench.js')
     return { measure: async (options) => ({ text: await benchVideos(options) }), names: VIDEO_WORK_NAMES }
+  }
+  if (group === 'starts') {
+    const { benchStarts } = await import('./bench/starts/bench.js')
+    return { measure: async (options) => ({ text: await benchStarts(options) }), names: [] }
   }
   if (group === 'scale') {
     const { benchScale, SCALE_NAMES } = await import('./bench/scale/bench.js')

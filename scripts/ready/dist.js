@@ -25,7 +25,15 @@ const PARTS = [
   {
     name: 'server',
     output: ['src', 'plugins', 'config', 'openapi.json'],
-    sources: ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src', 'plugins', 'config'],
+    sources: [
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'package-lock.json',
+      'scripts/bundle-server.js',
+      'src',
+      'plugins',
+      'config',
+    ],
     make: makeServer,
   },
   {
@@ -123,14 +131,17 @@ async function reuse({ output }, folder) {
 }
 
 async function makeServer(folder) {
-  await compile('tsconfig.build.json', folder)
+  await all([
+    compile('tsconfig.build.json', folder),
+    script('bundle-server.js', [folder], 'The service could not be bundled'),
+  ])
   copyFilesOfPlugins(join(folder, 'plugins'))
   await script('openapi.js', [folder], 'The API document could not be created')
 }
 
 async function makeClient(folder) {
   await compile('client', join(folder, 'client'))
-  await script('bundle.js', [join(folder, 'client')], 'The uploader could not be bundled')
+  await script('bundle-uploader.js', [join(folder, 'client')], 'The uploader could not be bundled')
 }
 
 async function makeConsole(folder) {

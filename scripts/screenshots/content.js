@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { root } from '../ready/run.js'
+import { importSource } from '../ready/sources.js'
 import { drawScene, SCENES } from './scenes.js'
 
 const execute = promisify(execFile)
@@ -30,7 +30,7 @@ const FOLDERS = ['campaigns/spring', 'campaigns/spring', 'products', 'products']
 
 /** Counters of 90 days, which grow and have quieter weekends. Write them before the service opens the folder. */
 export async function writeUsage(dataDir, clients) {
-  const { embeddedUsage } = await import(join(root, 'dist/src/adapters/usage/embedded.js'))
+  const { embeddedUsage } = await importSource('adapters/usage/embedded.ts')
   const store = await embeddedUsage(join(dataDir, 'usage'))
   for (const [index, clientId] of clients.entries())
     await store.add(

@@ -1,8 +1,9 @@
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { loadChain, withEnvironment } from '../../config/chain.ts'
 import type { Config } from '../../config/load.ts'
 import { loadPresets } from '../../config/presets.ts'
 import { programEnvironment } from '../../config/programs.ts'
+import { OWN_PLUGINS } from '../core/own-files.ts'
 import type { Engine } from '../core/plugin-api/plugin.ts'
 import { createEngines } from '../engines/engines.ts'
 import { createPrograms, type Programs } from '../engines/ffmpeg/installed.ts'
@@ -55,11 +56,10 @@ export interface LoadOptions {
   programs?: Programs
 }
 
-/** The plugins of Sluice are next to this file's folder, compiled in the same way. Drop-in plugins are plain JavaScript. */
+/** The plugins of Sluice, and drop-in plugins, which are plain JavaScript. */
 function pluginFolders(root: string, more: string | undefined): PluginFolder[] {
-  const own = join(import.meta.dirname, '..', '..', 'plugins')
   return [
-    { path: own, extension: extname(import.meta.filename), shipped: true },
+    OWN_PLUGINS,
     { path: join(root, 'plugins'), extension: '.js', shipped: false, optional: true },
     ...(more === undefined ? [] : [{ path: more, extension: '.js', shipped: false }]),
   ]

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, extname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { programEnvironment } from '../../config/programs.ts'
 import { assetFromBytes, readAll } from '../core/bytes/asset.ts'
 import { formatOfMediaType } from '../core/media/formats.ts'
 import { sniff } from '../core/media/sniff/sniff.ts'
+import { OWN_PLUGINS } from '../core/own-files.ts'
 import type { DetectorPlugin } from '../core/plugin-api/detector.ts'
 import type { ParameterSpecs } from '../core/plugin-api/parameter.ts'
 import type { EngineContext, EngineName, TransformPlugin } from '../core/plugin-api/plugin.ts'
@@ -50,7 +51,7 @@ export async function render<const P extends ParameterSpecs, E extends EngineNam
 ): Promise<Rendered> {
   const { engines } = createEngines({ folder: join(tmpdir(), 'sluice-testing'), env: programEnvironment() })
   const { transforms, detector } = await loadPlugins({
-    folders: [{ path: OWN_PLUGINS, extension: extname(import.meta.filename), shipped: true }],
+    folders: [OWN_PLUGINS],
     given: new Map([[plugin.name, plugin]]),
     engines,
     chain: { order: [], disabled: [], ignoredParams: [], options: { [plugin.name]: options } },
@@ -89,7 +90,6 @@ export async function render<const P extends ParameterSpecs, E extends EngineNam
   }
 }
 
-const OWN_PLUGINS = join(import.meta.dirname, '..', '..', 'plugins')
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} }
 
 async function assetOf(file: string | Uint8Array) {

@@ -1,4 +1,4 @@
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Config } from '../../config/load.ts'
 import { coresOf } from '../../config/memory-profile.ts'
 import { programEnvironment, transformerEnvironment } from '../../config/programs.ts'
@@ -7,6 +7,7 @@ import { createAccounts } from '../core/budgets/accounts.ts'
 import { createCpuTime } from '../core/budgets/cpu-time.ts'
 import { waitingShares } from '../core/budgets/shares.ts'
 import type { Log } from '../core/log.ts'
+import { OWN_EXTENSION, OWN_FOLDER } from '../core/own-files.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { sizeInHeader } from '../engines/image/forecast.ts'
 import { imageInspector } from '../engines/image/inspector.ts'
@@ -46,7 +47,7 @@ import { limitsOf } from './transform-limits.ts'
 // stays below 400 MB, including what glibc retains of earlier ones. Larger ones run
 // in a child process. So no thread is busy for longer than 10 s: 7 MP as GIF.
 const IN_PROCESS_BYTES = 100_000_000
-const TRANSFORMER = join(import.meta.dirname, '..', `transformer${extname(import.meta.filename)}`)
+const TRANSFORMER = join(OWN_FOLDER, 'src', `transformer${OWN_EXTENSION}`)
 // Threads of libuv's pool, which has four by default, that are left to file operations.
 const THREADS_FOR_FILES = 2
 

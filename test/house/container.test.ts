@@ -62,7 +62,7 @@ describe('the Dockerfile', () => {
 
   it('copies all sources of the build', () => {
     const script = readFileSync('scripts/ready/dist.js', 'utf8')
-    const sources = [...script.matchAll(/^ {4}sources: \[(.+)\],$/gm)].flatMap(([, names = '']) =>
+    const sources = [...script.matchAll(/^ {4}sources: \[(.+?)\],$/gms)].flatMap(([, names = '']) =>
       [...names.matchAll(/'(.+?)'/g)].map(([, name]) => name),
     )
     expect(sources).to.include.members(['src', 'package-lock.json'])

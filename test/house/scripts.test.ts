@@ -18,8 +18,8 @@ import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 
 /**
- * npm that notes each call and "installs" a compiler, which notes each build of the service and "compiles" by copying. The
- * client library and the console have no files here.
+ * npm that notes each call and "installs" a compiler, which notes each build of the service. The client library and the console
+ * have no files here.
  */
 const NPM = `#!/bin/sh
 calls=../calls
@@ -32,7 +32,7 @@ cat > node_modules/.bin/tsc <<'END'
 #!/bin/sh
 [ "$2" = client ] && exec mkdir -p "$4"
 echo tsc >> calls
-mkdir -p "$4/src" "$4/plugins" "$4/config" && cp src/main.ts "$4/src/main.js"
+mkdir -p "$4/src" "$4/plugins" "$4/config"
 ! grep -q broken src/main.ts
 END
 chmod +x node_modules/.bin/tsc
@@ -101,7 +101,11 @@ describe('scripts', () => {
     save('src/main.ts', SERVER)
     // It imports what was built.
     save('scripts/openapi.js', `${FS}; fs.writeFileSync(process.argv[2] + '/openapi.json', '{}')`)
-    save('scripts/bundle.js', '')
+    save('scripts/bundle-uploader.js', '')
+    save(
+      'scripts/bundle-server.js',
+      `${FS}; fs.mkdirSync(process.argv[2] + '/src', { recursive: true }); fs.copyFileSync('src/main.ts', process.argv[2] + '/src/main.js')`,
+    )
     save(
       'scripts/dashboard.js',
       `${FS}; fs.mkdirSync(process.argv[2]); fs.appendFileSync('calls', 'console\\n')`,

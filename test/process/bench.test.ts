@@ -146,6 +146,17 @@ describe('the benchmark', function () {
     expect(left).to.deep.equal([])
   })
 
+  it('measures starts, and leaves no files', async () => {
+    const { code, table, output, left } = await bench('starts', '--quick')
+    expect(code, output).to.equal(0)
+    const rows = table.trimEnd().split('\n').slice(4)
+    expect(rows.map((row) => row.replaceAll(/[\d.]+/g, '#'))).to.deep.equal([
+      '| Sluice | # s | # s |',
+      '| `express.static` | # s | # s |',
+    ])
+    expect(left).to.deep.equal([])
+  })
+
   it('measures how costs grow with the number of files, and leaves no files and no servers', async () => {
     const json = join(folder, 'scale.json')
     const few = sized(['--only', 'files', '--files', '20'], [])
@@ -204,7 +215,7 @@ describe('the benchmark', function () {
     const other = await bench('pictures')
     expect(other.code).to.equal(1)
     expect(other.output).to.include(
-      'expected images, bytes, videos, encoders, scale or nothing, received "pictures"',
+      'expected images, bytes, videos, starts, encoders, scale or nothing, received "pictures"',
     )
   })
 

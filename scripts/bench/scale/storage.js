@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import sharp from 'sharp'
+import { importSource } from '../../ready/sources.js'
 import { startSluice } from '../sluice.js'
 
 const APP_SECRET = 'the-app-secret-of-the-bench-which-nothing-else-uses'
@@ -44,14 +45,14 @@ export async function newStorage({ folder, photo, redis }) {
 }
 
 async function embeddedIndexIn(folder) {
-  const { embeddedIndex } = await import('../../../dist/src/adapters/file-index/embedded/embedded.js')
+  const { embeddedIndex } = await importSource('adapters/file-index/embedded/embedded.ts')
   return embeddedIndex(folder)
 }
 
 async function redisIndexAt(url) {
-  const { connectRedis } = await import('../../../dist/src/adapters/redis/connection.js')
-  const { redisIndex } = await import('../../../dist/src/adapters/file-index/redis/redis.js')
-  const { keyPrefix } = await import('../../../dist/src/assembly/storage/key-prefix.js')
+  const { connectRedis } = await importSource('adapters/redis/connection.ts')
+  const { redisIndex } = await importSource('adapters/file-index/redis/redis.ts')
+  const { keyPrefix } = await importSource('assembly/storage/key-prefix.ts')
   const redis = connectRedis({ url })
   await redis.ready()
   const index = redisIndex(redis, { keyPrefix })
@@ -76,8 +77,8 @@ export const RARE_WORD = 'contract'
  * @returns {Promise<string[]>} the keys of those, at most `samples`, spread over all
  */
 export async function fill(storage, { files, samples }) {
-  const { newOriginal, newFileId } = await import('../../../dist/src/core/files/object-key.js')
-  const { knownFormat } = await import('../../../dist/src/core/media/formats.js')
+  const { newOriginal, newFileId } = await importSource('core/files/object-key.ts')
+  const { knownFormat } = await importSource('core/media/formats.ts')
   const format = knownFormat('jpeg')
   const index = await storage.openIndex()
   try {

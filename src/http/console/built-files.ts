@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { Encoding } from '../../core/media/encodings.ts'
+import { OWN_FOLDER } from '../../core/own-files.ts'
 
 // `npm run build` bundles the console into dist/dashboard. The second folder is that of a service that runs from its sources.
 const FOLDERS = [['dashboard'], ['dist', 'dashboard']]
@@ -26,7 +27,7 @@ export interface BuiltConsole {
  * replaces them, must not break the pages of a running service.
  */
 export function builtConsole(): BuiltConsole | undefined {
-  const folder = FOLDERS.map((names) => join(import.meta.dirname, '..', '..', '..', ...names)).find((path) =>
+  const folder = FOLDERS.map((names) => join(OWN_FOLDER, ...names)).find((path) =>
     existsSync(join(path, 'assets')),
   )
   if (folder === undefined) return undefined

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Router } from 'express'
 import helmet from 'helmet'
+import { OWN_FOLDER } from '../../core/own-files.ts'
 import { sendNotBuilt } from '../console/not-built.ts'
 import { methodNotAllowed, routeNotFound } from '../problem.ts'
 
 // `npm run build` copies the files of the package into dist. From the sources, the package itself serves.
-const BUILT = join(import.meta.dirname, '..', '..', '..', 'api-reference')
-const PACKAGE = join(import.meta.dirname, '..', '..', '..', 'dashboard', 'node_modules', 'swagger-ui-dist')
+const BUILT = join(OWN_FOLDER, 'api-reference')
+const PACKAGE = join(OWN_FOLDER, 'dashboard', 'node_modules', 'swagger-ui-dist')
 const FILES: ReadonlySet<string> = new Set(['swagger-ui-bundle.js', 'swagger-ui.css'])
 const START = 'start.js'
 // Browsers revalidate by ETag: after an upgrade, an old script must not meet a new page.

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
+import { OWN_FOLDER, OWN_PLUGINS } from '../../core/own-files.ts'
 import type { DescribedParameter, DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import { parameterTypes } from '../../core/plugin-api/parameter-types.ts'
 
@@ -65,16 +66,15 @@ function isDescribed(body: unknown): body is DescribedParameters {
 
 /** The parameters that the types of the client library have already. */
 function builtInParameters(): ReadonlySet<string> {
-  const types = join(import.meta.dirname, '..', '..', '..', 'client', 'generated', 'parameters')
+  const types = join(OWN_FOLDER, 'client', 'generated', 'parameters')
   const text = readFileSync(existsSync(`${types}.ts`) ? `${types}.ts` : `${types}.d.ts`, 'utf8')
   return new Set([...text.matchAll(/^ +([\w$]+)\?:/gm)].map(([, name]) => name as string))
 }
 
 /** The names of the plugins in the folder of Sluice: `image-trim` is image/trim. */
 function shippedPlugins(): ReadonlySet<string> {
-  const folder = join(import.meta.dirname, '..', '..', '..', 'plugins')
   const named = (group: string) =>
-    readdirSync(join(folder, group))
+    readdirSync(join(OWN_PLUGINS.path, group))
       .filter((file) => /\.[jt]s$/.test(file))
       .map((file) => `${group}-${file.slice(0, -3)}`)
   return new Set(['image', 'video', 'audio', 'application'].flatMap(named))

@@ -25,7 +25,7 @@ onOneBackend('examples/plain in Chromium', (start) => {
     await cp(join(PROJECT, 'examples', 'plain'), desk, { recursive: true })
     // As the build does it.
     const bundle = [
-      join(PROJECT, 'scripts', 'bundle.js'),
+      join(PROJECT, 'scripts', 'bundle-uploader.js'),
       join(desk, 'node_modules', 'sluice', 'dist', 'client'),
     ]
     const { status, stderr } = spawnSync(process.execPath, bundle, { encoding: 'utf8' })

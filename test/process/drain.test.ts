@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import type { AddressInfo } from 'node:net'
 import { finished } from 'node:stream'
 import { expect } from 'chai'
-import { createShutdown } from '../../../src/process/web/shutdown.ts'
-import { rejection } from '../../support/rejection.ts'
+import { createShutdown } from '../../src/process/web/shutdown.ts'
+import { rejection } from '../support/rejection.ts'
 
 const AN_HOUR_MS = 3_600_000
 

@@ -1,4 +1,4 @@
-// Bundles the uploader of a build into one file, for pages without a bundler: node scripts/bundle.js <folder of the client>
+// Bundles the uploader of a build into one file, for pages without a bundler: node scripts/bundle-uploader.js <folder of the client>
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
