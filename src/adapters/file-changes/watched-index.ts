@@ -24,6 +24,8 @@ export function watchedIndex(
   const watched: Partial<FileIndex> = {
     amend: (clientId, record, amended) =>
       report(index.amend(clientId, record, amended), { clientId, key: record.key }),
+    amendDerivative: (ref, record, amended) =>
+      report(index.amendDerivative(ref, record, amended), ref, record.key),
     trash: (ref, trash) => report(index.trash(ref, trash), ref),
     beginRemoval: (ref, options) => report(index.beginRemoval(ref, options), ref),
     // A stored derivative becomes pending: it is evicted, or its bytes are missing.

@@ -49,6 +49,8 @@ export interface DerivativeRecord {
   crc32?: number
   /** The bytes of all parts of a bundle; absent for a derivative that is one file. */
   partsBytes?: number
+  /** Another derivative with the same picture in fewer bytes, which is delivered instead. `since`: milliseconds since 1970. */
+  smaller?: { key: ObjectKey; since: number }
 }
 
 /**
@@ -173,8 +175,7 @@ export interface OriginalIndex extends FileLookup {
 export interface DerivativeIndex extends FileLookup, DerivativeUses {
   /**
    * Adds the derivative as `pending`, unless it is new and its original already has `atMost` of them, pending ones included;
-   * without `atMost` there is no limit. A known derivative becomes `pending` again and is not counted twice. Those of `uncounted`
-   * do not count.
+   * without `atMost` there is no limit. A known one becomes `pending` again, not counted twice. Those of `uncounted` never count.
    */
   beginDerivative(
     ref: FileRef,
@@ -193,8 +194,8 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
    * @returns the entry after this step; undefined, and changes nothing, when the original is not `stored`
    */
   adoptDerivative(ref: FileRef, record: DerivativeRecord): Promise<DerivativeEntry | undefined>
-  /** Adds the checksum of a derivative. @returns false, and changes nothing, when `record` is not its current one */
-  noteChecksum(ref: FileRef, record: DerivativeRecord, crc32: number): Promise<boolean>
+  /** Replaces the record of a `stored` derivative. @returns false, and changes nothing, when `record` is not its current one */
+  amendDerivative(ref: FileRef, record: DerivativeRecord, amended: DerivativeRecord): Promise<boolean>
   /**
    * Removes a derivative that is `pending` until `deadline` at the latest: one with a later deadline was begun again by
    * another process. The last one of a `gone` original also removes the tombstone.

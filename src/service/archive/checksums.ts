@@ -71,7 +71,8 @@ export function createChecksums({
     // Fails when the file was deleted or replaced since it was found. Without a range, it would not.
     const first = await source.asset.open({ range: { start: 0, end: 0 } })
     first.destroy()
-    await index.noteChecksum(ref, derivative.record, crc32)
+    const { record } = derivative
+    await index.amendDerivative(ref, record, { ...record, crc32 })
   }
 
   return {

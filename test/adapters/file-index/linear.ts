@@ -98,9 +98,9 @@ export function randomSteps(
         in: (model) => model.adoptDerivative(ref, derived),
       },
       {
-        name: `noteChecksum ${key}`,
-        on: (index) => index.noteChecksum(ref, derived, 9),
-        in: (model) => model.noteChecksum(ref, derived, 9),
+        name: `amendDerivative ${key}`,
+        on: (index) => index.amendDerivative(ref, derived, { ...derived, crc32: 9 }),
+        in: (model) => model.amendDerivative(ref, derived, { ...derived, crc32: 9 }),
       },
       {
         name: `dropDerivative ${key} ${until}`,

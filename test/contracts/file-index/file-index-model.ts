@@ -174,12 +174,12 @@ export function createIndexModel() {
       row.derivatives.set(record.key, entry)
       return entry
     },
-    noteChecksum(ref: FileRef, record: DerivativeRecord, crc32: number): boolean {
+    amendDerivative(ref: FileRef, record: DerivativeRecord, amended: DerivativeRecord): boolean {
       const row = rowOf(ref)
       const entry = row.derivatives.get(record.key)
       if (row.original?.state !== 'stored' || !isDeepStrictEqual(entry, { state: 'stored', record }))
         return false
-      row.derivatives.set(record.key, { state: 'stored', record: { ...record, crc32 } })
+      row.derivatives.set(record.key, { state: 'stored', record: amended })
       return true
     },
     dropDerivative(ref: FileRef, key: ObjectKey, deadline: number): void {
@@ -338,12 +338,14 @@ export async function compareWithModel({
         await index.finishDerivative(ref, derived, use),
         model.finishDerivative(ref, derived, use),
       ],
-      noteUseAndChecksum: async () => {
+      noteUseAndAmend: async () => {
         const { derivative: noted } = await index.find(ref, key)
         const before = noted?.state === 'stored' && number % 2 === 0 ? noted.record : derived
+        const smaller = number % 3 === 0 ? { smaller: { key, since: number } } : {}
+        const after = { ...before, crc32: number, ...smaller }
         return [
-          [await index.noteUse(ref, key, use), await index.noteChecksum(ref, before, number)],
-          [model.noteUse(ref, key, use), model.noteChecksum(ref, before, number)],
+          [await index.noteUse(ref, key, use), await index.amendDerivative(ref, before, after)],
+          [model.noteUse(ref, key, use), model.amendDerivative(ref, before, after)],
         ]
       },
       beginEviction: async () => [

@@ -494,10 +494,11 @@ export function fileIndexContract(
         expect((await elsewhere.find(ref, d(ref))).derivative).to.deep.equal(pending)
       })
 
-      it('get a checksum while their record is the expected one, and their original is stored', async () => {
-        const note = (record: DerivativeRecord) => elsewhere.noteChecksum(ref, record, 0xffffffff)
+      it('are amended while their record is the expected one, and their original is stored', async () => {
+        const more = { crc32: 0xffffffff, smaller: { key: derivativeKey(ref.key, 'w=2'), since: NOW } }
+        const note = (record: DerivativeRecord) => elsewhere.amendDerivative(ref, record, { ...record, ...more })
         const found = { ...derived(d(ref)), partsBytes: 5 }
-        const noted = { state: 'stored', record: { ...found, crc32: 0xffffffff } }
+        const noted = { state: 'stored', record: { ...found, ...more } }
         await adopted(index, ref)
         expect(await note(found), 'not stored').to.equal(false)
         await index.adoptDerivative(ref, found)

@@ -19,7 +19,7 @@ type DerivativeSteps = Pick<
   | 'beginDerivative'
   | 'finishDerivative'
   | 'adoptDerivative'
-  | 'noteChecksum'
+  | 'amendDerivative'
   | 'dropDerivative'
   | 'derivedBytes'
   | 'leastUsed'
@@ -63,13 +63,12 @@ export function derivativeSteps(
         return { state: 'stored', record }
       }),
 
-    noteChecksum: (ref, record, crc32) =>
+    amendDerivative: (ref, record, amended) =>
       alone(ref, async () => {
         const [original, known] = await table.find(ref, record.key)
         if (original?.state !== 'stored' || known?.state !== 'stored') return false
         if (!isDeepStrictEqual(known.record, record)) return false
-        const entry = { state: 'stored', record: { ...record, crc32 } } as const
-        await table.write([table.setDerivative(ref, record.key, entry)], REMADE)
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record: amended })], REMADE)
         return true
       }),
 

@@ -124,8 +124,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       ])
       return entry === null ? undefined : derivativeEntry(record.key, entry as string)
     },
-    async noteChecksum(ref, record, crc32) {
-      const args = [nameOf(ref), record.key, derivativeJson(record), derivativeJson({ ...record, crc32 })]
+    async amendDerivative(ref, record, amended) {
+      const args = [nameOf(ref), record.key, derivativeJson(record), derivativeJson(amended)]
       return (await scripts.amendDerivative(redis, keys(ref), args)) === 1
     },
     async dropDerivative(ref, derivative, deadline) {
