@@ -6,29 +6,35 @@ import {
   writesAnimation,
 } from '../../src/core/media/formats.ts'
 import { PHOTO_FORMATS } from '../../src/core/media/photos.ts'
-import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
-import { checkEncoders, encoded, type OutputFormat, usualFormat } from './encoders.mts'
+import { hasEffort, withMostEffort } from './effort.mts'
+import { checkEncoders, encoded, usualFormat } from './encoders.mts'
 import { SEARCH_MAX_PIXELS, withinBytes } from './max-bytes.mts'
 import {
   bestAccepted,
-  type FormatName,
   isAuto,
   outputsOf,
   smallOutputs,
   transparentFormat,
   uploadedSvg,
 } from './output-format.mts'
-import { DEFAULT_QUALITIES, hasQuality, sameLook, WITH_QUALITY } from './quality.mts'
+import {
+  asLook,
+  defaultQualities,
+  hasQuality,
+  isQuality,
+  qualityFor,
+  qualityOf,
+  sameLook,
+  WITH_QUALITY,
+} from './quality.mts'
 import { smallest } from './smallest.mts'
 import { asSequence, smallestAnimation } from './smallest-animation.mts'
 
 // Steps after which the gain map of the source still fits, in another size.
 const SCALING = ['image-orient', 'image-resize']
 
-// PNG and GIF have no quality.
-const LOSSLESS_QUALITY = 100
 // Above this quality of WebP, an output shows the compression of the smaller copy from which it would be rendered.
 const COPIES_MAX_QUALITY = 90
 const WITH_PALETTE = ['png', 'gif']
@@ -63,7 +69,7 @@ export default definePlugin({
       min: 1,
       max: 100,
       aliases: ['quality'],
-      help: `Quality of ${WITH_QUALITY.join(', ')}. With f=auto: that of WebP, or the quality with the same look. Default: ${defaults()}.`,
+      help: `Quality of ${WITH_QUALITY.join(', ')}. With f=auto: that of WebP, or the quality with the same look. Default: ${defaultQualities()}.`,
     },
     lossless: {
       type: 'flag',
@@ -75,6 +81,11 @@ export default definePlugin({
       max: 256,
       aliases: ['colours'],
       help: 'Most colours of a PNG or GIF, in a palette. Of a PNG: 2, 4, 16 or 256, whichever is the next larger. No effect on other formats.',
+    },
+    effort: {
+      type: 'enum',
+      values: ['max'],
+      help: 'max: the smallest file of the same look, which takes up to ten times as long. JPEG, PNG, WebP and AVIF; no effect on animations.',
     },
     maxbytes: {
       type: 'integer',
@@ -116,7 +127,7 @@ export default definePlugin({
     const expected = `an object of ${WITH_QUALITY.join(', ')} (each an integer from 1 to 100)`
     throw new Error(`expected ${expected} for its option quality but received ${JSON.stringify(quality)}`)
   },
-  resolve({ f: requested, q, lossless, colors, maxbytes, a, page, icc, hdr }, request) {
+  resolve({ f: requested, q, lossless, colors, effort, maxbytes, a, page, icc, hdr }, request) {
     const { format } = request
     if (requested === 'svg') return uploadedSvg(request)
     const isStill = a === '0' || page !== undefined
@@ -146,6 +157,7 @@ export default definePlugin({
       q: withQuality ? quality : undefined,
       lossless: lossless && (hasQuality(output) || output === 'png') ? lossless : undefined,
       colors: WITH_PALETTE.includes(output) ? colors : undefined,
+      effort: hasEffort(output) && !(moving && writesAnimation(output)) ? effort : undefined,
       maxbytes: withQuality ? maxbytes : undefined,
       // The first page of an animation equals its first frame.
       a: mayBeAnimated(format.name) && writesAnimation(output) && (page ?? 1) === 1 && isStill ? '0' : '1',
@@ -180,8 +192,10 @@ export default definePlugin({
     const isPlain = q !== undefined || lossless || colors !== undefined
     return isPlain || isPhoto || pages > 1 ? undefined : 'outcome'
   },
-  async transform(image, { f, q, lossless, colors, maxbytes }, context) {
-    const { source, options, pass } = context
+  async transform(image, { f, q, lossless, colors, effort, maxbytes }, given) {
+    const options = effort === 'max' ? withMostEffort(given.options) : given.options
+    const context = { ...given, options }
+    const { source, pass } = context
     const outputs = outputsOf(f, source.format)
     const { width, height, pages } = source
     const mostAvif = maxbytes === undefined ? AUTO_AVIF_MAX_PIXELS : SEARCH_MAX_PIXELS.avif
@@ -214,30 +228,3 @@ export default definePlugin({
     return withinBytes(image, { output, from, lossless, maxBytes: maxbytes }, context)
   },
 })
-
-function defaults(): string {
-  return WITH_QUALITY.map((format) => `${DEFAULT_QUALITIES[format]} for ${format}`).join(', ')
-}
-
-/** The quality of an output with the look of this quality of WebP. */
-function asLook(q: number, output: OutputFormat): number {
-  return hasQuality(output) ? sameLook(q, 'webp', output) : q
-}
-
-/** The quality of an output with the resolved parameters. */
-function qualityFor(
-  output: OutputFormat,
-  { f, q, options }: { f: FormatName | undefined; q: number | undefined; options: PlanRequest['options'] },
-): number {
-  if (q === undefined) return qualityOf(output, options)
-  return isAuto(f) ? asLook(q, output) : q
-}
-
-function isQuality([format, value]: [string, unknown]): boolean {
-  return hasQuality(format) && Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 100
-}
-
-function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): number {
-  const own = (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output]
-  return own ?? (hasQuality(output) ? DEFAULT_QUALITIES[output] : LOSSLESS_QUALITY)
-}

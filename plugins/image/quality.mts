@@ -1,4 +1,9 @@
+import type { PlanRequest } from '../../src/core/plugin-api/plan-request.ts'
 import type { OutputFormat } from './encoders.mts'
+import { type FormatName, isAuto } from './output-format.mts'
+
+// PNG and GIF have no quality.
+const LOSSLESS_QUALITY = 100
 
 /** The default quality of each format: about the same look, by docs/explanation/bytes.md. */
 export const DEFAULT_QUALITIES = { jpeg: 78, webp: 75, avif: 55, tiff: 78 } as const satisfies Partial<
@@ -50,4 +55,34 @@ export function sameLook(quality: number, from: WithQuality, to: WithQuality): n
 /** A TIFF with a quality has JPEG compression. */
 function encoderOf(format: WithQuality): 'webp' | 'jpeg' | 'avif' {
   return format === 'tiff' ? 'jpeg' : format
+}
+
+/** The default qualities in words, for the help. */
+export function defaultQualities(): string {
+  return WITH_QUALITY.map((format) => `${DEFAULT_QUALITIES[format]} for ${format}`).join(', ')
+}
+
+/** The quality of an output with the look of this quality of WebP. */
+export function asLook(q: number, output: OutputFormat): number {
+  return hasQuality(output) ? sameLook(q, 'webp', output) : q
+}
+
+/** The quality of an output with the resolved parameters. */
+export function qualityFor(
+  output: OutputFormat,
+  { f, q, options }: { f: FormatName | undefined; q: number | undefined; options: PlanRequest['options'] },
+): number {
+  if (q === undefined) return qualityOf(output, options)
+  return isAuto(f) ? asLook(q, output) : q
+}
+
+/** Whether this is an entry of the option `quality`. */
+export function isQuality([format, value]: [string, unknown]): boolean {
+  return hasQuality(format) && Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 100
+}
+
+/** The quality of an output without a requested one; 100 for formats that have none. */
+export function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): number {
+  const own = (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output]
+  return own ?? (hasQuality(output) ? DEFAULT_QUALITIES[output] : LOSSLESS_QUALITY)
 }

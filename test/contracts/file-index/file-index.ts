@@ -496,7 +496,8 @@ export function fileIndexContract(
 
       it('are amended while their record is the expected one, and their original is stored', async () => {
         const more = { crc32: 0xffffffff, smaller: { key: derivativeKey(ref.key, 'w=2'), since: NOW } }
-        const note = (record: DerivativeRecord) => elsewhere.amendDerivative(ref, record, { ...record, ...more })
+        const note = (record: DerivativeRecord) =>
+          elsewhere.amendDerivative(ref, record, { ...record, ...more })
         const found = { ...derived(d(ref)), partsBytes: 5 }
         const noted = { state: 'stored', record: { ...found, ...more } }
         await adopted(index, ref)

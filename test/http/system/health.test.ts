@@ -43,7 +43,7 @@ onOneBackend('health checks', (start, backend) => {
       .get('/readyz')
       .expect(200)
       .expect('Cache-Control', 'no-store')
-    expect(body).to.deep.equal({
+    expect(settled(body)).to.deep.equal({
       status: 'ok',
       version: version(),
       checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', ...diskCheck(backend), ...check },
@@ -57,7 +57,7 @@ onOneBackend('health checks', (start, backend) => {
     const { body, headers } = await supertest(service.url).get('/readyz').expect(503)
     await supertest(service.url).get('/healthz').expect(200)
     gone = undefined
-    expect(body).to.deep.equal({
+    expect(settled(body)).to.deep.equal({
       status: 'unavailable',
       version: version(),
       checks: { bucket: 'unavailable', index: 'ok', ffmpeg: 'ok', ...diskCheck(backend), ...check },
@@ -73,7 +73,7 @@ onOneBackend('health checks', (start, backend) => {
     gone = 'index'
     const { body } = await supertest(service.url).get('/readyz').expect(200)
     gone = undefined
-    expect(body).to.deep.equal({
+    expect(settled(body)).to.deep.equal({
       status: 'degraded',
       version: version(),
       checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok', ...diskCheck(backend), ...check },
@@ -108,3 +108,8 @@ onOneBackend('health checks', (start, backend) => {
     await supertest(service.url).post('/').expect(405).expect('Allow', 'GET, HEAD, OPTIONS')
   })
 })
+
+/** Without the comparison of index and bucket, which runs or has ended, as fast as the machine is. */
+function settled({ comparison: _, ...body }: Record<string, unknown>) {
+  return body
+}

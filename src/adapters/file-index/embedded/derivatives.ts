@@ -68,7 +68,10 @@ export function derivativeSteps(
         const [original, known] = await table.find(ref, record.key)
         if (original?.state !== 'stored' || known?.state !== 'stored') return false
         if (!isDeepStrictEqual(known.record, record)) return false
-        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record: amended })], REMADE)
+        await table.write(
+          [table.setDerivative(ref, record.key, { state: 'stored', record: amended })],
+          REMADE,
+        )
         return true
       }),
 
