@@ -75,6 +75,12 @@ export const TRANSFORMATION_VARIABLES = {
     default: 1_000_000_000,
     help: 'Memory limit of a process that transforms images, which is killed beyond it. Also the limit of all large transformations at the same time. The default in a container is at most 60 % of its memory.',
   }),
+  RECOMPRESS_AFTER: integer({
+    min: 0,
+    unit: 'deliveries',
+    default: 0,
+    help: 'After so many deliveries of an image by one process, idle time is used to compress it again, with effort=max. The smaller image is delivered instead of it from then on. 0: disabled.',
+  }),
   MEDIA_MAX_MEMORY_BYTES: integer({
     min: 200_000_000,
     unit: 'bytes',

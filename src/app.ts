@@ -144,8 +144,10 @@ async function openApp(
   await ffmpeg.start(log)
 
   const transformations = openTransformations(services, { config, baseUrl, log, loaded, metrics })
-  const { admit, derivations, jobs, plan, media, deliveries, findLateTruncation, pool } = transformations
+  const { admit, derivations, jobs, plan, media, recompression, deliveries, findLateTruncation, pool } =
+    transformations
   if (!isLeftToWorkers(config)) media.work()
+  if (!isLeftToWorkers(config)) recompression?.work()
   const informations = createFileInfos({
     originals,
     derivations,
@@ -236,6 +238,7 @@ async function openApp(
       backends.jobs.pause()
       eager.stop()
       media.stop()
+      recompression?.stop()
       await derivations.idle()
       await remotes.remotePictures.idle()
       await pool.close()

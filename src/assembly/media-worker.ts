@@ -41,12 +41,13 @@ export async function openMediaWorker(
   })
   await loaded.ffmpeg.start(log)
   await loaded.office.start(log)
-  const { derivations, media, pool } = openTransformations(services, {
+  const { derivations, media, recompression, pool } = openTransformations(services, {
     ...options,
     loaded,
     metrics: prometheus ?? noMetrics,
   })
   media.work()
+  recompression?.work()
   const clientUpdates = services.followClients()
   return {
     readMetrics: prometheus?.text,
@@ -54,6 +55,7 @@ export async function openMediaWorker(
       await clientUpdates?.stop()
       services.backends.jobs.pause()
       media.stop()
+      recompression?.stop()
       await derivations.idle()
       await pool.close()
       await services.close({ graceMs: GRACE_MS })

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/load.ts'
-import { coresOf } from '../../config/memory-profile.ts'
 import { programEnvironment, transformerEnvironment } from '../../config/programs.ts'
 import { measuredJobs, watchJobs } from '../adapters/jobs/measured.ts'
 import { createAccounts } from '../core/budgets/accounts.ts'
@@ -25,6 +24,7 @@ import { createChildRunner } from '../pipeline/run/remote-runner.ts'
 import { createRunner } from '../pipeline/run/run.ts'
 import { createSmallerCopies } from '../pipeline/run/smaller-copies.ts'
 import { createPool } from '../process/child-pool/pool.ts'
+import { idleCpu } from '../process/idle-cpu.ts'
 import { createDeliveries } from '../service/delivery/deliver.ts'
 import { createFilePlans } from '../service/delivery/find-planned.ts'
 import { MEDIA_KINDS } from '../service/delivery/media-job.ts'
@@ -37,22 +37,24 @@ import { createNotedUses } from '../service/derivatives/noted-uses.ts'
 import { createSourceNotes } from '../service/derivatives/source-facts.ts'
 import { withEncodedCopies } from '../service/encodings/encoded-copies.ts'
 import { createAnnotate } from '../service/files/annotate.ts'
+import { createRecompression, RECOMPRESS_KIND } from '../service/recompression/recompression.ts'
 import { createCheckDecodable } from '../service/upload/rules/decodable.ts'
 import type { TransformerSetup } from '../transformer.ts'
 import type { Loaded } from './plugins.ts'
 import type { Services } from './services.ts'
-import { limitsOf } from './transform-limits.ts'
+import { limitsOf, threadsForTransforms, transformsAtOnce } from './transform-limits.ts'
 
 // The memory of all concurrent transformations in this process. With it, the process
 // stays below 400 MB, including what glibc retains of earlier ones. Larger ones run
 // in a child process. So no thread is busy for longer than 10 s: 7 MP as GIF.
 const IN_PROCESS_BYTES = 100_000_000
 const TRANSFORMER = join(OWN_FOLDER, 'src', `transformer${OWN_EXTENSION}`)
-// Threads of libuv's pool, which has four by default, that are left to file operations.
-const THREADS_FOR_FILES = 2
 
 // Reading a header may load the whole file, of 40 MB. One untrusted IP address may have two such reads at a time.
 const LOOKS_AT_ONCE = 3
+
+// Images are compressed again while more of the CPU than this is idle: one core of two.
+const IDLE_SHARE = 0.5
 
 // WebP is the fallback for an image that is too large for AVIF.
 const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as const
@@ -135,7 +137,7 @@ export function openTransformations(
   const plan = cachedPlans(planner)
   services.decodable.check = createCheckDecodable({ run, plan, limits, log })
   const jobs = measuredJobs(backends.jobs, { metrics, log })
-  watchJobs(jobs, [...MEDIA_KINDS, 'derive', ...services.delivery.kinds], metrics)
+  watchJobs(jobs, [...MEDIA_KINDS, 'derive', RECOMPRESS_KIND, ...services.delivery.kinds], metrics)
   const media = createMediaJobs({
     originals,
     derivations,
@@ -177,10 +179,30 @@ export function openTransformations(
     uses,
     onLimit: chain.onLimit,
   })
-  const deliveries =
+  const encodedDeliveries =
     config.NO_COMPRESSION === '1'
       ? plainDeliveries
       : withEncodedCopies(plainDeliveries, { originals, derivations, uses, log })
+  const recompression =
+    config.RECOMPRESS_AFTER === 0
+      ? undefined
+      : createRecompression({
+          deliveries: encodedDeliveries,
+          after: config.RECOMPRESS_AFTER,
+          originals,
+          index,
+          derivations,
+          uses,
+          jobs,
+          presentClient,
+          isIdle: async (signal) => {
+            const { running, waiting } = admit.load()
+            return running + waiting === 0 && (await idleCpu(signal)) > IDLE_SHARE
+          },
+          metrics,
+          log,
+        })
+  const deliveries = recompression?.deliveries ?? encodedDeliveries
   return {
     admit,
     assets,
@@ -189,6 +211,7 @@ export function openTransformations(
     limits,
     plan,
     media,
+    recompression,
     deliveries,
     findLateTruncation,
     sourceNotes,
@@ -211,24 +234,4 @@ export interface TransformationsOptions {
 /** Whether media jobs run only in worker processes: `npm run worker`. */
 export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_RUN_IN }: Config): boolean {
   return REDIS_URL !== undefined && MEDIA_JOBS_RUN_IN === 'worker'
-}
-
-/**
- * The maximum of concurrent transformations: the number of cores per web process, plus three where threads are left for
- * them: one is reserved for trusted callers, one for a new caller, and one keeps a core busy between the end of one
- * transformation and the begin of the next, for 7 % of the time. In a child process, the additional ones would cost more
- * than they gain.
- */
-function transformsAtOnce(config: Config): number {
-  if (config.MEMORY_PROFILE === 'small') return 1
-  const cores = Math.max(1, Math.floor(coresOf(config) / config.WEB_CONCURRENCY))
-  return Math.min(cores + 3, Math.max(cores, threadsForTransforms(config)))
-}
-
-/**
- * Threads for transformations in this process. Some of libuv's threads
- * are left to files, which would else wait for transformations.
- */
-function threadsForTransforms({ UV_THREADPOOL_SIZE }: Config): number {
-  return Math.max(1, UV_THREADPOOL_SIZE - THREADS_FOR_FILES)
 }

@@ -6,6 +6,7 @@ const nothing = () => undefined
 export const noMetrics: Metrics = {
   requestEnded: nothing,
   derivativeLookedUp: nothing,
+  savedByRecompression: nothing,
   answeredHot: nothing,
   transformed: nothing,
   watchTransforms: nothing,

@@ -49,6 +49,11 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
     labelNames: ['found'],
     registers,
   })
+  const savedBytes = new Counter({
+    name: 'sluice_recompression_saved_bytes_total',
+    help: 'Bytes that smaller images have saved, which are delivered instead of others',
+    registers,
+  })
   const hotResponses = new Counter({
     name: 'sluice_hot_responses_total',
     help: 'Responses from the hot cache in memory',
@@ -83,6 +88,7 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
       requestBytes.inc({ route, direction: 'received' }, receivedBytes)
     },
     derivativeLookedUp: (found) => derivatives.inc({ found }),
+    savedByRecompression: (bytes) => savedBytes.inc(bytes),
     answeredHot: () => hotResponses.inc(),
     transformed: ({ outcome, seconds }) => transformSeconds.observe({ outcome }, seconds),
     watchTransforms(load) {

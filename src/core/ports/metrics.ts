@@ -13,6 +13,8 @@ export interface Metrics {
   }): void
   /** A derivative was requested: `hit` when it was stored, `miss` when it had to be rendered. */
   derivativeLookedUp(found: 'hit' | 'miss'): void
+  /** A smaller image was delivered instead of another one. */
+  savedByRecompression(bytes: number): void
   /** A response was sent from the hot cache. */
   answeredHot(): void
   /** A transformation has run. `refused`: it has failed because of the source or the request. */

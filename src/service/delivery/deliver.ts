@@ -163,7 +163,9 @@ export function createDeliveries({
     if (!known) metrics.derivativeLookedUp('miss')
     if (!known) return undefined
     const { asset } = known
-    const source = { clientId: client.id, original: found.name.key, derivative: key, isHeld, asset }
+    const entry = found.indexed?.derivative
+    const smaller = entry?.state === 'stored' ? entry.record.smaller : undefined
+    const source = { clientId: client.id, original: found.name.key, derivative: key, isHeld, smaller, asset }
     noteDelivered(source)
     return { ...known, stored: source }
   }

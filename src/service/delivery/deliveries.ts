@@ -6,6 +6,7 @@ import type { Encoding } from '../../core/media/encodings.ts'
 import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Preference, Preferences } from '../../core/media/preferences.ts'
+import type { DerivativeRecord } from '../../core/ports/file-index.ts'
 import type { JobStatus } from '../../core/ports/jobs.ts'
 import type { Plan } from '../../pipeline/plan/plan.ts'
 import type { FoundOriginal } from '../originals/originals.ts'
@@ -43,6 +44,10 @@ export interface StoredSource {
   derivative?: ObjectKey
   /** As in `Use`: whether the derivative is evicted after the others. */
   isHeld: boolean
+  /** As in its record: a smaller file with the same picture. */
+  smaller?: DerivativeRecord['smaller'] | undefined
+  /** Set when it is delivered instead of another derivative, which is larger by `savedBytes`. */
+  instead?: { key: ObjectKey; savedBytes: number }
   /** Set when the path names the derivative. Its use is noted, but not counted as a hit. */
   isNamed?: true
   /** Its bytes in the bucket. If they are missing, `open` fails with 404, and the file has to be found again. */
