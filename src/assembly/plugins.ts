@@ -14,6 +14,7 @@ import { loadPlugins } from '../pipeline/load/load.ts'
 import type { PluginFolder } from '../pipeline/load/plugin-files.ts'
 import { pluginPackage } from '../pipeline/load/plugin-package.ts'
 import { checkPresets } from '../pipeline/plan/presets.ts'
+import { idleCpu as idleCpuOfMachine } from '../process/idle-cpu.ts'
 
 /**
  * Loads everything that must be valid before any data is touched: the chain, all plugins, and the presets.
@@ -21,7 +22,13 @@ import { checkPresets } from '../pipeline/plan/presets.ts'
  * @throws PluginError for a broken plugin; PresetError for broken presets; Error for a file of `config/` that cannot be
  *   read
  */
-export async function loadEverything({ config, root, engines: given, programs }: LoadOptions) {
+export async function loadEverything({
+  config,
+  root,
+  engines: given,
+  programs,
+  idleCpu = idleCpuOfMachine,
+}: LoadOptions) {
   const env = programEnvironment()
   const media = {
     folder: join(config.DATA_DIR, 'media'),
@@ -40,7 +47,7 @@ export async function loadEverything({ config, root, engines: given, programs }:
   const spool = createSpool(createScratch(media.folder))
   const fonts = watchFonts()
   const ownEngines = given === undefined
-  return { chain, engines, ffmpeg, office, fonts, ownEngines, folders, plugins, presets, spool }
+  return { idleCpu, chain, engines, ffmpeg, office, fonts, ownEngines, folders, plugins, presets, spool }
 }
 
 /** The result of {@link loadEverything}. */
@@ -54,6 +61,8 @@ export interface LoadOptions {
   engines?: readonly Engine[]
   /** The installed ffmpeg programs, when they are known. By default, they are searched in `PATH`. */
   programs?: Programs
+  /** The share of the CPU that is idle, from 0 to 1; default: as the machine measures it. */
+  idleCpu?: (signal: AbortSignal) => Promise<number>
 }
 
 /** The plugins of Sluice, and drop-in plugins, which are plain JavaScript. */

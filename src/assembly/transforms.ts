@@ -24,7 +24,6 @@ import { createChildRunner } from '../pipeline/run/remote-runner.ts'
 import { createRunner } from '../pipeline/run/run.ts'
 import { createSmallerCopies } from '../pipeline/run/smaller-copies.ts'
 import { createPool } from '../process/child-pool/pool.ts'
-import { idleCpu } from '../process/idle-cpu.ts'
 import { createDeliveries } from '../service/delivery/deliver.ts'
 import { createFilePlans } from '../service/delivery/find-planned.ts'
 import { MEDIA_KINDS } from '../service/delivery/media-job.ts'
@@ -197,7 +196,7 @@ export function openTransformations(
           presentClient,
           isIdle: async (signal) => {
             const { running, waiting } = admit.load()
-            return running + waiting === 0 && (await idleCpu(signal)) > IDLE_SHARE
+            return running + waiting === 0 && (await loaded.idleCpu(signal)) > IDLE_SHARE
           },
           metrics,
           log,

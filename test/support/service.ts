@@ -37,7 +37,9 @@ export interface Service {
 }
 
 export interface ServiceOptions
-  extends Partial<Pick<AppOptions, 'engines' | 'wrapStorage' | 'root' | 'clientCacheTtlMs' | 'programs'>> {
+  extends Partial<
+    Pick<AppOptions, 'engines' | 'wrapStorage' | 'root' | 'clientCacheTtlMs' | 'programs' | 'idleCpu'>
+  > {
   /** Environment variables over the defaults. */
   env?: Readonly<Record<string, string>>
   /** A folder that an earlier service has left. */

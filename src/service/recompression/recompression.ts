@@ -57,6 +57,7 @@ const PLAN: WorkOptions = {
 }
 // Less than the limit of an attempt: the time to render is left.
 const IDLE_WITHIN_MS = 5 * 60_000
+const IDLE_PAUSE_MS = 1000
 
 /**
  * Counts deliveries, and queues a job for a derivative that this process has delivered `after` times. The job renders the same plan
@@ -76,7 +77,6 @@ export function createRecompression({
   isIdle,
   metrics,
   log,
-  idlePauseMs = 5000,
   now = Date.now,
 }: {
   deliveries: Deliveries
@@ -92,8 +92,6 @@ export function createRecompression({
   isIdle: (signal: AbortSignal) => Promise<boolean>
   metrics: Pick<Metrics, 'savedByRecompression'>
   log: Log
-  /** The wait between two looks whether it is idle. */
-  idlePauseMs?: number
   now?: () => number
 }): Recompression {
   const stopping = new AbortController()
@@ -123,8 +121,8 @@ export function createRecompression({
 
   async function idleTime(signal: AbortSignal): Promise<void> {
     for (const until = performance.now() + IDLE_WITHIN_MS; !(await isIdle(signal)); ) {
-      if (performance.now() > until) throw new NotYet(idlePauseMs)
-      await pause(idlePauseMs, undefined, { signal })
+      if (performance.now() > until) throw new NotYet(IDLE_PAUSE_MS)
+      await pause(IDLE_PAUSE_MS, undefined, { signal })
     }
   }
 

@@ -1,0 +1,46 @@
+import { expect } from 'chai'
+import { createOftenDelivered } from '../../../src/service/recompression/often-delivered.ts'
+
+const wish = { client: { id: 'first' } as never, query: [['w', '1']] as const, preferences: {} }
+const source = (derivative: string) => ({ clientId: 'first', derivative }) as never
+
+describe('derivatives that are delivered often', () => {
+  let found: string[]
+  const counting = (after: number) =>
+    createOftenDelivered({ after, found: ({ derivative }) => void found.push(String(derivative)) })
+  beforeEach(() => {
+    found = []
+  })
+
+  it('are found after as many deliveries as asked, each for itself, and again after as many', () => {
+    const often = counting(3)
+    for (const name of ['a', 'b', 'a']) often.count(source(name), wish)
+    expect(found).to.deep.equal([])
+    often.count(source('a'), wish)
+    expect(found).to.deep.equal(['a'])
+    for (const _ of [1, 2, 3]) often.count(source('a'), wish)
+    expect(found).to.deep.equal(['a', 'a'])
+  })
+
+  it('are found at once with 1', () => {
+    counting(1).count(source('a'), wish)
+    expect(found).to.deep.equal(['a'])
+  })
+
+  it('are counted by repeated responses, which state no wish, after a first one', () => {
+    const often = counting(2)
+    for (const _ of [1, 2, 3]) often.count(source('a'))
+    expect(found).to.deep.equal([])
+    often.count(source('a'), wish)
+    often.count(source('a'))
+    expect(found).to.deep.equal(['a'])
+  })
+
+  it('are forgotten when too many others are delivered: the counts have a bound in bytes', () => {
+    const often = counting(2)
+    often.count(source('a'), wish)
+    for (let i = 0; i < 20_000; i += 1) often.count(source(`other ${i}`), wish)
+    often.count(source('a'), wish)
+    expect(found).to.deep.equal([])
+  })
+})
