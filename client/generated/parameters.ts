@@ -415,6 +415,10 @@ export interface BuiltInParameters {
    */
   colours?: number | undefined
   /**
+   * image: max: the smallest file of the same look, which takes up to ten times as long. JPEG, PNG, WebP and AVIF of up to 2 megapixels; no effect on animations. Takes one of max.
+   */
+  effort?: 'max' | undefined
+  /**
    * image: Maximum size of the output: the quality is lowered to reach it, to 1 at worst. No effect on PNG, GIF and lossless output. Takes an integer from 1 to 100000000 bytes.
    */
   maxbytes?: number | undefined

@@ -13,6 +13,9 @@ const STRONGEST = {
 // With these settings, a quality looks better than with the usual ones (AVIF), or worse (all of mozjpeg).
 const SAME_LOOK = { avif: -3, jpeg: 3 } as const
 
+/** A larger output would take a core more than 6 s as AVIF. */
+export const MOST_EFFORT_MAX_PIXELS = 2_000_000
+
 /** Whether the encoder of this format can take more time for fewer bytes. */
 export function hasEffort(output: OutputFormat): boolean {
   return output in STRONGEST

@@ -141,9 +141,12 @@ export function encoded(
       })
     }
     case 'png':
-      if (colours !== undefined)
-        return image.png({ palette: true, colours, quality: paletteQuality, dither: dither ? 1 : 0 })
-      return image.png({ compressionLevel: tuned('png', options).effort, adaptiveFiltering: filters })
+      return image.png({
+        compressionLevel: tuned('png', options).effort,
+        ...(colours === undefined
+          ? { adaptiveFiltering: filters }
+          : { palette: true, colours, quality: paletteQuality, dither: dither ? 1 : 0 }),
+      })
     case 'webp':
       if (lossless) return image.webp({ lossless })
       return image.webp({ quality, smartSubsample: isDrawing, effort: webpEffort(isDrawing, options) })

@@ -8,7 +8,7 @@ import {
 import { PHOTO_FORMATS } from '../../src/core/media/photos.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
-import { hasEffort, withMostEffort } from './effort.mts'
+import { hasEffort, MOST_EFFORT_MAX_PIXELS, withMostEffort } from './effort.mts'
 import { checkEncoders, encoded, usualFormat } from './encoders.mts'
 import { SEARCH_MAX_PIXELS, withinBytes } from './max-bytes.mts'
 import {
@@ -85,7 +85,7 @@ export default definePlugin({
     effort: {
       type: 'enum',
       values: ['max'],
-      help: 'max: the smallest file of the same look, which takes up to ten times as long. JPEG, PNG, WebP and AVIF; no effect on animations.',
+      help: 'max: the smallest file of the same look, which takes up to ten times as long. JPEG, PNG, WebP and AVIF of up to 2 megapixels; no effect on animations.',
     },
     maxbytes: {
       type: 'integer',
@@ -193,9 +193,10 @@ export default definePlugin({
     return isPlain || isPhoto || pages > 1 ? undefined : 'outcome'
   },
   async transform(image, { f, q, lossless, colors, effort, maxbytes }, given) {
-    const options = effort === 'max' ? withMostEffort(given.options) : given.options
+    const { source, pass } = given
+    const isMost = effort === 'max' && source.width * source.height <= MOST_EFFORT_MAX_PIXELS
+    const options = isMost ? withMostEffort(given.options) : given.options
     const context = { ...given, options }
-    const { source, pass } = context
     const outputs = outputsOf(f, source.format)
     const { width, height, pages } = source
     const mostAvif = maxbytes === undefined ? AUTO_AVIF_MAX_PIXELS : SEARCH_MAX_PIXELS.avif

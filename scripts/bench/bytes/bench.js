@@ -22,14 +22,17 @@ const AS = {
 /** What is compared: a request to Sluice, or an encoder with the settings that another program documents. */
 const CONTENDERS = {
   'Sluice, `f=auto`, AVIF accepted': { query: 'f=auto', accept: AVIF },
+  'the same with `effort=max`': { query: 'f=auto&effort=max', accept: AVIF },
   // Quality 50 is sharp's default, too.
   'ipx and next/image, AVIF': { encode: AS.avif({ quality: 50 }) },
   'imgproxy, AVIF': { encode: AS.avif({ quality: 63 }) },
   'Sluice, `f=auto`, WebP accepted': { query: 'f=auto', accept: WEBP },
+  'WebP with `effort=max`': { query: 'f=auto&effort=max', accept: WEBP },
   'sharp, WebP (ipx)': { encode: AS.webp({}) },
   'next/image, WebP': { encode: AS.webp({ quality: 75 }) },
   'imgproxy, WebP': { encode: AS.webp({ quality: 79 }) },
   'Sluice, format of the original': { query: '', accept: '*/*' },
+  'the original format with `effort=max`': { query: 'effort=max', accept: '*/*' },
   'sharp, format of the original': { encode: own({}) },
 }
 
