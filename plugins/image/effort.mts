@@ -16,9 +16,12 @@ const SAME_LOOK = { avif: -3, jpeg: 3 } as const
 /** A larger output would take a core more than 6 s as AVIF. */
 export const MOST_EFFORT_MAX_PIXELS = 2_000_000
 
-/** Whether the encoder of this format can take more time for fewer bytes. */
-export function hasEffort(output: OutputFormat): boolean {
-  return output in STRONGEST
+/** Whether the encoder of this format can take more time for fewer bytes. A lossless WebP becomes no smaller. */
+export function hasEffort(
+  output: OutputFormat,
+  { lossless = false }: { lossless?: boolean | undefined },
+): boolean {
+  return output in STRONGEST && !(lossless && output === 'webp')
 }
 
 /** The options with the strongest settings of the encoders, and the default qualities with which they look the same. */

@@ -157,7 +157,7 @@ export default definePlugin({
       q: withQuality ? quality : undefined,
       lossless: lossless && (hasQuality(output) || output === 'png') ? lossless : undefined,
       colors: WITH_PALETTE.includes(output) ? colors : undefined,
-      effort: hasEffort(output) && !(moving && writesAnimation(output)) ? effort : undefined,
+      effort: hasEffort(output, { lossless }) && !(moving && writesAnimation(output)) ? effort : undefined,
       maxbytes: withQuality ? maxbytes : undefined,
       // The first page of an animation equals its first frame.
       a: mayBeAnimated(format.name) && writesAnimation(output) && (page ?? 1) === 1 && isStill ? '0' : '1',
@@ -194,7 +194,8 @@ export default definePlugin({
   },
   async transform(image, { f, q, lossless, colors, effort, maxbytes }, given) {
     const { source, pass } = given
-    const isMost = effort === 'max' && source.width * source.height <= MOST_EFFORT_MAX_PIXELS
+    const isSmall = source.pages === 1 && source.width * source.height <= MOST_EFFORT_MAX_PIXELS
+    const isMost = effort === 'max' && isSmall
     const options = isMost ? withMostEffort(given.options) : given.options
     const context = { ...given, options }
     const outputs = outputsOf(f, source.format)

@@ -1,19 +1,19 @@
-import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import type { SecretScope } from '../../../src/core/clients/secret-scope.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { film } from '../../support/media/videos.ts'
-import { type Caller, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import {
+  type Caller,
+  newClient,
+  rawPath,
+  signed,
+  uploadOne,
+  type WireRecord,
+} from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-
-/** As docs/how-to/signed-delivery.md has it. */
-function signed(target: string, { version, key }: { version: number; key: string }): string {
-  const signature = createHmac('sha256', key).update(target).digest('base64url')
-  return `${target}${target.includes('?') ? '&' : '?'}s=${version}.${signature}`
-}
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
-import { deleteFile, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { deleteFile, newClient, signed, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { settled } from '../../support/stored/settled.ts'
@@ -149,6 +149,20 @@ onOneBackend('images that are delivered often', (start) => {
     const query = '?preset=thumbnail'
     const after = await replaced(query, await deliverOften(query))
     expect(after.headers.etag).to.include('effort=max')
+  })
+
+  it('by signed URLs are not compressed: each of these requests may be the last', async () => {
+    const client = await newClient(service)
+    const { urlKey } = await service.app.clients.addUrlKey(client.id)
+    const other = await uploadOne(client, { name: 'a.jpg', bytes: await photo() })
+    const target = signed(`${new URL(other.src).pathname}?w=260&f=webp`, urlKey)
+    const getSigned = () => exchange(service, target)
+    const before = await getSigned()
+    await settled(service)
+    for (let i = 0; i < 2 * AFTER; i += 1) expect((await getSigned()).status).to.equal(200)
+    // The queue is in order.
+    await replaced('?w=260&f=webp', await deliverOften('?w=260&f=webp'))
+    expect((await getSigned()).headers.etag).to.equal(before.headers.etag)
   })
 
   it('are counted in the metrics: the bytes that were not sent', async () => {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { Service } from '../service.ts'
 
 /** The ten fields of an uploaded file's record. */
@@ -88,4 +89,10 @@ export async function deleteFile(
     method: 'DELETE',
     headers: { Authorization: secret },
   })
+}
+
+/** A path and query with its signature, as docs/how-to/signed-delivery.md has it. */
+export function signed(target: string, { version, key }: { version: number; key: string }): string {
+  const signature = createHmac('sha256', key).update(target).digest('base64url')
+  return `${target}${target.includes('?') ? '&' : '?'}s=${version}.${signature}`
 }
