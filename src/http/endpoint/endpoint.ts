@@ -9,6 +9,7 @@ import type { Clients } from '../../service/clients/clients.ts'
 import type { RepeatedRequests } from '../../service/clients/repeated-requests.ts'
 import { checkBodyType, jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
+import { clientIp } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import type { Endpoint, Success } from '../documents/endpoint.ts'
 import type { HeaderName } from '../documents/headers.ts'
@@ -185,11 +186,22 @@ export function endpoint<
         await beforeBody?.(services, { req, res })
         const { minBytesPerSecond } = services
         const maxBytes = bodyMaxBytes ?? BODY_MAX_BYTES
-        const read = await jsonBody(req, { maxBytes, minBytesPerSecond, mediaTypes })
+        const read = await jsonBody(req, {
+          maxBytes,
+          minBytesPerSecond,
+          mediaTypes,
+          payer: payerOf(caller, req),
+        })
         return checkedBody(schema, read, secretMembers ? { secret: secretMembers } : {})
       }
     },
   }
+}
+
+/** Whose requests are counted together: those of a client, else those of an address. */
+function payerOf(caller: unknown, req: Request): string {
+  const { client } = (caller ?? {}) as Partial<OperatorOrClient>
+  return client ? `client ${client.id}` : `address ${clientIp(req)}`
 }
 
 /** A response with JSON, for `responses`. */

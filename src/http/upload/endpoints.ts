@@ -81,7 +81,11 @@ const uploadFiles = endpoint({
     // As before there was `POST /v1/upload/url`.
     if (isOfType(req, 'application/json')) {
       await consumeRateLimit(req, res, { limits, limited: 'upload', client })
-      const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
+      const body = await jsonBody(req, {
+        maxBytes: REMOTE_MAX_BYTES,
+        minBytesPerSecond,
+        payer: `client ${client.id}`,
+      })
       const read = checkedRemoteUpload(checkedBody(remoteUpload, body), path)
       return answerOnce(req, {
         repeatedRequests: services.repeatedRequests,

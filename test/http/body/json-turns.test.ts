@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Request } from 'express'
+import type { Problem } from '../../../src/core/problem.ts'
 import { jsonBody } from '../../../src/http/body/json.ts'
 
 /** A request whose body has arrived. */
@@ -11,8 +12,8 @@ function requestOf(json: string): Request {
   return Object.assign(Readable.from([Buffer.from(json)]), { headers, socket }) as unknown as Request
 }
 
-function read(json: string): Promise<unknown> {
-  return jsonBody(requestOf(json), { maxBytes: 1_000_000, minBytesPerSecond: 1 })
+function read(json: string, payer = 'client first'): Promise<unknown> {
+  return jsonBody(requestOf(json), { maxBytes: 1_000_000, minBytesPerSecond: 1, payer })
 }
 
 describe('large JSON bodies', () => {
@@ -34,6 +35,29 @@ describe('large JSON bodies', () => {
     const large = JSON.stringify(['x'.repeat(100_000)])
     expect(await turnsOf(large)).to.equal(4)
     expect(await turnsOf('[1]')).to.equal(1)
+  })
+
+  it('are at most 16 of one client and 64 in all in memory, and others are a 503', async () => {
+    const large = JSON.stringify(['x'.repeat(100_000)])
+    const outcomes = async (payers: readonly string[]) =>
+      (await Promise.allSettled(payers.map((payer) => read(large, payer)))).map(({ status }) => status)
+    const refused = (all: readonly string[]) => all.filter((status) => status === 'rejected').length
+    expect(refused(await outcomes(Array(20).fill('client one')))).to.equal(4)
+    const several = Array.from({ length: 70 }, (_, i) => `client ${i % 7}`)
+    expect(refused(await outcomes(several))).to.equal(6)
+    const error = (await Promise.all(
+      Array.from({ length: 17 }, () => read(large).catch((problem) => problem)),
+    ).then((all) => all.at(-1))) as Problem
+    expect(error).to.include({ status: 503, code: 'unavailable' })
+    expect(error.message).to.include('limit 16')
+    // All places were given back, also those of bodies that are no JSON.
+    await Promise.allSettled(Array.from({ length: 16 }, () => read(`${large},`, 'client one')))
+    expect(refused(await outcomes(Array(16).fill('client one')))).to.equal(0)
+  })
+
+  it('are not counted when they are small', async () => {
+    const all = await Promise.all(Array.from({ length: 200 }, () => read('[1]')))
+    expect(all).to.have.length(200)
   })
 
   it('are refused without a position, which only a second scan would find', async () => {

@@ -29,7 +29,7 @@ const READERS: Record<string, { type: string; read(req: Request, signal: AbortSi
   },
   JSON: {
     type: 'application/json',
-    read: (req) => jsonBody(req, { ...RATE, maxBytes: 1000 }),
+    read: (req) => jsonBody(req, { ...RATE, maxBytes: 1000, payer: 'client first' }),
   },
   'piece of a resumable upload': {
     type: 'application/offset+octet-stream',
