@@ -30,11 +30,16 @@ export function createOftenDelivered({
   return {
     count(source, wish) {
       const name = `${source.clientId} ${source.derivative}`
-      const known = counts.get(name) ?? (wish && { wish, count: 0 })
+      const known = counts.get(name) ?? (wish && { wish: detached(wish), count: 0 })
       if (!known) return
       known.count += 1
       if (known.count === 1) counts.set(name, known)
       if (known.count % after === 0) found(source, known.wish)
     },
   }
+}
+
+/** Texts of their own: a part of a URL would hold the whole of it in memory, with parameters that are ignored. */
+function detached({ client, query, preferences }: Wish): Wish {
+  return { client, ...JSON.parse(JSON.stringify({ query, preferences })) }
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createOftenDelivered } from '../../../src/service/recompression/often-delivered.ts'
+import { usedHeap } from '../../support/heavy.ts'
 
 const wish = { client: { id: 'first' } as never, query: [['w', '1']] as const, preferences: {} }
 const source = (derivative: string) => ({ clientId: 'first', derivative }) as never
@@ -34,6 +35,19 @@ describe('derivatives that are delivered often', () => {
     often.count(source('a'), wish)
     often.count(source('a'))
     expect(found).to.deep.equal(['a'])
+  })
+
+  it('hold nothing of a URL but the parameters that were counted', () => {
+    const often = counting(2)
+    const before = usedHeap()
+    for (let i = 0; i < 2000; i += 1) {
+      const url = `/a.png?w=12345678901234567890&utm_source=${i}_${'x'.repeat(15_000)}`
+      const [, search = ''] = url.split('?')
+      const [first = ''] = search.split('&')
+      often.count(source(`${i}`), { ...wish, query: [['w', first.slice(2)]] })
+    }
+    expect(usedHeap() - before).to.be.below(3_000_000)
+    often.count(source('0'))
   })
 
   it('are forgotten when too many others are delivered: the counts have a bound in bytes', () => {

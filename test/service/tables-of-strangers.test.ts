@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import { memoryRateLimiter } from '../../src/adapters/rate-limiter/memory.ts'
+import { boundedCache } from '../../src/core/budgets/bounded-cache.ts'
+import { createFailures } from '../../src/core/budgets/failures.ts'
+import { knownFormat } from '../../src/core/media/formats.ts'
+import { badParameter } from '../../src/core/problem.ts'
+import { notDecodable } from '../../src/core/transform-problems.ts'
+import { cachedPlans } from '../../src/pipeline/plan/cached-plans.ts'
+import type { Plan } from '../../src/pipeline/plan/plan.ts'
+import { createNotedUses } from '../../src/service/derivatives/noted-uses.ts'
+import { createOftenDelivered } from '../../src/service/recompression/often-delivered.ts'
+import { usedHeap } from '../support/heavy.ts'
+import { recordLog } from '../support/service.ts'
+
+const NAMES = 20_000
+// The longest path that a request may have in most of these tables.
+const LONG = 'x'.repeat(900)
+const MB = 1_000_000
+
+type Fill = (name: string) => unknown
+
+/** What fills a table by its name, and how much of the heap it may have then: its limit, and the objects around its entries. */
+const TABLES: ReadonlyArray<readonly [name: string, mostBytes: number, create: () => Fill]> = [
+  ['bounded cache', 3 * MB, () => (name) => boundedCacheOfAll.set(name, true)],
+  [
+    'failures',
+    6 * MB,
+    () => {
+      const failures = createFailures()
+      return (name) => failures.remember(name, notDecodable(`expected an image but ${name}`))
+    },
+  ],
+  ['plans, with queries that are remembered', 5 * MB, () => planning(400)],
+  ['plans, with queries that are too long', 1 * MB, () => planning(900)],
+  [
+    'deliveries of each image',
+    7 * MB,
+    () => {
+      const often = createOftenDelivered({ after: 3, found: () => {} })
+      return (name) =>
+        often.count({ clientId: 'first', derivative: name } as never, {
+          client: { id: 'first' } as never,
+          query: [['w', name]],
+          preferences: { accept: name },
+        })
+    },
+  ],
+  [
+    'uses of derivatives',
+    7 * MB,
+    () => {
+      const uses = createNotedUses({ index: { noteUse: async () => {} }, log: recordLog() })
+      const ref = { clientId: 'first', key: 'image/png/1111111111111111111111.png' as never }
+      return (name) => uses.note(ref, name as never, { isHeld: false })
+    },
+  ],
+  [
+    'counts of a rate limit, by address',
+    12 * MB,
+    () => {
+      const limiter = memoryRateLimiter({ points: 5, seconds: 60 })
+      // Without the rest of the name, which a part of a text would hold.
+      return (name) => limiter.consume(Buffer.from(name.slice(0, 45)).toString())
+    },
+  ],
+]
+
+const boundedCacheOfAll = boundedCache<true>({ maxBytes: 2 * MB })
+
+/** Every other query is refused. */
+function planning(length: number): Fill {
+  let made = 0
+  const plan = cachedPlans(({ query }) => {
+    made += 1
+    if (made % 2 === 0) throw badParameter({ param: 'w', expected: 'a width', received: [...query].join() })
+    return { steps: [], variant: [...query].join(), variesBy: [], notes: [] } as Plan
+  })
+  return (name) => {
+    try {
+      plan({ query: [['w', name.slice(0, length)]], format: knownFormat('png'), preferences: {} })
+    } catch {
+      // Refused, and remembered as such.
+    }
+  }
+}
+
+describe(`after ${NAMES} long names that a stranger has chosen`, () => {
+  for (const [name, mostBytes, create] of TABLES)
+    it(`the table is bounded in bytes: ${name}`, async () => {
+      const fill = create()
+      await fill('warm')
+      const before = usedHeap()
+      // In turns, as requests come: what a promise holds is free then.
+      for (let i = 0; i < NAMES; i += 1) await fill(`${i} ${LONG}`)
+      expect(usedHeap() - before).to.be.below(mostBytes)
+      // The table is alive until here.
+      await fill('last')
+    })
+})
