@@ -12,13 +12,6 @@ import { type Remote, remote } from '../../support/requests/remote.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { bytesOf, expectProblem } from './outcome.ts'
 
-const within = async (maxMs: number, work: Promise<unknown>) => {
-  const began = Date.now()
-  const outcome = await work
-  expect(Date.now() - began).to.be.below(maxMs)
-  return outcome
-}
-
 describe('name lookups', () => {
   let folder: string
   let nameServer: Socket
@@ -58,18 +51,22 @@ describe('name lookups', () => {
   it('without a response block no other fetch, and no lookup of the system', async () => {
     const web = await remote((_, res) => res.end('ok'))
     server = web
-    const resolve = names()
+    const resolve = names({ limitMs: 3000 })
     const access = { ports: [web.port], addresses: ['127.0.0.1/32'] }
     const fetcher = guardedFetcher({ access, resolve })
-    const get = (host: string) => fetcher.fetch({ url: web.url('/', host), timeoutMs: 8000, maxBytes: 1000 })
-    const silent = Array.from({ length: 50 }, (_, i) =>
-      expectProblem(get(`h${i}.example`), 504, 'remote_timeout'),
-    )
+    const get = (host: string) =>
+      fetcher.fetch({ url: web.url('/', host), timeoutMs: 60_000, maxBytes: 1000 })
+    let ended = 0
+    const silent = Array.from({ length: 50 }, async (_, i) => {
+      await expectProblem(get(`h${i}.example`), 504, 'remote_timeout')
+      ended += 1
+    })
     while (asked.length < 50) await new Promise((done) => setTimeout(done, 10))
-    expect(String(await bytesOf((await within(900, get('here.example'))) as never))).to.equal('ok')
+    expect(String(await bytesOf(await get('here.example')))).to.equal('ok')
     // As Redis and S3 are found.
-    await within(900, lookup('localhost'))
-    await within(4000, Promise.all(silent))
+    await lookup('localhost')
+    expect(ended).to.equal(0)
+    await Promise.all(silent)
   })
 
   it('end at their time limit, and release their slot', async () => {
@@ -77,7 +74,7 @@ describe('name lookups', () => {
     const first = rejection(resolve('slow.example'))
     await new Promise((done) => setTimeout(done, 50))
     expect(await rejection(resolve('other.example'))).to.include({ code: 'EBUSY' })
-    expect(await within(2000, first)).to.include({ code: 'ECANCELLED' })
+    expect(await first).to.include({ code: 'ECANCELLED' })
     answer = (query) => reply(query, query.includes(Buffer.from('\x05inner')) ? undefined : [127, 0, 0, 5])
     expect(await resolve('next.example')).to.deep.equal(['127.0.0.5'])
   })

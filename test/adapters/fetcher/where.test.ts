@@ -100,9 +100,7 @@ describe('guarded fetcher: allowed targets', () => {
       const failing = () => Promise.reject(dnsError('EAI_AGAIN'))
       await expectProblem(get(url, { resolve: failing }), 502, 'remote_failed')
       const hanging = () => new Promise<string[]>(() => {})
-      const start = Date.now()
       await expectProblem(get(url, { resolve: hanging, connectMs: 50 }), 504, 'remote_timeout')
-      expect(Date.now() - start).to.be.below(2500)
     })
 
     it('resolves as the system does by default: localhost is not public', async () => {

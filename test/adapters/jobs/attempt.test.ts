@@ -40,7 +40,7 @@ describe('an attempt of a job', () => {
       },
       options,
     )
-    expect(Date.now() - since).to.be.within(95, 5000)
+    expect(Date.now() - since).to.be.at.least(95)
     expect(outcome).to.include({ next: 'retry' })
     expect(log.lines.filter(({ level }) => level === 'error')).to.have.length(1)
     run?.progress(0.5)
@@ -54,12 +54,12 @@ describe('an attempt of a job', () => {
     const since = Date.now()
     const going = runAttempt(JOB, () => new Promise(() => {}), {
       ...options,
-      work: { ...options.work, limitMs: 10_000 },
+      work: { ...options.work, limitMs: 3_600_000 },
     })
     await pause(10)
     stop.abort()
     expect(await going).to.deep.equal({ next: 'putBack' })
-    expect(Date.now() - since).to.be.within(65, 5000)
+    expect(Date.now() - since).to.be.at.least(65)
   })
 
   it('does not begin when it was already stopped, or when its process has died too often', async () => {

@@ -6,6 +6,7 @@ import type { Job, JobHandler, Jobs, WorkOptions } from '../../../src/core/ports
 import { jobsContract } from '../../contracts/jobs/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
+import { inTime } from '../../support/promised.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Running, run } from '../../support/servers/process.ts'
 import {
@@ -235,17 +236,14 @@ describe('BullMQ: jobs of several processes', function () {
         await enqueue('zero')
         await until('done', 'zero')
         await leave()
-        const since = Date.now()
         const refused = [
           enqueue('one'),
           jobs.status(ONE),
           jobs.enqueue({ kind: 'new', id: 'one', data: null }),
           jobs.status({ kind: 'newer', id: 'one' }),
         ]
-        for (const error of await Promise.all(refused.map(rejection)))
+        for (const error of await inTime('all', Promise.all(refused.map(rejection))))
           expect(error).to.include({ status: 503, code: 'unavailable' })
-        // Of the five seconds that callers are promised; a command has 1.5.
-        expect(Date.now() - since).to.be.below(4000)
         await comeBack()
         await eventually(() => enqueue('two'))
         await until('done', 'two')
@@ -253,16 +251,14 @@ describe('BullMQ: jobs of several processes', function () {
         expect(await jobs.status({ kind: 'new', id: 'one' })).to.include({ state: 'waiting' })
       })
 
-      it(`closes within seconds when Redis is ${how}, with a running job and after the process begins to exit`, async () => {
+      it(`closes when Redis is ${how}, with a running job and after the process begins to exit`, async () => {
         const worker = await startWorker()
         await enqueue('one')
         await prints(worker, 'begin one 1')
         await leave()
-        const since = Date.now()
         worker.child.kill('SIGTERM')
         expect(await worker.ended).to.equal(0)
         expect(worker.output()).to.match(/aborted one\nclosed\n$/)
-        expect(Date.now() - since).to.be.below(10_000)
       })
     }
 
@@ -281,9 +277,7 @@ describe('BullMQ: jobs of several processes', function () {
       await server.stop()
       jobs = open()
       work()
-      const since = Date.now()
-      await jobs.close({ graceMs: 20_000 })
-      expect(Date.now() - since).to.be.below(5000)
+      await jobs.close({ graceMs: 3_600_000 })
     })
 
     it('continues with an emptied Redis, which has lost its jobs', async () => {
@@ -323,9 +317,7 @@ describe('BullMQ: jobs of several processes', function () {
     for (const kind of kinds) jobs.work(kind, handler, WORK)
     for (const kind of kinds.slice(4)) await jobs.enqueue({ kind, id: 'one', data: null })
     await eventually(() => expect(busy).to.equal(4))
-    const since = Date.now()
-    await jobs.close({ graceMs: 5000 })
-    expect(Date.now() - since).to.be.below(4500)
+    await jobs.close({ graceMs: 3_600_000 })
     jobs = open()
     for (const kind of kinds.slice(4))
       expect(await jobs.status({ kind, id: 'one' })).to.include({ state: 'done' })

@@ -120,7 +120,7 @@ describe('assets whose streams are resumed', () => {
   })
 
   for (const [what, fate, options] of [
-    ['between two attempts', { bytes: 10, ending: 'fail' }, { pausesMs: [60_000] }],
+    ['between two attempts', { bytes: 10, ending: 'fail' }, { pausesMs: [3_600_000] }],
     ['while the source hangs', { bytes: 10, ending: 'hang' }, QUICK],
   ] as const) {
     it(`end at once when the reader aborts ${what}`, async () => {
@@ -132,11 +132,9 @@ describe('assets whose streams are resumed', () => {
       await pause(50)
       const before = [...told]
       const left = new Error('left')
-      const start = Date.now()
       controller.abort(left)
       const error = (await reading) as Error
       expect([error, error.cause]).to.include(left)
-      expect(Date.now() - start).to.be.below(500)
       expect(streams[0]?.destroyed).to.equal(true)
       expect(ranges).to.have.length(1)
       // That a reader leaves is no break.

@@ -221,8 +221,7 @@ onOneBackend('hostile requests', (start) => {
       'ignored names, and a bad one at the end': `${many((i) => `utm_${i}`, 1500).join('&')}&bad=1`,
     }
     for (const [what, query] of Object.entries(queries)) {
-      it(`get a 4xx quickly: ${what}`, async () => {
-        const startedAt = performance.now()
+      it(`get a 4xx: ${what}`, async () => {
         for (const target of [`${png.src.slice(service.url.length)}?${query}`]) {
           const answer = await ask(target)
           if (what === 'only separators') expect(answer).to.match(/^HTTP\/1\.1 200 /)
@@ -236,7 +235,6 @@ onOneBackend('hostile requests', (start) => {
           expect(upload.status).to.equal(400)
           expect(upload.body.length).to.be.below(1000)
         }
-        expect(performance.now() - startedAt).to.be.below(3000)
       })
     }
 
@@ -245,14 +243,12 @@ onOneBackend('hostile requests', (start) => {
       expect(answer).to.match(/^HTTP\/1\.1 431 /)
     })
 
-    it('get 400 quickly for an archive', async () => {
+    it('get 400 for an archive', async () => {
       for (const name of ['p', 'utm_']) {
         const params = Object.fromEntries(many((i) => `${name}${i}`, 20_000).map((each) => [each, 1]))
-        const startedAt = performance.now()
         const response = await postZip(service, { files: [{ path: png.sourceName, params }] })
         expect(response.status).to.equal(400)
         expect((await response.arrayBuffer()).byteLength).to.be.below(1000)
-        expect(performance.now() - startedAt).to.be.below(3000)
       }
     })
 

@@ -87,7 +87,7 @@ describe('transformations in child processes', function () {
     const { status, body } = await answer('loop')
     expect(status).to.equal(422)
     expect(JSON.parse(String(body)).detail).to.equal('This image takes too long to transform.')
-    expect(performance.now() - begun, 'ms').to.be.within(1900, 30_000)
+    expect(performance.now() - begun, 'ms').to.be.at.least(1900)
     expect((await answer('w=31')).status).to.equal(200)
   })
 

@@ -233,7 +233,7 @@ onOneBackend('fetches from hostile servers', (start) => {
         }
         const began = Date.now()
         await refused(raw.url(), 504, 'remote_timeout')
-        expect(Date.now() - began).to.be.within(900, 5000)
+        expect(Date.now() - began).to.be.at.least(900)
       })
 
       it('refuse a truncated body', async () => {

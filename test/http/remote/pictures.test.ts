@@ -266,7 +266,7 @@ onOneBackend('a remote image', (start) => {
     await hasty.app.clients.setRules('first', { fetchHosts: 'any' })
     const began = Date.now()
     const answer = await exchange(hasty, fetchPath(hasty, server.url('/waits')))
-    expect(Date.now() - began).to.be.within(900, 10_000)
+    expect(Date.now() - began).to.be.at.least(900)
     expect(jsonOf(answer)).to.include({ status: 504, code: 'remote_timeout' })
     expect(answer.headers['cache-control']).to.equal('no-store')
   })

@@ -108,15 +108,13 @@ describe('the items of a HEIF file', () => {
   })
 
   it('are read in linear time', () => {
-    // 10,000 items of 65,535 extents, which take no bytes: seconds and gigabytes, if they were read.
-    const places = Buffer.from(`0000000000002710${'00010000ffff'.repeat(10_000)}`, 'hex')
+    // 65,535 items of 65,535 extents, which take no bytes: minutes and gigabytes, if they were read.
+    const places = Buffer.from(`000000000000ffff${'00010000ffff'.repeat(65_535)}`, 'hex')
     const none = Buffer.alloc(8)
     const iprp = box('iprp', box('ipco'), box('ipma', none))
     const meta = [box('pitm', none), box('iinf', none), box('iloc', places), iprp]
-    const before = performance.now()
     const read = readItems(box('meta', Buffer.alloc(4), ...meta))
     expect(read?.items).to.deep.equal([])
-    expect(performance.now() - before).to.be.below(1000)
   })
 
   it('are one for each identifier', () => {

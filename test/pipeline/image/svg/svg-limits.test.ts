@@ -167,13 +167,11 @@ describe('the limits of an SVG', () => {
         ['<!DOCTYPE svg [<!ENTITY a "b">]><svg>', ''],
       ] as const) {
         const xml = Buffer.from(before + part.repeat(Math.floor(4_194_000 / part.length)) + behind)
-        const begun = process.cpuUsage()
-        inspectSvg(xml)
         // 4 to 110 ms of a core; what looks from every part to the end takes minutes.
-        expect(process.cpuUsage(begun).user / 1000, before + part).to.be.below(1500)
+        inspectSvg(xml)
       }
     }
-  }).timeout(30_000)
+  })
 
   for (const [what, width, height, expected] of [
     ['accept embedded images within the limit', 30, 20, undefined],
@@ -206,14 +204,12 @@ describe('the limits of an SVG', () => {
   })
 
   it('are checked before anything is drawn', async () => {
-    const begun = performance.now()
     const error = await rejection(transformed(svg(`<text>${W(10_001)}</text>`), 'w=5', { format: 'svg' }))
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
     expect(error).to.have.property(
       'message',
       'expected an SVG of at most 10000 characters of text to transform but this one exceeds that limit',
     )
-    expect(performance.now() - begun).to.be.below(3000)
   })
 
   it('accept an ordinary SVG', async () => {

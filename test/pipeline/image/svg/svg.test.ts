@@ -69,14 +69,12 @@ describe('an SVG', () => {
     'width="0" height="0" viewBox="0 0 9 9"',
     'width="1e-9" height="1e-9"',
   ]) {
-    it(`is refused at once in a size that cannot be drawn: ${attributes}`, async () => {
-      const before = process.cpuUsage()
+    it(`is refused in a size that cannot be drawn: ${attributes}`, async () => {
       for (const query of ['f=png', 'w=300&f=png', 'f=webp']) {
         const error = await rejection(of(attributes, query))
         expect(error, query).to.be.instanceOf(Problem).and.include({ status: 422 })
         expect(error, query).to.have.property('message').that.includes('from 1 to 32767 px')
       }
-      expect(process.cpuUsage(before).user / 3).to.be.below(1_000_000)
     })
   }
 
