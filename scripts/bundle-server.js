@@ -9,6 +9,7 @@ const ENTRIES = [
   // For openapi.js.
   ...['assembly/shipped-parameters', 'http/documents/openapi/document'],
 ].map((name) => `src/${name}.ts`)
+
 /** The packages that stay in node_modules. All others are bundled: Node takes a millisecond for each module that it loads. */
 const EXTERNAL = [
   // Native code, WebAssembly, fonts and threads: found by their own places.
@@ -27,7 +28,7 @@ const EXTERNAL = [
   'bullmq',
   'ioredis',
 ]
-// Chunks lie beside the programs, two folders below the root of a build, as all folders of src.
+// Below src, by which core/own-files.ts finds the build.
 const CHUNKS = 'src/chunks/[name]-[hash]'
 // Packages in the old module format load modules of Node by this function.
 const REQUIRE =

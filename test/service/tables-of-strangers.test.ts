@@ -39,7 +39,6 @@ const TABLES: ReadonlyArray<readonly [name: string, mostBytes: number, create: (
       const often = createOftenDelivered({ after: 3, found: () => {} })
       return (name) =>
         often.count({ clientId: 'first', derivative: name } as never, {
-          client: { id: 'first' } as never,
           query: [['w', name]],
           preferences: { accept: name },
         })

@@ -2,7 +2,7 @@ import { boundedCache } from '../../core/budgets/bounded-cache.ts'
 import type { DeliveryRequest, StoredSource } from '../delivery/deliveries.ts'
 
 /** What a request for a derivative has stated: enough to plan it again. */
-export type Wish = Pick<DeliveryRequest, 'client' | 'query' | 'preferences'>
+export type Wish = Pick<DeliveryRequest, 'query' | 'preferences'>
 
 /** Counts the deliveries of each derivative by this process. */
 export interface OftenDelivered {
@@ -25,7 +25,7 @@ export function createOftenDelivered({
 }): OftenDelivered {
   const counts = boundedCache<{ wish: Wish; count: number }>({
     maxBytes: MOST_BYTES,
-    bytesOf: ({ wish }) => 2 * JSON.stringify([wish.query, wish.preferences]).length,
+    bytesOf: ({ wish }) => 2 * JSON.stringify(wish).length,
   })
   return {
     count(source, wish) {
@@ -40,6 +40,6 @@ export function createOftenDelivered({
 }
 
 /** Texts of their own: a part of a URL would hold the whole of it in memory, with parameters that are ignored. */
-function detached({ client, query, preferences }: Wish): Wish {
-  return { client, ...JSON.parse(JSON.stringify({ query, preferences })) }
+function detached({ query, preferences }: Wish): Wish {
+  return JSON.parse(JSON.stringify({ query, preferences }))
 }

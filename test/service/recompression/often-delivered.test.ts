@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createOftenDelivered } from '../../../src/service/recompression/often-delivered.ts'
 import { usedHeap } from '../../support/heavy.ts'
 
-const wish = { client: { id: 'first' } as never, query: [['w', '1']] as const, preferences: {} }
+const wish = { query: [['w', '1']] as const, preferences: {} }
 const source = (derivative: string) => ({ clientId: 'first', derivative }) as never
 
 describe('derivatives that are delivered often', () => {
