@@ -122,6 +122,7 @@ describe('configuration', () => {
       REDIS_TLS_VERIFY: 'true',
       HOT_CACHE_BYTES: 64_000_000,
       PROXY_FROM_MEGAPIXELS: 12,
+      RECOMPRESS_AFTER: 0,
       FULL_CONTENT_RANGE: 'auto',
       WEBHOOK_LOG_ENTRIES: 1000,
       WEBHOOK_LOG_SECONDS: 604_800,

@@ -86,10 +86,13 @@ onOneBackend('the page Playground', (start) => {
       const expected = (lists[group] ?? []).flatMap((one) =>
         one.type === 'list' ? (one.names as string[]).map((part) => `${one.name}: ${part}`) : [one.name],
       )
-      const labels = await page
-        .locator('[aria-label^="Value of "]')
-        .evaluateAll((all: Array<{ ariaLabel: string }>) => all.map(({ ariaLabel }) => ariaLabel.slice(9)))
-      expect(labels.sort()).to.deep.equal(expected.sort())
+      // A group that was opened has its controls a moment later.
+      await eventually(async () => {
+        const labels = await page
+          .locator('[aria-label^="Value of "]')
+          .evaluateAll((all: Array<{ ariaLabel: string }>) => all.map(({ ariaLabel }) => ariaLabel.slice(9)))
+        expect(labels.sort()).to.deep.equal(expected.sort())
+      })
     }
   })
 
