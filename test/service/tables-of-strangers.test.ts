@@ -35,6 +35,7 @@ const TABLES: ReadonlyArray<readonly [name: string, mostBytes: number, create: (
   ],
   ['plans, with queries that are remembered', 8 * MB, () => planning(400)],
   ['plans, with queries that are too long', 4 * MB, () => planning(900)],
+  ['plans of queries in long URLs', 6 * MB, () => planning(400, 'x'.repeat(15_000))],
   [
     'deliveries of each image',
     10 * MB,
@@ -70,16 +71,19 @@ const TABLES: ReadonlyArray<readonly [name: string, mostBytes: number, create: (
 const boundedCacheOfAll = boundedCache<true>({ maxBytes: 2 * MB })
 
 /** Every other query is refused. */
-function planning(length: number): Fill {
+function planning(length: number, rest = ''): Fill {
   let made = 0
   const plan = cachedPlans(({ query }) => {
     made += 1
     if (made % 2 === 0) throw badParameter({ param: 'w', expected: 'a width', received: [...query].join() })
-    return { steps: [], variant: [...query].join(), variesBy: [], notes: [] } as Plan
+    const steps = [...query].map(([name, value]) => ({ params: { [name]: value } }))
+    return { steps, variant: '', variesBy: [], notes: [] } as unknown as Plan
   })
   return (name) => {
     try {
-      plan({ query: [['w', name.slice(0, length)]], format: knownFormat('png'), preferences: {} })
+      // A part of a text holds the whole of it, as a parameter its URL.
+      const url = Buffer.from(`${name}${rest}`).toString()
+      plan({ query: [['w', url.slice(0, length)]], format: knownFormat('png'), preferences: {} })
     } catch {
       // Refused, and remembered as such.
     }

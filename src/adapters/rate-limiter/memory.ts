@@ -3,7 +3,7 @@ import { type IRateLimiterOptions, RateLimiterMemory } from 'rate-limiter-flexib
 import type { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import { withVerdicts } from './verdicts.ts'
 
-// A count takes 400 bytes, with its timer. A limit for each address does not stop a caller with more addresses than this.
+// A count takes 600 bytes, with its timer. A limit for each address does not stop a caller with more addresses than this.
 const COUNTS_AT_MOST = 50_000
 
 /** The limiter of the package, which forgets the counts that were not changed for the longest time. */

@@ -42,8 +42,10 @@ export function cachedPlans(plan: Planner): Planner {
     const { format, preferences, rules = NO_RULES } = input
     const key = JSON.stringify([idOf(rules), format.group, format.name, preferences, query])
     const cached = known.get(key)
-    const made = cached ?? attempt({ ...input, query })
-    if (cached === undefined && key.length <= KEY_LENGTH_AT_MOST) {
+    const isRemembered = cached === undefined && key.length <= KEY_LENGTH_AT_MOST
+    // Texts of its own: a part of a URL would hold the whole of it in memory, with parameters that are ignored.
+    const made = cached ?? attempt({ ...input, query: isRemembered ? JSON.parse(key).at(-1) : query })
+    if (isRemembered) {
       const [oldest] = known.keys()
       if (known.size >= PLANS_AT_MOST && oldest !== undefined) known.delete(oldest)
       known.set(key, made)
