@@ -1,4 +1,5 @@
-import { NotYet } from '../../core/ports/jobs.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
+import { type JobHandler, NotYet } from '../../core/ports/jobs.ts'
 import { Problem } from '../../core/problem.ts'
 
 /** How long a job may be deferred while resources are missing or a service is unavailable. */
@@ -11,6 +12,28 @@ export const DEFERRED_FOR_MS = 24 * 3_600_000
 export function toDeferral(error: unknown, mayWait: boolean): unknown {
   if (!mayWait || !(error instanceof Problem) || !passes(error)) return error
   return new NotYet(1000 * Number(error.members.retryAfterSeconds ?? 5))
+}
+
+/**
+ * The handler of jobs whose work waits for resources until the time in their data, and returns to the queue when the process
+ * stops.
+ *
+ * @param options `now`: milliseconds since 1970
+ */
+export function deferrable<T extends { until: number }>(
+  work: (data: T, signal: AbortSignal) => Promise<void>,
+  { stopping, now }: { stopping: AbortSignal; now: () => number },
+): JobHandler<T> {
+  return async ({ data }, run) => {
+    const { signal, leave } = anySignal([run.signal, stopping])
+    try {
+      await work(data, signal)
+    } catch (error) {
+      throw stopping.aborted ? new NotYet(0) : toDeferral(error, data.until > now())
+    } finally {
+      leave()
+    }
+  }
 }
 
 function passes({ status, code }: Problem): boolean {

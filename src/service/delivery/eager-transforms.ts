@@ -1,17 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { anySignal } from '../../core/async/any-signal.ts'
 import { QUEUE_CALLER } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { Grant } from '../../core/clients/grant.ts'
 import { derivativeKey, type ObjectKey, type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { Log } from '../../core/log.ts'
 import type { Format } from '../../core/media/formats.ts'
-import { type JobStatus, type Jobs, NotYet, type WorkOptions } from '../../core/ports/jobs.ts'
+import type { JobStatus, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
 import { badParameter, Problem, unlessStatus } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
 import type { FoundOriginal } from '../originals/originals.ts'
-import { DEFERRED_FOR_MS, toDeferral } from './defer.ts'
+import { DEFERRED_FOR_MS, deferrable } from './defer.ts'
 import type { Deliveries } from './deliveries.ts'
 
 /** A derivative that is rendered in advance, before the first request for it. */
@@ -167,20 +166,7 @@ export function createEagerTransforms({
     },
 
     work() {
-      jobs.work<QueuedTransform>(
-        KIND,
-        async ({ data }, run) => {
-          const { signal, leave } = anySignal([run.signal, stopping.signal])
-          try {
-            await make(data, signal)
-          } catch (error) {
-            throw stopping.signal.aborted ? new NotYet(0) : toDeferral(error, data.until > now())
-          } finally {
-            leave()
-          }
-        },
-        PLAN,
-      )
+      jobs.work<QueuedTransform>(KIND, deferrable(make, { stopping: stopping.signal, now }), PLAN)
     },
 
     stop: () => stopping.abort(new DOMException('the process is stopping', 'AbortError')),

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { anySignal } from '../../core/async/any-signal.ts'
 import { withLastModified } from '../../core/bytes/asset.ts'
 import { QUEUE_CALLER } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
@@ -11,7 +10,7 @@ import { type Jobs, NotYet, type WorkOptions } from '../../core/ports/jobs.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
-import { DEFERRED_FOR_MS, toDeferral } from '../delivery/defer.ts'
+import { DEFERRED_FOR_MS, deferrable } from '../delivery/defer.ts'
 import type { Deliveries, Delivery, DeliveryRequest, StoredSource } from '../delivery/deliveries.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
 import type { NotedUses } from '../derivatives/noted-uses.ts'
@@ -198,20 +197,8 @@ export function createRecompression({
       },
     },
     work() {
-      jobs.work<QueuedImage>(
-        RECOMPRESS_KIND,
-        async ({ data }, run) => {
-          const { signal, leave } = anySignal([run.signal, stopping.signal])
-          try {
-            await recompress(data, signal)
-          } catch (error) {
-            throw stopping.signal.aborted ? new NotYet(0) : toDeferral(error, data.until > now())
-          } finally {
-            leave()
-          }
-        },
-        PLAN,
-      )
+      const handler = deferrable(recompress, { stopping: stopping.signal, now })
+      jobs.work<QueuedImage>(RECOMPRESS_KIND, handler, PLAN)
     },
     stop: () => stopping.abort(new DOMException('the process is stopping', 'AbortError')),
   }
