@@ -5,18 +5,11 @@ export const PROMISED_MS = 5000
 
 const TICK_MS = 10
 
-/** The outcome, which has to come within {@link PROMISED_MS}, as {@link timed} measures it. */
-export async function inTime<T>(what: string, outcome: Promise<T>): Promise<T> {
-  const { value, ms } = await timed(outcome)
-  expect(ms, `${what}: ms`).to.be.below(PROMISED_MS)
-  return value
-}
-
 /**
- * The outcome and its time in milliseconds. The time in which this process had no processor does not count: other tests run next
- * to it.
+ * The outcome, which has to come within {@link PROMISED_MS}. The time in which this process had no processor does not count:
+ * other tests run next to it.
  */
-export async function timed<T>(outcome: Promise<T>): Promise<{ value: T; ms: number }> {
+export async function inTime<T>(what: string, outcome: Promise<T>): Promise<T> {
   const from = performance.now()
   let ticked = from
   let stalledMs = 0
@@ -27,7 +20,8 @@ export async function timed<T>(outcome: Promise<T>): Promise<{ value: T; ms: num
   }, TICK_MS)
   try {
     const value = await outcome
-    return { value, ms: performance.now() - from - stalledMs }
+    expect(performance.now() - from - stalledMs, `${what}: ms`).to.be.below(PROMISED_MS)
+    return value
   } finally {
     clearInterval(ticks)
   }
