@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shippedParameters } from '../src/assembly/shipped-parameters.ts'
 import { parameterTypes } from '../src/core/plugin-api/parameter-types.ts'
-import { ENDPOINT_PROBLEMS, EVERY_ENDPOINT } from '../src/http/documents/endpoint-problems.ts'
+import { EVERY_ENDPOINT } from '../src/http/documents/every-endpoint.ts'
 import { openApiDocument } from '../src/http/documents/openapi/document.ts'
+import { ENDPOINTS } from '../src/http/endpoints.ts'
 import { schemaTypes } from './client/schema-types.js'
 import { root } from './ready/run.js'
 
@@ -37,7 +38,7 @@ ${schemaTypes(components.schemas)}`,
 
 /** Problems are named by status and code. */
 function codes() {
-  const names = [...EVERY_ENDPOINT, ...Object.values(ENDPOINT_PROBLEMS).flat()]
+  const names = [...EVERY_ENDPOINT, ...ENDPOINTS.flatMap(({ problems }) => problems)]
   return [...new Set(names.map((name) => name.split(' ')[1]))].sort()
 }
 

@@ -1,19 +1,21 @@
-import { ENDPOINT_PROBLEMS, EVERY_ENDPOINT } from '../../src/http/documents/endpoint-problems.ts'
+import { EVERY_ENDPOINT } from '../../src/http/documents/every-endpoint.ts'
+import { ENDPOINTS } from '../../src/http/endpoints.ts'
 
 /** Names of parts of a route, as docs/reference/http-api.md has them. */
 const PARTS = { group: 'type', token: 'client token', url: 'encoded url', secretId: 'secret id' }
 
 /** The rows of the table of docs/reference/errors.md: a request, and its errors by status. */
 export function endpointErrors() {
-  const rows = Object.entries(ENDPOINT_PROBLEMS).filter(([, problems]) => problems.length > 0)
+  // HEAD is like GET.
+  const rows = ENDPOINTS.filter(({ route, problems }) => problems.length > 0 && !route.startsWith('HEAD '))
   return [
     ['Every request', byStatus(EVERY_ENDPOINT)],
-    ...rows.map(([endpoint, problems]) => [`\`${readable(endpoint)}\``, byStatus(problems)]),
+    ...rows.map(({ route, problems }) => [`\`${readable(route)}\``, byStatus(problems)]),
   ]
 }
 
 function readable(endpoint) {
-  return endpoint.replace(/[:*](\w+)/g, (_, name) => `<${PARTS[name] ?? name}>`)
+  return endpoint.replace('{/}', '').replace(/[:*](\w+)/g, (_, name) => `<${PARTS[name] ?? name}>`)
 }
 
 function byStatus(problems) {

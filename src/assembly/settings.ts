@@ -4,7 +4,7 @@ import type { S3BucketOptions } from '../adapters/bucket/s3/s3.ts'
 import type { Rate } from '../adapters/rate-limiter/limits.ts'
 import type { Root } from '../core/clients/client-storage.ts'
 import type { LimitName } from '../core/clients/limit-names.ts'
-import type { CompatOptions } from '../http/compat/routes.ts'
+import type { CompatOptions } from '../http/compat/endpoints.ts'
 
 /** The credentials for S3. When undefined, the SDK finds them, in its files or in the role of the machine. */
 function credentials(config: Config) {

@@ -52,13 +52,15 @@ export function resetWhenBrokenOff({ response }: Express): void {
   }
 }
 
-/** Answers 404 for paths that no route matches, and names the nearest route. */
-export const notFound: RequestHandler = ({ method, path }) => {
-  const near = nearestRoute(method, path)
-  if (near === undefined) throw routeNotFound()
-  throw routeNotFound().with({
-    detail: `No route matches ${method} ${truncate(path)}. Did you mean ${near}?`,
-  })
+/** Answers 404 for paths that no route matches, and names the nearest of these routes. */
+export function notFound(routes: readonly string[]): RequestHandler {
+  return ({ method, path }) => {
+    const near = nearestRoute(method, path, routes)
+    if (near === undefined) throw routeNotFound()
+    throw routeNotFound().with({
+      detail: `No route matches ${method} ${truncate(path)}. Did you mean ${near}?`,
+    })
+  }
 }
 
 /** 404: no route matches the path. */

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ENDPOINT_PROBLEMS, EVERY_ENDPOINT } from '../../src/http/documents/endpoint-problems.ts'
+import { EVERY_ENDPOINT } from '../../src/http/documents/every-endpoint.ts'
+import { ENDPOINTS } from '../../src/http/endpoints.ts'
 import { undocumented } from '../support/texts/documented-problems.ts'
 
 /** Of the `sluice` command, not of an endpoint. */
@@ -10,7 +11,7 @@ const OF_THE_COMMAND = ['400 bad_command']
 const ANY_STATUS = 'bad_request'
 
 describe('the problems of each endpoint', () => {
-  const listed = new Set([...EVERY_ENDPOINT, ...Object.values(ENDPOINT_PROBLEMS).flat()])
+  const listed = new Set([...EVERY_ENDPOINT, ...ENDPOINTS.flatMap(({ problems }) => problems)])
 
   it('are those of the page of all codes, with the same statuses', () => {
     const page = readFileSync(join('docs', 'reference', 'errors.md'), 'utf8')
@@ -22,24 +23,11 @@ describe('the problems of each endpoint', () => {
   })
 
   it('are not those that every endpoint has', () => {
-    for (const [endpoint, problems] of Object.entries(ENDPOINT_PROBLEMS))
+    for (const { route, problems } of ENDPOINTS)
       expect(
         problems.filter((problem) => EVERY_ENDPOINT.includes(problem)),
-        endpoint,
+        route,
       ).to.deep.equal([])
-  })
-
-  it('are of routes that exist', () => {
-    const files = readdirSync(join('src', 'http'), { recursive: true, encoding: 'utf8' })
-    const sources = files
-      .filter((path) => path.endsWith('.ts') && !path.startsWith('documents'))
-      .map((path) => readFileSync(join('src', 'http', path), 'utf8'))
-      .join('\n')
-      .replaceAll(/\$\{TUS_PATH\}/g, '/v1/tus')
-    const absent = Object.keys(ENDPOINT_PROBLEMS)
-      .map((endpoint) => endpoint.replace(/^\w+ /, ''))
-      .filter((route) => ![`'${route}'`, `\`${route}\``, ` ${route}'`].some((one) => sources.includes(one)))
-    expect(absent).to.deep.equal([])
   })
 
   it('are compared with what the tests of the service see', () => {

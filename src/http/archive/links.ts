@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { ArchiveLinks } from '../../service/archive/links.ts'
 import { trustedCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { FILE_PROBLEMS, SENT_PROBLEMS } from '../delivery/problems.ts'
+import { CONDITIONS } from '../delivery/responses.ts'
 import { sendAsset } from '../delivery/send.ts'
+import { FILE_BYTES } from '../documents/contents.ts'
 import { EXAMPLE } from '../documents/examples.ts'
-import { CONDITIONS } from '../documents/operations/sent.ts'
-import { FILE_BYTES } from '../documents/operations/uploads.ts'
-import { FILE, SENT } from '../documents/problem-groups.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { stateOf } from '../request-state.ts'
@@ -105,7 +105,7 @@ export const getArchive = endpoint({
       headers: ['Cache-Control', 'ETag', 'Last-Modified'],
     },
   },
-  problems: [...FILE, ...SENT, '429 rate_limited'],
+  problems: [...FILE_PROBLEMS, ...SENT_PROBLEMS, '429 rate_limited'],
   examples: [
     {
       id: 'photos',

@@ -3,9 +3,9 @@ import type { Archive } from '../../service/archive/archive.ts'
 import type { LayOutArchive } from '../../service/archive/stored-archive.ts'
 import { trustedCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { FILE_PROBLEMS, MEDIA_PROBLEMS, TRANSFORMED_PROBLEMS } from '../delivery/problems.ts'
+import { FILE_BYTES } from '../documents/contents.ts'
 import { EXAMPLE } from '../documents/examples.ts'
-import { FILE_BYTES } from '../documents/operations/uploads.ts'
-import { FILE, MEDIA, TRANSFORMED } from '../documents/problem-groups.ts'
 import { endpoint } from '../endpoint/endpoint.ts'
 import { openPieces } from '../readers/open-pieces.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -42,7 +42,13 @@ export const createArchive = endpoint({
       headers: ['Content-Disposition', 'Cache-Control', 'RateLimit', 'RateLimit-Policy'],
     },
   },
-  problems: [...FILE, ...TRANSFORMED, ...MEDIA, '500 file_damaged', '503 too_many_slow_readers'],
+  problems: [
+    ...FILE_PROBLEMS,
+    ...TRANSFORMED_PROBLEMS,
+    ...MEDIA_PROBLEMS,
+    '500 file_damaged',
+    '503 too_many_slow_readers',
+  ],
   examples: [
     {
       id: 'photo',

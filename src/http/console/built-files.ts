@@ -22,11 +22,20 @@ export interface BuiltConsole {
   page(of: { base: string; nonce: string }): string
 }
 
+/** Returns the files of the console, once there are any: a first `npm start` builds them while the server serves already. */
+export function createBuiltConsole(): () => BuiltConsole | undefined {
+  let files = readBuilt()
+  return () => {
+    files ??= readBuilt()
+    return files
+  }
+}
+
 /**
  * The files that the build has written, about 2 MiB. Undefined when there are none. All are read at once: a later build, which
  * replaces them, must not break the pages of a running service.
  */
-export function builtConsole(): BuiltConsole | undefined {
+function readBuilt(): BuiltConsole | undefined {
   const folder = FOLDERS.map((names) => join(OWN_FOLDER, ...names)).find((path) =>
     existsSync(join(path, 'assets')),
   )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { UNSEEN_CHARACTER } from '../../core/files/relative-path.ts'
 import { ROLES } from '../../core/members/member.ts'
-import type { ProblemName } from '../documents/problem-groups.ts'
+import type { ProblemName } from '../documents/endpoint.ts'
 
 // Members of request bodies and responses that concern people.
 

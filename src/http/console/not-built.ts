@@ -1,6 +1,18 @@
 import type { Response } from 'express'
+import { HTML } from '../documents/contents.ts'
+import type { Endpoint } from '../documents/endpoint.ts'
 
 const RETRY_SECONDS = 2
+
+/** The response of a page before it is built. */
+export const NOT_BUILT = {
+  503: {
+    description:
+      'The page is not built yet: a first `npm start` builds it while the server serves already. It reloads by itself.',
+    content: HTML,
+    headers: ['Cache-Control', 'Retry-After'],
+  },
+} as const satisfies Endpoint['responses']
 
 /**
  * 503 for a page that is not built yet. A first `npm start` builds it while the server serves already, so the browser tries again.

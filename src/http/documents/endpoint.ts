@@ -1,7 +1,9 @@
 import type { z } from 'zod'
 import type { HeaderName } from './headers.ts'
 import type { JsonSchema } from './json-schema.ts'
-import type { ProblemName } from './problem-groups.ts'
+
+/** Status and code of a problem, as a response has them: `'404 file_not_found'`. */
+export type ProblemName = `${number} ${string}`
 
 /** A group of endpoints in the API document. */
 export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Members' | 'Webhooks' | 'Service'
@@ -60,20 +62,18 @@ export interface Example {
 }
 
 /**
- * An endpoint in the API document. A new one is defined with `endpoint()` of `http/endpoint/endpoint.ts`, in the folder of its noun
- * (`http/aliases`), and its list is added to `server.ts` and `endpoints.ts`.
+ * An endpoint in the API document. A new one is defined in the folder of its noun (`http/aliases`), by `endpoint()` of
+ * `http/endpoint/endpoint.ts`, and is added to the list of its folder, or that list to `http/endpoints.ts`.
  *
  * The test services fail for a response that this description does not allow, and `openapi.test.ts` sends the examples.
  */
 export interface Endpoint {
-  /** Method and route, as the log and `ENDPOINT_PROBLEMS` name them: `GET /v1/files/*path`. */
+  /** Method and route, as the log names them: `GET /v1/files/*path`. */
   route: string
-  /** Further routes of the same path: they only refuse requests. */
-  otherRoutes?: readonly string[]
   /** The path in the document, when it is not the route with `{name}` for each parameter. */
   path?: string
-  /** The problems; or a key in `ENDPOINT_PROBLEMS`, by default the route. */
-  problems?: string | readonly ProblemName[]
+  /** The problems, in addition to those of all endpoints. */
+  problems: readonly ProblemName[]
   /** The `operationId`, in camel case. */
   id: string
   tag: Tag

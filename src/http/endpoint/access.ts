@@ -8,8 +8,7 @@ import { callerBySecret } from '../caller/caller.ts'
 import { checkOperator } from '../caller/operator.ts'
 import { signedInMember } from '../console/console-session.ts'
 import { checkNotCrossSite } from '../console/sign-in-limit.ts'
-import type { Endpoint } from '../documents/endpoint.ts'
-import { ADMIN, OPERATOR_OR_SECRET, type ProblemName, SECRET } from '../documents/problem-groups.ts'
+import type { Endpoint, ProblemName } from '../documents/endpoint.ts'
 import { stateOf } from '../request-state.ts'
 
 /**
@@ -47,6 +46,22 @@ export type CallerOf<A> = A extends { secret: Action }
       ? MemberSession
       : undefined
 
+/** The last ones are of a member of the console, who sends `Sluice-Client` instead of a secret. */
+export const SECRET_PROBLEMS: readonly ProblemName[] = [
+  '401 unauthorized',
+  '403 out_of_scope',
+  '400 bad_parameter',
+  '401 not_signed_in',
+  '403 role_forbids',
+  '404 client_not_found',
+]
+const ADMIN_PROBLEMS: readonly ProblemName[] = [
+  '401 not_signed_in',
+  '403 role_forbids',
+  '403 sign_in_off',
+  '429 rate_limited',
+]
+
 /** The access as the API document describes it. */
 export function documentedAccess(access: Access): Endpoint['access'] {
   if (access === 'sameSite') return 'public'
@@ -59,8 +74,8 @@ export function problemsOfAccess(access: Access): readonly ProblemName[] {
   if (access === 'public' || access === 'link') return []
   if (access === 'sameSite') return ['403 cross_site']
   if (access === 'session') return ['401 not_signed_in', '403 cross_site']
-  if (access === 'admin') return ADMIN
-  return 'secret' in access ? SECRET : OPERATOR_OR_SECRET
+  if (access === 'admin') return ADMIN_PROBLEMS
+  return 'secret' in access ? SECRET_PROBLEMS : [...SECRET_PROBLEMS, '403 sign_in_off']
 }
 
 /** Checks what a request proves. @throws Problem 400, 401, 403, 404 */

@@ -1,7 +1,9 @@
-import type { Request, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { z } from 'zod'
 import type { Grant } from '../../core/clients/grant.ts'
 import type { LimitName } from '../../core/clients/limit-names.ts'
+import type { MediaGroup } from '../../core/media/groups.ts'
+import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { Problem } from '../../core/problem.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
@@ -11,10 +13,9 @@ import { checkBodyType, jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
 import { clientIp } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
-import type { Endpoint, Success } from '../documents/endpoint.ts'
+import type { Endpoint, ProblemName, Success } from '../documents/endpoint.ts'
 import type { HeaderName } from '../documents/headers.ts'
 import { header } from '../documents/parameters.ts'
-import { JSON_BODY, type ProblemName, QUERY } from '../documents/problem-groups.ts'
 import { clientGone, hasBody, queryPairs } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import {
@@ -97,14 +98,34 @@ export interface Definition<S, A extends Access, Q extends QueryParameters, B, O
   handle(services: S, call: Call<A, Q, B, O>): Reply | undefined | Promise<Reply | undefined>
 }
 
-/** An endpoint for the API document that can be served, too. */
+/**
+ * An endpoint of the API document with its handler. Most are made by {@link endpoint}. Those on the hot path, and those that read or
+ * send bytes as they come, are written as they are here, with a handler of their own.
+ */
 export interface ServedEndpoint<S> extends Endpoint {
-  problems: readonly ProblemName[]
   audit?: string
   passesOn?: true
   alsoAllows?: readonly string[]
-  serve(services: S & AccessServices, req: Request, res: Response): Promise<void>
+  /** Handles every method of the path first. It answers OPTIONS, so that method is allowed too. */
+  first?: RequestHandler
+  /**
+   * For an endpoint whose `:group` the document has as one path for each type of file: what differs. Undefined: not for this type.
+   * `{Group}` in the ID and `{file}` in the summary are replaced.
+   */
+  byGroup?(group: MediaGroup, parameters: DescribedParameters): Partial<Endpoint> | undefined
+  /** The handler of the requests. Undefined: these settings do not offer the endpoint. */
+  handlerOf: (services: S & AccessServices) => RequestHandler | undefined
 }
+
+/** The problems of a query that is read by its schema. */
+export const QUERY_PROBLEMS: readonly ProblemName[] = ['400 bad_parameter']
+/** The problems of a JSON body. */
+export const JSON_PROBLEMS: readonly ProblemName[] = [
+  '400 bad_json',
+  '400 bad_parameter',
+  '413 too_large',
+  '415 unsupported_media_type',
+]
 
 const KEY = header(
   'Idempotency-Key',
@@ -147,14 +168,14 @@ export function endpoint<
     ...(body ? { body: Object.fromEntries(mediaTypes.map((type) => [type, { schema: body }])) } : {}),
     problems: [
       ...problemsOfAccess(access),
-      ...(body ? JSON_BODY : []),
-      ...(query ? QUERY : []),
+      ...(body ? JSON_PROBLEMS : []),
+      ...(query ? QUERY_PROBLEMS : []),
       ...(limited ? (['429 rate_limited'] as const) : []),
       ...(once ? REPEATED : []),
       ...problems,
     ],
 
-    async serve(services, req, res) {
+    handlerOf: (services) => async (req, res) => {
       stateOf(req).endpoint = { audit: described.audit, isOfOperator: access === 'admin' }
       const caller = callerOf(access, req, services) as CallerOf<A>
       if (limited) {

@@ -3,7 +3,7 @@ import { sha256 } from '../../core/bytes/digest.ts'
 import type { Grant } from '../../core/clients/grant.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import type { RepeatedRequests } from '../../service/clients/repeated-requests.ts'
-import type { ProblemName } from '../documents/problem-groups.ts'
+import type { ProblemName } from '../documents/endpoint.ts'
 import { stateOf } from '../request-state.ts'
 import type { Reply } from './reply.ts'
 

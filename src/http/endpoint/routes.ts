@@ -5,29 +5,37 @@ import type { AccessServices, ServedEndpoint } from './endpoint.ts'
 /** The routes of these endpoints, in this order, with the refusal of other methods for each of their paths. */
 export function routesOf<E extends ServedEndpoint<never>>(
   endpoints: readonly E[],
-  services: ServicesOf<E> & AccessServices,
+  services: ServicesOf<E>,
 ): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  for (const path of new Set(endpoints.map(({ route }) => partsOf(route).path))) {
-    const ofPath = endpoints.filter(({ route }) => partsOf(route).path === path)
-    for (const { route, serve } of ofPath)
-      routes[partsOf(route).method](path, (req, res) => serve(services as never, req, res))
+  const offered = endpoints.flatMap((endpoint) => {
+    const handler = endpoint.handlerOf(services as never)
+    return handler ? [{ ...endpoint, handler, ...partsOf(endpoint.route) }] : []
+  })
+  for (const path of new Set(offered.map((one) => one.path))) {
+    const ofPath = offered.filter((one) => one.path === path)
+    const [first] = ofPath.flatMap((one) => one.first ?? [])
+    // One route per path: Express matches the path of each route again.
+    const route = routes.route(path)
+    if (first) route.all(first)
+    for (const { method, handler } of ofPath) route[method](handler)
     if (ofPath.some(({ passesOn }) => passesOn)) continue
     const also = ofPath.flatMap(({ alsoAllows = [] }) => alsoAllows)
-    const refuse = methodNotAllowed(...methodsOf(ofPath), ...also)
-    routes.all(path, (req, res, next) => (also.includes(req.method) ? next() : refuse(req, res, next)))
+    const refuse = methodNotAllowed(
+      ...new Set([...methodsOf(ofPath), ...(first ? ['OPTIONS'] : []), ...also]),
+    )
+    route.all((req, res, next) => (also.includes(req.method) ? next() : refuse(req, res, next)))
   }
   return routes
 }
 
 /** The services of all these endpoints. */
-type ServicesOf<E> = (E extends ServedEndpoint<infer S> ? (services: S) => void : never) extends (
-  services: infer All,
-) => void
-  ? All
-  : never
+export type ServicesOf<E> = AccessServices &
+  ((E extends ServedEndpoint<infer S> ? (services: S) => void : never) extends (services: infer All) => void
+    ? All
+    : never)
 
-const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const
+const METHODS = ['get', 'head', 'put', 'post', 'patch', 'delete', 'options'] as const
 
 function partsOf(route: string): { method: (typeof METHODS)[number]; path: string } {
   const [name = '', path = ''] = route.split(' ')
@@ -36,8 +44,8 @@ function partsOf(route: string): { method: (typeof METHODS)[number]; path: strin
   return { method, path }
 }
 
-function methodsOf(endpoints: readonly { route: string }[]): string[] {
+function methodsOf(endpoints: readonly { method: string }[]): string[] {
   return endpoints
-    .map(({ route }) => route.slice(0, route.indexOf(' ')))
+    .map(({ method }) => method.toUpperCase())
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
 }

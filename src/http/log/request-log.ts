@@ -115,7 +115,7 @@ function isDelivery(method: string, route: string | undefined): boolean {
 
 /** The pattern of the matched route, such as `/v1/bucket/:token/*path`. Undefined when no route matched. */
 export function routeOf(req: Request): string | undefined {
-  const path: string | string[] | undefined = req.route?.path
-  // A route with several patterns has a list of them. The first is its name in logs and metrics.
-  return Array.isArray(path) ? path[0] : path
+  const path: string | undefined = req.route?.path
+  // A slash at the end that may be missing is no part of the name.
+  return path?.replace('{/}', '')
 }

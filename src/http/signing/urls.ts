@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { boundedArray, boundedInteger } from '../../core/bounded-schemas.ts'
+import type { z } from 'zod'
 import { type Grant, isAllWithin } from '../../core/clients/grant.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
@@ -9,12 +8,11 @@ import { signUrl, withoutSignature } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { FETCHED_PROBLEMS, FILE_PROBLEMS, TRANSFORMED_PROBLEMS } from '../delivery/problems.ts'
 import { EXAMPLE } from '../documents/examples.ts'
-import { FETCHED, FILE, TRANSFORMED } from '../documents/problem-groups.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
-import { instant } from '../wire/record.ts'
 import { checkAliasTarget } from './alias-target.ts'
+import { type signedUrl, type signedUrls, signUrlRequest, urlSignatures } from './url-schemas.ts'
 
 /** The services that handle these requests. */
 export interface Services {
@@ -24,69 +22,6 @@ export interface Services {
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }
-
-const URL_MAX_LENGTH = 4000
-const URLS_MAX = 1000
-// Ten years.
-const EXPIRES_MAX_SECONDS = 315_360_000
-
-const someUrl = z
-  .string('a delivery URL of this client')
-  .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`)
-  .describe('Delivery URL with the token of this client, absolute or from `/v1/`.')
-const signUrlRequest = named(
-  'UrlSignRequest',
-  z.strictObject(
-    {
-      url: someUrl.optional(),
-      urls: boundedArray(someUrl, {
-        min: 1,
-        max: URLS_MAX,
-        expected: `an array of 1 to ${URLS_MAX} delivery URLs of this client`,
-      })
-        .describe('Several URLs, instead of url.')
-        .optional(),
-      expiresIn: boundedInteger({
-        min: 1,
-        max: EXPIRES_MAX_SECONDS,
-        expected: `an integer number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
-      })
-        .describe('When the URLs expire, in seconds. Default: never.')
-        .optional(),
-    },
-    'an object of url or urls, and of expiresIn',
-  ),
-)
-const signedUrl = named(
-  'SignedUrl',
-  z
-    .object({
-      url: z.string().describe('Signed delivery URL.'),
-      expiresAt: instant('When the URL expires. Absent: it never expires.').optional(),
-    })
-    .describe('A signed delivery URL.'),
-)
-const signedUrls = named(
-  'SignedUrls',
-  z
-    .object({
-      results: z.array(
-        z.union([
-          signedUrl.extend({ status: z.literal('signed') }),
-          z.object({
-            status: z.literal('error'),
-            code: z.string().describe('Code of the problem.'),
-            detail: z.string().describe('Text for a person.'),
-          }),
-        ]),
-      ),
-    })
-    .describe('The outcome for each URL, in the order of the request.'),
-)
-const urlSignatures = named(
-  'UrlSignatures',
-  z.union([signedUrl, signedUrls]).describe('One signed URL, or several outcomes.'),
-)
 
 const { baseUrl: EXAMPLE_BASE, token, sourceName } = EXAMPLE
 
@@ -108,7 +43,13 @@ export const signDeliveryUrl = endpoint({
       'RateLimit-Policy',
     ]),
   },
-  problems: [...FILE, '404 alias_not_found', ...FETCHED, ...TRANSFORMED, '409 client_conflict'],
+  problems: [
+    ...FILE_PROBLEMS,
+    '404 alias_not_found',
+    ...FETCHED_PROBLEMS,
+    ...TRANSFORMED_PROBLEMS,
+    '409 client_conflict',
+  ],
   examples: [
     {
       id: 'hour',

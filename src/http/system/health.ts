@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { Router } from 'express'
-import { methodNotAllowed } from '../problem.ts'
-import type { Readiness } from '../wire/system.ts'
+import { endpoint, json } from '../endpoint/endpoint.ts'
+import { health, type Readiness, readiness } from '../wire/system.ts'
 
 const PATHS = ['/healthz', '/readyz']
 
@@ -25,26 +24,51 @@ export interface ReadinessChecks {
   disk?(): Promise<'ok' | 'full' | 'read_only'>
 }
 
-/**
- * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 when it can serve requests, or at least stored files
- * (`degraded`); else 503, also during the shutdown (`stopping`). The body has the result of each check.
- */
-export function healthRoutes(checks: ReadinessChecks): Router {
-  const routes = Router()
-  routes.get('/healthz', (_req, res) => {
-    res.setHeader('Cache-Control', 'no-store')
-    res.json({ status: 'ok' })
-  })
-  routes.get('/readyz', async (_req, res) => {
-    const readiness = await readinessOf(checks)
-    const ready = ['ok', 'degraded'].includes(readiness.status)
-    res.setHeader('Cache-Control', 'no-store')
-    if (!ready) res.setHeader('Retry-After', '5')
-    res.status(ready ? 200 : 503).json(readiness)
-  })
-  for (const path of PATHS) routes.all(path, methodNotAllowed('GET', 'HEAD'))
-  return routes
-}
+const getHealth = endpoint({
+  route: 'GET /healthz',
+  id: 'getHealth',
+  tag: 'Service',
+  summary: 'Whether the process runs',
+  access: 'public',
+  responses: { 200: json(health, 'The process runs.') },
+  examples: [{ id: 'ok', summary: 'The process runs', status: 200, response: { status: 'ok' } }],
+
+  handle: () => ({ json: { status: 'ok' } }),
+})
+
+const getReadiness = endpoint({
+  route: 'GET /readyz',
+  id: 'getReadiness',
+  tag: 'Service',
+  summary: 'Whether the service can serve requests',
+  access: 'public',
+  responses: {
+    200: json(readiness, 'The service can serve requests.'),
+    503: json(readiness, 'The service cannot serve requests, or is shutting down.', ['Retry-After']),
+  },
+  examples: [
+    {
+      id: 'ready',
+      summary: 'All checks have passed',
+      status: 200,
+      response: {
+        status: 'ok',
+        version: '1.0.0',
+        checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok', fonts: 'ok' },
+      },
+    },
+  ],
+
+  async handle({ checks }: { checks: ReadinessChecks }, { res }) {
+    const found = await readinessOf(checks)
+    if (['ok', 'degraded'].includes(found.status)) return { json: found }
+    res.setHeader('Retry-After', '5')
+    return { status: 503, json: found }
+  },
+})
+
+/** Whether the process runs, and whether it can serve requests, or at least stored files. */
+export const HEALTH = [getHealth, getReadiness]
 
 /** Runs all checks at the same time. */
 export async function readinessOf(checks: ReadinessChecks): Promise<Readiness> {
@@ -73,7 +97,7 @@ export async function readinessOf(checks: ReadinessChecks): Promise<Readiness> {
   }
 }
 
-/** Whether the URL of a request, as a path, is one of {@link healthRoutes}. */
+/** Whether the URL of a request, as a path, is one of {@link HEALTH}. */
 export function isHealthCheck({ url = '' }: IncomingMessage): boolean {
   return PATHS.some((path) => url === path || url.startsWith(`${path}?`))
 }

@@ -1,26 +1,34 @@
-import { Router } from 'express'
+import type { RequestHandler } from 'express'
 import helmet from 'helmet'
-import { methodNotAllowed } from '../problem.ts'
+import { HTML } from '../documents/contents.ts'
+import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 
-/** `GET /`: explains the service to a person who opens its URL. */
-export function homeRoutes(): Router {
-  const routes = Router()
-  // Only for this page: helmet's defaults would keep other sites from embedding files. Over plain HTTP, for example on a
-  // LAN address, links and favicon must not be upgraded to HTTPS, which does not exist there.
-  const directives = { upgradeInsecureRequests: null }
-  const headers = helmet({ strictTransportSecurity: false, contentSecurityPolicy: { directives } })
-  routes.get('/', headers, (_req, res) => {
-    res.type('html').send(PAGE)
-  })
+// Only for this page: helmet's defaults would keep other sites from embedding files. Over plain HTTP, for example on a
+// LAN address, links and favicon must not be upgraded to HTTPS, which does not exist there.
+const headers = helmet({
+  strictTransportSecurity: false,
+  contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+})
+
+const answerOptions: RequestHandler = (req, res, next) => {
   // The usual check of HAProxy.
-  routes.options('/', (_req, res) => {
-    res.setHeader('Allow', ALLOWED.join(', ')).status(204).end()
-  })
-  routes.all('/', methodNotAllowed(...ALLOWED))
-  return routes
+  if (req.method !== 'OPTIONS') return next()
+  res.setHeader('Allow', 'GET, HEAD, OPTIONS').status(204).end()
 }
 
-const ALLOWED = ['GET', 'HEAD', 'OPTIONS']
+/** Explains the service to a person who opens its URL. */
+export const getHome: ServedEndpoint<unknown> = {
+  route: 'GET /',
+  id: 'getHome',
+  tag: 'Service',
+  summary: 'A page about the service',
+  access: 'public',
+  responses: { 200: { description: 'The page.', content: HTML } },
+  examples: [{ id: 'page', summary: 'The page', status: 200 }],
+  problems: [],
+  first: answerOptions,
+  handlerOf: () => (req, res) => headers(req, res, () => res.type('html').send(PAGE)),
+}
 
 const PAGE = `<!doctype html>
 <html lang="en">

@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { Router } from 'express'
 import { METRICS_CONTENT_TYPE } from '../../core/ports/metrics.ts'
 import { Problem } from '../../core/problem.ts'
-import { methodNotAllowed } from '../problem.ts'
+import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 
 /** Access to `/metrics` on the service's own port. */
 export interface MetricsAccess {
@@ -12,17 +11,33 @@ export interface MetricsAccess {
   read(): Promise<string>
 }
 
-/** `GET /metrics` with `Authorization: Bearer <token>`. */
-export function metricsRoutes({ token, read }: MetricsAccess): Router {
-  const routes = Router({ strict: true, caseSensitive: true })
-  routes.get('/metrics', async (req, res) => {
-    if (!same(req.headers.authorization ?? '', `Bearer ${token}`)) throw unauthorized()
-    res.setHeader('Cache-Control', 'no-store')
-    res.setHeader('Content-Type', METRICS_CONTENT_TYPE)
-    res.end(await read())
-  })
-  routes.all('/metrics', methodNotAllowed('GET', 'HEAD'))
-  return routes
+/** The metrics of this process. */
+export const getMetrics: ServedEndpoint<{ metricsAccess?: MetricsAccess | undefined }> = {
+  route: 'GET /metrics',
+  id: 'getMetrics',
+  tag: 'Service',
+  summary: 'Get the Prometheus metrics, if the operator has set METRICS_TOKEN',
+  access: 'metrics',
+  responses: {
+    200: {
+      description: 'The metrics.',
+      content: { 'text/plain': { json: { type: 'string' } } },
+      headers: ['Cache-Control'],
+    },
+  },
+  examples: [{ id: 'all', summary: 'All metrics', status: 200 }],
+  problems: ['401 unauthorized'],
+
+  handlerOf({ metricsAccess }) {
+    if (!metricsAccess) return undefined
+    const { token, read } = metricsAccess
+    return async (req, res) => {
+      if (!same(req.headers.authorization ?? '', `Bearer ${token}`)) throw unauthorized()
+      res.setHeader('Cache-Control', 'no-store')
+      res.setHeader('Content-Type', METRICS_CONTENT_TYPE)
+      res.end(await read())
+    }
+  },
 }
 
 /** Compares in constant time. */

@@ -1,23 +1,38 @@
-import { Router } from 'express'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
-import { methodNotAllowed } from '../problem.ts'
+import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { parameterLists } from '../wire/system.ts'
 
 // They only change with a restart, and a five minutes old document does no harm.
 const CACHE_CONTROL = 'public, max-age=300'
 
-/** `GET /v1/parameters`: the parameters of delivery URLs, by media group, as JSON. */
-export function parametersRoutes(parameters: DescribedParameters): Router {
-  const routes = Router({ strict: true, caseSensitive: true })
-  const body = JSON.stringify(parameters)
-  const etag = `"${sha256(body).slice(0, 32)}"`
-  routes.all('/v1/parameters', corsPublicRead)
-  routes.get('/v1/parameters', (_req, res) => {
-    res.setHeader('Cache-Control', CACHE_CONTROL)
-    res.setHeader('ETag', etag)
-    res.type('json').send(body)
-  })
-  routes.all('/v1/parameters', methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
-  return routes
+/** The parameters of delivery URLs, by the type of the file. */
+export const getParameters: ServedEndpoint<{ parameters: DescribedParameters }> = {
+  route: 'GET /v1/parameters',
+  id: 'getParameters',
+  tag: 'Service',
+  summary: 'Get all parameters of delivery URLs, by the type of the file',
+  access: 'public',
+  responses: {
+    200: {
+      description: 'The parameters, including those of plugins.',
+      content: { 'application/json': { schema: parameterLists } },
+      headers: ['ETag', 'Cache-Control'],
+    },
+    304: { description: 'The parameters have not changed.', headers: ['ETag', 'Cache-Control'] },
+  },
+  examples: [{ id: 'all', summary: 'All parameters', status: 200 }],
+  problems: [],
+  first: corsPublicRead,
+
+  handlerOf({ parameters }) {
+    const body = JSON.stringify(parameters)
+    const etag = `"${sha256(body).slice(0, 32)}"`
+    return (_req, res) => {
+      res.setHeader('Cache-Control', CACHE_CONTROL)
+      res.setHeader('ETag', etag)
+      res.type('json').send(body)
+    }
+  },
 }

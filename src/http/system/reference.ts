@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Router } from 'express'
 import helmet from 'helmet'
 import { OWN_FOLDER } from '../../core/own-files.ts'
-import { sendNotBuilt } from '../console/not-built.ts'
-import { methodNotAllowed, routeNotFound } from '../problem.ts'
+import { NOT_BUILT, sendNotBuilt } from '../console/not-built.ts'
+import { ANY_FILE, HTML } from '../documents/contents.ts'
+import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { routeNotFound } from '../problem.ts'
 
 // `npm run build` copies the files of the package into dist. From the sources, the package itself serves.
 const BUILT = join(OWN_FOLDER, 'api-reference')
@@ -14,53 +15,97 @@ const START = 'start.js'
 // Browsers revalidate by ETag: after an upgrade, an old script must not meet a new page.
 const CACHE_CONTROL = 'public, max-age=0, must-revalidate'
 
-/**
- * `GET /docs/api`: a page that shows the API document, and sends requests to this service. It loads nothing from other servers.
- * All its URLs are relative, so it works below a path of a proxy.
- */
-export function referenceRoutes(): Router {
-  const routes = Router({ strict: true, caseSensitive: true })
-  // A first `npm start` builds the page while the server serves already.
-  const folder = () => [BUILT, PACKAGE].find((path) => existsSync(path))
-  const headers = helmet({
-    strictTransportSecurity: false,
-    referrerPolicy: { policy: 'no-referrer' },
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        // Swagger UI sets style attributes for sizes and colours. They cannot run code.
-        styleSrc: ["'self'", "'unsafe-inline'"],
-        // Its icons are data URLs. Responses with files are shown from blobs.
-        imgSrc: ["'self'", 'data:', 'blob:'],
-        mediaSrc: ["'self'", 'blob:'],
-        connectSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-  })
+const SENT = ['Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Content-Range'] as const
 
-  routes.get('/docs/api', headers, (_req, res) => {
-    if (folder() === undefined) return sendNotBuilt(res, 'This page')
-    res.setHeader('Cache-Control', CACHE_CONTROL)
-    res.type('html').send(PAGE)
-  })
-  routes.get('/docs/api/:file', headers, (req, res, next) => {
-    const file = String(req.params.file)
-    res.setHeader('Cache-Control', CACHE_CONTROL)
-    if (file === START) return void res.type('js').send(SCRIPT)
-    const root = folder()
-    if (!FILES.has(file) || root === undefined) throw routeNotFound()
-    res.sendFile(file, { root, cacheControl: false }, (error) => {
-      if (error) next(error)
-    })
-  })
-  for (const path of ['/docs/api', '/docs/api/:file']) routes.all(path, methodNotAllowed('GET', 'HEAD'))
-  return routes
+// A first `npm start` builds the page while the server serves already.
+const folder = () => [BUILT, PACKAGE].find((path) => existsSync(path))
+
+const headers = helmet({
+  strictTransportSecurity: false,
+  referrerPolicy: { policy: 'no-referrer' },
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      // Swagger UI sets style attributes for sizes and colours. They cannot run code.
+      styleSrc: ["'self'", "'unsafe-inline'"],
+      // Its icons are data URLs. Responses with files are shown from blobs.
+      imgSrc: ["'self'", 'data:', 'blob:'],
+      mediaSrc: ["'self'", 'blob:'],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+})
+
+/**
+ * A page that shows the API document, and sends requests to this service. It loads nothing from other servers. All its URLs are
+ * relative, so it works below a path of a proxy.
+ */
+const getReference: ServedEndpoint<unknown> = {
+  route: 'GET /docs/api',
+  id: 'getReference',
+  tag: 'Service',
+  summary: 'A page that shows this document and sends requests',
+  access: 'public',
+  responses: {
+    200: { description: 'The page.', content: HTML, headers: ['Cache-Control', 'ETag'] },
+    304: { description: 'The page has not changed.', headers: ['Cache-Control', 'ETag'] },
+    ...NOT_BUILT,
+  },
+  examples: [{ id: 'page', summary: 'The page', status: 200 }],
+  problems: [],
+  handlerOf: () => (req, res) =>
+    headers(req, res, () => {
+      if (folder() === undefined) return sendNotBuilt(res, 'This page')
+      res.setHeader('Cache-Control', CACHE_CONTROL)
+      res.type('html').send(PAGE)
+    }),
 }
+
+const getReferenceFile: ServedEndpoint<unknown> = {
+  route: 'GET /docs/api/:file',
+  id: 'getReferenceFile',
+  tag: 'Service',
+  summary: 'A script or style sheet of this page',
+  access: 'public',
+  parameters: [
+    {
+      in: 'path',
+      name: 'file',
+      description: 'Name of the file.',
+      schema: { type: 'string', enum: [...FILES, START] },
+      required: true,
+    },
+  ],
+  responses: {
+    200: { description: 'The file.', content: ANY_FILE, headers: SENT },
+    206: { description: 'The requested byte range.', content: ANY_FILE, headers: SENT },
+    304: { description: 'The file has not changed.', headers: SENT },
+  },
+  examples: [
+    { id: 'script', summary: 'A script', parameters: { file: 'start.js' }, status: 200 },
+    { id: 'none', summary: 'A file that does not exist', parameters: { file: 'none.js' }, status: 404 },
+  ],
+  problems: [],
+  handlerOf: () => (req, res, next) =>
+    headers(req, res, () => {
+      const file = String(req.params.file)
+      res.setHeader('Cache-Control', CACHE_CONTROL)
+      if (file === START) return void res.type('js').send(SCRIPT)
+      const root = folder()
+      if (!FILES.has(file) || root === undefined) throw routeNotFound()
+      res.sendFile(file, { root, cacheControl: false }, (error) => {
+        if (error) next(error)
+      })
+    }),
+}
+
+/** The page of the API, and its files. */
+export const REFERENCE = [getReference, getReferenceFile]
 
 // On a phone, the tables of responses are wider than the screen. The document has no links, so their column is empty.
 const STYLE = `

@@ -15,8 +15,6 @@ export interface TusOptions {
   /** Maximum size of a whole upload. */
   maxBytes: number
   expireMs: number
-  /** The public URL of the service, without a trailing slash. */
-  baseUrl: string
   /** Whether a client of the IETF's protocol gets the interim response 104 when its upload is created. */
   sends104: boolean
 }

@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request, RequestHandler } from 'express'
 import { badParameter, Problem, unsupportedMediaType } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import { CHECKSUM_ALGORITHMS, type Checksum, TUS_CHECKSUM } from '../../service/upload/pieces.ts'
@@ -10,12 +10,14 @@ export const TUS_PATH = '/v1/tus'
 export const TUS_VERSION = '1.0.0'
 
 /**
- * The method of a request. Clients that cannot send PATCH use `X-HTTP-Method-Override`.
+ * Replaces the method of a request by that in `X-HTTP-Method-Override`, for clients that cannot send PATCH.
  *
  * @see https://tus.io/protocols/resumable-upload#x-http-method-override
  */
-export function tusMethod(req: Request): string {
-  return (req.get('X-HTTP-Method-Override') ?? req.method).toUpperCase()
+export const overrideMethod: RequestHandler = (req, _res, next) => {
+  const isOfTus = req.path === TUS_PATH || req.path.startsWith(`${TUS_PATH}/`)
+  if (isOfTus) req.method = (req.get('X-HTTP-Method-Override') ?? req.method).toUpperCase()
+  next()
 }
 
 /** Checks the version of tus. @throws Problem 412 for another version, or none */

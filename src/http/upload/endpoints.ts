@@ -12,21 +12,15 @@ import { checkedBody } from '../body/parse.ts'
 import { trustedCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { noteStored } from '../console/audited-by.ts'
+import { FETCHED_PROBLEMS, MEDIA_PROBLEMS, TRANSFORMED_PROBLEMS } from '../delivery/problems.ts'
+import { FILE_BYTES } from '../documents/contents.ts'
 import { EXAMPLE_RECORD } from '../documents/examples.ts'
-import { FILE_BYTES, FORM, RECORDS } from '../documents/operations/uploads.ts'
-import {
-  FETCHED,
-  FORM as FORM_PROBLEMS,
-  JSON_BODY,
-  MEDIA,
-  STORED,
-  TRANSFORMED,
-} from '../documents/problem-groups.ts'
-import { endpoint } from '../endpoint/endpoint.ts'
+import { endpoint, JSON_PROBLEMS } from '../endpoint/endpoint.ts'
 import { text } from '../endpoint/query.ts'
 import { answerOnce } from '../endpoint/repeats.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { isOfType } from '../request.ts'
+import { FORM, FORM_PROBLEMS, RECORDS, STORED_PROBLEMS } from './described.ts'
 import { isFolderField } from './form-fields.ts'
 import type { Receive, RespondStored } from './receive.ts'
 import { checkedRemoteUpload, type RemoteUploadBody, remoteUpload } from './url-upload.ts'
@@ -63,7 +57,15 @@ const uploadFiles = endpoint({
   bodies: { 'multipart/form-data': FORM },
   once: true,
   responses: RECORDS,
-  problems: [...JSON_BODY, ...FORM_PROBLEMS, '400 bad_path', ...STORED, ...FETCHED, ...MEDIA, ...TRANSFORMED],
+  problems: [
+    ...JSON_PROBLEMS,
+    ...FORM_PROBLEMS,
+    '400 bad_path',
+    ...STORED_PROBLEMS,
+    ...FETCHED_PROBLEMS,
+    ...MEDIA_PROBLEMS,
+    ...TRANSFORMED_PROBLEMS,
+  ],
   audit: 'file.upload',
   examples: [
     {
@@ -126,7 +128,13 @@ const uploadFromUrl = endpoint({
   bodyMaxBytes: REMOTE_MAX_BYTES,
   limited: 'upload',
   responses: RECORDS,
-  problems: ['400 bad_path', ...STORED, ...FETCHED, ...MEDIA, ...TRANSFORMED],
+  problems: [
+    '400 bad_path',
+    ...STORED_PROBLEMS,
+    ...FETCHED_PROBLEMS,
+    ...MEDIA_PROBLEMS,
+    ...TRANSFORMED_PROBLEMS,
+  ],
   audit: 'file.upload',
   examples: [
     {
@@ -166,7 +174,7 @@ const uploadFile = endpoint({
   bodies: { 'application/octet-stream': FILE_BYTES },
   once: true,
   responses: RECORDS,
-  problems: ['400 bad_path', '415 unsupported_media_type', ...STORED],
+  problems: ['400 bad_path', '415 unsupported_media_type', ...STORED_PROBLEMS],
   audit: 'file.upload',
   examples: [
     {

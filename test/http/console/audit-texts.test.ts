@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { AUDIT } from '../../../dashboard/src/texts/audit.ts'
 import { REFUSED_SIGN_IN } from '../../../src/core/ports/audit-log.ts'
-import { DEFINED } from '../../../src/http/documents/endpoints.ts'
+import { ENDPOINTS } from '../../../src/http/endpoints.ts'
 import { PROJECT } from '../../support/service.ts'
 
 const FOLDERS = ['src/http/console', 'src/http/tus', 'src/service/admin', 'src/service/members']
@@ -16,7 +16,7 @@ describe('the actions of the audit log', () => {
       readdirSync(join(PROJECT, folder)).map((name) => readFileSync(join(PROJECT, folder, name), 'utf8')),
     )
     const named = sources.flatMap((source) => source.match(/(?<=')[a-z-]+\.(?!ts|jpg)[a-z-]+(?=')/g) ?? [])
-    const ofEndpoints = DEFINED.flatMap(({ audit }) => audit ?? [])
+    const ofEndpoints = ENDPOINTS.flatMap(({ audit }: { audit?: string }) => audit ?? [])
     const actions = [...new Set([...named, ...ofEndpoints, REFUSED_SIGN_IN])].filter(
       (name) => !OTHERS.includes(name),
     )

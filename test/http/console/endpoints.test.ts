@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
 import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
-import { documentedEndpoints } from '../../../src/http/documents/endpoints.ts'
 import { methodOf, pathOf } from '../../../src/http/documents/openapi/operation.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import {

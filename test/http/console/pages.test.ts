@@ -4,7 +4,8 @@ import express from 'express'
 import request from 'supertest'
 import { acceptedEncoding } from '../../../src/core/media/encodings.ts'
 import type { BuiltConsole } from '../../../src/http/console/built-files.ts'
-import { baseOf, consolePageRoutes } from '../../../src/http/console/page-routes.ts'
+import { baseOf, CONSOLE_PAGES } from '../../../src/http/console/pages.ts'
+import { routesOf } from '../../../src/http/endpoint/routes.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { startSubPath } from '../../support/peers/sub-path.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -39,7 +40,9 @@ onOneBackend('GET /dashboard', (start) => {
 
   it('tries again while the console is not built yet, as after a first npm start', async () => {
     let files: BuiltConsole | undefined
-    const app = express().use(consolePageRoutes({ readConsole: () => files }))
+    const app = express().use(
+      routesOf(CONSOLE_PAGES, { builtConsole: () => files } as Parameters<typeof routesOf>[1]),
+    )
     const early = await request(app).get('/dashboard').expect(503).expect('Retry-After', '2')
     expect(early.text).to.include('The console is not built yet').and.include('http-equiv="refresh"')
     await request(app).get('/dashboard/assets/main.js').expect(404)

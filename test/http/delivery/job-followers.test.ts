@@ -4,13 +4,14 @@ import { expect } from 'chai'
 import express from 'express'
 import { parsePath } from '../../../src/core/files/request-path.ts'
 import { fileNotFound } from '../../../src/core/problem.ts'
-import { jobsRoutes } from '../../../src/http/delivery/job-routes.ts'
+import { getJob, type Services } from '../../../src/http/delivery/jobs/get.ts'
+import { routesOf } from '../../../src/http/endpoint/routes.ts'
 import { problemHandler } from '../../../src/http/problem.ts'
 import type { MediaJob, MediaJobs } from '../../../src/service/delivery/media-job.ts'
 import { eventually } from '../../support/eventually.ts'
 import { recordLog } from '../../support/service.ts'
 
-type Routes = Parameters<typeof jobsRoutes>[0]
+type Routes = Services
 
 const PATH = 'video/mp4/8vMJiMJ5xg1xH6JYSiPjo5.mp4_w%3D80'
 const lookEveryMs = 20
@@ -45,7 +46,8 @@ describe('followers of a job', () => {
       },
     } as unknown as MediaJobs
     const limits = followers ? { followers } : {}
-    app.use(jobsRoutes({ clients, media, baseUrl: 'http://127.0.0.1', lookEveryMs, ...limits }))
+    const services = { clients, media, baseUrl: 'http://127.0.0.1', lookEveryMs, ...limits }
+    app.use(routesOf([getJob], services as unknown as Parameters<typeof routesOf<typeof getJob>>[1]))
     app.use(problemHandler(recordLog()))
     const server = createServer(app).listen(0, '127.0.0.1')
     await new Promise((done) => server.once('listening', done))

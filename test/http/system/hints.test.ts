@@ -1,8 +1,11 @@
 import { expect } from 'chai'
-import { nearestRoute, ROUTES } from '../../../src/http/nearest-route.ts'
+import { ENDPOINTS } from '../../../src/http/endpoints.ts'
+import { nearestRoute, suggestedRoutes } from '../../../src/http/nearest-route.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+
+const ROUTES = suggestedRoutes(ENDPOINTS.map(({ route }) => route))
 
 onOneBackend('hints in errors', (start) => {
   let service: Service
@@ -27,20 +30,22 @@ onOneBackend('hints in errors', (start) => {
     ['GET', '/v1/uploads', 'POST /v1/upload'],
     ['POST', '/upload', 'POST /v1/upload'],
     ['POST', '/v2/zip', 'POST /v1/zip'],
-    ['DELETE', '/v1/uploads/image/png/a.png', 'DELETE /v1/upload/<s3PathOriginal>'],
-    ['GET', '/v1/image/uplod/pub_1/a.png', 'GET /v1/image/upload/<token>/<sourceName>'],
+    ['DELETE', '/v1/uploads/image/png/a.png', 'DELETE /v1/upload/<path>'],
+    ['GET', '/v1/image/uplod/pub_1/a.png', 'GET /v1/image/upload/<token>/<path>'],
     ['GET', '/v1/file', 'GET /v1/files'],
     ['POST', '/v1/file/copy', 'POST /v1/files/copy'],
     ['GET', '/v1/image/foreing/pub_1/a.png', 'GET /v1/image/foreign/<token>/<path>'],
     ['GET', '/v1/webhook/deliveries', 'GET /v1/webhooks/deliveries'],
     ['GET', '/health', 'GET /healthz'],
+    ['POST', '/v1/members/a/lnk', 'POST /v1/members/<id>/link'],
+    ['POST', '/v1/members/a/b/c', undefined],
     ['GET', '/favicon.ico', undefined],
     ['GET', '/', undefined],
     ['GET', '/wp-login.php', undefined],
   ]
   for (const [method, path, route] of MEANT)
     it(`mean ${route ?? 'no route'} by ${method} ${path}`, () => {
-      expect(nearestRoute(method, path)).to.equal(route)
+      expect(nearestRoute(method, path, ROUTES)).to.equal(route)
     })
 
   for (const route of ROUTES)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
 import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
-import { EVERY_ENDPOINT } from '../../../src/http/documents/endpoint-problems.ts'
-import { documentedEndpoints } from '../../../src/http/documents/endpoints.ts'
+import { EVERY_ENDPOINT } from '../../../src/http/documents/every-endpoint.ts'
 import { HEADERS } from '../../../src/http/documents/headers.ts'
 import { problemResponses } from '../../../src/http/documents/openapi/problems.ts'
 import { type Errors, validatorOf } from './validators.ts'
@@ -25,8 +25,7 @@ const ENDPOINTS = documentedEndpoints(NO_PARAMETERS)
 /** The endpoints of each method and route. Several have the same route for different types of files. */
 const BY_ROUTE = new Map<string, Endpoint[]>()
 for (const endpoint of ENDPOINTS)
-  for (const route of [endpoint.route, ...(endpoint.otherRoutes ?? [])])
-    BY_ROUTE.set(route, [...(BY_ROUTE.get(route) ?? []), endpoint])
+  BY_ROUTE.set(endpoint.route, [...(BY_ROUTE.get(endpoint.route) ?? []), endpoint])
 const PATTERNS = new Set([...BY_ROUTE.keys()].map((route) => route.slice(route.indexOf(' ') + 1)))
 const ALL_CODES = new Set(
   ENDPOINTS.flatMap((endpoint) =>
@@ -70,8 +69,7 @@ export function watchResponses(): {
       res.once('close', () => {
         // A response that was broken off is no response of the document.
         if (!res.writableFinished) return
-        const { route } = req as { route?: { path: string | string[] } }
-        const path = Array.isArray(route?.path) ? route.path[0] : route?.path
+        const path = (req as { route?: { path: string } }).route?.path
         const failure = undocumented({
           method: methodOf(req, path),
           route: path,

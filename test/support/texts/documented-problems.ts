@@ -1,6 +1,11 @@
 import { expect } from 'chai'
-import { ENDPOINT_PROBLEMS, EVERY_ENDPOINT } from '../../../src/http/documents/endpoint-problems.ts'
-import type { ProblemName } from '../../../src/http/documents/problem-groups.ts'
+import type { ProblemName } from '../../../src/http/documents/endpoint.ts'
+import { EVERY_ENDPOINT } from '../../../src/http/documents/every-endpoint.ts'
+import { ENDPOINTS } from '../../../src/http/endpoints.ts'
+
+const PROBLEMS: ReadonlyMap<string, readonly ProblemName[]> = new Map(
+  ENDPOINTS.map(({ route, problems }) => [route.replace('{/}', ''), problems]),
+)
 
 /** What a line of the log about a request has, if the response was a problem. */
 interface LoggedProblem {
@@ -18,10 +23,7 @@ export function expectDocumentedProblems(
   lines: ReadonlyArray<{ message: string; fields: LoggedProblem }>,
 ): void {
   const requests = lines.filter(({ message }) => message === 'request').map(({ fields }) => fields)
-  expect(
-    undocumented(requests),
-    'src/http/documents/endpoint-problems.ts lists these problems',
-  ).to.deep.equal([])
+  expect(undocumented(requests), 'the endpoints list these problems').to.deep.equal([])
 }
 
 /** The problems that are not listed, each as `GET /v1/files 404 file_not_found`. */
@@ -32,7 +34,7 @@ export function undocumented(requests: readonly LoggedProblem[]): string[] {
     const problem: ProblemName = `${status} ${code}`
     if (EVERY_ENDPOINT.includes(problem)) return []
     const endpoint = `${method === 'HEAD' ? 'GET' : method} ${route}`
-    const lists = route === undefined ? Object.values(ENDPOINT_PROBLEMS) : [ENDPOINT_PROBLEMS[endpoint] ?? []]
+    const lists = route === undefined ? [...PROBLEMS.values()] : [PROBLEMS.get(endpoint) ?? []]
     return lists.some((list) => list.includes(problem)) ? [] : [`${endpoint} ${problem}`]
   })
   return [...new Set(missing)]

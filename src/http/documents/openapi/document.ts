@@ -1,6 +1,6 @@
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
+import { documentedEndpoints } from '../documented.ts'
 import type { Tag } from '../endpoint.ts'
-import { documentedEndpoints } from '../endpoints.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { headerComponents, methodOf, operation, pathOf } from './operation.ts'
 import { componentSchemas } from './schemas.ts'

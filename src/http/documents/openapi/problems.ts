@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { problem } from '../../wire/system.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { ENDPOINT_PROBLEMS, EVERY_ENDPOINT } from '../endpoint-problems.ts'
+import { EVERY_ENDPOINT } from '../every-endpoint.ts'
 import type { HeaderName } from '../headers.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { schemaRef } from './schemas.ts'
@@ -19,10 +19,9 @@ export interface ProblemResponse {
 const RETRIED: ReadonlySet<number> = new Set([423, 429, 503])
 
 /** The problem responses of an endpoint, by ascending status. */
-export function problemResponses({ route, problems = route }: Endpoint): ProblemResponse[] {
+export function problemResponses({ problems }: Pick<Endpoint, 'problems'>): ProblemResponse[] {
   const codesByStatus = new Map<number, Set<string>>()
-  const own = typeof problems === 'string' ? (ENDPOINT_PROBLEMS[problems] ?? []) : problems
-  for (const name of [...EVERY_ENDPOINT, ...own]) {
+  for (const name of [...EVERY_ENDPOINT, ...problems]) {
     const [status = '', code = ''] = name.split(' ')
     const codes = codesByStatus.get(Number(status)) ?? new Set()
     codesByStatus.set(Number(status), codes.add(code))

@@ -1,9 +1,6 @@
-import type { Content, Success } from '../endpoint.ts'
-import { header } from '../parameters.ts'
-import { FILE_BYTES } from './uploads.ts'
-
-/** A file of any type. */
-export const FILE: Readonly<Record<string, Content>> = { '*/*': FILE_BYTES }
+import { ANY_FILE } from '../documents/contents.ts'
+import type { Success } from '../documents/endpoint.ts'
+import { header } from '../documents/parameters.ts'
 /** The headers of conditional and range requests. */
 export const CONDITIONS = [
   header('Range', 'Up to 8 byte ranges.'),
@@ -16,10 +13,10 @@ export const CONDITIONS = [
 /** The headers of a response that can be revalidated. */
 export const VALIDATORS = ['Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Vary'] as const
 /** The responses with a file. */
-export const SENT: Readonly<Record<number, Success>> = {
+export const SENT_FILE: Readonly<Record<number, Success>> = {
   200: {
     description: 'The file.',
-    content: FILE,
+    content: ANY_FILE,
     headers: [
       ...VALIDATORS,
       'Content-Encoding',
@@ -30,7 +27,7 @@ export const SENT: Readonly<Record<number, Success>> = {
   },
   206: {
     description: 'The requested byte ranges; several of them as `multipart/byteranges`.',
-    content: FILE,
+    content: ANY_FILE,
     headers: [...VALIDATORS, 'Content-Disposition', 'Content-Range', 'X-Sluice-Transform'],
   },
   304: {
@@ -46,8 +43,8 @@ export const MOVED: Readonly<Record<number, Success>> = {
   },
 }
 /** The responses with a stored file. */
-export const STORED: Readonly<Record<number, Success>> = {
-  ...SENT,
+export const STORED_FILE: Readonly<Record<number, Success>> = {
+  ...SENT_FILE,
   302: {
     description: 'The URL of the playlist of a stream.',
     content: { 'text/plain': { json: { type: 'string' } }, 'text/html': { json: { type: 'string' } } },

@@ -1,4 +1,3 @@
-import { Router } from 'express'
 import { assetFromBytes } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import { isIgnoredParam } from '../../core/plugin-api/query-names.ts'
@@ -12,15 +11,22 @@ import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { ANY_FILE } from '../documents/contents.ts'
+import { EXAMPLE } from '../documents/examples.ts'
+import { flag } from '../documents/parameters.ts'
+import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { createOrRedirect } from '../moves/redirect.ts'
-import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, flagOf, groupOf, limitedPairs, type QueryPairs } from '../request.ts'
-import type { FileInformation } from '../wire/information.ts'
+import { type FileInformation, fileInformation } from '../wire/information.ts'
 import { corsPublicRead } from './cors.ts'
+import { SIGNATURE } from './parameters.ts'
+import { FILE_PROBLEMS, SIGNATURE_PROBLEMS } from './problems.ts'
+import { CONDITIONS, MOVED, VALIDATORS } from './responses.ts'
 import { sendAsset } from './send.ts'
 
-interface Dependencies {
+/** The services that handle these requests. */
+export interface Services {
   clients: Clients
   informations: FileInfos
   redirects: Redirects
@@ -38,17 +44,77 @@ const PROBLEM_MAX_AGE_SECONDS = 60
 // The parameter that adds the GPS position of a photo.
 const LOCATION = 'location'
 
-/** `GET /v1/<group>/info/<client token>/<path>`: information about an original, as JSON. */
-export function infoRoutes(dependencies: Dependencies): Router {
-  const { clients, informations, limits, ignoredParams, readers } = dependencies
-  const routes = Router({ strict: true, caseSensitive: true })
-  const info = '/v1/:group/info/:token/*path'
-  const orRedirect = createOrRedirect(dependencies)
+/** Information about an original, as JSON. */
+export const getInformation: ServedEndpoint<Services> = {
+  route: 'GET /v1/:group/info/:token/*path',
+  id: 'getFileInformation',
+  tag: 'Delivery',
+  summary: 'Get information about an original',
+  access: 'signature',
+  parameters: [flag('location', 'Adds the GPS position of a photo.'), ...SIGNATURE, ...CONDITIONS],
+  responses: {
+    200: {
+      description: 'The information.',
+      content: { 'application/json': { schema: fileInformation } },
+      headers: [...VALIDATORS],
+    },
+    206: {
+      description: 'The requested byte ranges.',
+      content: ANY_FILE,
+      headers: [...VALIDATORS, 'Content-Range'],
+    },
+    304: { description: 'The information has not changed.', headers: [...VALIDATORS] },
+    ...MOVED,
+  },
+  examples: [
+    {
+      id: 'photo',
+      summary: 'Information about a photo',
+      parameters: { group: 'image', token: EXAMPLE.token, path: EXAMPLE.sourceName },
+      status: 200,
+      response: {
+        sourceName: EXAMPLE.sourceName,
+        originalName: 'photo.jpg',
+        mimeType: 'image',
+        format: 'jpeg',
+        mediaType: 'image/jpeg',
+        size: 137628,
+        sha256: 'a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447',
+        uploadedAt: '2026-11-30T12:00:00.000Z',
+        width: 1200,
+        height: 800,
+        pages: 1,
+        hasAlpha: false,
+        colorSpace: 'srgb',
+        dominantColor: '#b01818',
+        thumbHash: '3OcRJYB4d3h/iIeHeEh3eIhw+j3A',
+        blurHash: 'LEHV6nWB2yk8pyo0adR*.7kCMdnj',
+        lqip: 'data:image/webp;base64,UklGRlwAAABXRUJQVlA4IFAAAADQAwCdASoQAAsAAUAmJaQAA3AA/u3hAAA=',
+      },
+    },
+  ],
+  problems: [
+    ...SIGNATURE_PROBLEMS,
+    '400 bad_parameter',
+    ...FILE_PROBLEMS,
+    '400 unknown_parameter',
+    '400 information_of_derivative',
+    '412 precondition_failed',
+    '416 range_not_satisfiable',
+    '422 not_transformable',
+    '422 truncated_image',
+    '422 encrypted_file',
+    '422 no_cover',
+    '422 too_much_memory',
+    '429 rate_limited',
+    '500 file_damaged',
+    '501 not_installed',
+  ],
+  first: corsPublicRead,
 
-  routes.all(info, corsPublicRead)
-  routes.get(
-    info,
-    orRedirect(async (req, res) => {
+  handlerOf(services) {
+    const { clients, informations, limits, ignoredParams, readers } = services
+    return createOrRedirect(services)(async (req, res) => {
       const group = groupOf(req)
       const { client, path, query } = callerByToken(req, clients)
       const withLocation = wantsLocation(limitedPairs(query), ignoredParams)
@@ -75,10 +141,8 @@ export function infoRoutes(dependencies: Dependencies): Router {
         readers,
         signal,
       })
-    }),
-  )
-  routes.all(info, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
-  return routes
+    })
+  },
 }
 
 function wantsLocation(query: QueryPairs, ignoredParams: readonly string[]): boolean {

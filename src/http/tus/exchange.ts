@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Client } from '../../core/clients/client.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { Problem } from '../../core/problem.ts'
@@ -13,26 +13,19 @@ import { slowBody, watchRate } from '../body/min-rate.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { noteStored } from '../console/audited-by.ts'
-import { methodNotAllowed } from '../problem.ts'
 import { stateOf } from '../request-state.ts'
-import { SIGNED_LINK } from '../upload/link-routes.ts'
 import type { UploadProgress } from '../wire/links.ts'
 import { takeBody } from './body.ts'
-import { corsTus, tusOptions } from './headers.ts'
-import { headersOfTus, ietfHeaders, ietfRequest, isResumable, send104 } from './ietf.ts'
+import { corsTus } from './headers.ts'
+import { headersOfTus, ietfHeaders, ietfRequest, send104 } from './ietf.ts'
 import type { TusOptions } from './protocol.ts'
-import {
-  checkPatch,
-  checksumOf,
-  checkVersion,
-  concatOf,
-  TUS_PATH,
-  TUS_VERSION,
-  tusMethod,
-} from './request.ts'
+import { checkPatch, checksumOf, checkVersion, concatOf, TUS_PATH, TUS_VERSION } from './request.ts'
 import { finishedRecord } from './upload-record.ts'
 
-interface Dependencies extends TusOptions {
+/** The services that handle requests of resumable uploads. */
+export interface TusServices {
+  tus: TusOptions
+  baseUrl: string
   clients: Clients
   signedLinks: Pick<SignedLinks, 'read' | 'check'>
   findClient: (id: string) => Client | undefined
@@ -41,39 +34,70 @@ interface Dependencies extends TusOptions {
   minBytesPerSecond: number
 }
 
-/**
- * Resumable uploads with tus 1.0. `POST /v1/tus` creates an upload. `PATCH`, `HEAD` and `DELETE` on the returned URL append
- * to it, return its offset, or delete it. `GET` on it returns the record of the stored original.
- *
- * @see https://tus.io/protocols/resumable-upload
- */
-export function tusRoutes({
-  clients,
-  signedLinks,
-  findClient,
-  limits,
-  minBytesPerSecond,
-  ...options
-}: Dependencies): Router {
-  const { resumables, maxBytes, baseUrl, sends104 } = options
-  const bearers = { clients, signedLinks, findClient }
-  const finished = (
-    grant: Bearer,
-    id: string,
-    { link, stored }: Pick<NamedUpload, 'link'> & { stored?: (file: UploadedFile) => void },
-  ) => {
-    // The holder of an upload link may not read the files of the client.
-    const isBySecret = link === undefined && !grant.byAddress
-    const sign = isBySecret ? createSignSrc(clients.urlKeys, grant) : unsignedSrc
-    return finishedRecord(grant, id, { resumables, baseUrl, sign, ...(stored ? { stored } : {}) })
-  }
+/** Creates an upload with a secret. */
+export function createUpload(services: TusServices): RequestHandler {
+  const exchange = exchanges(services)
+  return (req, res) => exchange(req, res, {})
+}
 
-  const exchange = async (req: Request, res: Response, { id, ...named }: NamedUpload) => {
-    const method = tusMethod(req)
+/** Creates an upload with the signed link that is requested. */
+export function resumableByLink(services: TusServices): RequestHandler {
+  const exchange = exchanges(services)
+  return (req, res) => {
+    corsTus(req, res, () => {})
+    return exchange(req, res, { link: req.url })
+  }
+}
+
+/** Appends bytes to an upload, returns its offset, or deletes it. */
+export function appendOrDescribe(services: TusServices): RequestHandler {
+  const exchange = exchanges(services)
+  return (req, res) => exchange(req, res, namedIn(req))
+}
+
+/** Responds with the record of the file of an upload, or with the progress of the upload. */
+export function recordOf(services: TusServices): RequestHandler {
+  const { resumables } = services.tus
+  return async (req, res) => {
+    const { id, ...named } = namedIn(req)
+    const grant = bearerOf(req, named, services)
+    const { size, offset, isPartial } = await resumables.find(grant, id)
+    const record = offset === size && !isPartial ? await finished(services, { grant, id }, named) : undefined
+    if (record !== undefined) {
+      res.type('application/json').send(record)
+      return
+    }
+    res.setHeader('Retry-After', '2')
+    const progress: UploadProgress = {
+      state: offset === size && !isPartial ? 'storing' : 'receiving',
+      offset,
+      size: size ?? null,
+    }
+    res.status(202).json(progress)
+  }
+}
+
+function finished(
+  { clients, baseUrl, tus: { resumables } }: TusServices,
+  { grant, id }: { grant: Bearer; id: string },
+  { link, stored }: Pick<NamedUpload, 'link'> & { stored?: (file: UploadedFile) => void },
+): Promise<string | undefined> {
+  // The holder of an upload link may not read the files of the client.
+  const isBySecret = link === undefined && !grant.byAddress
+  const sign = isBySecret ? createSignSrc(clients.urlKeys, grant) : unsignedSrc
+  return finishedRecord(grant, id, { resumables, baseUrl, sign, ...(stored ? { stored } : {}) })
+}
+
+/** Handles requests of tus, and of the protocol of the IETF in the words of tus. */
+function exchanges(services: TusServices) {
+  const { tus, baseUrl, limits, minBytesPerSecond, signedLinks } = services
+  const { resumables, sends104 } = tus
+  return async (req: Request, res: Response, { id, ...named }: NamedUpload): Promise<void> => {
+    const { method } = req
     const ietf = ietfRequest(req)
     res.setHeader('Tus-Resumable', TUS_VERSION)
     if (!ietf) checkVersion(req)
-    const grant = bearerOf(req, named, bearers)
+    const grant = bearerOf(req, named, services)
     if (!ietf && method === 'PATCH') checkPatch(req)
     const checksum = checksumOf(req)
     const digests = id === undefined ? digestsIn('Repr-Digest', req.get('Repr-Digest')) : []
@@ -94,7 +118,11 @@ export function tusRoutes({
     const addressOf = (created: string) =>
       `${baseUrl}${TUS_PATH}/${created}${named.link === undefined ? '' : `~${grant.client.id}`}`
     const recordHeader = async (complete: string): Promise<Record<string, string>> => {
-      const record = await finished(grant, complete, { ...named, stored: (file) => noteStored(req, [file]) })
+      const record = await finished(
+        services,
+        { grant, id: complete },
+        { ...named, stored: (file) => noteStored(req, [file]) },
+      )
       return record === undefined ? {} : { 'Upload-Record': record }
     }
     try {
@@ -115,7 +143,7 @@ export function tusRoutes({
           addressOf,
           created: ietf && sends104 ? (upload) => send104(res, ietf, addressOf(upload)) : undefined,
         },
-        options,
+        tus,
       )
       if (slow) throw slow
       for (const [name, value] of response.headers)
@@ -135,50 +163,6 @@ export function tusRoutes({
       body.leave()
     }
   }
-
-  const respondRecord = async (
-    req: Request,
-    res: Response,
-    { id, ...named }: NamedUpload & { id: string },
-  ) => {
-    const grant = bearerOf(req, named, bearers)
-    const { size, offset, isPartial } = await resumables.find(grant, id)
-    const record = offset === size && !isPartial ? await finished(grant, id, named) : undefined
-    if (record !== undefined) {
-      res.type('application/json').send(record)
-      return
-    }
-    res.setHeader('Retry-After', '2')
-    const progress: UploadProgress = {
-      state: offset === size && !isPartial ? 'storing' : 'receiving',
-      offset,
-      size: size ?? null,
-    }
-    res.status(202).json(progress)
-  }
-
-  const routes = Router({ strict: true, caseSensitive: true })
-  routes.use(TUS_PATH, corsTus)
-  routes.options([TUS_PATH, `${TUS_PATH}/`, `${TUS_PATH}/:id`], tusOptions({ maxBytes }))
-  // A tus request to a signed link creates an upload with that link.
-  routes.post(SIGNED_LINK, (req, res, next) => {
-    if (!isResumable(req)) return next()
-    corsTus(req, res, () => {})
-    return exchange(req, res, { link: req.url })
-  })
-  routes.all([TUS_PATH, `${TUS_PATH}/`], (req, res, next) => {
-    if (tusMethod(req) !== 'POST') return methodNotAllowed('POST', 'OPTIONS')(req, res, next)
-    return exchange(req, res, {})
-  })
-  routes.all(`${TUS_PATH}/:id`, (req, res, next) => {
-    const [id = '', clientId] = String(req.params.id).split('~')
-    const method = tusMethod(req)
-    if (method === 'GET') return respondRecord(req, res, { id, clientId })
-    if (method === 'HEAD' || method === 'PATCH' || method === 'DELETE')
-      return exchange(req, res, { id, clientId })
-    return methodNotAllowed('HEAD', 'GET', 'PATCH', 'DELETE', 'OPTIONS')(req, res, next)
-  })
-  return routes
 }
 
 /**
@@ -190,6 +174,11 @@ interface NamedUpload {
   link?: string
 }
 
+function namedIn(req: Request): NamedUpload & { id: string } {
+  const [id = '', clientId] = String(req.params.id).split('~')
+  return { id, clientId }
+}
+
 /**
  * Authenticates the request, and determines the client that may upload.
  *
@@ -198,7 +187,7 @@ interface NamedUpload {
 function bearerOf(
   req: Request,
   { link, clientId }: NamedUpload,
-  { clients, signedLinks, findClient }: Pick<Dependencies, 'clients' | 'signedLinks' | 'findClient'>,
+  { clients, signedLinks, findClient }: TusServices,
 ): Bearer {
   if (link !== undefined) {
     const { client } = signedLinks.read(link)

@@ -1,5 +1,5 @@
-import { createPlaces } from '../../core/budgets/places.ts'
-import { busy, Problem, retryAfter } from '../../core/problem.ts'
+import { createPlaces } from '../../../core/budgets/places.ts'
+import { busy, Problem, retryAfter } from '../../../core/problem.ts'
 
 /**
  * Takes a place for a response that stays open. @returns a function that releases it

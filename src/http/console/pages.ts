@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto'
+import type { RequestHandler } from 'express'
+import helmet from 'helmet'
+import { acceptedEncoding } from '../../core/media/encodings.ts'
+import { ANY_FILE, HTML } from '../documents/contents.ts'
+import type { Endpoint } from '../documents/endpoint.ts'
+import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { routeNotFound } from '../problem.ts'
+import type { BuiltConsole } from './built-files.ts'
+import { NOT_BUILT, sendNotBuilt } from './not-built.ts'
+
+const YEAR_SECONDS = 31_536_000
+
+/** The services that handle these requests. */
+export interface Services {
+  /** The files of the console; undefined while they are not built. */
+  builtConsole: () => BuiltConsole | undefined
+}
+
+const PAGE = {
+  200: { description: 'The page.', content: HTML, headers: ['Cache-Control'] },
+  ...NOT_BUILT,
+} as const satisfies Endpoint['responses']
+
+/** Every page is the same document, whose script shows the page of the URL. */
+function sendsPage({ builtConsole }: Services): RequestHandler {
+  return (req, res) => {
+    const files = builtConsole()
+    if (!files) return sendNotBuilt(res, 'The console')
+    const nonce = randomBytes(16).toString('base64')
+    securityHeaders({ nonce, isSecure: req.secure })(req, res, () => {
+      // A page names the assets of one version: after an upgrade, a stored page would name assets that no longer exist.
+      res.setHeader('Cache-Control', 'no-store')
+      res.type('html').send(files.page({ base: baseOf(req.path), nonce }))
+    })
+  }
+}
+
+const getConsole: ServedEndpoint<Services> = {
+  route: 'GET /dashboard',
+  id: 'getConsole',
+  tag: 'Service',
+  summary: 'The console: pages for people who manage files and clients',
+  access: 'public',
+  responses: PAGE,
+  examples: [{ id: 'page', summary: 'The first page', status: 200 }],
+  problems: [],
+  handlerOf: sendsPage,
+}
+
+const getConsolePage: ServedEndpoint<Services> = {
+  route: 'GET /dashboard/{*page}',
+  path: '/dashboard/{page}',
+  id: 'getConsolePage',
+  tag: 'Service',
+  summary: 'A page of the console',
+  access: 'public',
+  parameters: [
+    {
+      in: 'path',
+      name: 'page',
+      description: 'The path of the page.',
+      schema: { type: 'string' },
+      required: true,
+    },
+  ],
+  responses: PAGE,
+  examples: [{ id: 'page', summary: 'A page', parameters: { page: 'account' }, status: 200 }],
+  problems: [],
+  handlerOf: sendsPage,
+}
+
+const getConsoleAsset: ServedEndpoint<Services> = {
+  route: 'GET /dashboard/assets/:file',
+  id: 'getConsoleAsset',
+  tag: 'Service',
+  summary: 'A script or style sheet of the console',
+  access: 'public',
+  parameters: [
+    {
+      in: 'path',
+      name: 'file',
+      description: 'Name of the file, which has a hash of its content.',
+      schema: { type: 'string' },
+      required: true,
+    },
+  ],
+  responses: {
+    200: {
+      description: 'The file. It never changes.',
+      content: ANY_FILE,
+      headers: ['Cache-Control'],
+    },
+  },
+  examples: [
+    { id: 'none', summary: 'A file that does not exist', parameters: { file: 'none.js' }, status: 404 },
+  ],
+  problems: [],
+
+  handlerOf({ builtConsole }) {
+    return ({ params, headers }, res) => {
+      const found = builtConsole()?.asset(String(params.file))
+      if (!found) throw routeNotFound()
+      const encoding = acceptedEncoding(headers['accept-encoding'], found.encodings)
+      // The name of an asset contains a hash of its content.
+      res.setHeader('Cache-Control', `public, max-age=${YEAR_SECONDS}, immutable`)
+      res.setHeader('X-Content-Type-Options', 'nosniff')
+      res.vary('Accept-Encoding')
+      if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
+      res.type(found.type).send(found.bytes(encoding))
+    }
+  },
+}
+
+/** The console. All URLs of its pages are relative to their `<base>`, so it works below a path of a proxy. */
+export const CONSOLE_PAGES = [getConsoleAsset, getConsole, getConsolePage]
+
+/** The URL of `/dashboard/`, relative to a page: `dashboard/`, `./`, `../`, `../../` and so on. */
+export function baseOf(path: string): string {
+  const depth = path.split('/').length - 3
+  if (depth < 0) return 'dashboard/'
+  return depth === 0 ? './' : '../'.repeat(depth)
+}
+
+/**
+ * @param nonce permits one `<style>` element of Radix, which stops the page from scrolling below an open dialog. There is no
+ * other inline style: React sets styles through the DOM, which the policy does not restrict.
+ */
+function securityHeaders({ nonce, isSecure }: { nonce: string; isSecure: boolean }) {
+  return helmet({
+    strictTransportSecurity: false,
+    // Browsers ignore these two over plain HTTP, and report that as an error.
+    crossOriginOpenerPolicy: isSecure,
+    originAgentCluster: isSecure,
+    xFrameOptions: { action: 'deny' },
+    // The address of a page may name files.
+    referrerPolicy: { policy: 'no-referrer' },
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'", `'nonce-${nonce}'`],
+        imgSrc: ["'self'", 'data:', 'blob:'],
+        mediaSrc: ["'self'", 'blob:'],
+        fontSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        // hls.js starts its worker from a blob.
+        workerSrc: ["'self'", 'blob:'],
+        // The browser's viewer of PDF files.
+        frameSrc: ["'self'", 'blob:'],
+        manifestSrc: ["'self'"],
+        baseUri: ["'self'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+  })
+}

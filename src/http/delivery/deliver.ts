@@ -1,0 +1,141 @@
+import type { Request } from 'express'
+import { deliveryUrl } from '../../core/files/delivery-url.ts'
+import { parsePath } from '../../core/files/request-path.ts'
+import { MEDIA_GROUPS } from '../../core/media/groups.ts'
+import { preferencesOf } from '../../core/media/preferences.ts'
+import { DOWNLOAD_WORD, isIgnoredParam } from '../../core/plugin-api/query-names.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { Problem } from '../../core/problem.ts'
+import { truncate } from '../../core/text/truncate.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Deliveries } from '../../service/delivery/deliveries.ts'
+import type { Redirects } from '../../service/moves/redirects.ts'
+import { callerByToken } from '../caller/caller.ts'
+import { anonymousCallerOf } from '../caller/client-ip.ts'
+import { EXAMPLE, EXAMPLE_NAMES, fileExamples, IMAGE_EXAMPLES } from '../documents/examples.ts'
+import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import type { HotCacheWriter } from '../hot/cache-writer.ts'
+import { createOrRedirect } from '../moves/redirect.ts'
+import type { Readers } from '../readers/readers.ts'
+import { clientGone, groupOf, limitedPairs } from '../request.ts'
+import { corsPublicRead } from './cors.ts'
+import { DOWNLOAD, deliveryParameters, SIGNATURE } from './parameters.ts'
+import { DELIVERED_PROBLEMS, FILE_PROBLEMS, SENT_PROBLEMS, SIGNATURE_PROBLEMS } from './problems.ts'
+import { CONDITIONS, MOVED, SENT_FILE, STORED_FILE } from './responses.ts'
+import type { FullContentRange } from './send.ts'
+import { sendDelivery } from './send-delivery.ts'
+import { etagOf, storedFiles } from './stored-file.ts'
+
+/** The services that handle these requests. */
+export interface Services {
+  clients: Clients
+  deliveries: Deliveries
+  redirects: Redirects
+  limits: Limits
+  fullContentRange: FullContentRange
+  readers: Readers
+  cacheWriter: HotCacheWriter
+  /** The public URL of the service, without a trailing slash. */
+  baseUrl: string
+  /** Query parameters that are ignored, in addition to the built-in ones. */
+  ignoredParams: readonly string[]
+}
+
+const DELIVERY_PATH = new RegExp(`^/v1/(?:(?:${MEDIA_GROUPS.join('|')})/upload|bucket)/[^/?]+/.`)
+
+/**
+ * Whether the path can only be that of a delivery. False for one that has a part of its prefix percent-encoded, or an unknown
+ * group: other routes are tried first for these.
+ */
+export function isDelivery({ url }: Pick<Request, 'url'>): boolean {
+  return DELIVERY_PATH.test(url)
+}
+
+/** A file, transformed by the parameters of the query. */
+const deliverFile: ServedEndpoint<Services> = {
+  route: 'GET /v1/:group/upload/:token/*path',
+  id: 'get{Group}',
+  tag: 'Delivery',
+  summary: 'Deliver {file}, transformed by the parameters',
+  access: 'signature',
+  responses: { ...STORED_FILE, ...MOVED },
+  problems: DELIVERED_PROBLEMS,
+  byGroup: (group, parameters) => ({
+    parameters: deliveryParameters(group, parameters),
+    examples: group === 'image' ? IMAGE_EXAMPLES : fileExamples({ path: EXAMPLE_NAMES[group] }),
+  }),
+  first: corsPublicRead,
+
+  handlerOf(services) {
+    const { clients, cacheWriter } = services
+    const send = storedFiles(services)
+    return createOrRedirect(services)(async (req, res) => {
+      const group = groupOf(req)
+      const { client, path, query } = callerByToken(req, clients)
+      await send(req, res, { client, group, query, findPath: async () => path, cacheWriter })
+    })
+  },
+}
+
+/** A stored object, unmodified. */
+const deliverObject: ServedEndpoint<Services> = {
+  route: 'GET /v1/bucket/:token/*path',
+  id: 'getObject',
+  tag: 'Delivery',
+  summary: 'Deliver an object of the bucket, unchanged',
+  access: 'signature',
+  parameters: [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
+  responses: { ...SENT_FILE, ...MOVED },
+  problems: [...SIGNATURE_PROBLEMS, '400 bad_parameter', ...FILE_PROBLEMS, ...SENT_PROBLEMS],
+  examples: [
+    {
+      id: 'original',
+      summary: 'An original',
+      parameters: { token: EXAMPLE.token, path: EXAMPLE.key },
+      status: 200,
+    },
+  ],
+  first: corsPublicRead,
+
+  handlerOf(services) {
+    const { clients, deliveries, fullContentRange, readers, cacheWriter, baseUrl, ignoredParams } = services
+    return createOrRedirect(services)(async (req, res) => {
+      const { client, path, query } = callerByToken(req, clients)
+      const signal = clientGone(res)
+      const delivery = await deliveries.object({
+        client,
+        caller: anonymousCallerOf(req),
+        path,
+        preferences: preferencesOf(req.headers),
+        signal,
+      })
+      const given = limitedPairs(query).find(
+        ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
+      )
+      if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
+      const addToCache = cacheWriter.adderOf(req, res, { client, delivery })
+      const options = { etag: etagOf(delivery), fullContentRange, readers, signal, addToCache }
+      await sendDelivery(req, res, { delivery, ...options })
+    })
+  },
+}
+
+/** The deliveries of stored files. */
+export const DELIVERIES = [deliverObject, deliverFile]
+
+/** 400: if the parameters were ignored, the unmodified file would look like a failed transformation. */
+function parameterOfObject(
+  [name, value]: readonly [name: string, value: string],
+  { path, ...place }: { path: string; baseUrl: string; token: string },
+): Problem {
+  const param = truncate(name)
+  const { full } = parsePath(path)
+  return new Problem({
+    status: 400,
+    code: 'bad_parameter',
+    detail:
+      `expected no parameters at the direct URL of an object but received ${JSON.stringify(param)}` +
+      (full ? `; transform at ${deliveryUrl(full, place)}` : ''),
+    members: { param, expected: 'no parameters', received: truncate(value) },
+  })
+}
