@@ -36,15 +36,16 @@ const SLOWEST_FIRST = [
 ]
 
 /**
- * Runs all tests below `test/`, with these options of mocha. Each lane is a process that runs one file after another, with Redis
+ * Runs test files, with these options of mocha. Each lane is a process that runs one file after another, with Redis
  * and S3 servers of its own. The output of a file is printed when the file has ended.
  *
- * @param {{ folder: string, options: string[], env: Record<string, string>, isLong?: boolean }} options `folder`: an empty one, for files of the run
+ * @param {{ folder: string, options: string[], env: Record<string, string>, files: string[], isLong?: boolean }} options `folder`: an empty one, for
+ * files of the run; `files`: of {@link testFiles}
  * @returns the totals of all files, and exit code 1 when a test has failed, else 0
  * @throws {Error} when a lane stops before its end
  */
-export async function runLanes({ folder, options, env, isLong = false }) {
-  const waiting = testFiles(isLong)
+export async function runLanes({ folder, options, env, files, isLong = false }) {
+  const waiting = [...files]
   const sizes = isLong ? { SLUICE_TEST_LONG: '1' } : {}
   const totals = { passes: 0, failures: 0, pending: 0, failed: [], files: [], leftOpen: [] }
   const lane = (number) =>
@@ -126,7 +127,7 @@ const isSized = (name) =>
   /\/support\/sized\.ts'|\/contracts\//.test(readFileSync(join(root, 'test', name), 'utf8'))
 
 /** All test files except those in test/long. With `isLong`: the files in test/long, and the tests that have a full size. */
-function testFiles(isLong) {
+export function testFiles(isLong) {
   const names = readdirSync(join(root, 'test'), { recursive: true })
     .filter((name) => /\.test\.[jt]s$/.test(name) && !name.includes('node_modules'))
     .filter((name) => (isLong ? name.startsWith('long/') || isSized(name) : !name.startsWith('long/')))

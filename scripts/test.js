@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runLanes } from './lanes.js'
+import { affectedTests, changedFiles, graphOf } from './changed-tests.js'
+import { runLanes, testFiles } from './lanes.js'
 import { ensureBuilt } from './ready/dist.js'
 import { alone, machineLock, projectLock } from './ready/lock.js'
 import { ALL_PACKAGES, ensurePackages } from './ready/node-modules.js'
@@ -9,12 +10,13 @@ import { checkNode } from './ready/node-version.js'
 import { command, run, say } from './ready/run.js'
 import { ensurePrograms } from './ready/system-packages.js'
 
-const HELP = `npm test [-- [--coverage] <options of mocha>]        for example: npm test -- --grep zip
+const HELP = `npm test [-- [--changed[=<commit>]] [--coverage] <options of mocha>]        for example: npm test -- --grep zip
 
 Runs all tests. Installs missing npm packages and, if it may, the Debian packages of missing programs (unzip, bsdtar, 7z,
 python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Poppler, Chromium, nginx, Varnish, LibreOffice). Then it builds, and prints the totals
 as its last line. A skipped test counts as failed. --long runs the slow tests instead: the attacks in test/long, and the
-full size of tests that are smaller by default. --coverage prints the code coverage and takes a third longer.`
+full size of tests that are smaller by default. --changed runs only the tests that import a file that differs from the last
+commit, or from this one, and those in the folder of its name. --coverage prints the code coverage and takes a third longer.`
 
 /** The programs that tests call, each with the Debian packages that bring it. */
 const PROGRAMS = {
@@ -61,15 +63,19 @@ async function test(options) {
   const coverage = join(folder, 'coverage')
   const env = { ...process.env, ...(isCovered ? { NODE_V8_COVERAGE: coverage } : {}) }
   try {
+    const isLong = options.includes('--long')
+    const files = await chosenFiles(options, testFiles(isLong))
+    const own = /^--(?:coverage|long|changed(?:=.*)?)$/
     const totals = await runLanes({
       folder,
       env,
-      isLong: options.includes('--long'),
-      options: options.filter((option) => option !== '--coverage' && option !== '--long'),
+      isLong,
+      files,
+      options: options.filter((option) => !own.test(option)),
     })
-    const { code, passes, failures, pending, failed, leftOpen, files } = totals
+    const { code, passes, failures, pending, failed, leftOpen, files: ran } = totals
     if (isCovered) await run('test/node_modules/.bin/c8', ['report', '--temp-directory', coverage])
-    const slowest = files.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
+    const slowest = ran.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
     console.log(`\nThe slowest files: ${slowest.join(', ')}`)
     // Repeated at the end of the long log, where they are easy to find.
     for (const { title, message } of failed) console.log(`\nFailed: ${title}\n  ${message.slice(0, 500)}`)
@@ -81,4 +87,14 @@ async function test(options) {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The test files that the options choose. */
+async function chosenFiles(options, all) {
+  const changed = options.find((option) => /^--changed(?:=|$)/.test(option))
+  if (changed === undefined) return all
+  const differing = changedFiles(changed.split('=')[1] ?? 'HEAD')
+  const files = affectedTests(differing, all, await graphOf(all))
+  say(`${files.length} of ${all.length} test files are affected by the change. npm test runs all.`)
+  return files
 }

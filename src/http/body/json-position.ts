@@ -1,4 +1,4 @@
-// Node's own messages quote the text, and often lack the position.
+// Of our own: the parsers that name a position quote the text, or hold a tree of it. Node's own messages quote the text, and often lack the position.
 const SPACE = /[ \t\n\r]*/y
 const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*"/y
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y

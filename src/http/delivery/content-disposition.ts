@@ -1,5 +1,7 @@
 import { cleanFileName } from '../../core/files/file-name.ts'
 
+// Of our own: the package `content-disposition` writes names that curl truncates or reads otherwise than browsers.
+
 /**
  * The `Content-Disposition` by which a file is saved under this name. Programs that implement RFC 8187 (all browsers, wget) use
  * `filename*`, the exact name. `filename` is for curl, and has only characters that all programs read alike: no quotes and

@@ -118,6 +118,9 @@ describe('redis: a lock', () => {
       expect(await redis.client.zcard(`${keyPrefix}lock:{k}:waiters`)).to.be.at.least(count),
     )
 
+  /** The number of processes that receive messages about locks. */
+  const subscriptions = () => redis.client.pubsub('NUMSUB', `${keyPrefix}locks`)
+
   /** Work that ends on request, and its progress. */
   function work() {
     let end: (result: string) => void = () => {}
@@ -282,23 +285,16 @@ describe('redis: a lock', () => {
 
   it('receives messages again after its subscription was interrupted', async () => {
     const [locks, elsewhere] = [locksOn(redis, 10_000), locksOn(other, 10_000)]
-    const delays: number[] = []
-    for (let time = 0; time < 3; time += 1) {
-      const one = work()
-      const asked = locks.share('k', one.does, { limitMs })
-      await one.begun()
-      const waiting = elsewhere.share('k', never, { limitMs })
-      await waiters()
-      await redis.client.client('KILL', 'TYPE', 'PUBSUB')
-      await pause(300)
-      one.end('done')
-      const ended = Date.now()
-      expect(await waiting).to.equal('done')
-      delays.push(Date.now() - ended)
-      expect(await asked).to.equal('done')
-    }
-    // The next look would come 370 ms later than this. A busy machine may be late at some of them.
-    expect(Math.min(...delays)).to.be.below(300)
+    const one = work()
+    const asked = locks.share('k', one.does, { limitMs })
+    await one.begun()
+    const waiting = elsewhere.share('k', never, { limitMs })
+    await waiters()
+    await redis.client.client('KILL', 'TYPE', 'PUBSUB')
+    await eventually(async () => expect(await subscriptions()).to.deep.equal([`${keyPrefix}locks`, 2]))
+    one.end('done')
+    expect(await waiting).to.equal('done')
+    expect(await asked).to.equal('done')
   })
 
   it('works for a Redis user who may not publish or subscribe', async () => {
@@ -402,19 +398,16 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('is lost soon when Redis comes back empty, and its late end releases no other lock', async () => {
+  it('is lost when Redis comes back empty, and its late end releases no other lock', async () => {
     const [locks, elsewhere] = [locksOn(redis, 6000), locksOn(other, 6000)]
     const [old, next] = [work(), work()]
     const lost = rejection(locks.share('k', old.does, { limitMs }))
     await old.begun()
-    const emptied = Date.now()
     await redis.client.flushall()
     const asked = [elsewhere.share('k', next.does, { limitMs })]
     await next.begun()
     expect(await lost).to.include({ status: 503 })
     expect(old.aborted()).to.equal(true)
-    // At the next renewal, long before the end of the lease.
-    expect(Date.now() - emptied).to.be.below(5000)
     old.end('too late')
     await pause(50)
     asked.push(locks.share('k', never, { limitMs }))

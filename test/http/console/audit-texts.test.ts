@@ -7,8 +7,8 @@ import { ENDPOINTS } from '../../../src/http/endpoints.ts'
 import { PROJECT } from '../../support/service.ts'
 
 const FOLDERS = ['src/http/console', 'src/http/tus', 'src/service/admin', 'src/service/members']
-// Texts of the same form: a file, and an event.
-const OTHERS = ['index.html', 'client.changed']
+// Texts of the same form: files, and an event.
+const OTHERS = ['index.html', 'none.js', 'client.changed']
 
 describe('the actions of the audit log', () => {
   it('have a text in the console', () => {

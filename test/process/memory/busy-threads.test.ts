@@ -33,22 +33,18 @@ describe('threads of libuv', function () {
     const text = await uploadOne(server, { name: 'a.txt', bytes: Buffer.from('stored') })
     const [large, small] = [photo, text].map(({ src }) => new URL(src).pathname)
     let left = TRANSFORMS
-    const begun = performance.now()
     const made = Array.from({ length: TRANSFORMS }, async (_, i) => {
       expect((await exchange(server, `${large}?w=${1990 - i}&f=png`)).status).to.equal(200)
       left -= 1
     })
-    const waits: number[] = []
+    let delivered = 0
     while (left > 0) {
-      const asked = performance.now()
       expect(String((await exchange(server, `${small}`)).body)).to.equal('stored')
-      waits.push(performance.now() - asked)
+      delivered += 1
       await pause(5)
     }
     await Promise.all(made)
-    const eachMs = (performance.now() - begun) / TRANSFORMS
-    waits.sort((a, b) => a - b)
-    const median = waits[Math.floor(waits.length / 2)]
-    expect(median, `ms, of ${eachMs} for a transformation`).to.be.below(eachMs / 4)
+    // Without a thread, each would wait for a transformation.
+    expect(delivered).to.be.above(4 * TRANSFORMS)
   })
 })

@@ -161,11 +161,9 @@ describe('the server process', function () {
     server.child.kill('SIGINT')
     await pause(1_200)
     expect(server.child.signalCode ?? server.child.exitCode, 'the first two are one').to.equal(null)
-    const asked = performance.now()
     server.child.kill('SIGINT')
+    // After the ten seconds that requests in progress have, it would exit with a code.
     expect(await server.ended).to.equal('SIGINT')
-    // Requests in progress would have ten seconds.
-    expect(performance.now() - asked).to.be.below(5_000)
     await response.body?.cancel().catch(() => {})
   })
 

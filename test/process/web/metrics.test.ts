@@ -100,16 +100,7 @@ describe('metrics of several processes', function () {
           .and.not.include(killed),
       { withinMs: 10_000 },
     )
-    const waits: number[] = []
-    let text = ''
-    for (let time = 0; time < 3; time += 1) {
-      const startedAt = performance.now()
-      text = await own()
-      waits.push(performance.now() - startedAt)
-    }
-    // One that does not answer is waited for two seconds, each time.
-    expect(Math.min(...waits)).to.be.below(1900)
-    expect(sampleOf(text, 'sluice_http_requests_total', HEALTH)).to.be.at.most(10)
+    expect(sampleOf(await own(), 'sluice_http_requests_total', HEALTH)).to.be.at.most(10)
     await eventually(
       async () => expect(sampleOf(await own(), 'process_resident_memory_bytes')).to.be.above(100_000_000),
       { withinMs: 10_000 },

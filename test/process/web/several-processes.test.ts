@@ -13,8 +13,7 @@ import { sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const CRASHING = [await builtScript('crash-server')]
-// Of a lock, and of an upload or a delete: what a dead process keeps others waiting at most.
-const LOCK_MS = 10_000
+// Of an upload or a delete: what a dead process keeps others waiting at most.
 const LEASE_MS = 60_000
 
 for (const files of ['S3', 'disk'] as const) {
@@ -162,13 +161,10 @@ for (const files of ['S3', 'disk'] as const) {
       const waiting = [one, two, two].map((server) => get(server, record, 'w=40&slow=0'))
       await eventually(async () => expect(await fleet.waiting()).to.equal(2))
       process.kill(stuck.pid, 'SIGKILL')
-      const from = performance.now()
       expect(await first).to.equal('cut off')
       // No other caller waits.
       expect((await get(one, record, 'w=30&slow=0')).status).to.equal(200)
-      expect(performance.now() - from).to.be.below(LOCK_MS / 2)
       for (const { status } of await Promise.all(waiting)) expect(status).to.equal(200)
-      expect(performance.now() - from).to.be.below(LOCK_MS + 6_000)
       expect(await transforms()).to.have.length(3)
       await deleteFile(two, record.s3PathOriginal)
       await nothingIsLeft()

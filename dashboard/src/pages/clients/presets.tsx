@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus, SlidersHorizontal, Trash2 } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { NewPreset, Preset } from '../../../../client/index.ts'
 import { libraryFor } from '../../api/clients.ts'
 import { CLIENT_PARTS } from '../../texts/clients.ts'
@@ -9,13 +9,13 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
 import { Select } from '../../ui/forms/select.tsx'
-import { ConfirmDialog, Dialog } from '../../ui/overlays/dialog.tsx'
+import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Card } from '../../ui/page.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { EmptyState, ErrorState, Notice } from '../../ui/states.tsx'
+import { EmptyState, ErrorState } from '../../ui/states.tsx'
 
-const FORM = 'preset'
 const GROUPS = (['image', 'video', 'audio', 'text', 'application'] as const).map((value) => ({
   value,
   label: value,
@@ -107,49 +107,33 @@ function PresetDialog({
       await onSaved()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={CLIENT_PARTS.addPreset}
       description={CLIENT_PARTS.presetsText}
-      actions={
-        <>
-          <Button onClick={onClose}>{COMMON.cancel}</Button>
-          <Button
-            type="submit"
-            form={FORM}
-            look="primary"
-            disabled={name.trim() === ''}
-            isBusy={save.isPending}
-          >
-            {COMMON.save}
-          </Button>
-        </>
-      }
+      action={COMMON.save}
+      isBusy={save.isPending}
+      isDisabled={name.trim() === ''}
+      error={save.error?.message}
+      noValidate
+      onSubmit={() => save.mutate()}
     >
-      <form id={FORM} onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <Field label={CLIENT_PARTS.presetName}>
-          <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
-        </Field>
-        <Field label={CLIENT_PARTS.group}>
-          <Select value={group} onChange={setGroup} options={GROUPS} />
-        </Field>
-        <Field label={CLIENT_PARTS.presetParameters} hint={CLIENT_PARTS.parametersHint}>
-          <Input
-            autoComplete="off"
-            spellCheck={false}
-            className="font-mono"
-            value={parameters}
-            onChange={(event) => setParameters(event.target.value)}
-          />
-        </Field>
-        {save.error && <Notice tone="danger">{save.error.message}</Notice>}
-      </form>
-    </Dialog>
+      <Field label={CLIENT_PARTS.presetName}>
+        <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <Field label={CLIENT_PARTS.group}>
+        <Select value={group} onChange={setGroup} options={GROUPS} />
+      </Field>
+      <Field label={CLIENT_PARTS.presetParameters} hint={CLIENT_PARTS.parametersHint}>
+        <Input
+          autoComplete="off"
+          spellCheck={false}
+          className="font-mono"
+          value={parameters}
+          onChange={(event) => setParameters(event.target.value)}
+        />
+      </Field>
+    </FormDialog>
   )
 }

@@ -10,13 +10,10 @@ import { Button } from '../../ui/button.tsx'
 import { CopyField } from '../../ui/copy-button.tsx'
 import { Checkbox } from '../../ui/forms/choices.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
-import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Notice } from '../../ui/states.tsx'
 import { isFirst, useReloadClients } from './data.ts'
-
-const REMOVAL = 'remove-client'
 
 /** The name of a client, and its deletion. */
 export function SettingsPart({ client }: { client: Client }) {
@@ -85,49 +82,37 @@ function RemovalDialog({ client, onClose }: { client: Client; onClose: () => voi
       await reload()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (typed === name) remove.mutate()
   }
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       isModalOnly={remove.isPending}
       onClose={onClose}
       title={CLIENTS.removeTitle(name)}
       description={CLIENTS.removeText}
-      actions={
-        <>
-          <Button onClick={onClose}>{COMMON.cancel}</Button>
-          <Button
-            type="submit"
-            form={REMOVAL}
-            look="danger"
-            disabled={typed !== name}
-            isBusy={remove.isPending}
-          >
-            {CLIENTS.remove}
-          </Button>
-        </>
-      }
+      action={CLIENTS.remove}
+      look="danger"
+      isBusy={remove.isPending}
+      isDisabled={typed !== name}
+      error={remove.error?.message}
+      noValidate
+      onSubmit={submit}
     >
-      <form id={REMOVAL} onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <Field label={CLIENTS.typeName(name)}>
-          <Input
-            autoComplete="off"
-            spellCheck={false}
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        </Field>
-        <Checkbox
-          label={CLIENTS.withFiles}
-          description={CLIENTS.withFilesText}
-          checked={files}
-          onChange={setFiles}
+      <Field label={CLIENTS.typeName(name)}>
+        <Input
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
         />
-        {remove.error && <Notice tone="danger">{remove.error.message}</Notice>}
-      </form>
-    </Dialog>
+      </Field>
+      <Checkbox
+        label={CLIENTS.withFiles}
+        description={CLIENTS.withFilesText}
+        checked={files}
+        onChange={setFiles}
+      />
+    </FormDialog>
   )
 }

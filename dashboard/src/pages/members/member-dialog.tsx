@@ -1,21 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Member, Role } from '../../../../client/index.ts'
 import { sluice } from '../../api/clients.ts'
 import { useSession } from '../../api/session.ts'
 import { emailError } from '../../layout/sign-in/credentials.ts'
 import { COMMON } from '../../texts/common.ts'
 import { MEMBERS } from '../../texts/members.ts'
-import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
 import { Select } from '../../ui/forms/select.tsx'
-import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
-import { Notice } from '../../ui/states.tsx'
 import { ClientChoice } from './client-choice.tsx'
 import type { IssuedLink } from './link-dialog.tsx'
 
-const FORM = 'member'
 const ROLES: readonly Role[] = ['viewer', 'editor', 'owner']
 
 /** Invites a member, or changes an existing one. */
@@ -54,68 +51,60 @@ export function MemberDialog({
       if (isOwn) await queryClient.invalidateQueries({ queryKey: ['session'] })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (!wrongEmail && !noClients) save.mutate()
   }
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={member ? MEMBERS.editTitle(member.name) : MEMBERS.invite}
       description={member ? member.email : MEMBERS.inviteText}
-      actions={
-        <>
-          <Button onClick={onClose}>{COMMON.cancel}</Button>
-          <Button type="submit" form={FORM} look="primary" isBusy={save.isPending}>
-            {member ? COMMON.save : MEMBERS.createInvitation}
-          </Button>
-        </>
-      }
+      action={member ? COMMON.save : MEMBERS.createInvitation}
+      isBusy={save.isPending}
+      error={save.error?.message}
+      noValidate
+      onSubmit={submit}
     >
-      <form id={FORM} onSubmit={submit} noValidate className="flex flex-col gap-4">
-        {!member && (
-          <Field label={MEMBERS.email} hint={MEMBERS.emailHint} error={isTried && wrongEmail}>
-            <Input
-              type="email"
-              autoComplete="off"
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-          </Field>
-        )}
-        <Field label={MEMBERS.name} optional={!member}>
+      {!member && (
+        <Field label={MEMBERS.email} hint={MEMBERS.emailHint} error={isTried && wrongEmail}>
           <Input
+            type="email"
             autoComplete="off"
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
           />
         </Field>
-        <Field label={MEMBERS.role}>
-          <Select
-            value={role}
-            onChange={setRole}
-            options={ROLES.map((value) => ({
-              value,
-              label: MEMBERS.roles[value],
-              description: MEMBERS.roleTexts[value],
-            }))}
-          />
-        </Field>
-        {role === 'owner' ? (
-          <p className="text-muted text-sm">{MEMBERS.ownerSeesAll}</p>
-        ) : (
-          <ClientChoice
-            clients={session.clients}
-            value={clients}
-            onChange={setClients}
-            error={isTried && noClients ? MEMBERS.noClientChosen : undefined}
-          />
-        )}
-        {save.error && <Notice tone="danger">{save.error.message}</Notice>}
-      </form>
-    </Dialog>
+      )}
+      <Field label={MEMBERS.name} optional={!member}>
+        <Input
+          autoComplete="off"
+          maxLength={100}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+      </Field>
+      <Field label={MEMBERS.role}>
+        <Select
+          value={role}
+          onChange={setRole}
+          options={ROLES.map((value) => ({
+            value,
+            label: MEMBERS.roles[value],
+            description: MEMBERS.roleTexts[value],
+          }))}
+        />
+      </Field>
+      {role === 'owner' ? (
+        <p className="text-muted text-sm">{MEMBERS.ownerSeesAll}</p>
+      ) : (
+        <ClientChoice
+          clients={session.clients}
+          value={clients}
+          onChange={setClients}
+          error={isTried && noClients ? MEMBERS.noClientChosen : undefined}
+        />
+      )}
+    </FormDialog>
   )
 }

@@ -2,6 +2,7 @@ import type { Size } from '../../../core/geometry/box.ts'
 import type { Decoder, PictureFacts } from './decoder.ts'
 import { tiffOf } from './tiff.ts'
 
+// Of our own: one decoder serves BMP and ICO, and writes rows as it reads them.
 const FILE_HEADER_BYTES = 14
 const OLD_HEADER_BYTES = 12
 const HEADER_BYTES = 40

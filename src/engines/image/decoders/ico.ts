@@ -2,6 +2,7 @@ import { bitmapIn, coloursOf } from './bmp.ts'
 import type { Decoder } from './decoder.ts'
 import { tiffOf } from './tiff.ts'
 
+// Of our own: only the directory in front of a PNG or a bitmap has to be read.
 const HEADER_BYTES = 6
 const ENTRY_BYTES = 16
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')

@@ -3,6 +3,7 @@ import type { Decoder } from './decoder.ts'
 import { sectionsOf } from './psd-sections.ts'
 import { type PixelModel, tiffOf } from './tiff.ts'
 
+// Of our own: it reads one row at a time, where the package `ag-psd` holds the file and all pixels in memory.
 const HEADER_BYTES = 26
 // Photoshop's own limit of a PSB.
 const MAX_SIDE = 300_000

@@ -6,6 +6,8 @@ import { headerComponents, methodOf, operation, pathOf } from './operation.ts'
 import { componentSchemas } from './schemas.ts'
 import { sharedParts } from './shared.ts'
 
+// Of our own: zod generates the schemas, and the rest is data of the endpoints, which a package would need in its own form.
+
 /** The properties of an installation that its API document depends on. */
 export interface DocumentOptions {
   /** The version of Sluice. */

@@ -28,14 +28,11 @@ import { sized } from '../../../support/sized.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const LIMIT_BYTES = 400 * MIB
-const HANG_SECONDS = 10
 // For what is sure to take too long.
 const SHORT_HANG_SECONDS = 1
 // Of 49 megapixels each: two at once would be more than a child's limit.
 const PICTURES = sized(2, 4)
 const PAGES = sized(100_000, 300_000)
-// Beside the limit: an upload, a look at the header, the start of a child, on a machine that has other things to do.
-const AROUND_MS = 15_000
 
 // As TRANSFORM_MAX_MEMORY_BYTES has it, and what a process may take between two looks.
 const CHILD_LIMIT_BYTES = 1_000_000_000
@@ -183,9 +180,7 @@ describe('attacks', function () {
       const of = isSlow(ends) ? impatient : server
       const { src } = await uploadOne(of, { name: 'a.bin', bytes: await make() })
       const children = watchChildren(of.pid)
-      const begun = performance.now()
       const { status, body } = await exchange(of, `${new URL(src).pathname}?${query}`)
-      const took = performance.now() - begun
       const most = await children.most()
       const refusal = ends === 'made' ? undefined : 'orMade' in ends ? ends.orMade : ends
       if (refusal === undefined || (refusal !== ends && status === 200)) expect(status).to.equal(200)
@@ -193,7 +188,6 @@ describe('attacks', function () {
         expect({ status, detail: JSON.parse(String(body)).detail })
           .to.have.property('detail')
           .that.matches(refusal)
-      expect(took, 'ms').to.be.below(1000 * HANG_SECONDS + AROUND_MS)
       expect(await peakBytes(of), 'of the web process').to.be.below(LIMIT_BYTES)
       expect(most, 'of a child').to.be.below(CHILD_LIMIT_BYTES + OVERSHOOT_BYTES)
     })

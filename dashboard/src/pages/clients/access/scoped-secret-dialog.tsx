@@ -1,18 +1,13 @@
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { SluiceError } from '../../../../../client/index.ts'
 import { sluice } from '../../../api/clients.ts'
 import { CLIENTS } from '../../../texts/clients.ts'
-import { COMMON } from '../../../texts/common.ts'
-import { Button } from '../../../ui/button.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
-import { Dialog } from '../../../ui/overlays/dialog.tsx'
-import { Notice } from '../../../ui/states.tsx'
+import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
 import { useReloadClients } from '../data.ts'
 import type { IssuedSecret } from './secret-dialog.tsx'
-
-const FORM = 'scoped-secret'
 
 type Permission = keyof typeof CLIENTS.permissions
 type Expiry = keyof typeof CLIENTS.expiries
@@ -60,47 +55,34 @@ export function ScopedSecretDialog({
     },
   })
   const wrong = add.error instanceof SluiceError ? add.error.problem?.param : undefined
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    add.mutate()
-  }
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={CLIENTS.addScoped}
       description={CLIENTS.scopedText}
-      actions={
-        <>
-          <Button onClick={onClose}>{COMMON.cancel}</Button>
-          <Button type="submit" form={FORM} look="primary" isBusy={add.isPending}>
-            {CLIENTS.addScoped}
-          </Button>
-        </>
-      }
+      action={CLIENTS.addScoped}
+      isBusy={add.isPending}
+      error={wrong !== 'name' && wrong !== 'folder' && add.error?.message}
+      noValidate
+      onSubmit={() => add.mutate()}
     >
-      <form id={FORM} onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <Field label={CLIENTS.name} optional error={wrong === 'name' && add.error?.message}>
-          <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
-        </Field>
-        <Field label={CLIENTS.permission}>
-          <Select value={only} onChange={setOnly} options={PERMISSIONS} />
-        </Field>
-        <Field
-          label={CLIENTS.folder}
-          hint={CLIENTS.folderHint}
-          optional
-          error={wrong === 'folder' && add.error?.message}
-        >
-          <Input autoComplete="off" value={folder} onChange={(event) => setFolder(event.target.value)} />
-        </Field>
-        <Field label={CLIENTS.expiry}>
-          <Select value={expiry} onChange={setExpiry} options={EXPIRIES} />
-        </Field>
-        {add.error && wrong !== 'name' && wrong !== 'folder' && (
-          <Notice tone="danger">{add.error.message}</Notice>
-        )}
-      </form>
-    </Dialog>
+      <Field label={CLIENTS.name} optional error={wrong === 'name' && add.error?.message}>
+        <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <Field label={CLIENTS.permission}>
+        <Select value={only} onChange={setOnly} options={PERMISSIONS} />
+      </Field>
+      <Field
+        label={CLIENTS.folder}
+        hint={CLIENTS.folderHint}
+        optional
+        error={wrong === 'folder' && add.error?.message}
+      >
+        <Input autoComplete="off" value={folder} onChange={(event) => setFolder(event.target.value)} />
+      </Field>
+      <Field label={CLIENTS.expiry}>
+        <Select value={expiry} onChange={setExpiry} options={EXPIRIES} />
+      </Field>
+    </FormDialog>
   )
 }

@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { CornerLeftUp } from 'lucide-react'
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import type { ListedFile } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
-import { COMMON } from '../../../texts/common.ts'
 import { FILE_ACTIONS } from '../../../texts/files.ts'
-import { Button } from '../../../ui/button.tsx'
 import { Checkbox } from '../../../ui/forms/choices.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
-import { Dialog } from '../../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import { folderOf, joined, parentOf } from '../list/items.ts'
 import { FolderGlyph } from '../list/thumbnail.tsx'
@@ -32,7 +30,6 @@ export function MoveDialog({
   const [hasRedirect, setRedirect] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string>()
-  const formId = useId()
   const files = filesText(sizeOf(items).files)
   const to = path.trim().replace(/^\/+|\/+$/g, '')
 
@@ -65,8 +62,7 @@ export function MoveDialog({
     if (moved.length > 0) toast.success(FILE_ACTIONS.moved(filesText(moved.length), place), { undo })
   }
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const problem = problemOf()
     setFailure(problem)
     if (problem) return
@@ -94,40 +90,30 @@ export function MoveDialog({
   }
 
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={isCopy ? FILE_ACTIONS.copyTitle(files) : FILE_ACTIONS.moveTitle(files)}
       description={isCopy ? undefined : FILE_ACTIONS.moveText}
       isModalOnly={isBusy}
-      actions={
-        <>
-          <Button onClick={onClose} disabled={isBusy}>
-            {COMMON.cancel}
-          </Button>
-          <Button look="primary" type="submit" form={formId} isBusy={isBusy}>
-            {isCopy ? FILE_ACTIONS.copy : FILE_ACTIONS.move}
-          </Button>
-        </>
-      }
+      action={isCopy ? FILE_ACTIONS.copy : FILE_ACTIONS.move}
+      isBusy={isBusy}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
-        <Field label={FILE_ACTIONS.destination} hint={FILE_ACTIONS.destinationHint} error={failure}>
-          <Input
-            value={path}
-            maxLength={200}
-            spellCheck={false}
-            autoComplete="off"
-            onChange={(event) => {
-              setPath(event.target.value)
-              setFailure(undefined)
-            }}
-          />
-        </Field>
-        <FolderChoice path={to} onChoose={setPath} />
-        {!isCopy && <Checkbox checked={hasRedirect} onChange={setRedirect} label={FILE_ACTIONS.redirect} />}
-      </form>
-    </Dialog>
+      <Field label={FILE_ACTIONS.destination} hint={FILE_ACTIONS.destinationHint} error={failure}>
+        <Input
+          value={path}
+          maxLength={200}
+          spellCheck={false}
+          autoComplete="off"
+          onChange={(event) => {
+            setPath(event.target.value)
+            setFailure(undefined)
+          }}
+        />
+      </Field>
+      <FolderChoice path={to} onChoose={setPath} />
+      {!isCopy && <Checkbox checked={hasRedirect} onChange={setRedirect} label={FILE_ACTIONS.redirect} />}
+    </FormDialog>
   )
 }
 

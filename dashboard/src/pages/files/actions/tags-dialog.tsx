@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { clsx } from 'clsx'
 import { Plus, X } from 'lucide-react'
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import { useClient } from '../../../api/session.ts'
 import { COMMON } from '../../../texts/common.ts'
 import { FILE_ACTIONS } from '../../../texts/files.ts'
-import { Button } from '../../../ui/button.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
-import { Dialog } from '../../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import type { DialogProps } from './delete-dialog.tsx'
 import { filesOf, sizeOf } from './files-of.ts'
@@ -22,7 +21,6 @@ const FILES_MAX = 1000
 export function TagsDialog({ items, onClose }: DialogProps) {
   const { client, sluice } = useClient()
   const refresh = useRefresh()
-  const formId = useId()
   // Instead of the keys of all items, of which there may be very many.
   const { files: count } = sizeOf(items)
   const isPossible = count <= FILES_MAX
@@ -38,8 +36,7 @@ export function TagsDialog({ items, onClose }: DialogProps) {
   })
   const tags = [...new Set(selected?.flatMap(({ file }) => file.tags))].sort()
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     if (!selected) return
     const added = typed.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]))
     const changes = selected.flatMap(({ file }) => {
@@ -72,76 +69,61 @@ export function TagsDialog({ items, onClose }: DialogProps) {
     onClose()
   }
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={FILE_ACTIONS.tagsTitle(filesText(count))}
       size="small"
       isModalOnly={isBusy}
-      actions={
-        <>
-          <Button onClick={onClose} disabled={isBusy}>
-            {COMMON.cancel}
-          </Button>
-          <Button
-            look="primary"
-            type="submit"
-            form={formId}
-            isBusy={isBusy || (isPossible && !selected && !error)}
-            disabled={!isPossible || (typed.trim() === '' && removed.size === 0)}
-          >
-            {COMMON.save}
-          </Button>
-        </>
-      }
+      action={COMMON.save}
+      isBusy={isBusy || (isPossible && !selected && !error)}
+      isDisabled={!isPossible || (typed.trim() === '' && removed.size === 0)}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-        <Field
-          label={FILE_ACTIONS.addTags}
-          hint={FILE_ACTIONS.addTagsHint}
-          error={isPossible ? (failure ?? error?.message) : FILE_ACTIONS.tagsTooMany}
-        >
-          <Input
-            value={typed}
-            maxLength={2000}
-            autoComplete="off"
-            onChange={(event) => {
-              setTyped(event.target.value)
-              setFailure(undefined)
-            }}
-          />
-        </Field>
-        {tags.length > 0 && (
-          <fieldset>
-            <legend className="mb-1.5 font-medium text-sm">{FILE_ACTIONS.currentTags}</legend>
-            <div className="flex max-h-40 flex-wrap gap-1.5 overflow-y-auto">
-              {tags.map((tag) => {
-                const isRemoved = removed.has(tag)
-                const Icon = isRemoved ? Plus : X
-                return (
-                  <button
-                    key={tag}
-                    type="button"
-                    aria-label={isRemoved ? FILE_ACTIONS.restoreTag(tag) : FILE_ACTIONS.removeTag(tag)}
-                    onClick={() => {
-                      const next = new Set(removed)
-                      if (!next.delete(tag)) next.add(tag)
-                      setRemoved(next)
-                    }}
-                    className={clsx(
-                      'inline-flex h-6 max-w-full items-center gap-1 rounded-full px-2 text-xs',
-                      isRemoved ? 'bg-danger-soft text-danger-ink line-through' : 'bg-hover text-ink',
-                    )}
-                  >
-                    <span className="truncate">{tag}</span>
-                    <Icon aria-hidden="true" className="size-3 shrink-0" />
-                  </button>
-                )
-              })}
-            </div>
-          </fieldset>
-        )}
-      </form>
-    </Dialog>
+      <Field
+        label={FILE_ACTIONS.addTags}
+        hint={FILE_ACTIONS.addTagsHint}
+        error={isPossible ? (failure ?? error?.message) : FILE_ACTIONS.tagsTooMany}
+      >
+        <Input
+          value={typed}
+          maxLength={2000}
+          autoComplete="off"
+          onChange={(event) => {
+            setTyped(event.target.value)
+            setFailure(undefined)
+          }}
+        />
+      </Field>
+      {tags.length > 0 && (
+        <fieldset>
+          <legend className="mb-1.5 font-medium text-sm">{FILE_ACTIONS.currentTags}</legend>
+          <div className="flex max-h-40 flex-wrap gap-1.5 overflow-y-auto">
+            {tags.map((tag) => {
+              const isRemoved = removed.has(tag)
+              const Icon = isRemoved ? Plus : X
+              return (
+                <button
+                  key={tag}
+                  type="button"
+                  aria-label={isRemoved ? FILE_ACTIONS.restoreTag(tag) : FILE_ACTIONS.removeTag(tag)}
+                  onClick={() => {
+                    const next = new Set(removed)
+                    if (!next.delete(tag)) next.add(tag)
+                    setRemoved(next)
+                  }}
+                  className={clsx(
+                    'inline-flex h-6 max-w-full items-center gap-1 rounded-full px-2 text-xs',
+                    isRemoved ? 'bg-danger-soft text-danger-ink line-through' : 'bg-hover text-ink',
+                  )}
+                >
+                  <span className="truncate">{tag}</span>
+                  <Icon aria-hidden="true" className="size-3 shrink-0" />
+                </button>
+              )
+            })}
+          </div>
+        </fieldset>
+      )}
+    </FormDialog>
   )
 }

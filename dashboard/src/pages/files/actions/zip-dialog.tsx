@@ -1,13 +1,11 @@
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import type { ZipEntry } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
-import { COMMON } from '../../../texts/common.ts'
 import { FILE_ACTIONS } from '../../../texts/files.ts'
-import { Button } from '../../../ui/button.tsx'
 import { Segmented } from '../../../ui/forms/choices.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
-import { Dialog } from '../../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
 import type { DialogProps } from './delete-dialog.tsx'
 import { filesOf, type SelectedFile, sizeOf } from './files-of.ts'
 import { filesText } from './outcome.ts'
@@ -21,7 +19,6 @@ const EXTENSIONS = { same: undefined, jpeg: 'jpg', png: 'png', webp: 'webp', avi
 /** Downloads the selection as a ZIP archive, with images as they are or transformed. */
 export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
   const { client, sluice } = useClient()
-  const formId = useId()
   const [archiveName, setArchiveName] = useState(firstName(items, client.name ?? client.id))
   const [names, setNames] = useState<ZipNames>('original')
   const [images, setImages] = useState<'originals' | 'transformed'>('originals')
@@ -48,8 +45,7 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
     save(await response.blob(), `${archiveName.trim().replace(/\.zip$/i, '') || 'archive'}.zip`)
   }
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     setBusy(true)
     setFailure(undefined)
     try {
@@ -62,73 +58,62 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
   }
   const { files } = sizeOf(items)
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={FILE_ACTIONS.zipTitle(filesText(files))}
-      actions={
-        <>
-          <Button onClick={onClose}>{COMMON.cancel}</Button>
-          <Button look="primary" type="submit" form={formId} isBusy={isBusy} disabled={files > FILES_MAX}>
-            {FILE_ACTIONS.download}
-          </Button>
-        </>
-      }
+      action={FILE_ACTIONS.download}
+      isBusy={isBusy}
+      isDisabled={files > FILES_MAX}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-        <Field label={FILE_ACTIONS.zipName} error={files > FILES_MAX ? FILE_ACTIONS.zipTooMany : failure}>
-          <Input
-            value={archiveName}
-            maxLength={100}
-            onChange={(event) => setArchiveName(event.target.value)}
-          />
-        </Field>
-        <Field label={FILE_ACTIONS.zipNames}>
-          <Select
-            value={names}
-            onChange={setNames}
-            options={(['original', 'folders', 'numbered'] as const).map((value) => ({
-              value,
-              ...FILE_ACTIONS.zipNamesOf[value],
-            }))}
-          />
-        </Field>
-        <div className="flex flex-col items-start gap-1.5">
-          <span aria-hidden="true" className="font-medium text-sm">
-            {FILE_ACTIONS.zipImages}
-          </span>
-          <Segmented
-            label={FILE_ACTIONS.zipImages}
-            value={images}
-            onChange={setImages}
-            options={[
-              { value: 'originals', label: FILE_ACTIONS.zipOriginals },
-              { value: 'transformed', label: FILE_ACTIONS.zipTransformed },
-            ]}
-          />
+      <Field label={FILE_ACTIONS.zipName} error={files > FILES_MAX ? FILE_ACTIONS.zipTooMany : failure}>
+        <Input value={archiveName} maxLength={100} onChange={(event) => setArchiveName(event.target.value)} />
+      </Field>
+      <Field label={FILE_ACTIONS.zipNames}>
+        <Select
+          value={names}
+          onChange={setNames}
+          options={(['original', 'folders', 'numbered'] as const).map((value) => ({
+            value,
+            ...FILE_ACTIONS.zipNamesOf[value],
+          }))}
+        />
+      </Field>
+      <div className="flex flex-col items-start gap-1.5">
+        <span aria-hidden="true" className="font-medium text-sm">
+          {FILE_ACTIONS.zipImages}
+        </span>
+        <Segmented
+          label={FILE_ACTIONS.zipImages}
+          value={images}
+          onChange={setImages}
+          options={[
+            { value: 'originals', label: FILE_ACTIONS.zipOriginals },
+            { value: 'transformed', label: FILE_ACTIONS.zipTransformed },
+          ]}
+        />
+      </div>
+      {images === 'transformed' && (
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Field label={FILE_ACTIONS.zipWidth} hint={FILE_ACTIONS.pixels}>
+            <Input
+              type="number"
+              min={1}
+              max={5000}
+              value={width}
+              onChange={(event) => setWidth(event.target.value)}
+            />
+          </Field>
+          <Field label={FILE_ACTIONS.zipFormat}>
+            <Select
+              value={format}
+              onChange={setFormat}
+              options={FORMATS.map((value) => ({ value, label: FILE_ACTIONS.zipFormats[value] }))}
+            />
+          </Field>
         </div>
-        {images === 'transformed' && (
-          <div className="grid gap-3 sm:grid-cols-2">
-            <Field label={FILE_ACTIONS.zipWidth} hint={FILE_ACTIONS.pixels}>
-              <Input
-                type="number"
-                min={1}
-                max={5000}
-                value={width}
-                onChange={(event) => setWidth(event.target.value)}
-              />
-            </Field>
-            <Field label={FILE_ACTIONS.zipFormat}>
-              <Select
-                value={format}
-                onChange={setFormat}
-                options={FORMATS.map((value) => ({ value, label: FILE_ACTIONS.zipFormats[value] }))}
-              />
-            </Field>
-          </div>
-        )}
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   )
 }
 

@@ -1,14 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import { SluiceError } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
 import { COMMON } from '../../../texts/common.ts'
 import { PLAYGROUND } from '../../../texts/playground.ts'
-import { Button } from '../../../ui/button.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
-import { Dialog } from '../../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
-import { Notice } from '../../../ui/states.tsx'
 import type { Group } from '../catalog.ts'
 import { queryOf, type Values } from '../state.ts'
 
@@ -25,7 +23,6 @@ export function SaveDialog({
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
   const [isMissing, setMissing] = useState(false)
-  const formId = useId()
   const { client, sluice } = useClient()
   const queryClient = useQueryClient()
   const query = queryOf(values)
@@ -42,8 +39,7 @@ export function SaveDialog({
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setMissing(name.trim() === '')
     if (name.trim() !== '') save.mutate()
   }
@@ -51,32 +47,25 @@ export function SaveDialog({
   const isOfName = refused?.problem?.param === 'name'
   const nameError = isMissing ? PLAYGROUND.presetNameMissing : isOfName ? refused.message : undefined
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={PLAYGROUND.savePreset}
       description={PLAYGROUND.savePresetText}
-      actions={
-        <>
-          <Button onClick={onClose}>{COMMON.cancel}</Button>
-          <Button look="primary" type="submit" form={formId} isBusy={save.isPending}>
-            {COMMON.save}
-          </Button>
-        </>
-      }
+      action={COMMON.save}
+      isBusy={save.isPending}
+      error={!isOfName && save.error?.message}
+      noValidate
+      onSubmit={submit}
     >
-      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
-        <code className="block max-h-24 overflow-auto break-all rounded-md border border-line bg-sunken px-2.5 py-2 font-mono text-xs">
-          {query}
-        </code>
-        <Field label={PLAYGROUND.presetName} hint={PLAYGROUND.presetNameHint} error={nameError}>
-          <Input value={name} onChange={({ target }) => setName(target.value)} autoComplete="off" />
-        </Field>
-        <Field label={PLAYGROUND.presetDescription} optional>
-          <Input value={description} onChange={({ target }) => setDescription(target.value)} />
-        </Field>
-        {save.error && !isOfName && <Notice tone="danger">{save.error.message}</Notice>}
-      </form>
-    </Dialog>
+      <code className="block max-h-24 overflow-auto break-all rounded-md border border-line bg-sunken px-2.5 py-2 font-mono text-xs">
+        {query}
+      </code>
+      <Field label={PLAYGROUND.presetName} hint={PLAYGROUND.presetNameHint} error={nameError}>
+        <Input value={name} onChange={({ target }) => setName(target.value)} autoComplete="off" />
+      </Field>
+      <Field label={PLAYGROUND.presetDescription} optional>
+        <Input value={description} onChange={({ target }) => setDescription(target.value)} />
+      </Field>
+    </FormDialog>
   )
 }

@@ -1,13 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import type { FileWithDerivatives, ListedFile } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
-import { COMMON } from '../../../../texts/common.ts'
 import { DETAILS } from '../../../../texts/details.ts'
-import { Button } from '../../../../ui/button.tsx'
 import { Field } from '../../../../ui/forms/field.tsx'
 import { Select } from '../../../../ui/forms/select.tsx'
-import { Dialog } from '../../../../ui/overlays/dialog.tsx'
+import { FormDialog } from '../../../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../../../ui/overlays/toast.tsx'
 import { folderOf, useFileCache } from '../data/file.ts'
 import { FolderField } from './folder-field.tsx'
@@ -35,7 +33,6 @@ export function MoveDialog({
 }) {
   const { sluice } = useClient()
   const cache = useFileCache(useQueryClient())
-  const form = useId()
   const [folder, setFolder] = useState(folderOf(file))
   const [redirect, setRedirect] = useState('30d')
   const isMove = action === 'move'
@@ -64,40 +61,20 @@ export function MoveDialog({
     },
   })
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={isMove ? DETAILS.moveTitle : DETAILS.copyTitle}
-      actions={
-        <>
-          <Button onClick={onClose}>{COMMON.cancel}</Button>
-          <Button
-            type="submit"
-            form={form}
-            look="primary"
-            isBusy={isPending}
-            disabled={isMove && folder === folderOf(file)}
-          >
-            {isMove ? DETAILS.moveAction : DETAILS.copyAction}
-          </Button>
-        </>
-      }
+      action={isMove ? DETAILS.moveAction : DETAILS.copyAction}
+      isBusy={isPending}
+      isDisabled={isMove && folder === folderOf(file)}
+      onSubmit={() => mutate()}
     >
-      <form
-        id={form}
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          mutate()
-        }}
-      >
-        <FolderField value={folder} onChange={setFolder} error={error?.message} />
-        {isMove && (
-          <Field label={DETAILS.redirect} hint={DETAILS.redirectHint}>
-            <Select value={redirect} onChange={setRedirect} options={REDIRECTS} />
-          </Field>
-        )}
-      </form>
-    </Dialog>
+      <FolderField value={folder} onChange={setFolder} error={error?.message} />
+      {isMove && (
+        <Field label={DETAILS.redirect} hint={DETAILS.redirectHint}>
+          <Select value={redirect} onChange={setRedirect} options={REDIRECTS} />
+        </Field>
+      )}
+    </FormDialog>
   )
 }

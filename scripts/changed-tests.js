@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { root } from './ready/run.js'
+
+// They import everything: most tests start the whole service, by test/support. A module of it counts only for the tests that import it
+// in another way, or that lie in the folder of its name.
+const WHOLE = ['src/app.ts', 'src/http/endpoints.ts']
+const SUPPORT = 'test/support/'
+const HOUSE = 'test/house/'
+const CODE = /\.[cm]?[jt]sx?$/
+
+/** The files that differ from a commit, committed or not, and those that git does not track yet. @param base `HEAD` or a branch */
+export function changedFiles(base) {
+  const git = (...args) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
+  return [...git('diff', '--name-only', base, '--'), ...git('ls-files', '--others', '--exclude-standard')]
+}
+
+/**
+ * The tests that a change can affect: those that import a changed file, directly or not; those in the folder of its name
+ * (`test/http/aliases` for `src/http/aliases/set.ts`); and for a text, those that name it, and those of the house.
+ *
+ * @param {readonly string[]} changed paths from the root of the project
+ * @param {Map<string, string[]>} importsOf as {@link graphOf} returns it for the tests
+ */
+export function affectedTests(changed, tests, importsOf) {
+  const code = changed.filter((path) => CODE.test(path))
+  const texts = changed.filter((path) => !CODE.test(path))
+  const folders = code.flatMap(folderOfTests)
+  const names = texts.map((path) => path.split('/').at(-1))
+  return tests.filter((test) => {
+    if (folders.some((folder) => test.startsWith(folder))) return true
+    if (texts.length > 0 && test.startsWith(HOUSE)) return true
+    if (imported(test, importsOf).some((path) => code.includes(path))) return true
+    return names.length > 0 && names.some((name) => readFileSync(join(root, test), 'utf8').includes(name))
+  })
+}
+
+/** The folder of the tests of a module, for one of `src` at least two levels deep. */
+function folderOfTests(path) {
+  if (path.startsWith('dashboard/')) return ['test/dashboard/']
+  if (path.startsWith('plugins/')) return ['test/pipeline/']
+  if (!path.startsWith('src/')) return []
+  let folder = dirname(path).replace(/^src/, 'test')
+  while (!existsSync(join(root, folder))) folder = dirname(folder)
+  return folder.split('/').length > 2 ? [`${folder}/`] : []
+}
+
+/** The files that each file imports, from these tests on. */
+export async function graphOf(tests) {
+  // With the first run, packages are not there yet when this module is loaded.
+  const { build } = await import('esbuild')
+  const { metafile } = await build({
+    absWorkingDir: root,
+    stdin: { contents: tests.map((path) => `import './${path}'`).join('\n'), resolveDir: root },
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    logLevel: 'silent',
+  })
+  const entries = Object.entries(metafile.inputs)
+  return new Map(
+    entries.map(([path, { imports }]) => [
+      path,
+      imports.filter((one) => !one.external).map((one) => one.path),
+    ]),
+  )
+}
+
+/** All files that a file imports, itself included. */
+function imported(file, importsOf) {
+  const found = new Set([file])
+  for (const path of found) {
+    if (WHOLE.includes(path)) continue
+    for (const next of importsOf.get(path) ?? [])
+      if (!path.startsWith(SUPPORT) || next.startsWith('test/')) found.add(next)
+  }
+  return [...found]
+}

@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { PROJECT } from '../support/service.ts'
+
+describe('npm test -- --changed', () => {
+  let affected: (...changed: string[]) => string[]
+  before(async () => {
+    const { affectedTests, graphOf } = await import(join(PROJECT, 'scripts/changed-tests.js'))
+    const { testFiles } = await import(join(PROJECT, 'scripts/lanes.js'))
+    const tests = testFiles(false)
+    const importsOf = await graphOf(tests)
+    affected = (...changed) => affectedTests(changed, tests, importsOf)
+  })
+
+  it('runs a changed test, and the tests that import a changed file', () => {
+    expect(affected('test/core/net/query.test.ts')).to.deep.equal(['test/core/net/query.test.ts'])
+    expect(affected('src/http/in-order.ts')).to.include('test/http/in-order.test.ts')
+    expect(affected('test/support/pseudo-file-of-no-test.ts')).to.deep.equal([])
+  })
+
+  it('runs the tests in the folder of the same name, not all that start the service', () => {
+    const files = affected('src/http/aliases/set.ts')
+    expect(files).to.include('test/http/aliases/manage.test.ts')
+    expect(files.length).to.be.below(20)
+  })
+
+  it('runs the tests that name a changed text, and those of the house', () => {
+    const files = affected('docs/explanation/sharp-order.md')
+    expect(files).to.include('test/house/links.test.ts')
+    expect(files.length).to.be.below(60)
+  })
+
+  it('runs the tests of the console for a change of the console', () => {
+    expect(affected('dashboard/src/ui/table.tsx')).to.include('test/dashboard/tour/tour.test.ts')
+  })
+})
