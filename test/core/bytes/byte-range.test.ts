@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { parseRange } from '../../../src/core/bytes/byte-range.ts'
+import { holds } from '../../support/property.ts'
 
 const range = (start: number, end: number) => ({ start, end })
 
@@ -56,6 +58,37 @@ describe('byte ranges', () => {
       expect(parseRange(header, size)).to.equal('unsatisfiable')
     })
   }
+
+  it('reads what was written: up to 8 ranges that do not overlap, in any order', () => {
+    const bounds = fc.uniqueArray(fc.nat(9999), { minLength: 2, maxLength: 16 })
+    return holds(
+      fc.property(bounds, fc.nat(), (numbers, turn) => {
+        const sorted = numbers.toSorted((a, b) => a - b)
+        const pairs = sorted.flatMap((start, i) =>
+          i % 2 === 0 && i + 1 < sorted.length ? [range(start, sorted[i + 1] ?? 0)] : [],
+        )
+        const ranges = [...pairs.slice(turn % pairs.length), ...pairs.slice(0, turn % pairs.length)]
+        const header = `bytes=${ranges.map(({ start, end }) => `${start}-${end}`).join(',')}`
+        expect(parseRange(header, 10_000)).to.deep.equal(ranges)
+      }),
+    )
+  })
+
+  it('returns ranges within the file that do not overlap, whatever the header is', () => {
+    const text = fc.string({ unit: fc.constantFrom('0', '1', '7', '9', '-', ',', ' ', 'x') })
+    return holds(
+      fc.property(text, fc.nat(100), (list, size) => {
+        const found = parseRange(`bytes=${list}`, size)
+        if (found === undefined || found === 'unsatisfiable') return
+        const sorted = found.toSorted((a, b) => a.start - b.start)
+        for (const [i, { start, end }] of sorted.entries()) {
+          expect(start).to.be.within((sorted[i - 1]?.end ?? -1) + 1, end)
+          expect(end).to.be.below(size)
+        }
+        expect(found.length).to.be.within(1, 8)
+      }),
+    )
+  })
 
   it('parses a long header, however long it is', () => {
     // What takes the square of it takes an hour.

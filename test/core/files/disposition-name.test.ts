@@ -1,6 +1,10 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { dispositionName } from '../../../src/core/files/disposition-name.ts'
+import { cleanFileName } from '../../../src/core/files/file-name.ts'
 import { headerText } from '../../../src/core/text/header-text.ts'
+import { attachment } from '../../../src/http/delivery/content-disposition.ts'
+import { holds } from '../../support/property.ts'
 
 /** The same text as Node reads it when it was sent in UTF-8. */
 const inUtf8 = (header: string) => Buffer.from(header).toString('latin1')
@@ -24,6 +28,16 @@ describe('the file name of a Content-Disposition header', () => {
     it(`is ${JSON.stringify(name)}: ${what}`, () => {
       expect(dispositionName(headerText(header))).to.equal(name)
     })
+
+  it('is the name of the header that a download has', () =>
+    holds(
+      fc.property(fc.string({ unit: 'grapheme' }).map(cleanFileName), (name) => {
+        fc.pre(name !== '')
+        const header = attachment(name)
+        expect(header).to.match(/^[\x20-\x7e]+$/)
+        expect(dispositionName(headerText(header))).to.equal(name)
+      }),
+    ))
 
   it('is empty without a header', () => {
     expect(dispositionName(undefined)).to.equal('')

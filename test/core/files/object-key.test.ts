@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import {
   classifyKey,
   clientRecordKey,
@@ -21,6 +22,7 @@ import { parsePath } from '../../../src/core/files/request-path.ts'
 import { FORMATS, formatNamed, knownFormat } from '../../../src/core/media/formats.ts'
 import { MEDIA_GROUPS } from '../../../src/core/media/groups.ts'
 import { Problem } from '../../../src/core/problem.ts'
+import { holds } from '../../support/property.ts'
 
 const ID = '7uLqEUXG4WpoGGa38h2U9Z'
 const KEY = `image/png/${ID}.png`
@@ -490,5 +492,61 @@ describe('object keys', () => {
           .that.is.not.instanceOf(Problem)
       }
     })
+  })
+})
+
+describe('the key of a file', () => {
+  const folders = fc
+    .array(fc.string({ unit: fc.constantFrom('a', 'é', '-', '_', ' ', '.x'), minLength: 1, maxLength: 9 }), {
+      maxLength: 4,
+    })
+    .map((segments) => segments.map((segment) => `f${segment}f`).join('/'))
+  const formats = fc.constantFrom(...FORMATS.filter(({ name }) => name !== 'bin'))
+
+  it('is read as it was made, in any folder, with and without a derivative', () =>
+    holds(
+      fc.property(folders, formats, fc.constantFrom('w=300', 'f=webp&q=75'), (folder, format, variant) => {
+        const made = newOriginal({ folder, format, id: newFileId() })
+        expect(parseKey(made.key)).to.deep.equal(made)
+        expect(parseKey(derivativeKey(made.key, variant))).to.deep.equal({ ...made, variant })
+        expect(classifyKey(recordKey(made.key))).to.deep.equal({ kind: 'record', original: made })
+      }),
+    ))
+
+  it('is never outside the root, and never a record, whatever path is requested', () => {
+    const piece = fc.constantFrom(
+      '..',
+      '.',
+      '/',
+      '\\',
+      '%2e',
+      '%2F',
+      '\0',
+      'image',
+      'png',
+      `${ID}.png`,
+      '.sluice',
+      'meta',
+      '_w=3',
+      ' ',
+    )
+    const paths = fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(''))
+    return holds(
+      fc.property(fc.oneof(paths, fc.string()), (path) => {
+        let meanings: ReturnType<typeof parsePath>
+        try {
+          meanings = parsePath(path)
+        } catch (error) {
+          expect(error).to.be.instanceOf(Problem).and.include({ status: 400, code: 'bad_path' })
+          return
+        }
+        for (const name of [meanings.full, meanings.short]) {
+          if (!name) continue
+          expect(name.key.split('/')).not.to.include.oneOf(['..', '.', ''])
+          expect(name.key).not.to.match(/^\/|\\|\0|^\.sluice(?:\/|$)/i)
+          expect(parseKey(name.key)?.key).to.equal(name.key)
+        }
+      }),
+    )
   })
 })

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { jsonErrorPlace } from '../../../src/http/body/json-position.ts'
+import { holds } from '../../support/property.ts'
 
 describe('the place of an error in JSON', () => {
   const CASES: ReadonlyArray<[text: string, place: string]> = [
@@ -32,8 +34,31 @@ describe('the place of an error in JSON', () => {
       expect(jsonErrorPlace(text)).to.equal(undefined)
     })
 
+  it('is there for each text that JSON.parse refuses, and for no other', () => {
+    const text = fc.string({ unit: fc.constantFrom(...'{}[],:"\\u0a1-.eE tnl\n', 'true', 'null', '"a"') })
+    const nearly = fc.tuple(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', '0'))
+    const damaged = nearly.map(([json, at, piece]) => {
+      const i = at % (json.length + 1)
+      return json.slice(0, i) + piece + json.slice(i + (at % 2))
+    })
+    return holds(
+      fc.property(fc.oneof(text, damaged), (one) => {
+        expect(jsonErrorPlace(one) === undefined).to.equal(isJson(one))
+      }),
+    )
+  })
+
   it('is found at any depth, and in long texts', () => {
     expect(jsonErrorPlace('['.repeat(200_000))).to.equal('the end of the body')
     expect(jsonErrorPlace(`["${'\\n'.repeat(200_000)}",]`)).to.equal('line 1, column 400005')
   })
 })
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -2,9 +2,11 @@ import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Request } from 'express'
+import fc from 'fast-check'
 import { createPartParser } from '../../../../src/http/upload/form-part.ts'
 import { createFormSplitter } from '../../../../src/http/upload/form-splitter.ts'
 import { fileParts } from '../../../../src/http/upload/multipart.ts'
+import { holds } from '../../../support/property.ts'
 import { BOUNDARY, MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 
 /** Splits a body that arrives in chunks of a size. */
@@ -41,6 +43,24 @@ describe('a form', () => {
     const parts = [content, '', content].map((text) => ({ header, content: text, isComplete: true }))
     for (let size = 1; size <= body.length; size += 1)
       expect(split(body, { size }), `chunks of ${size}`).to.deep.equal({ parts, isClosed: true })
+  })
+
+  it('has the parts that were sent, whatever they contain and wherever its chunks end', () => {
+    const pieces = ['\r', '\n', '-', '--', 'x', '\r\n', `--${BOUNDARY.slice(0, -1)}`, BOUNDARY.slice(1)]
+    const contents = fc
+      .string({ unit: fc.constantFrom(...pieces) })
+      .filter((text) => !`\r\n${text}\r\n`.includes(`\r\n--${BOUNDARY}`))
+    return holds(
+      fc.property(
+        fc.array(contents, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 90 }),
+        (texts, size) => {
+          const body = multipart(texts.map((bytes) => ({ ...file, bytes })))
+          const parts = texts.map((text) => ({ header, content: text, isComplete: true }))
+          expect(split(body, { size })).to.deep.equal({ parts, isClosed: true })
+        },
+      ),
+    )
   })
 
   it('is not complete without its closing boundary', () => {
