@@ -1,4 +1,4 @@
-import { EVERY_ENDPOINT } from '../../src/http/documents/every-endpoint.ts'
+import { EVERY_ENDPOINT } from '../../src/http/documents/common-problems.ts'
 import { ENDPOINTS } from '../../src/http/endpoints.ts'
 
 /** Names of parts of a route, as docs/reference/http-api.md has them. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { EVERY_ENDPOINT } from '../../src/http/documents/every-endpoint.ts'
+import { EVERY_ENDPOINT } from '../../src/http/documents/common-problems.ts'
 import { ENDPOINTS } from '../../src/http/endpoints.ts'
 import { undocumented } from '../support/texts/documented-problems.ts'
 

@@ -15,7 +15,7 @@ import { truncate } from '../../core/text/truncate.ts'
 import { notTransformable } from '../../core/transform-problems.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { withAllowedWidth } from './allowed-widths.ts'
-import { type Preferred, withoutAuto } from './automatic.ts'
+import { type Preferred, withoutAuto } from './auto-numbers.ts'
 import type { Known, Words } from './known-parameters.ts'
 import { makerHint, withMakerHint } from './maker-hint.ts'
 

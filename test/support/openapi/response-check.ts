@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { EVERY_ENDPOINT } from '../../../src/http/documents/common-problems.ts'
 import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
 import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
-import { EVERY_ENDPOINT } from '../../../src/http/documents/every-endpoint.ts'
 import { HEADERS } from '../../../src/http/documents/headers.ts'
 import { problemResponses } from '../../../src/http/documents/openapi/problems.ts'
 import { type Errors, validatorOf } from './validators.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { EVERY_ENDPOINT } from '../../../src/http/documents/common-problems.ts'
 import type { ProblemName } from '../../../src/http/documents/endpoint.ts'
-import { EVERY_ENDPOINT } from '../../../src/http/documents/every-endpoint.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints.ts'
 
 const PROBLEMS: ReadonlyMap<string, readonly ProblemName[]> = new Map(

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { problem } from '../../wire/system.ts'
+import { EVERY_ENDPOINT } from '../common-problems.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { EVERY_ENDPOINT } from '../every-endpoint.ts'
 import type { HeaderName } from '../headers.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { schemaRef } from './schemas.ts'

@@ -1,0 +1,92 @@
+/** The address of a Redis, as `REDIS_URL` states it. */
+export interface RedisUrl {
+  /** The Redis itself, or the Sentinels that know its address: at least one. */
+  nodes: readonly RedisNode[]
+  /** The name by which the Sentinels know the Redis. Absent: `nodes` is the Redis, one. */
+  masterName?: string
+  isTls: boolean
+  username?: string
+  password?: string
+  /** The password of the Sentinels, if they have one. */
+  sentinelPassword?: string
+  database: number
+  /** Without user name and passwords, for people: `redis.example.com:6380`, or `mymaster of a:26379, b:26379`. */
+  shown: string
+}
+
+/** A server of {@link RedisUrl}. */
+export interface RedisNode {
+  /** An IPv6 address is without brackets. */
+  host: string
+  port: number
+}
+
+/** The forms of {@link parseRedisUrl}, for messages. */
+export const REDIS_URL_FORMS =
+  'redis://[user:password@]host[:port][/database], or redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database]; rediss for TLS'
+
+const PORT = 6379
+const SENTINEL_PORT = 26_379
+const SENTINELS_MAX = 20
+const URL_PARTS =
+  /^redis(?<tls>s?)(?<sentinel>\+sentinel)?:\/\/(?:(?<login>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?<path>(?:\/[^/?#]*)*)(?:\?(?<query>[^#]*))?$/i
+const HOST = /^(?:\[(?<six>[\da-f:.]+)\]|(?<name>[^:[\]\s]+))(?::(?<port>\d{1,5}))?$/i
+
+/**
+ * Parses `redis://[user:password@]host[:port][/database]` and
+ * `redis+sentinel://[user:password@]host[:port][,…]/<name>[/database][?sentinel_password=…]`, with `rediss` for TLS. User name and
+ * passwords are percent-encoded.
+ *
+ * @returns undefined for any other text. Other parameters are refused: they would be ignored
+ */
+export function parseRedisUrl(url: string): RedisUrl | undefined {
+  const parts = URL_PARTS.exec(url)?.groups
+  if (!parts) return undefined
+  const isSentinel = parts.sentinel !== undefined
+  const nodes = (parts.hosts ?? '').split(',').map((host) => nodeOf(host, isSentinel ? SENTINEL_PORT : PORT))
+  const [masterName, database = '', ...others] = [
+    ...(isSentinel ? [] : ['']),
+    ...(parts.path ?? '').split('/').slice(1),
+  ]
+  const login = /^(?<username>[^:]*)(?::(?<password>.*))?$/.exec(parts.login ?? '')?.groups
+  const [username, password] = [decoded(login?.username), decoded(login?.password)]
+  const query = /^sentinel_password=(?<password>[^&]+)$/.exec(parts.query ?? '')?.groups
+  const sentinelPassword = decoded(query?.password)
+  const isWrong =
+    nodes.includes(undefined) ||
+    nodes.length > (isSentinel ? SENTINELS_MAX : 1) ||
+    others.length > 0 ||
+    !/^\d{0,5}$/.test(database) ||
+    [username, password, sentinelPassword].includes(undefined) ||
+    (parts.query !== undefined && !(isSentinel && query)) ||
+    (isSentinel && !/^[\w.-]{1,100}$/.test(masterName ?? ''))
+  if (isWrong) return undefined
+  const known = nodes as RedisNode[]
+  const shown = known.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ')
+  return {
+    nodes: known,
+    ...(masterName ? { masterName } : {}),
+    isTls: parts.tls !== '',
+    ...(username ? { username } : {}),
+    ...(password ? { password } : {}),
+    ...(sentinelPassword ? { sentinelPassword } : {}),
+    database: Number(database),
+    shown: masterName ? `${masterName} of ${shown}` : shown,
+  }
+}
+
+function nodeOf(text: string, usualPort: number): RedisNode | undefined {
+  const { six, name, port } = HOST.exec(text)?.groups ?? {}
+  const host = six ?? name
+  const number = port === undefined ? usualPort : Number(port)
+  return host === undefined || number < 1 || number > 65_535 ? undefined : { host, port: number }
+}
+
+/** @returns undefined for a text that is not valid percent-encoding of UTF-8; empty for none */
+function decoded(text = ''): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
