@@ -37,19 +37,6 @@ export function readProxies(value: string): number | readonly string[] | undefin
   return ranges.length > 0 && ranges.every(isRange) ? ranges : undefined
 }
 
-/** Returns a valid Redis URL unchanged; undefined for any other text. Parameters are refused: they would be ignored. */
-export function readRedisUrl(value: string): string | undefined {
-  if (!URL.canParse(value)) return undefined
-  const { protocol, hostname, pathname, username, password, search, hash } = new URL(value)
-  const fits =
-    /^rediss?:$/.test(protocol) &&
-    hostname !== '' &&
-    /^(\/\d{0,5})?$/.test(pathname) &&
-    search === '' &&
-    hash === ''
-  return fits && canDecode(username) && canDecode(password) ? value : undefined
-}
-
 /** Returns a URL to which paths can be appended, without slashes at its end; undefined for an invalid one. */
 export function readBaseUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined
@@ -57,14 +44,4 @@ export function readBaseUrl(value: string): string | undefined {
   if (!/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password)
     return undefined
   return url.href.replace(/\/+$/, '')
-}
-
-/** Whether the percent-encoding is valid UTF-8. */
-function canDecode(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,4 +1,5 @@
-import { readBaseUrl, readRedisUrl } from './address.ts'
+import { parseRedisUrl, REDIS_URL_FORMS } from '../src/core/net/redis-url.ts'
+import { readBaseUrl } from './address.ts'
 import { integer, listOf, oneOf, text } from './variable.ts'
 
 /** A folder that is not the service's own. A slash at its end is optional. */
@@ -80,10 +81,10 @@ export const STORAGE_VARIABLES = {
     help: 'Session token of a temporary AWS_ACCESS_KEY_ID.',
   }),
   REDIS_URL: {
-    help: 'Redis server for index, locks, jobs and rate limits, shared by several processes. They are in DATA_DIR when unset.',
-    expected: 'redis://[user:password@]host[:port][/database], or rediss:// for TLS',
+    help: 'Redis for index, locks, jobs and rate limits, shared by several processes, or the Sentinels that know it. They are in DATA_DIR when unset.',
+    expected: REDIS_URL_FORMS,
     secret: true,
-    read: readRedisUrl,
+    read: (value: string) => (parseRedisUrl(value) ? value : undefined),
   },
   REDIS_TLS_VERIFY: oneOf({
     words: ['true', 'false'],

@@ -6,6 +6,7 @@ import type pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { configWarnings } from '../config/warnings.ts'
 import { type App, aggregateMetrics, createApp, credentialsFile, loadEverything } from './app.ts'
+import { parseRedisUrl } from './core/net/redis-url.ts'
 import { projectRoot } from './process/project-root.ts'
 import { version } from './process/version.ts'
 import { greet, usage } from './process/web/banner.ts'
@@ -127,7 +128,7 @@ function showReady(
       baseUrl,
       bucket: S3_BUCKET ? { kind: 's3', name: `S3 bucket ${S3_BUCKET}` } : { kind: 'disk', name: DATA_DIR },
       index: REDIS_URL
-        ? { kind: 'redis', name: `Redis at ${new URL(REDIS_URL).host}` }
+        ? { kind: 'redis', name: `Redis at ${parseRedisUrl(REDIS_URL)?.shown}` }
         : { kind: 'embedded', name: DATA_DIR },
       clientToken: credentials?.clientToken ?? CLIENT_TOKEN ?? '',
       created: created && {

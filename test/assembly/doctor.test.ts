@@ -7,11 +7,13 @@ import { type DoctorOptions, examine } from '../../src/assembly/doctor/doctor.ts
 import { checkFonts, checkMedia } from '../../src/assembly/doctor/media.ts'
 import { checkMemory } from '../../src/assembly/doctor/memory.ts'
 import type { Checkup } from '../../src/core/checkup.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Remote, remote } from '../support/requests/remote.ts'
 import { inRedis, redisEnv } from '../support/servers/on-redis.ts'
 import { objectsInS3, s3Env } from '../support/servers/on-s3.ts'
 import { type RedisServer, startRedis } from '../support/servers/redis-server.ts'
 import { type SeenRequest, s3Proxy } from '../support/servers/s3-proxy.ts'
+import { startWatchedRedis } from '../support/servers/sentinels.ts'
 import { type SmallDisk, smallDisk } from '../support/servers/small-disk.ts'
 import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -187,6 +189,28 @@ describe('the checks of sluice doctor', function () {
       const other = primary.url.replace('redis://', 'redis://other:secret@')
       await expectProblem(other, 'NOPERM', 'docs/how-to/s3-and-redis.md')
     })
+  })
+
+  describe('on a Redis that Sentinels watch', () => {
+    it('report its replicas, and a URL that takes a Sentinel for Redis', async () => {
+      const watched = await startWatchedRedis()
+      try {
+        const env = { ...(await redisEnv(7001)), REDIS_URL: watched.url }
+        expect((await result('Redis', env)).found).to.include('the primary of mymaster has 1 replicas')
+        await watched.servers[1]?.stop()
+        await eventually(async () => {
+          const { found, advice } = await result('Redis', env)
+          expect(found).to.include('has 0 replicas')
+          expect(advice).to.include('Start a replica')
+        })
+        const [, sentinel] = /(127\.0\.0\.1:\d+)/.exec(watched.url) ?? []
+        const { state, advice } = await result('Redis', { ...env, REDIS_URL: `redis://${sentinel}` })
+        expect(state).to.equal('problem')
+        expect(advice).to.include('redis+sentinel://')
+      } finally {
+        await watched.remove()
+      }
+    }).timeout(60_000)
   })
 
   describe('on a small disk', () => {

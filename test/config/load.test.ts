@@ -4,6 +4,7 @@ import { usableCores } from '../../config/machine.ts'
 import { coresOf } from '../../config/memory-profile.ts'
 import { VARIABLES } from '../../config/schema.ts'
 import { PART_BYTES } from '../../src/adapters/bucket/s3/upload.ts'
+import { REDIS_URL_FORMS } from '../../src/core/net/redis-url.ts'
 
 const PUBLIC = 'pub_0123456789'
 const SECRET = 'sec_0123456789abcdef'
@@ -308,6 +309,7 @@ describe('configuration', () => {
       'redis://:word@host:6380/2',
       'rediss://me:word@host:6380',
       'redis://[::1]:6379/15',
+      'redis+sentinel://:word@a:26379,b/mymaster',
     ]) {
       it(`accepts ${url}`, () => {
         expect(loadConfig({ ...shared, REDIS_URL: url }).REDIS_URL).to.equal(url)
@@ -326,7 +328,7 @@ describe('configuration', () => {
     ]) {
       it(`refuses ${url}, and hides it`, () => {
         expect(complaints({ ...shared, REDIS_URL: url })).to.deep.equal([
-          `REDIS_URL: expected redis://[user:password@]host[:port][/database], or rediss:// for TLS, received a value of ${url.length} characters`,
+          `REDIS_URL: expected ${REDIS_URL_FORMS}, received a value of ${url.length} characters`,
         ])
       })
     }

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { VARIABLES } from '../../config/schema.ts'
 import webhook from '../../plugins/events/webhook.ts'
-import { redisOptions } from '../../src/adapters/redis/connection.ts'
 
 const SECRET = secretOf(32)
 
@@ -49,18 +48,6 @@ const RULES: Record<string, Rule> = {
     wrong: [
       ...['10.0.0.0', '10.0.0.0/', '10.0.0.0/33', '::/129', '/8', 'fe80::%1/10', 'a/8', '10.0.0.0/-1'],
       ...['10.1/16', '010.0.0.0/8', '0x0a.0.0.0/8', '1/0', '10.1.2.3/8', 'fd00::1/8', '10.0.0.0/8/8'],
-    ],
-  },
-  REDIS_URL: {
-    config: (text) => VARIABLES.REDIS_URL.read(text) !== undefined,
-    behind: (url) => redisOptions({ url }),
-    right: [
-      ...['redis://host', 'redis://host/', 'redis://:word@host:6380/2', 'rediss://me:wo%20rd@host'],
-      ...['redis://[::1]:6379/15', 'redis://host/99999', 'REDIS://host'],
-    ],
-    wrong: [
-      ...['host:6379', 'http://host', 'redis://', 'redis:host', 'redis://host/name', 'redis://host/1/2'],
-      ...['redis://host/123456', 'redis://host:70000', 'redis://:100%@host', 'redis://%zz:word@host'],
     ],
   },
 }

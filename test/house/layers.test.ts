@@ -28,7 +28,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'src/engines': ['src/core'],
   'src/core': [],
   plugins: ['src/core'],
-  config: [],
+  config: ['src/core'],
   // Runs in browsers and edge runtimes.
   client: [],
   'client/react.ts': ['client', 'client/react'],
@@ -96,7 +96,7 @@ describe('import layers', () => {
     ['src/app.ts', `import './main.ts'`],
     ['src/main.ts', `import { disk } from './adapters/bucket/disk/disk.ts'`],
     ['src/newcomer/planted.ts', `import { Problem } from '../core/problem.ts'`],
-    ['config/planted.ts', `import { Problem } from '../src/core/problem.ts'`],
+    ['config/planted.ts', `import { disk } from '../src/adapters/bucket/disk/disk.ts'`],
     ['plugins/image/planted.ts', `import { createSharpEngine } from '../../src/engines/image/sharp.ts'`],
     ['plugins/image/planted.ts', `import { blur } from './blur.ts'`],
     ['client/files/planted.ts', `import { Problem } from '../../src/core/problem.ts'`],

@@ -1,3 +1,5 @@
+import { parseRedisUrl } from '../../src/core/net/redis-url.ts'
+
 // A generated secret token, of any client, or that of an operator who has signed in.
 const SECRET_TOKEN = /sec_[1-9A-HJ-NP-Za-km-z]{40,}|adm_[\w-]{60,}/
 const SECRET_VARIABLES = [
@@ -20,7 +22,7 @@ export function expectNoSecrets(text: string, env: Readonly<Record<string, strin
   const given = [
     ...SECRET_VARIABLES.map((name) => env[name]),
     ...[env.WEBHOOK_SECRET, env.WEBHOOK_URL].flatMap((list) => list?.split(/\s+/)),
-    env.REDIS_URL && new URL(env.REDIS_URL).password,
+    parseRedisUrl(env.REDIS_URL ?? '')?.password,
   ].filter((secret) => secret !== undefined && secret !== '') as string[]
   const found = SECRET_TOKEN.exec(text)?.[0] ?? given.find((secret) => text.includes(secret))
   if (found === undefined) return

@@ -1,7 +1,8 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Log } from '../../core/log.ts'
+import { parseRedisUrl, REDIS_URL_FORMS } from '../../core/net/redis-url.ts'
 import { type Problem, unavailable } from '../../core/problem.ts'
-import { RedisConnector } from './connector.ts'
+import { RedisConnector, SentinelRedisConnector } from './connector.ts'
 
 /**
  * One connection to Redis, which reconnects by itself. Commands are not queued while it is down: a command fails at once.
@@ -23,9 +24,9 @@ export interface RedisConnection {
   close(): Promise<void>
 }
 
-/** The address of a Redis server, and the verification of its certificate. */
+/** The address of Redis, and the verification of its certificate. */
 export interface RedisAddress {
-  /** `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS. */
+  /** As {@link parseRedisUrl} accepts it. */
   url: string
   /** The certificate authority of the server, in PEM. Default: those of the system. */
   ca?: string
@@ -41,46 +42,36 @@ const RETRY_MAX_MS = 1000
 
 /** Connects, and reconnects after every loss. @throws Error for an invalid URL */
 export function connectRedis({ log, ...address }: RedisAddress & { log?: Log }): RedisConnection {
-  return connection({ ...redisOptions(address), ...BEHAVIOUR }, log)
+  const options = redisOptions(address)
+  const Connector = options.sentinels ? SentinelRedisConnector : RedisConnector
+  return connection({ ...options, ...BEHAVIOUR, Connector }, log)
 }
 
 /** Converts an address to ioredis options. @throws Error without the URL, which may contain a password */
 export function redisOptions({ url, ca, verify = true }: RedisAddress): RedisOptions {
-  const { protocol, hostname, port, pathname, username, password } = parsedUrl(url)
-  return {
-    // ioredis needs the plain IPv6 address: `::1`, not `[::1]`.
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(port || 6379),
-    db: Number(pathname.slice(1)),
+  const parsed = parseRedisUrl(url)
+  if (!parsed) throw new Error(`expected ${REDIS_URL_FORMS}`)
+  const { nodes, masterName, isTls, username, password, sentinelPassword, database } = parsed
+  const tls = { rejectUnauthorized: verify, ...(ca === undefined ? {} : { ca }) }
+  const common = {
+    db: database,
     ...(username ? { username } : {}),
     ...(password ? { password } : {}),
-    ...(protocol === 'rediss:'
-      ? { tls: { rejectUnauthorized: verify, ...(ca === undefined ? {} : { ca }) } }
-      : {}),
+    ...(isTls ? { tls } : {}),
   }
-}
-
-function parsedUrl(url: string) {
-  try {
-    const { protocol, hostname, port, pathname, username, password } = new URL(url)
-    if (/^rediss?:$/.test(protocol) && hostname && /^(\/\d{0,5})?$/.test(pathname))
-      return {
-        protocol,
-        hostname,
-        port,
-        pathname,
-        username: decodeURIComponent(username),
-        password: decodeURIComponent(password),
-      }
-  } catch {
-    // The error of URL would show the address.
+  if (masterName === undefined) return { ...common, ...nodes[0] }
+  return {
+    ...common,
+    sentinels: [...nodes],
+    name: masterName,
+    ...(sentinelPassword ? { sentinelPassword } : {}),
+    ...(isTls ? { sentinelTLS: tls } : {}),
+    sentinelCommandTimeout: RESPONSE_MS,
   }
-  throw new Error('expected redis://[user:password@]host[:port][/database] or rediss:// for Redis')
 }
 
 const BEHAVIOUR = {
   replyMapping: 'legacy',
-  Connector: RedisConnector,
   connectionName: 'sluice',
   connectTimeout: RESPONSE_MS,
   commandTimeout: RESPONSE_MS,

@@ -1,6 +1,7 @@
 import type { Config } from '../../../config/load.ts'
 import type { RedisConnection } from '../../adapters/redis/connection.ts'
 import type { Finding } from '../../core/checkup.ts'
+import { parseRedisUrl } from '../../core/net/redis-url.ts'
 import { keyPrefix } from '../storage/key-prefix.ts'
 import { shownBytes } from './shown-bytes.ts'
 
@@ -13,7 +14,7 @@ const NEARLY_FULL = 0.8
 const SENTINEL: Finding = {
   state: 'problem',
   found: 'REDIS_URL names a Sentinel, which has no data',
-  advice: 'Set REDIS_URL to the Redis that it watches.',
+  advice: 'Set REDIS_URL to redis+sentinel://host:26379/name, with all Sentinels, separated by commas.',
 }
 
 /** Checks version, settings, memory and latency of Redis. */
@@ -31,6 +32,7 @@ export async function checkRedis(config: Config, url: string): Promise<Finding[]
       checkVersion(facts.get('redis_version')),
       checkLatency(await latencyMs(redis)),
       ...checkRoom(facts),
+      ...checkReplicas(facts, parseRedisUrl(url)?.masterName),
       ...settings.map((warning): Finding => {
         const [found = '', advice = ''] = warning.split(/: (?=set |make )/)
         return { state: 'warning', found, advice: `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.` }
@@ -38,7 +40,7 @@ export async function checkRedis(config: Config, url: string): Promise<Finding[]
     ]
   } catch (error) {
     const { message, cause } = error as Error
-    const found = `REDIS_URL ${new URL(url).host}: ${cause instanceof Error ? causeText(cause) : message}`
+    const found = `REDIS_URL ${parseRedisUrl(url)?.shown}: ${cause instanceof Error ? causeText(cause) : message}`
     return [{ state: 'problem', found, advice: adviceOf(error) ?? 'Start Redis, or correct REDIS_URL.' }]
   } finally {
     await redis.close()
@@ -61,6 +63,16 @@ async function factsOf(redis: RedisConnection): Promise<ReadonlyMap<string, stri
     }
   })
   return new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]))
+}
+
+/** Sentinels need a replica that can take the place of the primary. */
+function checkReplicas(facts: ReadonlyMap<string, string>, masterName: string | undefined): Finding[] {
+  const replicas = facts.get('connected_slaves')
+  if (masterName === undefined || replicas === undefined) return []
+  const found = `the primary of ${masterName} has ${replicas} replicas`
+  return replicas === '0'
+    ? [{ state: 'warning', found, advice: 'Start a replica, which takes its place when it fails.' }]
+    : [{ state: 'ok', found }]
 }
 
 function checkVersion(version: string | undefined): Finding {

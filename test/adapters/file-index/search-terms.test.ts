@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { searchedKeys, searchTerms } from '../../../src/adapters/file-index/search-terms.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { folded } from '../../../src/core/text/folded.ts'
-import { holds } from '../../support/property.ts'
+import { holds } from '../../contracts/property.ts'
 
 const KEY = storedKey('image/png/7uLqEUXGZ4uF9zhXeWQ5vR.png')
 const MANY = 1000

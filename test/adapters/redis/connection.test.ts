@@ -39,11 +39,22 @@ describe('the address of Redis', () => {
     })
   })
 
-  it('accepts no options of the client', () => {
-    expect(redisOptions({ url: 'redis://h/0?enableOfflineQueue=true&db=5' })).to.deep.equal({
-      host: 'h',
-      port: 6379,
-      db: 0,
+  it('may be that of Sentinels, with their own password', () => {
+    expect(
+      redisOptions({ url: 'rediss+sentinel://me:pass@a,b:1/one/3?sentinel_password=wo%20rd' }),
+    ).to.deep.equal({
+      db: 3,
+      username: 'me',
+      password: 'pass',
+      tls: { rejectUnauthorized: true },
+      sentinels: [
+        { host: 'a', port: 26379 },
+        { host: 'b', port: 1 },
+      ],
+      name: 'one',
+      sentinelPassword: 'wo rd',
+      sentinelTLS: { rejectUnauthorized: true },
+      sentinelCommandTimeout: 1500,
     })
   })
 
@@ -53,6 +64,7 @@ describe('the address of Redis', () => {
     'redis://u:hidden@h:port',
     'redis://u:hidden@h/zero',
     'redis://u:hidden%zz@h',
+    'redis://u:hidden@h?db=5',
     'hidden',
     '',
   ]) {

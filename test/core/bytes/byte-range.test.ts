@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseRange } from '../../../src/core/bytes/byte-range.ts'
-import { holds } from '../../support/property.ts'
+import { holds } from '../../contracts/property.ts'
 
 const range = (start: number, end: number) => ({ start, end })
 

@@ -4,7 +4,7 @@ import { dispositionName } from '../../../src/core/files/disposition-name.ts'
 import { cleanFileName } from '../../../src/core/files/file-name.ts'
 import { headerText } from '../../../src/core/text/header-text.ts'
 import { attachment } from '../../../src/http/delivery/content-disposition.ts'
-import { holds } from '../../support/property.ts'
+import { holds } from '../../contracts/property.ts'
 
 /** The same text as Node reads it when it was sent in UTF-8. */
 const inUtf8 = (header: string) => Buffer.from(header).toString('latin1')

@@ -22,7 +22,7 @@ import { parsePath } from '../../../src/core/files/request-path.ts'
 import { FORMATS, formatNamed, knownFormat } from '../../../src/core/media/formats.ts'
 import { MEDIA_GROUPS } from '../../../src/core/media/groups.ts'
 import { Problem } from '../../../src/core/problem.ts'
-import { holds } from '../../support/property.ts'
+import { holds } from '../../contracts/property.ts'
 
 const ID = '7uLqEUXG4WpoGGa38h2U9Z'
 const KEY = `image/png/${ID}.png`

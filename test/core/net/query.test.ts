@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseTarget } from '../../../src/core/net/query.ts'
-import { holds } from '../../support/property.ts'
+import { holds } from '../../contracts/property.ts'
 
 describe('the target of a request', () => {
   it('has its path as received, and no pairs without a query', () => {

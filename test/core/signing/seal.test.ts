@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { appKeys } from '../../../src/core/signing/derive-key.ts'
 import { seal, unseal } from '../../../src/core/signing/seal.ts'
-import { holds } from '../../support/property.ts'
+import { holds } from '../../contracts/property.ts'
 
 describe('a sealed text', () => {
   const key = appKeys('the secret of these tests')('bucket credentials')

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseTarget } from '../../../src/core/net/query.ts'
 import { readSignedUrl, signUrl, withoutSignature } from '../../../src/core/signing/signed-url.ts'
-import { holds } from '../../support/property.ts'
+import { holds } from '../../contracts/property.ts'
 
 describe('a signed URL', () => {
   const key = { version: 3, key: 'the key of these tests' }

@@ -9,7 +9,7 @@ import {
   type SignedLink,
   USES_MAX,
 } from '../../../src/core/signing/upload-link.ts'
-import { holds } from '../../support/property.ts'
+import { holds } from '../../contracts/property.ts'
 
 describe('the target of a signed link', () => {
   const key = Buffer.from('the key of these tests')

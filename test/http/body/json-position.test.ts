@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { jsonErrorPlace } from '../../../src/http/body/json-position.ts'
-import { holds } from '../../support/property.ts'
+import { holds } from '../../contracts/property.ts'
 
 describe('the place of an error in JSON', () => {
   const CASES: ReadonlyArray<[text: string, place: string]> = [

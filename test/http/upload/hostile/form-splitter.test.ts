@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { createPartParser } from '../../../../src/http/upload/form-part.ts'
 import { createFormSplitter } from '../../../../src/http/upload/form-splitter.ts'
 import { fileParts } from '../../../../src/http/upload/multipart.ts'
-import { holds } from '../../../support/property.ts'
+import { holds } from '../../../contracts/property.ts'
 import { BOUNDARY, MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 
 /** Splits a body that arrives in chunks of a size. */

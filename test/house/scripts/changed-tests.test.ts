@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { PROJECT } from '../support/service.ts'
+import { PROJECT } from '../../support/service.ts'
 
 describe('npm test -- --changed', () => {
   let affected: (...changed: string[]) => string[]

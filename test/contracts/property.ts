@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { sized } from './sized.ts'
+import { sized } from '../support/sized.ts'
 
 /**
  * Checks that a statement holds for many values, and shows the smallest value for which it does not. `npm test` always takes the same

@@ -1,0 +1,168 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { eventually } from '../../support/eventually.ts'
+import { picture } from '../../support/media/images.ts'
+import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
+import type { RunningServer } from '../../support/servers/process.ts'
+import { startWatchedRedis, type WatchedRedis } from '../../support/servers/sentinels.ts'
+
+const FAILURES = {
+  'is killed': {
+    begin: (watched: WatchedRedis) => watched.servers[0]?.stop(),
+    // It has none of its data, and becomes a replica.
+    end: (watched: WatchedRedis) => watched.servers[0]?.start(),
+  },
+  'is frozen': {
+    begin: async (watched: WatchedRedis) => watched.servers[0]?.freeze(),
+    end: async (watched: WatchedRedis) => watched.servers[0]?.thaw(),
+  },
+}
+
+for (const [what, failure] of Object.entries(FAILURES))
+  describe(`web processes under load, when the primary of their Redis ${what}`, function () {
+    this.timeout(120_000)
+    let watched: WatchedRedis
+    let fleet: Fleet
+    let servers: RunningServer[]
+    let bytes: Buffer
+    let stored: WireRecord
+    const seen: Array<{ what: string; status: number; retryAfter: string | null }> = []
+    /** Files whose upload was acknowledged, and those whose delete was. */
+    const uploaded = new Map<string, string>()
+    const deleted = new Set<string>()
+    let width = 100
+
+    before(async () => {
+      watched = await startWatchedRedis()
+      fleet = await newFleet({
+        files: 'disk',
+        env: {
+          REDIS_URL: watched.url,
+          LOG_LEVEL: 'error',
+          ZIP_RATE_LIMIT: '100000',
+          UPLOAD_RATE_LIMIT: '100000',
+        },
+      })
+      servers = [await fleet.start(), await fleet.start()]
+      bytes = await picture()
+      stored = await uploadOne(servers[0] as RunningServer, { name: 'stored.png', bytes })
+    })
+    after(async () => {
+      await fleet.end()
+      await watched.remove()
+    })
+
+    const path = (src: string) => new URL(src).pathname
+
+    async function upload(server: RunningServer): Promise<void> {
+      const response = await postFiles(server, [{ name: `${uploaded.size}.png`, bytes }])
+      note('upload', response)
+      if (response.status !== 200) return void (await response.body?.cancel())
+      const [{ s3PathOriginal, src }] = (await response.json()) as [WireRecord]
+      uploaded.set(s3PathOriginal, path(src))
+    }
+
+    async function remove(server: RunningServer): Promise<void> {
+      const key = [...uploaded.keys()].find((one) => !deleted.has(one))
+      if (key === undefined) return
+      // Whatever comes of it, no other request deletes it.
+      const src = uploaded.get(key) ?? ''
+      uploaded.delete(key)
+      const response = await deleteFile(server, key)
+      note('delete', response)
+      await response.body?.cancel()
+      if (response.status === 200) deleted.add(src)
+    }
+
+    async function derive(server: RunningServer): Promise<void> {
+      width += 1
+      const { status, headers } = await exchange(server, `${path(stored.src)}?w=${width}`)
+      note('derivative', { status, headers: new Headers({ 'retry-after': headers['retry-after'] ?? '' }) })
+    }
+
+    async function zip(server: RunningServer): Promise<void> {
+      const response = await postZip(server, { files: [{ path: stored.s3PathOriginal }] })
+      note('zip', response)
+      await response.arrayBuffer()
+    }
+
+    function note(name: string, { status, headers }: Pick<Response, 'status' | 'headers'>): void {
+      seen.push({ what: name, status, retryAfter: headers.get('retry-after') })
+    }
+
+    /** Each process is asked for everything, again and again, until it is told to stop. */
+    function load(): { stop(): Promise<void>; deliveries(): number } {
+      let isOver = false
+      let deliveries = 0
+      const again = async (work: (server: RunningServer) => Promise<void>, server: RunningServer) => {
+        while (!isOver) {
+          await work(server)
+          await pause(20)
+        }
+      }
+      const deliver = async (server: RunningServer) => {
+        const { status, body } = await exchange(server, path(stored.src))
+        expect(status, 'a stored file').to.equal(200)
+        expect(body.equals(bytes)).to.equal(true)
+        deliveries += 1
+      }
+      const running = servers.flatMap((server) =>
+        [upload, remove, derive, zip, deliver].map((work) => again(work, server)),
+      )
+      return {
+        deliveries: () => deliveries,
+        async stop() {
+          isOver = true
+          await Promise.all(running)
+        },
+      }
+    }
+
+    it('deliver stored files, answer the rest with 503, and go on by themselves with the replica', async () => {
+      const working = load()
+      await eventually(() => expect(uploaded.size + deleted.size).to.be.above(20))
+      await failure.begin(watched)
+      const before = working.deliveries()
+      await eventually(() => expect(seen.some(({ status }) => status === 503)).to.equal(true))
+      const from = seen.length
+      await eventually(() => {
+        for (const name of ['upload', 'delete', 'derivative', 'zip'])
+          expect(
+            seen.slice(from).filter(({ what: one, status }) => one === name && status === 200).length,
+            name,
+          ).to.be.above(5)
+      })
+      await failure.end(watched)
+      const until = seen.length
+      await eventually(() => expect(seen.length).to.be.above(until + 50))
+      await working.stop()
+      expect(working.deliveries()).to.be.above(before)
+      for (const { what: name, status, retryAfter } of seen) {
+        expect(status, name).to.be.oneOf([200, 503])
+        if (status === 503) expect(Number(retryAfter), name).to.be.above(0)
+      }
+    })
+
+    it('have every file whose upload they have acknowledged, and none that was deleted', async () => {
+      const [server] = servers
+      if (!server) throw new Error('no server')
+      const authorization = server.tokens.secretClientToken
+      // What the replica had not is found again from the bucket.
+      await eventually(async () => {
+        const listed: string[] = []
+        for (let cursor: string | null = ''; cursor !== null; ) {
+          const query: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+          const answer = await exchange(server, `/v1/files?limit=100${query}`, { headers: { authorization } })
+          expect(answer.status).to.equal(200)
+          const page = jsonOf(answer) as { files: WireRecord[]; cursor: string | null }
+          listed.push(...page.files.map(({ s3PathOriginal }) => s3PathOriginal))
+          cursor = page.cursor
+        }
+        expect([...uploaded.keys()].filter((key) => !listed.includes(key))).to.deep.equal([])
+      })
+      for (const src of uploaded.values()) expect((await exchange(server, src)).status).to.equal(200)
+      for (const src of deleted) expect((await exchange(server, src)).status).to.equal(404)
+    })
+  })

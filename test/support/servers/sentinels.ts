@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { eventually } from '../eventually.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { freePort } from './free-port.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+
+/** A primary with replicas, watched by three Sentinels. */
+export interface WatchedRedis {
+  /** As `REDIS_URL` has it. */
+  readonly url: string
+  /** The primary at the start, then its replicas. */
+  readonly servers: readonly RedisServer[]
+  /** The server that is the primary now, as the Sentinels say. */
+  primary(): Promise<RedisServer>
+  remove(): Promise<void>
+}
+
+const NAME = 'mymaster'
+const SENTINELS = 3
+const LIFELINE = 'redis-server "$1" --sentinel & read -r _; kill -9 $!'
+
+/** Starts them. The Sentinels appoint a replica a second after the primary is gone. @param options of every server */
+export async function startWatchedRedis({
+  replicas = 1,
+  options = [],
+}: {
+  replicas?: number
+  options?: readonly string[]
+} = {}): Promise<WatchedRedis> {
+  const first = await startRedis({ options })
+  const followers = await Promise.all(
+    Array.from({ length: replicas }, () =>
+      startRedis({ options: ['--replicaof', '127.0.0.1', `${first.port}`, ...options] }),
+    ),
+  )
+  const servers = [first, ...followers]
+  const folder = await temporaryFolder()
+  const sentinels = await Promise.all(
+    Array.from({ length: SENTINELS }, async (_, i) => {
+      const port = await freePort()
+      const path = join(folder, `sentinel-${i}.conf`)
+      const lines = [
+        ...[`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`],
+        `sentinel monitor ${NAME} 127.0.0.1 ${first.port} 2`,
+        `sentinel down-after-milliseconds ${NAME} 1000`,
+        `sentinel failover-timeout ${NAME} 3000`,
+      ]
+      await writeFile(path, lines.join('\n'))
+      const shell = spawn('sh', ['-c', LIFELINE, 'sh', path], { stdio: ['pipe', 'ignore', 'inherit'] })
+      return { port, shell }
+    }),
+  )
+  const ask = async (...words: string[]) => {
+    for (const { port } of sentinels) {
+      const { Redis } = await import('ioredis')
+      const redis = new Redis({ host: '127.0.0.1', port, lazyConnect: true, retryStrategy: () => null })
+      redis.on('error', () => {})
+      try {
+        await redis.connect()
+        return (await redis.call('SENTINEL', ...words)) as unknown[]
+      } catch {
+        // The next one.
+      } finally {
+        redis.disconnect()
+      }
+    }
+    throw new Error('no Sentinel answers')
+  }
+  await eventually(async () => {
+    const known = [await ask('replicas', NAME), await ask('sentinels', NAME)]
+    if (known[0]?.length !== replicas || known[1]?.length !== SENTINELS - 1)
+      throw new Error('the Sentinels do not know each other yet')
+  })
+  return {
+    url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${NAME}`,
+    servers,
+    async primary() {
+      const [, port] = await ask('get-master-addr-by-name', NAME)
+      const found = servers.find((server) => server.port === Number(port))
+      if (!found) throw new Error(`an unknown primary: ${port}`)
+      return found
+    },
+    async remove() {
+      await Promise.all(
+        sentinels.map(async ({ shell }) => {
+          const closed = once(shell, 'close')
+          shell.stdin.end()
+          await closed
+        }),
+      )
+      await Promise.all(servers.map((server) => server.remove()))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
