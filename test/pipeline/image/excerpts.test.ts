@@ -45,7 +45,7 @@ describe('the preview of a RAW photo', () => {
     this.timeout(sized(60_000, 600_000))
     for (const format of RAW_FORMATS) {
       const file = await photoOf(format)
-      for (const bytes of mutated([file], { count: sized(100, 2000), spared: 4 })) {
+      for (const bytes of mutated([file], { count: sized(30, 2000), spared: 4 })) {
         const { asset, read } = counted(bytes, format)
         const preview = await excerptOf(asset, signal).catch((err) => {
           if (err instanceof Problem) return undefined

@@ -64,7 +64,7 @@ describe('the encryption of an Office document', () => {
     this.timeout(sized(20_000, 600_000))
     const files = await Promise.all(ENCRYPTED.map((name) => readFile(pathOf(name))))
     const path = join(folder, 'a.doc')
-    for (const bytes of mutated(files, { count: sized(200, 5000), spared: 8 })) {
+    for (const bytes of mutated(files, { count: sized(60, 5000), spared: 8 })) {
       await writeFile(path, bytes)
       // Without a bound on the reads, the time limit of the test ends it.
       expect(await isEncrypted(path)).to.be.a('boolean')

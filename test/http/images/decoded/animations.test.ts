@@ -113,7 +113,7 @@ onOneBackend('an animation of AVIF, HEIC or JPEG XL', (start) => {
     const files = await Promise.all(NAMES.map(fileOf))
     const statuses = new Set<number>()
     // The type of the file stays.
-    for (const bytes of mutated(files, { count: sized(15, 2000), spared: 48 })) {
+    for (const bytes of mutated(files, { count: sized(6, 2000), spared: 48 })) {
       const { src } = await uploadOne(service, { name: 'a', bytes })
       statuses.add((await exchange(service, `${src}?w=24&f=webp`)).status)
     }

@@ -96,7 +96,7 @@ onOneBackend('a text', (start) => {
     const files = ['# Title\n\ntext text\n', '<a>\u05d0\u202e\u{1f600}</a>\n'].map((text) =>
       Buffer.from(text.repeat(40)),
     )
-    for (const bytes of mutated(files, { count: sized(12, 2000), spared: 0 })) {
+    for (const bytes of mutated(files, { count: sized(6, 2000), spared: 0 })) {
       const { src, format } = await uploadOne(service, { name: 'a.md', bytes })
       const { status } = await exchange(service, `${src}?w=24`)
       // A byte may make it a binary file.

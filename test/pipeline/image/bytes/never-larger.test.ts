@@ -4,7 +4,7 @@ import { sized } from '../../../support/sized.ts'
 import { transformed } from '../transform.ts'
 import { drawn, numbers, photo } from './sources.ts'
 
-const COUNT = sized(60, 2000)
+const COUNT = sized(24, 2000)
 const [WIDTH, HEIGHT] = [240, 160]
 const SIZE = { width: WIDTH, height: HEIGHT }
 

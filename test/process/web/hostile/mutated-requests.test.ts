@@ -26,8 +26,8 @@ const MAY_GROW_BYTES = 60 * 1024 * 1024
 
 // 100,000 in all in the long run.
 for (const [backend, requests] of [
-  [EMBEDDED, sized(6000, 95_000)],
-  [S3_REDIS, sized(1500, 5000)],
+  [EMBEDDED, sized(2000, 95_000)],
+  [S3_REDIS, sized(1000, 5000)],
 ] as const)
   describe(`mutated requests (${backend.name})`, function () {
     this.timeout(900_000)
