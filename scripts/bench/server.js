@@ -61,9 +61,7 @@ export class Server {
 
   /** The PIDs of the server and its children. Grandchildren are not included. */
   #processes() {
-    const started = readdirSync(`/proc/${this.pid}/task`).flatMap((thread) =>
-      readFileSync(`/proc/${this.pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
-    )
+    const started = readdirSync(`/proc/${this.pid}/task`).flatMap((thread) => childrenOf(this.pid, thread))
     return [this.pid, ...started]
   }
 
@@ -115,5 +113,15 @@ export async function startServer({ program = process.execPath, script, env = {}
       throw new Error(`${script.at(-1)} did not start:\n${printed}`)
     }
     await sleep(20)
+  }
+}
+
+/** The processes that a thread has started. A thread may end while it is looked at. */
+function childrenOf(pid, thread) {
+  try {
+    return readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean)
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ESRCH') return []
+    throw error
   }
 }

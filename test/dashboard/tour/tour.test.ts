@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneBackend } from '../../support/backends.ts'
 import { type Pages, startPages } from '../../support/peers/browser-pages.ts'
 import {
   createClient,
@@ -28,7 +28,7 @@ const STEPS: ReadonlyArray<readonly [title: string, step: (tour: Tour) => Promis
   ['scrolls through a folder of 10,000 files', scrollManyFiles],
 ]
 
-onTwoBackends('the whole tour of the console', (start) => {
+onOneBackend('the whole tour of the console', (start) => {
   let tour: Tour
   let pages: Pages
   let errors: string[]

@@ -5,7 +5,7 @@ import sharp from 'sharp'
 import { planesOf, ssim } from '../../../scripts/bench/encoders/ssim.js'
 import { readAll } from '../../../src/core/bytes/asset.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { deleteFile, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
@@ -35,7 +35,7 @@ async function similarity(one: Buffer, other: Buffer): Promise<number> {
   return ssim(await planesOf(one), await planesOf(other), { width, height })
 }
 
-onTwoBackends('proxies of large images', (start) => {
+onOneBackend('proxies of large images', (start) => {
   let service: Service
   let record: WireRecord
   let path: string
