@@ -1,8 +1,8 @@
 import { DataStore, Upload } from '@tus/server'
 import type { ExpectedDigest } from '../../core/bytes/expected-digests.ts'
-import { badParameter } from '../../core/problem.ts'
 import type { Checksum, UploadPart } from '../../service/upload/pieces.ts'
 import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/resumables.ts'
+import { checkSameFolder } from '../upload/folder-fields.ts'
 import { refuseInLink } from '../upload/link-fields.ts'
 
 /** What a request states of an upload, besides the headers of tus. */
@@ -81,12 +81,10 @@ type AppendedStream = Parameters<Resumables['append']>[2]['bytes']
 
 /** Name and folder of the file from the metadata. Uppy sends the name as `name`. @throws Problem 400 */
 function nameAndFolder(metadata: Readonly<Record<string, string | null>>) {
-  const [folder, other] = ['folder', 'path'].map((name) => metadata[name] || undefined)
-  if (folder !== undefined && other !== undefined && folder !== other)
-    throw badParameter({
-      param: 'path',
-      expected: 'the same value as folder (or send only one of them)',
-      received: other,
-    })
-  return { originalName: metadata.filename ?? metadata.name ?? '', folder: folder ?? other }
+  const [first, other] = ['folder', 'path'].flatMap((param) => {
+    const value = metadata[param]
+    return value ? [{ param, value }] : []
+  })
+  if (first && other) checkSameFolder(other, first)
+  return { originalName: metadata.filename ?? metadata.name ?? '', folder: first?.value }
 }

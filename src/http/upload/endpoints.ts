@@ -21,7 +21,7 @@ import { answerOnce } from '../endpoint/repeats.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { isOfType } from '../request.ts'
 import { FORM, FORM_PROBLEMS, RECORDS, STORED_PROBLEMS } from './described.ts'
-import { isFolderField } from './form-fields.ts'
+import { isFolderField } from './folder-fields.ts'
 import type { Receive, RespondStored } from './receive.ts'
 import { checkedRemoteUpload, type RemoteUploadBody, remoteUpload } from './url-upload.ts'
 
