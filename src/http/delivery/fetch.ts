@@ -14,7 +14,7 @@ import type { Readers } from '../readers/readers.ts'
 import { groupOf } from '../request.ts'
 import { STORED_PROBLEMS } from '../upload/described.ts'
 import { corsPublicRead } from './cors.ts'
-import { deliveryParameters } from './parameters.ts'
+import { deliveryParameters, pictureParameters } from './parameters.ts'
 import {
   DELIVERED_PROBLEMS,
   FETCHED_PROBLEMS,
@@ -94,7 +94,7 @@ const fetchPicture: ServedEndpoint<Services> = {
     ...SENT_PROBLEMS,
   ],
   byGroup: (group, parameters) =>
-    group === 'image' ? { parameters: deliveryParameters(group, parameters) } : undefined,
+    group === 'image' ? { parameters: pictureParameters(parameters) } : undefined,
   examples: [
     {
       id: 'small',

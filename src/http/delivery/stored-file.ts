@@ -3,8 +3,6 @@ import { withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { preferencesOf } from '../../core/media/preferences.ts'
-import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
-import { WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
@@ -18,6 +16,7 @@ import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 import { type FullContentRange, type Lifetime, MAX_AGE_SECONDS, REPLACEABLE, setVary } from './send.ts'
 import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
+import { waitSeconds } from './wait.ts'
 
 /** A file of a client, as a URL names it. */
 export interface StoredFile {
@@ -131,17 +130,4 @@ function redirect(
     delivery.isPartial ? 'no-store' : cacheControl(req, { maxAgeSeconds, staleSeconds }),
   )
   res.redirect(302, url)
-}
-
-// Half of the usual timeout of proxies.
-const WAIT_SPEC: ParameterSpec = {
-  type: 'integer',
-  min: 1,
-  max: 30,
-  unit: 'seconds',
-  help: 'Maximum time that a request waits for a media job.',
-}
-
-function waitSeconds(received: string | undefined): number {
-  return received === undefined ? 0 : Number(parseParameter(WAIT_WORD, WAIT_SPEC, received))
 }

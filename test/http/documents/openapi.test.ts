@@ -146,6 +146,17 @@ onOneBackend('the API document', (start, backend) => {
       })
   })
 
+  it('has the parameter wait only where a media job may render the file', () => {
+    const hasWait = (path: string) => JSON.stringify(document.paths[path]).includes('parameters/query_wait"')
+    expect(
+      ['/v1/image/upload/{token}/{path}', '/v1/video/fetch/keep/{token}/{url}'].map(hasWait),
+    ).to.deep.equal([true, true])
+    expect(['/v1/image/fetch/{token}/{url}', '/v1/image/foreign/{token}/{path}'].map(hasWait)).to.deep.equal([
+      false,
+      false,
+    ])
+  })
+
   it('is cached until it changes', async () => {
     const { headers } = await exchange(service, '/v1/openapi.json')
     const again = await exchange(service, '/v1/openapi.json', {

@@ -1,4 +1,5 @@
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
+import { SIGNATURE_WORD } from '../../../core/signing/signed-url.ts'
 import { documentedEndpoints } from '../documented.ts'
 import type { Tag } from '../endpoint.ts'
 import type { JsonSchema } from '../json-schema.ts'
@@ -60,7 +61,7 @@ const SECURITY_SCHEMES = {
   signature: {
     type: 'apiKey',
     in: 'query',
-    name: 's',
+    name: SIGNATURE_WORD,
     description:
       'The signature of a delivery URL. The rules `signedUrls` and `privateFolders` of a client require it.',
   },
