@@ -51,10 +51,11 @@ const uploadFiles = endpoint({
   id: 'uploadFiles',
   tag: 'Uploads',
   summary: 'Upload files as a form',
-  description: 'Stores the parts named `file` of a form, together or not at all.',
+  description:
+    'Stores the parts named `file` of a form, together or not at all. JSON is accepted as by `POST /v1/upload/url`.',
   access: { secret: 'upload' },
   query: QUERY,
-  bodies: { 'multipart/form-data': FORM },
+  bodies: { 'multipart/form-data': FORM, 'application/json': { schema: remoteUpload } },
   once: true,
   responses: RECORDS,
   problems: [
@@ -80,7 +81,7 @@ const uploadFiles = endpoint({
   async handle(services: Services, { req, res, caller, query: { path }, signal }) {
     const { limits, maxFiles, receive, upload, minBytesPerSecond } = services
     const { client } = caller
-    // As before there was `POST /v1/upload/url`.
+    // Clients sent this before `POST /v1/upload/url` existed.
     if (isOfType(req, 'application/json')) {
       await consumeRateLimit(req, res, { limits, limited: 'upload', client })
       const body = await jsonBody(req, {
