@@ -4,7 +4,7 @@ import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { instant } from '../wire/record.ts'
 import { email, iso, name, newEmail, newName, newPassword, role } from './fields.ts'
-import { EXAMPLE_SESSION, SESSION_MAX_BYTES } from './session.ts'
+import { EXAMPLE_SESSION } from './session.ts'
 import { begin, note, SESSION, type SessionServices } from './session-reply.ts'
 
 const LINK_MAX_LENGTH = 1000
@@ -49,7 +49,6 @@ export const readMemberLink = endpoint({
   description: 'It does not use up the link.',
   access: 'sameSite',
   body: linkToken,
-  bodyMaxBytes: SESSION_MAX_BYTES,
   secretMembers: ['link'],
   responses: { 200: json(memberLink, 'The link.') },
   problems: ['410 link_expired'],
@@ -89,7 +88,6 @@ export const useMemberLink = endpoint({
   description: 'It uses up the link. A link for the first owner requires an email address.',
   access: 'sameSite',
   body: linkUse,
-  bodyMaxBytes: SESSION_MAX_BYTES,
   secretMembers: ['link', 'password'],
   responses: { 200: SESSION },
   problems: ['410 link_expired'],

@@ -34,9 +34,6 @@ const sessionChange = named(
   ),
 )
 
-/** The longest email address, name and passwords, with every character escaped. */
-export const SESSION_MAX_BYTES = 8192
-
 const SHOP = { id: EXAMPLE.clientId, name: 'Shop', token: EXAMPLE.token, signedUrls: false }
 const FIRST = { id: 'first', token: 'pub_VXk2c7BbGZyT4hRqNwMdLs', signedUrls: false }
 const OF_OPERATOR = {
@@ -56,7 +53,6 @@ export const beginSession = endpoint({
   description: 'Without an email address, the operator signs in with ADMIN_PASSWORD.',
   access: 'sameSite',
   body: newSession,
-  bodyMaxBytes: SESSION_MAX_BYTES,
   secretMembers: ['password'],
   responses: { 200: LIMITED_SESSION },
   problems: SIGN_IN,
@@ -107,7 +103,6 @@ export const updateSession = endpoint({
   description: 'A new password ends all other sessions of the member.',
   access: 'session',
   body: sessionChange,
-  bodyMaxBytes: SESSION_MAX_BYTES,
   secretMembers: ['currentPassword', 'newPassword'],
   responses: { 200: LIMITED_SESSION },
   problems: ['403 wrong_password', '404 member_not_found', '409 operator_session', '429 rate_limited'],

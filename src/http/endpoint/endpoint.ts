@@ -132,7 +132,7 @@ const KEY = header(
   'Chosen by the client for one request: a repetition with it returns the first response, and changes nothing.',
 )
 const NO_QUERY = {}
-// Enough for the longest path with each character escaped.
+// Enough for the longest path, or email address, name and passwords, with each character escaped.
 const BODY_MAX_BYTES = 8 * 1024
 
 /** Defines an endpoint. */
