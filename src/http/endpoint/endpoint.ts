@@ -26,7 +26,6 @@ import {
   type OperatorOrClient,
   problemsOfAccess,
 } from './access.ts'
-import { noteBody } from './named.ts'
 import { type QueryParameters, type QueryValues, readQuery } from './query.ts'
 import { answerOnce, REPEATED } from './repeats.ts'
 import { type Reply, sendReply } from './reply.ts'
@@ -159,7 +158,6 @@ export function endpoint<
     handle,
     ...described
   } = definition
-  if (body) noteBody(body)
   return {
     ...described,
     access: documentedAccess(access),
