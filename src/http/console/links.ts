@@ -3,9 +3,10 @@ import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { instant } from '../wire/record.ts'
+import { addOwnEntry } from './audited-by.ts'
 import { email, iso, name, newEmail, newName, newPassword, role } from './fields.ts'
 import { EXAMPLE_SESSION } from './session.ts'
-import { begin, note, SESSION, type SessionServices } from './session-reply.ts'
+import { begin, SESSION, type SessionServices } from './session-reply.ts'
 
 const LINK_MAX_LENGTH = 1000
 
@@ -106,7 +107,7 @@ export const useMemberLink = endpoint({
 
   async handle(services: SessionServices, { req, res, body: { link: token, ...choice } }) {
     const begun = await services.signIn.byLink(token, choice)
-    note(req, services, 'session.use-link', begun.member)
+    addOwnEntry(req, { audit: services.audit, action: 'session.use-link', member: begun.member })
     return begin({ req, res }, begun, services)
   },
 })

@@ -12,7 +12,6 @@ import { json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { instant } from '../wire/record.ts'
-import { addOwnEntry } from './audited-by.ts'
 import { setSessionCookie } from './cookie.ts'
 import { email, iso, name, role } from './fields.ts'
 
@@ -69,16 +68,6 @@ export function begin(
 ): Reply {
   setSessionCookie(exchange, begun)
   return sessionReply(begun, services)
-}
-
-/** Adds an entry about the own account to the audit log. */
-export function note(
-  req: Request,
-  { audit }: Pick<SessionServices, 'audit'>,
-  action: string,
-  member: { id: string; name: string } | undefined,
-): void {
-  addOwnEntry(req, { audit, action, member })
 }
 
 /** Shows those clients that the member may see. */
