@@ -32,6 +32,17 @@ export interface StoredFile {
   replaceable?: { since: number }
 }
 
+/** The services that send a stored file. */
+export interface StoredFileServices {
+  clients: Clients
+  deliveries: Deliveries
+  limits: Limits
+  fullContentRange: FullContentRange
+  readers: Readers
+  /** The public URL of the service, without a trailing slash. */
+  baseUrl: string
+}
+
 /** Sends a stored file, transformed by the parameters of the query. */
 export function storedFiles({
   clients,
@@ -40,15 +51,7 @@ export function storedFiles({
   fullContentRange,
   readers,
   baseUrl,
-}: {
-  clients: Clients
-  deliveries: Deliveries
-  limits: Limits
-  fullContentRange: FullContentRange
-  readers: Readers
-  /** The public URL of the service, without a trailing slash. */
-  baseUrl: string
-}): (req: Request, res: Response, file: StoredFile) => Promise<void> {
+}: StoredFileServices): (req: Request, res: Response, file: StoredFile) => Promise<void> {
   return async (req, res, { client, group, query: pairs, findPath, cacheWriter, replaceable }) => {
     const lifetime = replaceable ? REPLACEABLE : {}
     const { download, wait, query } = deliveryQuery(pairs)
