@@ -8,7 +8,7 @@ import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { oneOf, pageOf } from '../endpoint/query.ts'
-import { mediaJob } from '../wire/links.ts'
+import { mediaJob } from '../wire/media-job.ts'
 import { instant } from '../wire/record.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 

@@ -2,7 +2,7 @@ import { sha256 } from '../../core/bytes/digest.ts'
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
-import { parameterLists } from '../wire/system.ts'
+import { parameterLists } from '../wire/parameter-lists.ts'
 
 // They only change with a restart, and a five minutes old document does no harm.
 const CACHE_CONTROL = 'public, max-age=300'

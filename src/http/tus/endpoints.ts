@@ -5,11 +5,11 @@ import { header } from '../documents/parameters.ts'
 import { SECRET_PROBLEMS } from '../endpoint/access.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { LINK_PROBLEMS, STORED_PROBLEMS } from '../upload/described.ts'
-import { uploadProgress } from '../wire/links.ts'
 import { fileRecords } from '../wire/record.ts'
 import { CREATED_HEADERS, TUS_BYTES_PROBLEMS, TUS_PROBLEMS } from './described.ts'
 import { appendOrDescribe, createUpload, recordOf, type TusServices } from './exchange.ts'
 import { corsTus, tusOptions } from './headers.ts'
+import { uploadProgress } from './upload-progress.ts'
 
 const VERSION = header(
   'Tus-Resumable',

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
+import type { Information } from '../../service/delivery/file-info.ts'
 import { named } from '../endpoint/named.ts'
 
-/** Information about an original, as `informationToWire` forms it. */
+/** Information about an original. */
 export const fileInformation = named(
   'FileInformation',
   z
@@ -85,4 +86,28 @@ export const fileInformation = named(
     .describe('Information about a file. Members that do not apply to its type are absent.'),
 )
 
-export type FileInformation = z.input<typeof fileInformation>
+/** The information about a file as JSON members. The GPS position of a photo is included only if it was requested. */
+export function informationToWire(
+  { name, record, image, media, archive, text, problem }: Information,
+  { withLocation }: { withLocation: boolean },
+): z.input<typeof fileInformation> {
+  const { exif, ...known } = image ?? {}
+  return {
+    sourceName: name.sourceName,
+    originalName: record.originalName,
+    mimeType: name.format.group,
+    format: name.format.name,
+    mediaType: record.mediaType,
+    size: record.size,
+    sha256: record.sha256,
+    uploadedAt: new Date(record.storedAt).toISOString(),
+    ...(record.truncated ? { truncated: true } : {}),
+    ...known,
+    ...media,
+    ...archive,
+    ...text,
+    ...(exif ? { exif: exif.tags } : {}),
+    ...(withLocation && exif?.location ? { location: exif.location } : {}),
+    ...(problem ? { problem: { code: problem.code, detail: problem.message } } : {}),
+  }
+}

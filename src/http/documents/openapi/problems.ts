@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { problem } from '../../wire/system.ts'
+import { problem } from '../../wire/problem.ts'
 import { EVERY_ENDPOINT } from '../common-problems.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { HeaderName } from '../headers.ts'
