@@ -19,7 +19,7 @@ import { json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { wildcardPath } from '../request.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { aliasUrl } from '../wire/urls.ts'
 
 /** The services of the endpoints for aliases. */
@@ -116,7 +116,7 @@ export function listedToWire(
 }
 
 function versionToWire({ version: number, key, setAt, isMissing }: DescribedVersion) {
-  return { version: number, file: key, setAt: new Date(setAt).toISOString(), missing: isMissing }
+  return { version: number, file: key, setAt: iso(setAt), missing: isMissing }
 }
 
 /** The ETag of an alias and its versions. */

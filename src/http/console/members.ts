@@ -9,9 +9,9 @@ import { linkUrl } from '../../service/members/sign-in-link.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { auditedBy } from './audited-by.ts'
-import { email, iso, name, newEmail, newName, role } from './fields.ts'
+import { email, name, newEmail, newName, role } from './fields.ts'
 
 /** The services that handle these requests. */
 export interface Services {

@@ -11,9 +11,9 @@ import type { SignIn } from '../../service/members/sign-in.ts'
 import { json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { setSessionCookie } from './cookie.ts'
-import { email, iso, name, role } from './fields.ts'
+import { email, name, role } from './fields.ts'
 
 /** The services of the endpoints for sessions. */
 export interface SessionServices {

@@ -7,9 +7,9 @@ import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { addOwnEntry } from './audited-by.ts'
-import { iso, SIGN_IN } from './fields.ts'
+import { SIGN_IN } from './fields.ts'
 import { limitSignIn, rememberSignIn } from './sign-in-limit.ts'
 
 /** The services that handle these requests. */

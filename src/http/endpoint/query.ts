@@ -80,7 +80,7 @@ export function matching(
 }
 
 /** A time, in milliseconds since 1970. @see RFC 3339 */
-export function instant(description: string): QueryParameter<number | undefined> {
+export function instantParameter(description: string): QueryParameter<number | undefined> {
   return {
     description,
     schema: { type: 'string', format: 'date-time' },

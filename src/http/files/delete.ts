@@ -6,7 +6,7 @@ import { flag } from '../documents/parameters.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { flagOf, queryPairs } from '../request.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { EXAMPLE_PATH, pathIn } from './file.ts'
 
 const deletedFile = named(
@@ -56,7 +56,7 @@ export const deleteFile = endpoint({
     const deleted: z.input<typeof deletedFile> = {
       s3PathOriginal: key,
       derivatives,
-      ...(until === undefined ? {} : { deletedUntil: new Date(until).toISOString() }),
+      ...(until === undefined ? {} : { deletedUntil: iso(until) }),
     }
     return { json: deleted }
   },

@@ -11,6 +11,7 @@ import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { FETCHED_PROBLEMS, FILE_PROBLEMS, TRANSFORMED_PROBLEMS } from '../delivery/problems.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
+import { iso } from '../wire/instant.ts'
 import { checkAliasTarget } from './alias-target.ts'
 import { type signedUrl, type signedUrls, signUrlRequest, urlSignatures } from './url-schemas.ts'
 
@@ -94,7 +95,7 @@ export const signDeliveryUrl = endpoint({
         expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}${EXPIRY_WORD}=${expiresAt}`
       return {
         url: `${baseUrl}${signUrl(`${target}${ending}`, key)}`,
-        ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
+        ...(expiresAt === undefined ? {} : { expiresAt: iso(1000 * expiresAt) }),
       }
     }
     const targetOf = (given: string) => ownTarget(given, { grant: caller, baseUrl, deliveries })

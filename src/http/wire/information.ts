@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import type { Information } from '../../service/delivery/file-info.ts'
 import { named } from '../endpoint/named.ts'
+import { instant, iso } from './instant.ts'
 
 /** Information about an original. */
 export const fileInformation = named(
@@ -15,7 +16,7 @@ export const fileInformation = named(
       mediaType: z.string().describe('Media type.'),
       size: z.int().describe('Size in bytes.'),
       sha256: z.string().describe('SHA-256 of the bytes, in hexadecimal digits.'),
-      uploadedAt: z.iso.datetime().describe('When the file was stored.'),
+      uploadedAt: instant('When the file was stored.'),
       truncated: z.literal(true).describe('Set when the file ends too early.').optional(),
       width: z.number().describe('Width in pixels, after the image or video was turned upright.').optional(),
       height: z.number().describe('Height in pixels.').optional(),
@@ -100,7 +101,7 @@ export function informationToWire(
     mediaType: record.mediaType,
     size: record.size,
     sha256: record.sha256,
-    uploadedAt: new Date(record.storedAt).toISOString(),
+    uploadedAt: iso(record.storedAt),
     ...(record.truncated ? { truncated: true } : {}),
     ...known,
     ...media,
