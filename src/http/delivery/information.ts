@@ -13,7 +13,7 @@ import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { ANY_FILE } from '../documents/contents.ts'
 import { EXAMPLE } from '../documents/examples.ts'
-import { flag } from '../documents/parameters.ts'
+import { flagParameter } from '../documents/parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { createOrRedirect } from '../moves/redirect.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -51,7 +51,7 @@ export const getInformation: ServedEndpoint<Services> = {
   tag: 'Delivery',
   summary: 'Get information about an original',
   access: 'signature',
-  parameters: [flag('location', 'Adds the GPS position of a photo.'), ...SIGNATURE, ...CONDITIONS],
+  parameters: [flagParameter('location', 'Adds the GPS position of a photo.'), ...SIGNATURE, ...CONDITIONS],
   responses: {
     200: {
       description: 'The information.',

@@ -2,7 +2,7 @@ import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { ENDPOINTS } from '../endpoints.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { DocumentedEndpoint } from './endpoint.ts'
 
 const NOUNS: Readonly<Record<MediaGroup, string>> = {
   image: 'an image',
@@ -13,7 +13,7 @@ const NOUNS: Readonly<Record<MediaGroup, string>> = {
 }
 
 /** All endpoints of the API document. @param parameters of delivery URLs, with those of the loaded plugins */
-export function documentedEndpoints(parameters: DescribedParameters): readonly Endpoint[] {
+export function documentedEndpoints(parameters: DescribedParameters): readonly DocumentedEndpoint[] {
   return ENDPOINTS.flatMap((endpoint: ServedEndpoint<never>) => {
     const { byGroup } = endpoint
     return byGroup
@@ -23,10 +23,10 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
 }
 
 function ofGroup(
-  endpoint: Endpoint,
+  endpoint: DocumentedEndpoint,
   group: MediaGroup,
-  differing: Partial<Endpoint> | undefined,
-): Endpoint[] {
+  differing: Partial<DocumentedEndpoint> | undefined,
+): DocumentedEndpoint[] {
   if (!differing) return []
   const { route, id, summary } = endpoint
   return [

@@ -67,7 +67,7 @@ export interface Example {
  *
  * The test services fail for a response that this description does not allow, and `openapi.test.ts` sends the examples.
  */
-export interface Endpoint {
+export interface DocumentedEndpoint {
   /** Method and route, as the log names them: `GET /v1/files/*path`. */
   route: string
   /** The path in the document, when it is not the route with `{name}` for each parameter. */

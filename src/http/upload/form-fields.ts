@@ -1,7 +1,7 @@
 import { type Annotations, checkMetadata, checkTags } from '../../core/files/annotations.ts'
 import { checkFocalPoint } from '../../core/geometry/focal-point.ts'
-import { parseParameter } from '../../core/plugin-api/parameter.ts'
 import { badParameter } from '../../core/problem.ts'
+import { readFlag } from '../request.ts'
 import { checkSameFolder, type FolderField } from './folder-fields.ts'
 
 /** The options of an upload, from the fields of its form. */
@@ -66,7 +66,7 @@ export function uploadFields(): UploadFields {
   }
   const readers: Readonly<Record<string, (value: string) => void>> = {
     info(value) {
-      requested.info = parseParameter('info', { type: 'flag', help: '' }, value) === true
+      requested.info = readFlag(value, 'info')
     },
     transforms(value) {
       // Forms send empty text for a field that was left empty.

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
-import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
+import type { DocumentedEndpoint } from '../../../src/http/documents/endpoint.ts'
 import { methodOf, pathOf } from '../../../src/http/documents/openapi/operation.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import {
@@ -37,7 +37,7 @@ onOneBackend('the console at each endpoint', (start) => {
   })
 
   /** A request without a body, for files and clients that do not exist. */
-  function call(own: Browser, endpoint: Endpoint, client?: string): Promise<ConsoleAnswer> {
+  function call(own: Browser, endpoint: DocumentedEndpoint, client?: string): Promise<ConsoleAnswer> {
     const path = pathOf(endpoint).replaceAll(/\{\w+\}/g, 'none')
     const headers = client === undefined ? {} : { 'Sluice-Client': client }
     const tus = path.startsWith('/v1/tus') ? { 'Tus-Resumable': '1.0.0', 'Upload-Length': '1' } : {}

@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
 import { shippedParameters } from '../../../src/assembly/shipped-parameters.ts'
 import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
-import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
+import type { DocumentedEndpoint } from '../../../src/http/documents/endpoint.ts'
 import type { OpenApiDocument } from '../../../src/http/documents/openapi/document.ts'
 import { diskCheck, onOneBackend } from '../../support/backends.ts'
 import { pluginFolder } from '../../support/drop-ins.ts'
@@ -173,7 +173,8 @@ onOneBackend('the API document', (start, backend) => {
     expect((await exchange(service, '/v1/openapi.json', { method: 'PUT' })).status).to.equal(405)
   })
 
-  const examples = (endpoint: Endpoint) => (endpoint.examples ?? []).map((example) => ({ endpoint, example }))
+  const examples = (endpoint: DocumentedEndpoint) =>
+    (endpoint.examples ?? []).map((example) => ({ endpoint, example }))
   for (const { endpoint, example } of ENDPOINTS.flatMap(examples))
     it(`has an example ${example.id} of ${endpoint.id} that works`, async () => {
       const { status, response } = example
