@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { pathOf } from '../endpoint/route.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const ALLOWED_HEADERS = [
@@ -30,8 +31,8 @@ export function crossOrigin(
   const prefixes = prefixesWithSecret(endpoints)
   // Signed links, tus and the states of jobs have CORS headers of their own, for pages of any origin.
   for (const { route, first } of endpoints) {
-    const [, path = ''] = route.split(' ')
-    if (first && prefixes.includes(prefixOf(route))) routes.all(path, (_req, _res, next) => next('router'))
+    if (first && prefixes.includes(prefixOf(route)))
+      routes.all(pathOf(route), (_req, _res, next) => next('router'))
   }
   return routes.use(prefixes, permit(new Set(origins)))
 }

@@ -1,6 +1,7 @@
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { templateOf } from '../endpoint/route.ts'
 import { ENDPOINTS } from '../endpoints.ts'
 import type { DocumentedEndpoint } from './endpoint.ts'
 
@@ -32,10 +33,7 @@ function ofGroup(
   return [
     {
       ...endpoint,
-      path: route
-        .replace(/^\w+ /, '')
-        .replace(':group', group)
-        .replace(/[:*](\w+)/g, '{$1}'),
+      path: templateOf(route).replace('{group}', group),
       id: id.replace('{Group}', `${group[0]?.toUpperCase()}${group.slice(1)}`),
       summary: summary.replace('{file}', NOUNS[group]),
       ...differing,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { DocumentedEndpoint, Example } from '../../../src/http/documents/endpoint.ts'
 import { EXAMPLE } from '../../../src/http/documents/examples.ts'
-import { methodOf, parametersOf, pathOf } from '../../../src/http/documents/openapi/operation.ts'
+import { documentedPath, parametersOf } from '../../../src/http/documents/openapi/operation.ts'
+import { methodOf } from '../../../src/http/endpoint/route.ts'
 import { browser, tokenIn } from '../console/browser.ts'
 import { picture } from '../media/images.ts'
 import { type Answer, exchange } from '../requests/exchange.ts'
@@ -102,7 +103,7 @@ export async function exampleSender(
       if (endpoint.id === 'deleteClient') await deleted(service, shop)
       const { bytes, headers } = await bodyOf(endpoint, example, { shop, form, photo })
       return exchange(service, targetOf(endpoint, example, shop), {
-        method: methodOf(endpoint).toUpperCase(),
+        method: methodOf(endpoint.route),
         headers: { ...headers, ...(await authorization(endpoint, shop)), ...headersOf(endpoint, example) },
         ...(bytes === undefined ? {} : { body: bytes }),
       })
@@ -153,7 +154,7 @@ function real(text: string, { id, token, key, sourceName, more }: Shop): string 
 
 function targetOf(endpoint: DocumentedEndpoint, { parameters = {} }: Example, shop: Shop): string {
   const query = new URLSearchParams()
-  let path = pathOf(endpoint)
+  let path = documentedPath(endpoint)
   const unknown = Object.keys(parameters).find(
     (name) => !parametersOf(endpoint).some((one) => one.name === name),
   )

@@ -1,9 +1,10 @@
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
 import { SIGNATURE_WORD } from '../../../core/signing/signed-url.ts'
+import { methodOf } from '../../endpoint/route.ts'
 import { documentedEndpoints } from '../documented.ts'
 import type { Tag } from '../endpoint.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { headerComponents, methodOf, operation, pathOf } from './operation.ts'
+import { documentedPath, headerComponents, operation } from './operation.ts'
 import { componentSchemas } from './schemas.ts'
 import { sharedParts } from './shared.ts'
 
@@ -78,8 +79,8 @@ export function openApiDocument({ version, baseUrl, parameters }: DocumentOption
   const paths: OpenApiDocument['paths'] = {}
   const shared = { parameters: sharedParts('parameters'), responses: sharedParts('responses') }
   for (const endpoint of documentedEndpoints(parameters)) {
-    const path = pathOf(endpoint)
-    paths[path] = { ...paths[path], [methodOf(endpoint)]: operation(endpoint, shared) }
+    const path = documentedPath(endpoint)
+    paths[path] = { ...paths[path], [methodOf(endpoint.route).toLowerCase()]: operation(endpoint, shared) }
   }
   return {
     openapi: '3.1.1',

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { methodOf, templateOf } from '../../endpoint/route.ts'
 import type {
   Content,
   DocumentedAccess,
@@ -40,19 +41,14 @@ const ACCESS: Readonly<Record<DocumentedAccess, string>> = {
 }
 
 /** The path of an endpoint in the document. */
-export function pathOf({ route, path }: DocumentedEndpoint): string {
-  return path ?? route.replace(/^\w+ /, '').replace(/[:*](\w+)/g, '{$1}')
-}
-
-/** The method of an endpoint, in lower case. */
-export function methodOf({ route }: DocumentedEndpoint): string {
-  return route.slice(0, route.indexOf(' ')).toLowerCase()
+export function documentedPath({ route, path }: DocumentedEndpoint): string {
+  return path ?? templateOf(route)
 }
 
 /** All parameters of an endpoint: those of its path first. */
 export function parametersOf(endpoint: DocumentedEndpoint): readonly Parameter[] {
   const { parameters = [] } = endpoint
-  const names = [...pathOf(endpoint).matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const names = [...documentedPath(endpoint).matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const missing = names.filter((name) => !parameters.some((one) => one.in === 'path' && one.name === name))
   return [...missing.map(pathParameter), ...parameters]
 }
@@ -138,7 +134,9 @@ function responses(endpoint: DocumentedEndpoint, shared: Shared): JsonSchema {
     const response = {
       description: known ? `${known.description} Or ${description}` : description,
       headers: { ...known?.headers, ...headerObjects(headers) },
-      ...(methodOf(endpoint) === 'head' ? {} : { content: { ...known?.content, [PROBLEM]: { schema } } }),
+      ...(methodOf(endpoint.route) === 'HEAD'
+        ? {}
+        : { content: { ...known?.content, [PROBLEM]: { schema } } }),
     }
     byStatus.set(status, known ? response : shared.responses.ref(nameOf(status), response))
   }
