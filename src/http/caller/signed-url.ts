@@ -106,9 +106,16 @@ export function isSigned(req: Request): boolean {
  */
 export function cacheControl(
   req: Request,
+  lifetime: { maxAgeSeconds: number; staleSeconds?: number | undefined },
+): string {
+  return cacheControlOf(stateOf(req).signature, lifetime)
+}
+
+/** The same for a URL with this signature, or without one. */
+export function cacheControlOf(
+  signature: { until?: number } | undefined,
   { maxAgeSeconds, staleSeconds = 0 }: { maxAgeSeconds: number; staleSeconds?: number | undefined },
 ): string {
-  const { signature } = stateOf(req)
   const { until = Number.POSITIVE_INFINITY } = signature ?? {}
   const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
   const maxAge = Math.min(maxAgeSeconds, left)
