@@ -2,7 +2,6 @@ import type { Request } from 'express'
 import { z } from 'zod'
 import type { Alias } from '../../core/aliases/alias.ts'
 import { parseAliasName } from '../../core/aliases/name.ts'
-import { sha256 } from '../../core/bytes/digest.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
@@ -16,6 +15,7 @@ import type { Success } from '../documents/endpoint.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { header } from '../documents/parameters.ts'
 import { json } from '../endpoint/endpoint.ts'
+import { tagOf } from '../entity-tag.ts'
 import { named } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { wildcardPath } from '../request.ts'
@@ -121,7 +121,7 @@ function versionToWire({ version: number, key, setAt, isMissing }: DescribedVers
 
 /** The ETag of an alias and its versions. */
 function etagOf({ versions }: Alias): string {
-  return `"${sha256(JSON.stringify(versions)).slice(0, 32)}"`
+  return `"${tagOf(JSON.stringify(versions))}"`
 }
 
 const exampleOf = (number: number, file: string, setAt: string) => ({

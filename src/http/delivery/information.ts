@@ -1,5 +1,4 @@
 import { assetFromBytes } from '../../core/bytes/asset.ts'
-import { sha256 } from '../../core/bytes/digest.ts'
 import { isIgnoredParam } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
@@ -15,6 +14,7 @@ import { ANY_FILE } from '../documents/contents.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { flagParameter } from '../documents/parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { tagOf } from '../entity-tag.ts'
 import { createOrRedirect } from '../moves/redirect.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, flagOf, groupOf, limitedPairs, type QueryPairs } from '../request.ts'
@@ -134,7 +134,7 @@ export const getInformation: ServedEndpoint<Services> = {
           lastModified: new Date(found.record.storedAt),
         }),
         // A tag of this JSON, not of the file: a later version may return more information.
-        etag: sha256(bytes).slice(0, 32),
+        etag: tagOf(bytes),
         fullContentRange: 'never',
         variesBy: [],
         ...(found.problem || found.isProvisional ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),

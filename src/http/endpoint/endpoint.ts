@@ -119,7 +119,7 @@ export interface ServedEndpoint<S> extends DocumentedEndpoint, Routing {
 }
 
 /** The problems of a query that is read by its schema. */
-export const QUERY_PROBLEMS: readonly ProblemName[] = ['400 bad_parameter']
+const QUERY_PROBLEMS: readonly ProblemName[] = ['400 bad_parameter']
 /** The problems of a JSON body. */
 export const JSON_PROBLEMS: readonly ProblemName[] = [
   '400 bad_json',

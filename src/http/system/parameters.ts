@@ -1,7 +1,7 @@
-import { sha256 } from '../../core/bytes/digest.ts'
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { tagOf } from '../entity-tag.ts'
 import { parameterLists } from '../wire/parameter-lists.ts'
 
 // They only change with a restart, and a five minutes old document does no harm.
@@ -28,7 +28,7 @@ export const getParameters: ServedEndpoint<{ parameters: DescribedParameters }> 
 
   handlerOf({ parameters }) {
     const body = JSON.stringify(parameters)
-    const etag = `"${sha256(body).slice(0, 32)}"`
+    const etag = `"${tagOf(body)}"`
     return (_req, res) => {
       res.setHeader('Cache-Control', CACHE_CONTROL)
       res.setHeader('ETag', etag)

@@ -1,5 +1,6 @@
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
 import { SIGNATURE_WORD } from '../../../core/signing/signed-url.ts'
+import { SESSION_COOKIE } from '../../console/cookie.ts'
 import { methodOf } from '../../endpoint/route.ts'
 import { documentedEndpoints } from '../documented.ts'
 import type { Tag } from '../endpoint.ts'
@@ -54,7 +55,7 @@ const SECURITY_SCHEMES = {
   session: {
     type: 'apiKey',
     in: 'cookie',
-    name: 'sluice_session',
+    name: SESSION_COOKIE,
     description:
       'The cookie of `POST /v1/session`. It counts only with the header `Sluice-Console: 1`. Endpoints that otherwise need the secret of a client also need `Sluice-Client: <client id>`.',
   },
