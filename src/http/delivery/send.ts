@@ -38,7 +38,7 @@ export interface SendOptions extends Lifetime {
   asset: Asset
   /** The encoding of the bytes. */
   encoding?: Encoding | undefined
-  /** The object's key, unquoted. Undefined for a file that may still change: it is sent completely, and not cached. */
+  /** The entity tag, unquoted. Undefined for a file that may still change: it is sent completely, and not cached. */
   etag: string | undefined
   fullContentRange: FullContentRange
   /** Adds `Content-Disposition: attachment` with this name. */

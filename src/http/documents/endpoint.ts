@@ -9,7 +9,7 @@ export type ProblemName = `${number} ${string}`
 export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Members' | 'Webhooks' | 'Service'
 
 /**
- * What a request has to prove: the secret of a client; a session of the operator, or either of both; the token of the metrics; a signature, if the
+ * What a request has to prove: the secret of a client; a session of the operator, or one of these two; the token of the metrics; a signature, if the
  * client requires signed URLs; the link in its path; the cookie of a session of the console; or nothing.
  */
 export type DocumentedAccess =

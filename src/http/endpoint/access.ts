@@ -46,7 +46,7 @@ export type CallerOf<A> = A extends { secret: Action }
       ? MemberSession
       : undefined
 
-/** The last ones are of a member of the console, who sends `Sluice-Client` instead of a secret. */
+/** The last four are those of a member of the console, who sends `Sluice-Client` instead of a secret. */
 export const SECRET_PROBLEMS: readonly ProblemName[] = [
   '401 unauthorized',
   '403 out_of_scope',

@@ -4,7 +4,7 @@ import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { tagOf } from '../entity-tag.ts'
 import { parameterLists } from '../wire/parameter-lists.ts'
 
-// They only change with a restart, and a five minutes old document does no harm.
+// They only change with a restart, and a document that is five minutes old does no harm.
 const CACHE_CONTROL = 'public, max-age=300'
 
 /** The parameters of delivery URLs, by the type of the file. */
