@@ -145,8 +145,13 @@ export function urlExpired(): Problem {
 
 const REFUSALS = {
   unsigned: needsSignature,
-  invalid: () => refusal('url_invalid', 'Invalid signature: the URL was changed, or its key was revoked.'),
+  invalid: () => urlInvalid('its key was revoked'),
   expired: urlExpired,
+}
+
+/** 403: the signature does not match, because the URL was changed or for another reason, as a clause. */
+export function urlInvalid(reason: string): Problem {
+  return refusal('url_invalid', `Invalid signature: the URL was changed, or ${reason}.`)
 }
 
 /** 403: the file is delivered only by signed URLs. */
