@@ -4,6 +4,7 @@ import type { Checksum, UploadPart } from '../../service/upload/pieces.ts'
 import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/resumables.ts'
 import { checkSameFolder } from '../upload/folder-fields.ts'
 import { refuseInLink } from '../upload/link-fields.ts'
+import { PACKAGE_EXTENSIONS } from './request.ts'
 
 /** What a request states of an upload, besides the headers of tus. */
 export interface StatedUpload {
@@ -48,7 +49,7 @@ export function tusStore(
       creation_date: new Date(expiresAt - expireMs).toISOString(),
     })
   return Object.assign(new DataStore(), {
-    extensions: ['creation', 'creation-with-upload', 'creation-defer-length', 'termination', 'expiration'],
+    extensions: PACKAGE_EXTENSIONS,
     getExpiration: () => expireMs,
     async create(upload: Upload) {
       const { id, size, metadata } = upload

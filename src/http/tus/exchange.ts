@@ -50,7 +50,7 @@ export function resumableByLink(services: TusServices): RequestHandler {
 }
 
 /** Appends bytes to an upload, returns its offset, or deletes it. */
-export function appendOrDescribe(services: TusServices): RequestHandler {
+export function exchangeOfUpload(services: TusServices): RequestHandler {
   const exchange = exchanges(services)
   return (req, res) => exchange(req, res, namedIn(req))
 }
