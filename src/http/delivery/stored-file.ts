@@ -14,9 +14,9 @@ import type { HotCacheWriter } from '../hot/cache-writer.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
+import { waitSeconds } from './parameters.ts'
 import { type FullContentRange, type Lifetime, MAX_AGE_SECONDS, REPLACEABLE, setVary } from './send.ts'
 import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
-import { waitSeconds } from './wait.ts'
 
 /** A file of a client, as a URL names it. */
 export interface StoredFile {
