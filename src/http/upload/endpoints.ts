@@ -55,7 +55,8 @@ const uploadFiles = endpoint({
     'Stores the parts named `file` of a form, together or not at all. JSON is accepted as by `POST /v1/upload/url`.',
   access: { secret: 'upload' },
   query: QUERY,
-  bodies: { 'multipart/form-data': FORM, 'application/json': { schema: remoteUpload } },
+  // Without the JSON: generators of clients would take it for the only body.
+  bodies: { 'multipart/form-data': FORM },
   once: true,
   responses: RECORDS,
   problems: [

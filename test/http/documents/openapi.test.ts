@@ -146,12 +146,6 @@ onOneBackend('the API document', (start, backend) => {
       })
   })
 
-  it('has both bodies of POST /v1/upload', () => {
-    expect(document.paths['/v1/upload']?.post?.requestBody)
-      .to.have.property('content')
-      .that.has.all.keys('multipart/form-data', 'application/json')
-  })
-
   it('has the parameter wait only where a media job may render the file', () => {
     const hasWait = (path: string) => JSON.stringify(document.paths[path]).includes('parameters/query_wait"')
     expect(
