@@ -1,5 +1,6 @@
 import leven from 'leven'
 import { MEDIA_GROUPS } from '../core/media/groups.ts'
+import { methodOf, pathOf } from './endpoint/route.ts'
 
 const MAX_EDITS = 2
 
@@ -27,14 +28,14 @@ export function suggestedRoutes(routes: readonly string[]): string[] {
 export function nearestRoute(method: string, path: string, routes: readonly string[]): string | undefined {
   const segments = path.slice(0, 200).split('/').filter(Boolean)
   return routes
-    .map((route) => ({ route, edits: editsTo(route, segments), sameMethod: route.startsWith(`${method} `) }))
+    .map((route) => ({ route, edits: editsTo(route, segments), sameMethod: methodOf(route) === method }))
     .filter(({ edits }) => edits <= MAX_EDITS)
     .sort((a, b) => a.edits - b.edits || Number(b.sameMethod) - Number(a.sameMethod))[0]?.route
 }
 
 /** Edits between the fixed parts of a route and the path, whose `/v1` may be missing. */
 function editsTo(route: string, segments: readonly string[]): number {
-  const parts = route.slice(route.indexOf('/')).split('/').filter(Boolean)
+  const parts = pathOf(route).split('/').filter(Boolean)
   // A path of a file has any number of segments.
   const isOpen = /<(?:path|folder)>$/.test(route)
   return Math.min(

@@ -1,4 +1,3 @@
-import type { Client } from '../core/clients/client.ts'
 import type { Log } from '../core/log.ts'
 import type { FileChanges } from '../core/ports/index/file-changes.ts'
 import type { AuditTrail } from '../service/admin/audit.ts'
@@ -27,12 +26,11 @@ interface OwnServices {
   builtConsole: () => BuiltConsole | undefined
 }
 
-/** What the guards of all requests, and the hot path, need. */
+/** What the guards of all requests, the hot path and the storing of uploads need. */
 interface GuardServices
   extends RequestEndsOptions,
     Pick<HotPathOptions, 'fullContentRange' | 'ignoredParams'> {
   clients: Clients
-  findClient: (id: string) => Client | undefined
   deliveries: Deliveries
   eager: EagerTransforms
   informations: FileInfos

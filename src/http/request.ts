@@ -86,8 +86,12 @@ export function onlyValue(query: QueryPairs, param: string): string | undefined 
 
 /** Whether a flag of the query is set: `?now` or `?now=1`. @throws Problem 400 for another value, or when it is repeated */
 export function flagOf(query: QueryPairs, param: string): boolean {
-  const value = onlyValue(query, param)
-  return value !== undefined && parseParameter(param, { type: 'flag', help: '' }, value) === true
+  return readFlag(onlyValue(query, param), param)
+}
+
+/** Whether the value of a flag switches it on. Undefined does not. @throws Problem 400 for another value */
+export function readFlag(received: string | undefined, param: string): boolean {
+  return received !== undefined && parseParameter(param, { type: 'flag', help: '' }, received) === true
 }
 
 /** Checks the names in a query. @throws Problem 400 for a name that is not listed */

@@ -84,7 +84,7 @@ export function createHttp(options: HttpOptions): RequestListener {
     deliverNow(req, res, (error) => (error ? respondProblem(error, req, res, next) : next()))
   })
   app.use(routesOf(STATE, services))
-  app.use(crossOrigin(options.corsOrigins))
+  app.use(crossOrigin(options.corsOrigins, ENDPOINTS))
   app.use(concurrent.limit)
   app.use(consoleSession(options))
   app.use(auditActions(options))

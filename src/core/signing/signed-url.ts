@@ -23,7 +23,10 @@ export type SignedUrl =
 
 /** The parameter of a signature. */
 export const SIGNATURE_WORD = 's'
-const EXPIRY_WORD = 'exp'
+/** The parameter of an expiry, in seconds since 1970. */
+export const EXPIRY_WORD = 'exp'
+/** The parameters of a signed URL that are not of its delivery. */
+export const SIGNING_WORDS: readonly string[] = [SIGNATURE_WORD, EXPIRY_WORD]
 const SIGNATURE = /^(?<version>\d{1,9})\.(?<mac>[\w-]{43})$/
 const SEGMENT = /^s--(?<version>\d{1,9})\.(?<until>\d{0,10})\.(?<mac>[\w-]{43})--$/
 
@@ -54,7 +57,7 @@ export function readSignedUrl(
   { findKey, now }: { findKey: FindUrlKey; now: number },
 ): { url: SignedUrl; pairs: QueryPair[] } {
   const named = (word: string) => pairs.filter((pair) => nameOf(pair) === word)
-  const rest = pairs.filter((pair) => ![SIGNATURE_WORD, EXPIRY_WORD].includes(nameOf(pair)))
+  const rest = pairs.filter((pair) => !SIGNING_WORDS.includes(nameOf(pair)))
   const [signature, ...others] = named(SIGNATURE_WORD)
   const [expiry, ...ends] = named(EXPIRY_WORD)
   if (!signature) return { url: { state: expiry ? 'invalid' : 'unsigned' }, pairs: rest }

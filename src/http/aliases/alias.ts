@@ -2,7 +2,6 @@ import type { Request } from 'express'
 import { z } from 'zod'
 import type { Alias } from '../../core/aliases/alias.ts'
 import { parseAliasName } from '../../core/aliases/name.ts'
-import { sha256 } from '../../core/bytes/digest.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
@@ -18,8 +17,9 @@ import { header } from '../documents/parameters.ts'
 import { json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
+import { tagOf } from '../entity-tag.ts'
 import { wildcardPath } from '../request.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { aliasUrl } from '../wire/urls.ts'
 
 /** The services of the endpoints for aliases. */
@@ -116,12 +116,12 @@ export function listedToWire(
 }
 
 function versionToWire({ version: number, key, setAt, isMissing }: DescribedVersion) {
-  return { version: number, file: key, setAt: new Date(setAt).toISOString(), missing: isMissing }
+  return { version: number, file: key, setAt: iso(setAt), missing: isMissing }
 }
 
 /** The ETag of an alias and its versions. */
 function etagOf({ versions }: Alias): string {
-  return `"${sha256(JSON.stringify(versions)).slice(0, 32)}"`
+  return `"${tagOf(JSON.stringify(versions))}"`
 }
 
 const exampleOf = (number: number, file: string, setAt: string) => ({

@@ -1,12 +1,9 @@
 import { parseAliasName } from '../../core/aliases/name.ts'
 import { needsSignedUrl } from '../../core/clients/signed-delivery.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import { aliasTargetMissing } from '../../service/aliases/alias-problems.ts'
 import type { Aliases } from '../../service/aliases/aliases.ts'
-import type { Clients } from '../../service/clients/clients.ts'
-import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { isSigned, needsSignature } from '../caller/signed-url.ts'
@@ -19,25 +16,16 @@ import {
   TRANSFORMED_PROBLEMS,
 } from '../delivery/problems.ts'
 import { STORED_FILE } from '../delivery/responses.ts'
-import type { FullContentRange } from '../delivery/send.ts'
-import { storedFiles } from '../delivery/stored-file.ts'
+import { type StoredFileServices, storedFiles } from '../delivery/stored-file.ts'
 import { EXAMPLE, fileExamples } from '../documents/examples.ts'
 import { ALIAS_NAME } from '../documents/parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
-import type { Readers } from '../readers/readers.ts'
 import { groupOf } from '../request.ts'
 
 /** The services that handle these requests. */
-export interface Services {
-  clients: Clients
+export interface Services extends StoredFileServices {
   aliases: Pick<Aliases, 'target'>
   redirects: Pick<Redirects, 'follow'>
-  deliveries: Deliveries
-  limits: Limits
-  fullContentRange: FullContentRange
-  readers: Readers
-  /** The public URL of the service, without a trailing slash. */
-  baseUrl: string
 }
 
 const EXAMPLES = [

@@ -10,7 +10,7 @@ import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { stateOf } from '../request-state.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { itemsOf, zipRequest } from './request.ts'
 import { sendArchive } from './send.ts'
 import type { ArchiveServices } from './zip.ts'
@@ -68,7 +68,7 @@ export const createArchiveLink = endpoint({
     const etag = (await layOutArchive(files, { addsChecksums: true }))?.etag
     const { id, expiresAt } = await archiveLinks.create({ archiveName, items, etag }, caller)
     const url = `${baseUrl}/v1/zip/${id}/${encodeURIComponent(archiveName)}`
-    return { status: 201, json: { url, expiresAt: new Date(expiresAt).toISOString() } }
+    return { status: 201, json: { url, expiresAt: iso(expiresAt) } }
   },
 })
 

@@ -18,7 +18,7 @@ const MD5_BYTES = 16
 const MEMBER = /^([a-z*][a-z0-9_.*-]*)(?:=(?::([A-Za-z0-9+/]*={0,2}):|[^\s:,;]+))?(?:;[^,]*)?$/
 
 /** The headers with digests of a request's body, or of a part of a form. */
-export const DIGEST_HEADERS = ['Content-Digest', 'Repr-Digest', 'Content-MD5'] as const
+const DIGEST_HEADERS = ['Content-Digest', 'Repr-Digest', 'Content-MD5'] as const
 export type DigestHeader = (typeof DIGEST_HEADERS)[number]
 
 /** Compares a request's body with the digests in its headers. Undefined without one. @throws Problem 400 for a malformed header */

@@ -87,7 +87,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** For a text that is JSON, which has a member of a wrong name: none. */
+/** What is wrong with a body. Empty for valid JSON, which has a member called `__proto__`. */
 function defectOf(body: Buffer): string {
   if (body.length > QUICK_BYTES) return ' but received invalid JSON'
   const place = jsonErrorPlace(utf8(body))

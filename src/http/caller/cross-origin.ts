@@ -1,8 +1,6 @@
-import type { RequestHandler } from 'express'
-
-// Endpoints that need a secret. Deliveries, tus and signed links have CORS headers of their own, for pages of any origin.
-const PATHS = /^\/v1\/(?:files|folders|aliases|upload|sign|zip|usage|presets)(?:\/|$)/
-const SIGNED_LINKS = '/v1/upload/sign/'
+import { type RequestHandler, Router } from 'express'
+import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { pathOf } from '../endpoint/route.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const ALLOWED_HEADERS = [
@@ -22,11 +20,37 @@ const MAX_AGE_SECONDS = 7200
  * unchanged.
  *
  * @param origins as browsers send them: scheme, host and port, in lower case
+ * @param endpoints all endpoints of the service
  */
-export function crossOrigin(origins: readonly string[]): RequestHandler {
-  const allowed = new Set(origins)
+export function crossOrigin(
+  origins: readonly string[],
+  endpoints: ReadonlyArray<Pick<ServedEndpoint<never>, 'route' | 'access' | 'first'>>,
+): RequestHandler {
+  const routes = Router({ strict: true, caseSensitive: true })
+  if (origins.length === 0) return routes
+  const prefixes = prefixesWithSecret(endpoints)
+  // Signed links, tus and the states of jobs have CORS headers of their own, for pages of any origin.
+  for (const { route, first } of endpoints) {
+    if (first && prefixes.includes(prefixOf(route)))
+      routes.all(pathOf(route), (_req, _res, next) => next('router'))
+  }
+  return routes.use(prefixes, permit(new Set(origins)))
+}
+
+/** The beginnings of the paths of all endpoints that accept the secret of a client: `/v1/files`. */
+export function prefixesWithSecret(
+  endpoints: ReadonlyArray<Pick<ServedEndpoint<never>, 'route' | 'access'>>,
+): string[] {
+  const withSecret = endpoints.filter(({ access }) => access === 'secret' || access === 'operator or secret')
+  return [...new Set(withSecret.map(({ route }) => prefixOf(route)))]
+}
+
+function prefixOf(route: string): string {
+  return /\/v1\/\w+/.exec(route)?.[0] ?? ''
+}
+
+function permit(allowed: ReadonlySet<string>): RequestHandler {
   return (req, res, next) => {
-    if (allowed.size === 0 || !PATHS.test(req.path) || req.path.startsWith(SIGNED_LINKS)) return next()
     res.vary('Origin')
     const origin = req.get('Origin')
     if (origin === undefined || !allowed.has(origin)) return next()

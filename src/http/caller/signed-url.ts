@@ -106,9 +106,16 @@ export function isSigned(req: Request): boolean {
  */
 export function cacheControl(
   req: Request,
+  lifetime: { maxAgeSeconds: number; staleSeconds?: number | undefined },
+): string {
+  return cacheControlOf(stateOf(req).signature, lifetime)
+}
+
+/** The same for a URL with this signature, or without one. */
+export function cacheControlOf(
+  signature: { until?: number } | undefined,
   { maxAgeSeconds, staleSeconds = 0 }: { maxAgeSeconds: number; staleSeconds?: number | undefined },
 ): string {
-  const { signature } = stateOf(req)
   const { until = Number.POSITIVE_INFINITY } = signature ?? {}
   const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
   const maxAge = Math.min(maxAgeSeconds, left)
@@ -138,8 +145,13 @@ export function urlExpired(): Problem {
 
 const REFUSALS = {
   unsigned: needsSignature,
-  invalid: () => refusal('url_invalid', 'Invalid signature: the URL was changed, or its key was revoked.'),
+  invalid: () => urlInvalid('its key was revoked'),
   expired: urlExpired,
+}
+
+/** 403: the signature does not match, because the URL was changed or for another reason, as a clause. */
+export function urlInvalid(reason: string): Problem {
+  return refusal('url_invalid', `Invalid signature: the URL was changed, or ${reason}.`)
 }
 
 /** 403: the file is delivered only by signed URLs. */

@@ -5,7 +5,7 @@ import type { Example, ProblemName } from '../documents/endpoint.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
-import { instant } from '../wire/record.ts'
+import { instant } from '../wire/instant.ts'
 
 /** The services of the endpoints for clients. */
 export interface ClientServices {

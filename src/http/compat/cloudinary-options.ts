@@ -1,7 +1,5 @@
 import { ignored, type Mapped, mappedWord, type OptionMapping, same, words } from './compat-url.ts'
-
-const INTEGER = /^\d{1,9}$/
-const NUMBER = /^\d{1,9}(\.\d{1,9})?$/
+import { INTEGER, NUMBER } from './numbers.ts'
 
 type Options = ReadonlyMap<string, string>
 
@@ -87,7 +85,7 @@ const EFFECTS = words<OptionMapping['map']>({
  *
  * @see https://cloudinary.com/documentation/transformation_reference
  */
-export const CLOUDINARY_OPTIONS: Readonly<Record<string, OptionMapping>> = {
+export const CLOUDINARY_OPTIONS = {
   w: same('w', INTEGER),
   h: same('h', INTEGER),
   c: { equivalent: '`fit`, `enlarge`, `crop`', map: cropOf },
@@ -130,7 +128,7 @@ export const CLOUDINARY_OPTIONS: Readonly<Record<string, OptionMapping>> = {
   ac: { equivalent: '`none` is `mute`', map: (value) => (value === 'none' ? { mute: '1' } : undefined) },
   vc: ignored('MP4 has H.264 here', /^(auto|h264)$/),
   fl: { equivalent: '`attachment` is `download`', map: flagsOf },
-}
+} satisfies Readonly<Record<string, OptionMapping>>
 
 function cropOf(value: string, options: Options): Mapped | undefined {
   if (value !== 'crop') return CROPS.get(value)

@@ -2,21 +2,16 @@ import type { Request, Response } from 'express'
 import type { Client } from '../../core/clients/client.ts'
 import { parseTarget } from '../../core/net/query.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
-import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { Aliases } from '../../service/aliases/aliases.ts'
-import type { Clients } from '../../service/clients/clients.ts'
-import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
 import { admitCompatUrl } from '../caller/signed-url.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import { DELIVERED_PROBLEMS, FETCHED_PROBLEMS } from '../delivery/problems.ts'
 import { remotePicture } from '../delivery/remote-picture.ts'
 import { CONDITIONS, STORED_FILE } from '../delivery/responses.ts'
-import type { FullContentRange } from '../delivery/send.ts'
-import { storedFiles } from '../delivery/stored-file.ts'
+import { type StoredFileServices, storedFiles } from '../delivery/stored-file.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
-import type { Readers } from '../readers/readers.ts'
 import { queryPairs, wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import { readCloudinaryUrl } from './cloudinary.ts'
@@ -35,17 +30,10 @@ export interface CompatOptions {
 }
 
 /** The services that handle these requests. */
-export interface Services {
+export interface Services extends StoredFileServices {
   compat: CompatOptions
-  clients: Clients
   aliases: Pick<Aliases, 'target'>
-  deliveries: Deliveries
   remotePictures: RemotePictures
-  limits: Limits
-  fullContentRange: FullContentRange
-  readers: Readers
-  /** The public URL of the service, without a trailing slash. */
-  baseUrl: string
 }
 
 /** Another service, and how its URLs are read. */

@@ -1,7 +1,6 @@
 import { ignored, type Mapped, mappedWord, type OptionMapping, same, words } from './compat-url.ts'
+import { INTEGER, NUMBER } from './numbers.ts'
 
-const INTEGER = /^\d{1,9}$/
-const NUMBER = /^\d{1,9}(\.\d{1,9})?$/
 const TRUE = /^(1|t|true)$/
 
 const FITS = words({

@@ -7,12 +7,8 @@ import { type CompatUrl, mapOptions, type OptionMapping, words } from './compat-
 import { invalidSignature } from './signature.ts'
 
 const SERVICE = 'openinary'
-const { w, h, ar, a, r, q, f, so, eo } = CLOUDINARY_OPTIONS as Record<string, OptionMapping>
+const { w, h, ar, a, b, r, q, f, so, eo } = CLOUDINARY_OPTIONS
 
-const COLOUR: OptionMapping = {
-  equivalent: '`bg`',
-  map: (value, options) => CLOUDINARY_OPTIONS.b?.map(value, options),
-}
 const FITS = words({
   fill: 'cover',
   crop: 'cover',
@@ -28,8 +24,8 @@ const GRAVITIES = ['center', 'north', 'south', 'east', 'west', 'auto', 'face']
  * @see https://docs.openinary.dev/api-reference/media/transform
  */
 export const OPENINARY_OPTIONS: Readonly<Record<string, OptionMapping>> = {
-  w: w as OptionMapping,
-  h: h as OptionMapping,
+  w,
+  h,
   c: {
     equivalent: '`fit` with `enlarge`',
     map: (value) => {
@@ -37,16 +33,16 @@ export const OPENINARY_OPTIONS: Readonly<Record<string, OptionMapping>> = {
       return fit === undefined ? undefined : { fit, enlarge: '1' }
     },
   },
-  ar: ar as OptionMapping,
-  a: a as OptionMapping,
+  ar,
+  a,
   g: { equivalent: '`func`', map: (value) => (GRAVITIES.includes(value) ? { func: value } : undefined) },
-  b: COLOUR,
-  bg: COLOUR,
-  r: r as OptionMapping,
-  q: q as OptionMapping,
-  f: f as OptionMapping,
-  so: so as OptionMapping,
-  eo: eo as OptionMapping,
+  b,
+  bg: b,
+  r,
+  q,
+  f,
+  so,
+  eo,
   t: { equivalent: '`thumbnail`', map: (value) => (value === 'true' ? { thumbnail: '1' } : undefined) },
   tt: {
     equivalent: '`duration`, in tenths of a second',

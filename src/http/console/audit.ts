@@ -6,7 +6,7 @@ import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 
 const auditEntry = named(
   'AuditEntry',
@@ -80,7 +80,7 @@ const listAuditEntries = endpoint({
     const entries = found.slice(0, limit)
     const last = found.length > limit ? entries.at(-1) : undefined
     const page: z.input<typeof auditEntries> = {
-      entries: entries.map(({ at, ...entry }) => ({ ...entry, at: new Date(at).toISOString() })),
+      entries: entries.map(({ at, ...entry }) => ({ ...entry, at: iso(at) })),
       ...(last ? { next: last.id } : {}),
     }
     return { json: page }

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 
-const NAME = 'sluice_session'
+/** The name of the session cookie. */
+export const SESSION_COOKIE = 'sluice_session'
 
 /**
  * The value of the session cookie; undefined without one. Several cookies of this name mean that a page of another
@@ -10,8 +11,8 @@ export function sessionCookie({ headers }: Request): string | undefined {
   const values = (headers.cookie ?? '')
     .split(';')
     .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${NAME}=`))
-    .map((pair) => pair.slice(NAME.length + 1))
+    .filter((pair) => pair.startsWith(`${SESSION_COOKIE}=`))
+    .map((pair) => pair.slice(SESSION_COOKIE.length + 1))
   return values.length === 1 ? values[0] : undefined
 }
 
@@ -24,12 +25,12 @@ export function setSessionCookie(
   { req, res }: { req: Request; res: Response },
   { token, expiresAt }: { token: string; expiresAt: number },
 ): void {
-  res.append('Set-Cookie', cookie(req, `${NAME}=${token}`, new Date(expiresAt)))
+  res.append('Set-Cookie', cookie(req, `${SESSION_COOKIE}=${token}`, new Date(expiresAt)))
 }
 
 /** Removes the session cookie from the browser. */
 export function clearSessionCookie({ req, res }: { req: Request; res: Response }): void {
-  res.append('Set-Cookie', cookie(req, `${NAME}=`, new Date(0)))
+  res.append('Set-Cookie', cookie(req, `${SESSION_COOKIE}=`, new Date(0)))
 }
 
 // `secure` also reads X-Forwarded-Proto of a proxy that TRUST_PROXY names.

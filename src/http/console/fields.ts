@@ -52,8 +52,3 @@ export const SIGN_IN: readonly ProblemName[] = [
   '403 sign_in_off',
   '429 rate_limited',
 ]
-
-/** @param instant in milliseconds since 1970 */
-export function iso(at: number): string {
-  return new Date(at).toISOString()
-}

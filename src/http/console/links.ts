@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
-import { instant } from '../wire/record.ts'
-import { email, iso, name, newEmail, newName, newPassword, role } from './fields.ts'
-import { EXAMPLE_SESSION, SESSION_MAX_BYTES } from './session.ts'
-import { begin, note, SESSION, type SessionServices } from './session-reply.ts'
+import { instant, iso } from '../wire/instant.ts'
+import { addOwnEntry } from './audited-by.ts'
+import { email, name, newEmail, newName, newPassword, role } from './fields.ts'
+import { EXAMPLE_SESSION } from './session.ts'
+import { begin, SESSION, type SessionServices } from './session-reply.ts'
 
 const LINK_MAX_LENGTH = 1000
 
@@ -49,7 +50,6 @@ export const readMemberLink = endpoint({
   description: 'It does not use up the link.',
   access: 'sameSite',
   body: linkToken,
-  bodyMaxBytes: SESSION_MAX_BYTES,
   secretMembers: ['link'],
   responses: { 200: json(memberLink, 'The link.') },
   problems: ['410 link_expired'],
@@ -89,7 +89,6 @@ export const useMemberLink = endpoint({
   description: 'It uses up the link. A link for the first owner requires an email address.',
   access: 'sameSite',
   body: linkUse,
-  bodyMaxBytes: SESSION_MAX_BYTES,
   secretMembers: ['link', 'password'],
   responses: { 200: SESSION },
   problems: ['410 link_expired'],
@@ -108,7 +107,7 @@ export const useMemberLink = endpoint({
 
   async handle(services: SessionServices, { req, res, body: { link: token, ...choice } }) {
     const begun = await services.signIn.byLink(token, choice)
-    note(req, services, 'session.use-link', begun.member)
+    addOwnEntry(req, { audit: services.audit, action: 'session.use-link', member: begun.member })
     return begin({ req, res }, begun, services)
   },
 })

@@ -9,9 +9,9 @@ import { linkUrl } from '../../service/members/sign-in-link.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { auditedBy } from './audited-by.ts'
-import { email, iso, name, newEmail, newName, role } from './fields.ts'
+import { email, name, newEmail, newName, role } from './fields.ts'
 
 /** The services that handle these requests. */
 export interface Services {
@@ -133,7 +133,7 @@ const inviteMember = endpoint({
   async handle(services: Services, { req, body }) {
     const { member: invited, link } = await services.members.invite(body)
     const { id, email: address, role: own, clients } = invited
-    note(req, services, { action: 'member.invite', id, email: address, role: own, clients })
+    addMemberEntry(req, services, { action: 'member.invite', id, email: address, role: own, clients })
     const reply: z.input<typeof invitedMember> = { member: memberToWire(invited), ...shown(link, services) }
     return { json: reply }
   },
@@ -166,7 +166,7 @@ const updateMember = endpoint({
       throw badParameter({ param: 'the body', expected: 'a name, a role or clients', received: body })
     const changed = await services.members.update(params.id ?? '', Object.fromEntries(changes))
     const { id, email: address, role: own, clients } = changed
-    note(req, services, { action: 'member.update', id, email: address, role: own, clients })
+    addMemberEntry(req, services, { action: 'member.update', id, email: address, role: own, clients })
     return { json: memberToWire(changed) }
   },
 })
@@ -183,7 +183,7 @@ const removeMember = endpoint({
 
   async handle(services: Services, { req, params }) {
     const { id, email: address } = await services.members.remove(params.id ?? '')
-    note(req, services, { action: 'member.remove', id, email: address })
+    addMemberEntry(req, services, { action: 'member.remove', id, email: address })
     return {}
   },
 })
@@ -200,7 +200,7 @@ const linkMember = endpoint({
 
   async handle(services: Services, { req, params }) {
     const { member: of, link } = await services.members.link(params.id ?? '')
-    note(req, services, { action: 'member.link', id: of.id, email: of.email })
+    addMemberEntry(req, services, { action: 'member.link', id: of.id, email: of.email })
     return { json: shown(link, services) }
   },
 })
@@ -212,7 +212,7 @@ function shown(link: IssuedLink, { baseUrl }: Services): z.input<typeof newMembe
   return { link: linkUrl(link, baseUrl), expiresAt: iso(link.expiresAt) }
 }
 
-function note(
+function addMemberEntry(
   req: Request,
   { audit }: Services,
   { action, id, ...details }: { action: string; id: string; email: string; role?: string; clients?: unknown },

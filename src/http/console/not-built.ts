@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import { HTML } from '../documents/contents.ts'
-import type { Endpoint } from '../documents/endpoint.ts'
+import type { DocumentedEndpoint } from '../documents/endpoint.ts'
 
 const RETRY_SECONDS = 2
 
@@ -12,7 +12,7 @@ export const NOT_BUILT = {
     content: HTML,
     headers: ['Cache-Control', 'Retry-After'],
   },
-} as const satisfies Endpoint['responses']
+} as const satisfies DocumentedEndpoint['responses']
 
 /**
  * 503 for a page that is not built yet. A first `npm start` builds it while the server serves already, so the browser tries again.

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 import { acceptedEncoding } from '../../core/media/encodings.ts'
 import { ANY_FILE, HTML } from '../documents/contents.ts'
-import type { Endpoint } from '../documents/endpoint.ts'
+import type { DocumentedEndpoint } from '../documents/endpoint.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { routeNotFound } from '../problem.ts'
 import type { BuiltConsole } from './built-files.ts'
@@ -20,7 +20,7 @@ export interface Services {
 const PAGE = {
   200: { description: 'The page.', content: HTML, headers: ['Cache-Control'] },
   ...NOT_BUILT,
-} as const satisfies Endpoint['responses']
+} as const satisfies DocumentedEndpoint['responses']
 
 /** Every page is the same document, whose script shows the page of the URL. */
 function sendsPage({ builtConsole }: Services): RequestHandler {

@@ -11,10 +11,9 @@ import type { SignIn } from '../../service/members/sign-in.ts'
 import { json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
-import { instant } from '../wire/record.ts'
-import { addOwnEntry } from './audited-by.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { setSessionCookie } from './cookie.ts'
-import { email, iso, name, role } from './fields.ts'
+import { email, name, role } from './fields.ts'
 
 /** The services of the endpoints for sessions. */
 export interface SessionServices {
@@ -69,16 +68,6 @@ export function begin(
 ): Reply {
   setSessionCookie(exchange, begun)
   return sessionReply(begun, services)
-}
-
-/** Adds an entry about the own account to the audit log. */
-export function note(
-  req: Request,
-  { audit }: Pick<SessionServices, 'audit'>,
-  action: string,
-  member: { id: string; name: string } | undefined,
-): void {
-  addOwnEntry(req, { audit, action, member })
 }
 
 /** Shows those clients that the member may see. */

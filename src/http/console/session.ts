@@ -5,9 +5,10 @@ import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { flag } from '../endpoint/query.ts'
+import { addOwnEntry } from './audited-by.ts'
 import { clearSessionCookie } from './cookie.ts'
 import { newEmail, newName, newPassword, password, SIGN_IN } from './fields.ts'
-import { begin, LIMITED_SESSION, note, SESSION, type SessionServices, sessionReply } from './session-reply.ts'
+import { begin, LIMITED_SESSION, SESSION, type SessionServices, sessionReply } from './session-reply.ts'
 import { limitSignIn, rememberSignIn } from './sign-in-limit.ts'
 
 const newSession = named(
@@ -34,9 +35,6 @@ const sessionChange = named(
   ),
 )
 
-/** The longest email address, name and passwords, with every character escaped. */
-export const SESSION_MAX_BYTES = 8192
-
 const SHOP = { id: EXAMPLE.clientId, name: 'Shop', token: EXAMPLE.token, signedUrls: false }
 const FIRST = { id: 'first', token: 'pub_VXk2c7BbGZyT4hRqNwMdLs', signedUrls: false }
 const OF_OPERATOR = {
@@ -56,7 +54,6 @@ export const beginSession = endpoint({
   description: 'Without an email address, the operator signs in with ADMIN_PASSWORD.',
   access: 'sameSite',
   body: newSession,
-  bodyMaxBytes: SESSION_MAX_BYTES,
   secretMembers: ['password'],
   responses: { 200: LIMITED_SESSION },
   problems: SIGN_IN,
@@ -70,15 +67,16 @@ export const beginSession = endpoint({
   ],
 
   async handle(services: SessionServices, { req, res, body: credentials }) {
-    const { signIn } = services
+    const { signIn, audit } = services
     await limitSignIn({ req, res }, credentials.email, services)
     const begun = await signIn.byPassword(credentials).catch((error) => {
       const tried = credentials.email === undefined ? undefined : signIn.memberOf(credentials.email)
-      if (error instanceof Problem && error.status === 401) note(req, services, REFUSED_SIGN_IN, tried)
+      if (error instanceof Problem && error.status === 401)
+        addOwnEntry(req, { audit, action: REFUSED_SIGN_IN, member: tried })
       throw error
     })
     await rememberSignIn(req, credentials.email, services)
-    note(req, services, 'session.sign-in', begun.member)
+    addOwnEntry(req, { audit, action: 'session.sign-in', member: begun.member })
     return begin({ req, res }, begun, services)
   },
 })
@@ -107,7 +105,6 @@ export const updateSession = endpoint({
   description: 'A new password ends all other sessions of the member.',
   access: 'session',
   body: sessionChange,
-  bodyMaxBytes: SESSION_MAX_BYTES,
   secretMembers: ['currentPassword', 'newPassword'],
   responses: { 200: LIMITED_SESSION },
   problems: ['403 wrong_password', '404 member_not_found', '409 operator_session', '429 rate_limited'],
@@ -127,7 +124,8 @@ export const updateSession = endpoint({
       newPassword: next === undefined ? undefined : { current: current ?? '', next },
     }
     const renewed = await services.signIn.changeOwn(caller, changes)
-    note(req, services, next === undefined ? 'session.rename' : 'session.change-password', member)
+    const action = next === undefined ? 'session.rename' : 'session.change-password'
+    addOwnEntry(req, { audit: services.audit, action, member })
     if (renewed) return begin({ req, res }, renewed, services)
     return sessionReply({ ...caller, member: { ...member, name: called ?? member.name } }, services)
   },
@@ -144,9 +142,10 @@ export const endSession = endpoint({
   examples: [{ id: 'own', summary: 'Sign out of this browser', status: 204 }],
 
   async handle(services: SessionServices, { req, res, caller, query: { everywhere } }) {
-    const { sessions } = services
+    const { sessions, audit } = services
     await (everywhere ? sessions.endAll(caller.member.id) : sessions.end(caller))
-    note(req, services, everywhere ? 'session.sign-out-everywhere' : 'session.sign-out', caller.member)
+    const action = everywhere ? 'session.sign-out-everywhere' : 'session.sign-out'
+    addOwnEntry(req, { audit, action, member: caller.member })
     clearSessionCookie({ req, res })
     return {}
   },

@@ -7,9 +7,9 @@ import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { addOwnEntry } from './audited-by.ts'
-import { iso, SIGN_IN } from './fields.ts'
+import { SIGN_IN } from './fields.ts'
 import { limitSignIn, rememberSignIn } from './sign-in-limit.ts'
 
 /** The services that handle these requests. */
@@ -60,16 +60,19 @@ export const signIn = endpoint({
   beforeBody: (services: Services, exchange) => limitSignIn(exchange, undefined, services),
 
   async handle({ adminSessions, audit, knownAddresses }: Services, { req, body }) {
-    const note = (action: string, member: { id: string; name: string } | undefined) =>
-      addOwnEntry(req, { audit, action, member })
     try {
       const { token, expiresAt } = adminSessions.signIn(body.password)
       await rememberSignIn(req, undefined, { knownAddresses })
-      note('session.sign-in', { id: OPERATOR_ID, name: OPERATOR_ID })
+      addOwnEntry(req, {
+        audit,
+        action: 'session.sign-in',
+        member: { id: OPERATOR_ID, name: OPERATOR_ID },
+      })
       const session: z.input<typeof adminSession> = { token, expiresAt: iso(expiresAt) }
       return { json: session }
     } catch (error) {
-      if (error instanceof Problem && error.status === 401) note(REFUSED_SIGN_IN, undefined)
+      if (error instanceof Problem && error.status === 401)
+        addOwnEntry(req, { audit, action: REFUSED_SIGN_IN, member: undefined })
       throw error
     }
   },

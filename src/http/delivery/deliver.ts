@@ -4,11 +4,8 @@ import { parsePath } from '../../core/files/request-path.ts'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { preferencesOf } from '../../core/media/preferences.ts'
 import { DOWNLOAD_WORD, isIgnoredParam } from '../../core/plugin-api/query-names.ts'
-import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
-import type { Clients } from '../../service/clients/clients.ts'
-import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
@@ -16,27 +13,18 @@ import { EXAMPLE, EXAMPLE_NAMES, fileExamples, IMAGE_EXAMPLES } from '../documen
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import type { HotCacheWriter } from '../hot/cache-writer.ts'
 import { createOrRedirect } from '../moves/redirect.ts'
-import type { Readers } from '../readers/readers.ts'
 import { clientGone, groupOf, limitedPairs } from '../request.ts'
 import { corsPublicRead } from './cors.ts'
 import { DOWNLOAD, deliveryParameters, SIGNATURE } from './parameters.ts'
 import { DELIVERED_PROBLEMS, FILE_PROBLEMS, SENT_PROBLEMS, SIGNATURE_PROBLEMS } from './problems.ts'
 import { CONDITIONS, MOVED, SENT_FILE, STORED_FILE } from './responses.ts'
-import type { FullContentRange } from './send.ts'
 import { sendDelivery } from './send-delivery.ts'
-import { etagOf, storedFiles } from './stored-file.ts'
+import { etagOf, type StoredFileServices, storedFiles } from './stored-file.ts'
 
 /** The services that handle these requests. */
-export interface Services {
-  clients: Clients
-  deliveries: Deliveries
+export interface Services extends StoredFileServices {
   redirects: Redirects
-  limits: Limits
-  fullContentRange: FullContentRange
-  readers: Readers
   cacheWriter: HotCacheWriter
-  /** The public URL of the service, without a trailing slash. */
-  baseUrl: string
   /** Query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
 }

@@ -1,8 +1,5 @@
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
-import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
-import type { Clients } from '../../service/clients/clients.ts'
-import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import type { RemoteMirror } from '../../service/remote/keep.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
 import { callerByToken } from '../caller/caller.ts'
@@ -10,11 +7,10 @@ import { clientIp } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { EXAMPLE, fileExamples } from '../documents/examples.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
-import type { Readers } from '../readers/readers.ts'
 import { groupOf } from '../request.ts'
 import { STORED_PROBLEMS } from '../upload/described.ts'
 import { corsPublicRead } from './cors.ts'
-import { deliveryParameters } from './parameters.ts'
+import { deliveryParameters, pictureParameters } from './parameters.ts'
 import {
   DELIVERED_PROBLEMS,
   FETCHED_PROBLEMS,
@@ -24,20 +20,12 @@ import {
 } from './problems.ts'
 import { remotePicture } from './remote-picture.ts'
 import { SENT_FILE, STORED_FILE } from './responses.ts'
-import type { FullContentRange } from './send.ts'
-import { storedFiles } from './stored-file.ts'
+import { type StoredFileServices, storedFiles } from './stored-file.ts'
 
 /** The services that handle these requests. */
-export interface Services {
-  clients: Clients
-  deliveries: Deliveries
+export interface Services extends StoredFileServices {
   remoteMirror: RemoteMirror
   remotePictures: RemotePictures
-  limits: Limits
-  fullContentRange: FullContentRange
-  readers: Readers
-  /** The public URL of the service, without a trailing slash. */
-  baseUrl: string
 }
 
 /** A file of another server, which is stored at the first request. The URL is one segment of the path, percent-encoded once. */
@@ -94,7 +82,7 @@ const fetchPicture: ServedEndpoint<Services> = {
     ...SENT_PROBLEMS,
   ],
   byGroup: (group, parameters) =>
-    group === 'image' ? { parameters: deliveryParameters(group, parameters) } : undefined,
+    group === 'image' ? { parameters: pictureParameters(parameters) } : undefined,
   examples: [
     {
       id: 'small',

@@ -1,24 +1,24 @@
 import { assetFromBytes } from '../../core/bytes/asset.ts'
-import { sha256 } from '../../core/bytes/digest.ts'
 import { isIgnoredParam } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import { nearest } from '../../core/text/did-you-mean.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { Clients } from '../../service/clients/clients.ts'
-import type { FileInfos, Information } from '../../service/delivery/file-info.ts'
+import type { FileInfos } from '../../service/delivery/file-info.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { ANY_FILE } from '../documents/contents.ts'
 import { EXAMPLE } from '../documents/examples.ts'
-import { flag } from '../documents/parameters.ts'
+import { flagParameter } from '../documents/parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { tagOf } from '../entity-tag.ts'
 import { createOrRedirect } from '../moves/redirect.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, flagOf, groupOf, limitedPairs, type QueryPairs } from '../request.ts'
-import { type FileInformation, fileInformation } from '../wire/information.ts'
+import { fileInformation, informationToWire } from '../wire/information.ts'
 import { corsPublicRead } from './cors.ts'
 import { SIGNATURE } from './parameters.ts'
 import { FILE_PROBLEMS, SIGNATURE_PROBLEMS } from './problems.ts'
@@ -51,7 +51,7 @@ export const getInformation: ServedEndpoint<Services> = {
   tag: 'Delivery',
   summary: 'Get information about an original',
   access: 'signature',
-  parameters: [flag('location', 'Adds the GPS position of a photo.'), ...SIGNATURE, ...CONDITIONS],
+  parameters: [flagParameter('location', 'Adds the GPS position of a photo.'), ...SIGNATURE, ...CONDITIONS],
   responses: {
     200: {
       description: 'The information.',
@@ -134,7 +134,7 @@ export const getInformation: ServedEndpoint<Services> = {
           lastModified: new Date(found.record.storedAt),
         }),
         // A tag of this JSON, not of the file: a later version may return more information.
-        etag: sha256(bytes).slice(0, 32),
+        etag: tagOf(bytes),
         fullContentRange: 'never',
         variesBy: [],
         ...(found.problem || found.isProvisional ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
@@ -160,30 +160,4 @@ function unknownParameter(word: string): Problem {
     detail: `there is no parameter ${JSON.stringify(param)} for information; ${near ? `did you mean "${near}"?` : `there is ${LOCATION}`}`,
     members: { param, ...(near ? { nearest: near } : {}) },
   })
-}
-
-/** The information about a file as JSON members. The GPS position of a photo is included only if it was requested. */
-export function informationToWire(
-  { name, record, image, media, archive, text, problem }: Information,
-  { withLocation }: { withLocation: boolean },
-): FileInformation {
-  const { exif, ...known } = image ?? {}
-  return {
-    sourceName: name.sourceName,
-    originalName: record.originalName,
-    mimeType: name.format.group,
-    format: name.format.name,
-    mediaType: record.mediaType,
-    size: record.size,
-    sha256: record.sha256,
-    uploadedAt: new Date(record.storedAt).toISOString(),
-    ...(record.truncated ? { truncated: true } : {}),
-    ...known,
-    ...media,
-    ...archive,
-    ...text,
-    ...(exif ? { exif: exif.tags } : {}),
-    ...(withLocation && exif?.location ? { location: exif.location } : {}),
-    ...(problem ? { problem: { code: problem.code, detail: problem.message } } : {}),
-  }
 }

@@ -38,7 +38,7 @@ export interface SendOptions extends Lifetime {
   asset: Asset
   /** The encoding of the bytes. */
   encoding?: Encoding | undefined
-  /** The object's key, unquoted. Undefined for a file that may still change: it is sent completely, and not cached. */
+  /** The entity tag, unquoted. Undefined for a file that may still change: it is sent completely, and not cached. */
   etag: string | undefined
   fullContentRange: FullContentRange
   /** Adds `Content-Disposition: attachment` with this name. */
@@ -159,7 +159,7 @@ function setContent(
   }
   // Ranges are those of the file itself.
   if (encoding === undefined && hasFullContentRange(req, fullContentRange))
-    res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
+    res.setHeader('Content-Range', wholeRange(asset.size))
 }
 
 /**
@@ -168,6 +168,11 @@ function setContent(
  */
 export function hasFullContentRange(req: IncomingMessage, when: FullContentRange): boolean {
   return when === 'always' || (when === 'auto' && isDirect(req) && !isAria2(req))
+}
+
+/** The `Content-Range` of a complete 200. */
+export function wholeRange(size: number): string {
+  return `bytes 0 - ${size}`
 }
 
 /** The body of a response. @param ranges undefined for the complete file */

@@ -3,8 +3,6 @@ import { withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { preferencesOf } from '../../core/media/preferences.ts'
-import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
-import { WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
@@ -16,6 +14,7 @@ import type { HotCacheWriter } from '../hot/cache-writer.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
+import { waitSeconds } from './parameters.ts'
 import { type FullContentRange, type Lifetime, MAX_AGE_SECONDS, REPLACEABLE, setVary } from './send.ts'
 import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
 
@@ -33,6 +32,17 @@ export interface StoredFile {
   replaceable?: { since: number }
 }
 
+/** The services that send a stored file. */
+export interface StoredFileServices {
+  clients: Clients
+  deliveries: Deliveries
+  limits: Limits
+  fullContentRange: FullContentRange
+  readers: Readers
+  /** The public URL of the service, without a trailing slash. */
+  baseUrl: string
+}
+
 /** Sends a stored file, transformed by the parameters of the query. */
 export function storedFiles({
   clients,
@@ -41,15 +51,7 @@ export function storedFiles({
   fullContentRange,
   readers,
   baseUrl,
-}: {
-  clients: Clients
-  deliveries: Deliveries
-  limits: Limits
-  fullContentRange: FullContentRange
-  readers: Readers
-  /** The public URL of the service, without a trailing slash. */
-  baseUrl: string
-}): (req: Request, res: Response, file: StoredFile) => Promise<void> {
+}: StoredFileServices): (req: Request, res: Response, file: StoredFile) => Promise<void> {
   return async (req, res, { client, group, query: pairs, findPath, cacheWriter, replaceable }) => {
     const lifetime = replaceable ? REPLACEABLE : {}
     const { download, wait, query } = deliveryQuery(pairs)
@@ -131,17 +133,4 @@ function redirect(
     delivery.isPartial ? 'no-store' : cacheControl(req, { maxAgeSeconds, staleSeconds }),
   )
   res.redirect(302, url)
-}
-
-// Half of the usual timeout of proxies.
-const WAIT_SPEC: ParameterSpec = {
-  type: 'integer',
-  min: 1,
-  max: 30,
-  unit: 'seconds',
-  help: 'Maximum time that a request waits for a media job.',
-}
-
-function waitSeconds(received: string | undefined): number {
-  return received === undefined ? 0 : Number(parseParameter(WAIT_WORD, WAIT_SPEC, received))
 }

@@ -1,8 +1,9 @@
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { templateOf } from '../endpoint/route.ts'
 import { ENDPOINTS } from '../endpoints.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { DocumentedEndpoint } from './endpoint.ts'
 
 const NOUNS: Readonly<Record<MediaGroup, string>> = {
   image: 'an image',
@@ -13,7 +14,7 @@ const NOUNS: Readonly<Record<MediaGroup, string>> = {
 }
 
 /** All endpoints of the API document. @param parameters of delivery URLs, with those of the loaded plugins */
-export function documentedEndpoints(parameters: DescribedParameters): readonly Endpoint[] {
+export function documentedEndpoints(parameters: DescribedParameters): readonly DocumentedEndpoint[] {
   return ENDPOINTS.flatMap((endpoint: ServedEndpoint<never>) => {
     const { byGroup } = endpoint
     return byGroup
@@ -23,19 +24,16 @@ export function documentedEndpoints(parameters: DescribedParameters): readonly E
 }
 
 function ofGroup(
-  endpoint: Endpoint,
+  endpoint: DocumentedEndpoint,
   group: MediaGroup,
-  differing: Partial<Endpoint> | undefined,
-): Endpoint[] {
+  differing: Partial<DocumentedEndpoint> | undefined,
+): DocumentedEndpoint[] {
   if (!differing) return []
   const { route, id, summary } = endpoint
   return [
     {
       ...endpoint,
-      path: route
-        .replace(/^\w+ /, '')
-        .replace(':group', group)
-        .replace(/[:*](\w+)/g, '{$1}'),
+      path: templateOf(route).replace('{group}', group),
       id: id.replace('{Group}', `${group[0]?.toUpperCase()}${group.slice(1)}`),
       summary: summary.replace('{file}', NOUNS[group]),
       ...differing,

@@ -9,7 +9,7 @@ export type ProblemName = `${number} ${string}`
 export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Members' | 'Webhooks' | 'Service'
 
 /**
- * What a request has to prove: the secret of a client; a session of the operator, or either of both; the token of the metrics; a signature, if the
+ * What a request has to prove: the secret of a client; a session of the operator, or one of these two; the token of the metrics; a signature, if the
  * client requires signed URLs; the link in its path; the cookie of a session of the console; or nothing.
  */
 export type DocumentedAccess =
@@ -67,7 +67,7 @@ export interface Example {
  *
  * The test services fail for a response that this description does not allow, and `openapi.test.ts` sends the examples.
  */
-export interface Endpoint {
+export interface DocumentedEndpoint {
   /** Method and route, as the log names them: `GET /v1/files/*path`. */
   route: string
   /** The path in the document, when it is not the route with `{name}` for each parameter. */

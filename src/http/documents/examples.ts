@@ -18,7 +18,7 @@ export const EXAMPLE = {
   memberLink: 'lnk_eyJtIjoiOWhWY1Q1c1JtRHcifQ.c2lnbmF0dXJlLW9mLXRoaXMtZXhhbXBsZS1saW5rLTA',
   /** A resumable upload of 11 bytes, of which none has arrived. */
   uploadId: '3cVZpXkTqJ7wRb2n',
-  /** A signed upload link, in its parts. */
+  /** A signed upload link. */
   linkId: '5bX2mT8',
   /** A link to an archive. */
   archiveLinkId: '4nWq8LzKc2RtYbXp6sVd1J',
@@ -30,6 +30,7 @@ export const EXAMPLE = {
   remoteUrl: 'https://example.com/photo',
   /** An object of another system. */
   foreignPath: 'legacy/chair',
+  /** The signature of the upload link, in its parts. */
   linkSignature: 'first.tr4x2k.2z6c0..1.WmY0Zjh1c2lnbmF0dXJlLW9mLXRoaXMtZXhhbXBsZQ',
 } as const
 

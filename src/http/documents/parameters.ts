@@ -39,7 +39,7 @@ export function query(
 }
 
 /** A parameter without a value: `?now`. */
-export function flag(name: string, description: string): Parameter {
+export function flagParameter(name: string, description: string): Parameter {
   return query(name, description, FLAG)
 }
 

@@ -18,7 +18,7 @@ export function pluginParameter(described: DescribedParameter): Parameter {
 }
 
 /** The accepted values as a JSON schema. The bounds of lists are only in the description. */
-function schemaOf(spec: ParameterSpec): JsonSchema {
+export function schemaOf(spec: ParameterSpec): JsonSchema {
   const preset = 'default' in spec && spec.default !== undefined ? { default: spec.default } : {}
   switch (spec.type) {
     case 'integer':

@@ -8,7 +8,7 @@ import { callerBySecret } from '../caller/caller.ts'
 import { checkOperator } from '../caller/operator.ts'
 import { signedInMember } from '../console/console-session.ts'
 import { checkNotCrossSite } from '../console/sign-in-limit.ts'
-import type { Endpoint, ProblemName } from '../documents/endpoint.ts'
+import type { DocumentedEndpoint, ProblemName } from '../documents/endpoint.ts'
 import { stateOf } from '../request-state.ts'
 
 /**
@@ -46,7 +46,7 @@ export type CallerOf<A> = A extends { secret: Action }
       ? MemberSession
       : undefined
 
-/** The last ones are of a member of the console, who sends `Sluice-Client` instead of a secret. */
+/** The last four are those of a member of the console, who sends `Sluice-Client` instead of a secret. */
 export const SECRET_PROBLEMS: readonly ProblemName[] = [
   '401 unauthorized',
   '403 out_of_scope',
@@ -63,7 +63,7 @@ const ADMIN_PROBLEMS: readonly ProblemName[] = [
 ]
 
 /** The access as the API document describes it. */
-export function documentedAccess(access: Access): Endpoint['access'] {
+export function documentedAccess(access: Access): DocumentedEndpoint['access'] {
   if (access === 'sameSite') return 'public'
   if (typeof access === 'string') return access
   return 'secret' in access ? 'secret' : 'operator or secret'

@@ -13,7 +13,7 @@ import { checkBodyType, jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
 import { clientIp } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
-import type { Endpoint, ProblemName, Success } from '../documents/endpoint.ts'
+import type { DocumentedEndpoint, ProblemName, Success } from '../documents/endpoint.ts'
 import type { HeaderName } from '../documents/headers.ts'
 import { header } from '../documents/parameters.ts'
 import { clientGone, hasBody, queryPairs } from '../request.ts'
@@ -26,7 +26,6 @@ import {
   type OperatorOrClient,
   problemsOfAccess,
 } from './access.ts'
-import { noteBody } from './named.ts'
 import { type QueryParameters, type QueryValues, readQuery } from './query.ts'
 import { answerOnce, REPEATED } from './repeats.ts'
 import { type Reply, sendReply } from './reply.ts'
@@ -55,12 +54,23 @@ export interface AccessServices {
   repeatedRequests: RepeatedRequests
 }
 
+/** How requests of a path are routed and audited. */
+interface Routing {
+  /** The action in the audit log, for an endpoint that changes something. */
+  audit?: string
+  /** Other methods of this path belong to an endpoint with a longer wildcard, and are not refused here. */
+  passesOn?: true
+  /** Methods of this path that a later endpoint with a wildcard handles. */
+  alsoAllows?: readonly string[]
+}
+
 /**
  * All that is known about an endpoint. The route, its checks, the API document, the tables of problems, the audit log and the types of
- * clients are derived from it. @see {@link Endpoint} for the other members
+ * clients are derived from it. @see {@link DocumentedEndpoint} for the other members
  */
 export interface Definition<S, A extends Access, Q extends QueryParameters, B, O extends boolean>
-  extends Omit<Endpoint, 'access' | 'body' | 'isBodyOptional' | 'problems'> {
+  extends Omit<DocumentedEndpoint, 'access' | 'body' | 'isBodyOptional' | 'problems'>,
+    Routing {
   access: A
   /** The parameters of the query. Absent: the query is ignored. */
   query?: Q
@@ -69,7 +79,7 @@ export interface Definition<S, A extends Access, Q extends QueryParameters, B, O
   /** The schema of the JSON body. It must be {@link named}. */
   body?: z.ZodType<B>
   /** Bodies that the handler reads itself, by media type. */
-  bodies?: Endpoint['body']
+  bodies?: DocumentedEndpoint['body']
   /** The media types of the body, if there are others than JSON's own. */
   mediaTypes?: readonly string[]
   /** Whether a request without a body is accepted. */
@@ -87,12 +97,6 @@ export interface Definition<S, A extends Access, Q extends QueryParameters, B, O
   once?: true
   /** The problems, in addition to those of all endpoints and those of its access, query, body and rate limit. */
   problems?: readonly ProblemName[]
-  /** The action in the audit log, for an endpoint that changes something. */
-  audit?: string
-  /** Other methods of this path belong to an endpoint with a longer wildcard, and are not refused here. */
-  passesOn?: true
-  /** Methods of this path that a later endpoint with a wildcard handles. */
-  alsoAllows?: readonly string[]
   /** Called when the type of the body is known to be right, before it is read: its error is the response. */
   beforeBody?(services: S, exchange: Pick<Call<A, Q, B, O>, 'req' | 'res'>): Promise<void>
   handle(services: S, call: Call<A, Q, B, O>): Reply | undefined | Promise<Reply | undefined>
@@ -102,23 +106,20 @@ export interface Definition<S, A extends Access, Q extends QueryParameters, B, O
  * An endpoint of the API document with its handler. Most are made by {@link endpoint}. Those on the hot path, and those that read or
  * send bytes as they come, are written as they are here, with a handler of their own.
  */
-export interface ServedEndpoint<S> extends Endpoint {
-  audit?: string
-  passesOn?: true
-  alsoAllows?: readonly string[]
-  /** Handles every method of the path first. It answers OPTIONS, so that method is allowed too. */
+export interface ServedEndpoint<S> extends DocumentedEndpoint, Routing {
+  /** Handles every method of the path first. It, or an endpoint of its own, answers OPTIONS, so that method is allowed too. */
   first?: RequestHandler
   /**
    * For an endpoint whose `:group` the document has as one path for each type of file: what differs. Undefined: not for this type.
    * `{Group}` in the ID and `{file}` in the summary are replaced.
    */
-  byGroup?(group: MediaGroup, parameters: DescribedParameters): Partial<Endpoint> | undefined
+  byGroup?(group: MediaGroup, parameters: DescribedParameters): Partial<DocumentedEndpoint> | undefined
   /** The handler of the requests. Undefined: these settings do not offer the endpoint. */
   handlerOf: (services: S & AccessServices) => RequestHandler | undefined
 }
 
 /** The problems of a query that is read by its schema. */
-export const QUERY_PROBLEMS: readonly ProblemName[] = ['400 bad_parameter']
+const QUERY_PROBLEMS: readonly ProblemName[] = ['400 bad_parameter']
 /** The problems of a JSON body. */
 export const JSON_PROBLEMS: readonly ProblemName[] = [
   '400 bad_json',
@@ -132,7 +133,7 @@ const KEY = header(
   'Chosen by the client for one request: a repetition with it returns the first response, and changes nothing.',
 )
 const NO_QUERY = {}
-// Enough for the longest path with each character escaped.
+// Enough for the longest path, or email address, name and passwords, with each character escaped.
 const BODY_MAX_BYTES = 8 * 1024
 
 /** Defines an endpoint. */
@@ -159,7 +160,6 @@ export function endpoint<
     handle,
     ...described
   } = definition
-  if (body) noteBody(body)
   return {
     ...described,
     access: documentedAccess(access),
@@ -234,7 +234,7 @@ export function json(schema: z.ZodType, description: string, headers: readonly H
   }
 }
 
-function inQuery(query: QueryParameters = {}): NonNullable<Endpoint['parameters']> {
+function inQuery(query: QueryParameters = {}): NonNullable<DocumentedEndpoint['parameters']> {
   return Object.entries(query).map(([name, { description, schema }]) => ({
     ...{ in: 'query', name, description, schema, required: false },
   }))

@@ -14,15 +14,3 @@ export function named<T extends z.ZodType>(name: string, schema: T): T {
 export function namedSchemas(): ReadonlyMap<z.ZodType, string> {
   return names
 }
-
-const bodies = new Set<z.ZodType>()
-
-/** Notes that a schema is of a request body: JSON Schema describes what may be sent, not what is read from it. */
-export function noteBody(schema: z.ZodType): void {
-  bodies.add(schema)
-}
-
-/** All schemas of request bodies. */
-export function bodySchemas(): ReadonlySet<z.ZodType> {
-  return bodies
-}

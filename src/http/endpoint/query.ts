@@ -6,7 +6,7 @@ import { type Day, dayOf } from '../../core/text/day.ts'
 import { listed } from '../../core/text/listed.ts'
 import type { JsonSchema } from '../documents/json-schema.ts'
 import { FLAG } from '../documents/parameters.ts'
-import { checkNames, onlyValue, type QueryPairs } from '../request.ts'
+import { checkNames, onlyValue, type QueryPairs, readFlag } from '../request.ts'
 
 /** A parameter of the query: as the API document has it, and how its text is read. */
 export interface QueryParameter<T> {
@@ -80,7 +80,7 @@ export function matching(
 }
 
 /** A time, in milliseconds since 1970. @see RFC 3339 */
-export function instant(description: string): QueryParameter<number | undefined> {
+export function instantParameter(description: string): QueryParameter<number | undefined> {
   return {
     description,
     schema: { type: 'string', format: 'date-time' },
@@ -131,10 +131,5 @@ export function day(description: string): QueryParameter<Day | undefined> {
 
 /** A parameter that needs no value: `?files` is true. */
 export function flag(description: string): QueryParameter<boolean> {
-  return {
-    description,
-    schema: FLAG,
-    read: (received, param) =>
-      received !== undefined && parseParameter(param, { type: 'flag', help: '' }, received) === true,
-  }
+  return { description, schema: FLAG, read: readFlag }
 }

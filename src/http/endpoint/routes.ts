@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import { methodNotAllowed } from '../problem.ts'
 import type { AccessServices, ServedEndpoint } from './endpoint.ts'
+import { methodOf, pathOf } from './route.ts'
 
 /** The routes of these endpoints, in this order, with the refusal of other methods for each of their paths. */
 export function routesOf<E extends ServedEndpoint<never>>(
@@ -38,10 +39,9 @@ export type ServicesOf<E> = AccessServices &
 const METHODS = ['get', 'head', 'put', 'post', 'patch', 'delete', 'options'] as const
 
 function partsOf(route: string): { method: (typeof METHODS)[number]; path: string } {
-  const [name = '', path = ''] = route.split(' ')
-  const method = METHODS.find((one) => one === name.toLowerCase())
+  const method = METHODS.find((one) => one === methodOf(route).toLowerCase())
   if (!method) throw new Error(`no endpoint can be served by ${route}`)
-  return { method, path }
+  return { method, path: pathOf(route) }
 }
 
 function methodsOf(endpoints: readonly { method: string }[]): string[] {

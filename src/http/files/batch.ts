@@ -10,7 +10,7 @@ import { noteOutcomes } from '../console/audited-by.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 
 /** The services that handle these requests. */
 export interface Services {
@@ -122,7 +122,7 @@ export const deleteFiles = endpoint({
       results: outcomes.map((outcome) =>
         outcomeToWire(outcome, ({ until }) => ({
           status: 'deleted' as const,
-          ...(until === undefined ? {} : { deletedUntil: new Date(until).toISOString() }),
+          ...(until === undefined ? {} : { deletedUntil: iso(until) }),
         })),
       ),
       more,

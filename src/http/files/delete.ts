@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { RemoveDerivatives } from '../../service/derivatives/remove.ts'
 import type { Removals } from '../../service/originals/delete.ts'
 import { EXAMPLE } from '../documents/examples.ts'
-import { flag } from '../documents/parameters.ts'
+import { flagParameter } from '../documents/parameters.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { flagOf, queryPairs } from '../request.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 import { EXAMPLE_PATH, pathIn } from './file.ts'
 
 const deletedFile = named(
@@ -36,7 +36,7 @@ export const deleteFile = endpoint({
   tag: 'Files',
   summary: 'Delete a file and its derivatives',
   access: { secret: 'manage' },
-  parameters: [flag('now', 'Deletes permanently, also with soft delete.')],
+  parameters: [flagParameter('now', 'Deletes permanently, also with soft delete.')],
   responses: { 200: json(deletedFile, 'The file was deleted.') },
   problems: ['400 bad_parameter', '400 bad_path', '404 file_not_found'],
   audit: 'file.delete',
@@ -56,7 +56,7 @@ export const deleteFile = endpoint({
     const deleted: z.input<typeof deletedFile> = {
       s3PathOriginal: key,
       derivatives,
-      ...(until === undefined ? {} : { deletedUntil: new Date(until).toISOString() }),
+      ...(until === undefined ? {} : { deletedUntil: iso(until) }),
     }
     return { json: deleted }
   },

@@ -1,6 +1,5 @@
 import type { Request } from 'express'
 import { z } from 'zod'
-import { sha256 } from '../../core/bytes/digest.ts'
 import { candidatesInFolder, type Grant } from '../../core/clients/grant.ts'
 import { type PathCandidates, parsePath } from '../../core/files/request-path.ts'
 import type { IndexedFile, OriginalRecord } from '../../core/ports/file-index.ts'
@@ -15,6 +14,7 @@ import { header } from '../documents/parameters.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
+import { tagOf } from '../entity-tag.ts'
 import { wildcardPath } from '../request.ts'
 import type { Place } from '../wire/file.ts'
 import { fileToWire } from '../wire/file-details.ts'
@@ -162,7 +162,7 @@ function etagOf({ originalName, tags = [], metadata = {}, focalPoint }: Original
     Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1)),
     ...(focalPoint ? [[focalPoint.x, focalPoint.y]] : []),
   ]
-  return `"${sha256(JSON.stringify(members)).slice(0, 32)}"`
+  return `"${tagOf(JSON.stringify(members))}"`
 }
 
 /** 412: the file was changed since the ETag was issued. */

@@ -7,7 +7,7 @@ import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { isSigned } from '../caller/signed-url.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
-import { DOWNLOAD, OF_ALL_TYPES, SIGNATURE } from '../delivery/parameters.ts'
+import { DOWNLOAD, pictureParameters, SIGNATURE } from '../delivery/parameters.ts'
 import {
   FILE_PROBLEMS,
   SENT_PROBLEMS,
@@ -18,7 +18,6 @@ import { CONDITIONS, SENT_FILE } from '../delivery/responses.ts'
 import { type FullContentRange, REPLACEABLE } from '../delivery/send.ts'
 import { deliveryQuery, sendDelivery } from '../delivery/send-delivery.ts'
 import { EXAMPLE, fileExamples } from '../documents/examples.ts'
-import { pluginParameter } from '../documents/plugin-parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, groupOf } from '../request.ts'
@@ -51,12 +50,8 @@ export const deliverForeign: ServedEndpoint<Services> = {
     ...TRANSFORMED_PROBLEMS,
     '400 only_pictures',
   ],
-  byGroup: (group, { image }) => ({
-    parameters: [
-      ...(group === 'image' ? [...image.map(pluginParameter), ...OF_ALL_TYPES] : [DOWNLOAD]),
-      ...SIGNATURE,
-      ...CONDITIONS,
-    ],
+  byGroup: (group, parameters) => ({
+    parameters: group === 'image' ? pictureParameters(parameters) : [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
     examples: fileExamples({ path: EXAMPLE.foreignPath }),
   }),
   first: corsPublicRead,

@@ -6,6 +6,7 @@ import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
 import { cursorOf, nextCursor, positionOf } from '../files/cursor.ts'
+import { instant } from '../wire/instant.ts'
 
 /** The services that handle these requests. */
 export interface Services {
@@ -28,7 +29,7 @@ const foreignObject = named(
           'Delivery URL. The type in it follows from the extension of the name; null for an unknown one.',
         ),
       size: z.int().describe('Size in bytes.'),
-      changedAt: z.iso.datetime().describe('When the object was last changed.'),
+      changedAt: instant('When the object was last changed.'),
     })
     .describe('An object of another system.'),
 )

@@ -6,11 +6,18 @@ import { parseRange } from '../../core/bytes/byte-range.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
+import { cacheControlOf } from '../caller/signed-url.ts'
 import { hasSingleHost } from '../connection/host-header.ts'
 import { isIdle, serializePipelined } from '../connection/pipelining.ts'
 import { evaluateConditions } from '../delivery/conditional.ts'
 import { contentRange } from '../delivery/multipart-byteranges.ts'
-import { type FullContentRange, hasFullContentRange, MAX_AGE_SECONDS, payloadOf } from '../delivery/send.ts'
+import {
+  type FullContentRange,
+  hasFullContentRange,
+  MAX_AGE_SECONDS,
+  payloadOf,
+  wholeRange,
+} from '../delivery/send.ts'
 import type { RequestEnds } from '../log/request-log.ts'
 import type { ConcurrentResponses } from '../readers/concurrent-responses.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -227,21 +234,16 @@ function headersOf(
   const { headers, validators, until } = found
   const { size } = found.source.asset
   const all = ['X-Request-Id', requestId, ...(status === 304 ? validators : headers)]
-  if (until !== undefined) replace(all, 'Cache-Control', privateUntil(until))
+  if (until !== undefined)
+    replace(all, 'Cache-Control', cacheControlOf({ until }, { maxAgeSeconds: MAX_AGE_SECONDS }))
   if (range) {
     replace(all, 'Content-Length', String(lengthOf(range)))
     all.push('Content-Range', contentRange(range, { size }))
   } else if (status === 200 && !found.isEncoded && hasFullContentRange(req, fullContentRange))
-    all.push('Content-Range', `bytes 0 - ${size}`)
+    all.push('Content-Range', wholeRange(size))
   return all
 }
 
 function replace(all: string[], name: string, value: string): void {
   all[all.indexOf(name) + 1] = value
-}
-
-/** As `cacheControl` of a signed URL that expires. */
-function privateUntil(until: number): string {
-  const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
-  return `private, max-age=${Math.min(MAX_AGE_SECONDS, left)}`
 }

@@ -8,8 +8,8 @@ import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { oneOf, pageOf } from '../endpoint/query.ts'
-import { mediaJob } from '../wire/links.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
+import { mediaJob } from '../wire/media-job.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 
 /** The services that handle these requests. */
@@ -151,8 +151,8 @@ function jobToWire(
     file: original.key,
     attempts: status.attempts,
     ...(status.state === 'failed' ? { error: status.failure } : {}),
-    createdAt: new Date(createdAt).toISOString(),
-    ...(endedAt === undefined ? {} : { endedAt: new Date(endedAt).toISOString() }),
+    createdAt: iso(createdAt),
+    ...(endedAt === undefined ? {} : { endedAt: iso(endedAt) }),
   }
 }
 

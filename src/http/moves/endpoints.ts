@@ -10,7 +10,8 @@ import { named } from '../endpoint/named.ts'
 import { failed, outcomeToWire } from '../files/batch.ts'
 import { type FileServices, placeOf } from '../files/file.ts'
 import { fileToWire } from '../wire/file-details.ts'
-import { file, instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
+import { file } from '../wire/record.ts'
 import { type NamedCopy, namedCopy, redirectMsOf } from './named-copy.ts'
 
 /** The services that handle these requests. */
@@ -172,7 +173,7 @@ const moveFiles = endpoint({
         outcomeToWire(outcome, ({ redirectUntil, ...moved }) => ({
           status: 'moved' as const,
           file: fileToWire(moved, place),
-          ...(redirectUntil === undefined ? {} : { redirectUntil: new Date(redirectUntil).toISOString() }),
+          ...(redirectUntil === undefined ? {} : { redirectUntil: iso(redirectUntil) }),
         })),
       ),
     }

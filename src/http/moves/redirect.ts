@@ -5,6 +5,7 @@ import { isMediaGroup } from '../../core/media/formats.ts'
 import { parseTarget } from '../../core/net/query.ts'
 import { isIgnoredParam } from '../../core/plugin-api/query-names.ts'
 import { Problem } from '../../core/problem.ts'
+import { SIGNING_WORDS } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
@@ -56,7 +57,7 @@ export function createOrRedirect({
     const [route] = ROUTE.exec(target.path) ?? []
     // Directly after the host, the first folder of the path could continue the name of the host.
     if (route === undefined) throw new Error('a delivery URL does not begin like one')
-    const isCovered = (name: string) => name !== 's' && name !== 'exp' && !isIgnoredParam(name, [])
+    const isCovered = (name: string) => !SIGNING_WORDS.includes(name) && !isIgnoredParam(name, [])
     const pairs = isSigned(req)
       ? target.pairs.filter(({ named: [name] = [''] }) => isCovered(name))
       : target.pairs

@@ -14,7 +14,7 @@ import { named } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { checkNames, onlyValue, type QueryPairs, queryPairs, wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
-import { instant } from '../wire/record.ts'
+import { instant, iso } from '../wire/instant.ts'
 
 /** The services that handle these requests. */
 export interface Services {
@@ -162,7 +162,7 @@ async function linkReply(
   const { url, expiresAt: at } = signedLinks.sign(client, { ...request, folder, until }, baseUrl)
   // After all checks: a refused request consumes no points.
   await consumeRateLimit(req, res, { limits, limited: 'sign', client })
-  const expiresAt = new Date(at).toISOString()
+  const expiresAt = iso(at)
   stateOf(req).audited = { target: folder, details: { expiresAt } }
   const link: z.input<typeof uploadLink> = { url, method: 'PUT', expiresAt }
   return { json: link }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { boundedArray, boundedInteger } from '../../core/bounded-schemas.ts'
 import { named } from '../endpoint/named.ts'
-import { instant } from '../wire/record.ts'
+import { instant } from '../wire/instant.ts'
 
 const URL_MAX_LENGTH = 4000
 const URLS_MAX = 1000

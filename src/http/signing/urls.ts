@@ -4,13 +4,14 @@ import { parsePath } from '../../core/files/request-path.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { badParameter, fileNotFound, Problem } from '../../core/problem.ts'
-import { signUrl, withoutSignature } from '../../core/signing/signed-url.ts'
+import { EXPIRY_WORD, SIGNING_WORDS, signUrl, withoutSignature } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { FETCHED_PROBLEMS, FILE_PROBLEMS, TRANSFORMED_PROBLEMS } from '../delivery/problems.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
+import { iso } from '../wire/instant.ts'
 import { checkAliasTarget } from './alias-target.ts'
 import { type signedUrl, type signedUrls, signUrlRequest, urlSignatures } from './url-schemas.ts'
 
@@ -90,10 +91,11 @@ export const signDeliveryUrl = endpoint({
     if (!key) throw noUrlKey()
     const expiresAt = endOf(expiresIn, caller)
     const signed = (target: string): z.input<typeof signedUrl> => {
-      const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
+      const ending =
+        expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}${EXPIRY_WORD}=${expiresAt}`
       return {
         url: `${baseUrl}${signUrl(`${target}${ending}`, key)}`,
-        ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
+        ...(expiresAt === undefined ? {} : { expiresAt: iso(1000 * expiresAt) }),
       }
     }
     const targetOf = (given: string) => ownTarget(given, { grant: caller, baseUrl, deliveries })
@@ -141,8 +143,12 @@ function ownTarget(
   } = OWN_TARGET.exec(target)?.groups ?? {}
   if (token !== grant.client.token)
     throw badParameter({ param: 'url', expected: "a delivery URL with this client's token", received: url })
-  if (['s', 'exp'].some((name) => new URLSearchParams(query).has(name)))
-    throw badParameter({ param: 'url', expected: 'a URL without s and exp', received: url })
+  if (SIGNING_WORDS.some((name) => new URLSearchParams(query).has(name)))
+    throw badParameter({
+      param: 'url',
+      expected: `a URL without ${SIGNING_WORDS.join(' and ')}`,
+      received: url,
+    })
   if (other !== undefined) {
     // A remote file and an object of another system are in no folder of uploads.
     if (grant.folder !== undefined) throw fileNotFound()

@@ -97,7 +97,7 @@ export async function readinessOf(checks: ReadinessChecks): Promise<Readiness> {
   }
 }
 
-/** Whether the URL of a request, as a path, is one of {@link HEALTH}. */
+/** Whether a request is for one of the paths of {@link HEALTH}. */
 export function isHealthCheck({ url = '' }: IncomingMessage): boolean {
   return PATHS.some((path) => url === path || url.startsWith(`${path}?`))
 }

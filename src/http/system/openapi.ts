@@ -1,6 +1,6 @@
-import { sha256 } from '../../core/bytes/digest.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
+import { tagOf } from '../entity-tag.ts'
 
 // It only changes with a restart. A page that shows it revalidates, which costs no more than the headers.
 const CACHE_CONTROL = 'public, max-age=0, must-revalidate'
@@ -29,7 +29,7 @@ export const getApiDocument: ServedEndpoint<{ apiDocument: () => object }> = {
     const document = () => {
       if (created) return created
       const body = JSON.stringify(apiDocument())
-      created = { body, etag: `"${sha256(body).slice(0, 32)}"` }
+      created = { body, etag: `"${tagOf(body)}"` }
       return created
     }
     return (req, res) => {

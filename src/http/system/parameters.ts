@@ -1,10 +1,10 @@
-import { sha256 } from '../../core/bytes/digest.ts'
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
-import { parameterLists } from '../wire/system.ts'
+import { tagOf } from '../entity-tag.ts'
+import { parameterLists } from '../wire/parameter-lists.ts'
 
-// They only change with a restart, and a five minutes old document does no harm.
+// They only change with a restart, and a document that is five minutes old does no harm.
 const CACHE_CONTROL = 'public, max-age=300'
 
 /** The parameters of delivery URLs, by the type of the file. */
@@ -28,7 +28,7 @@ export const getParameters: ServedEndpoint<{ parameters: DescribedParameters }> 
 
   handlerOf({ parameters }) {
     const body = JSON.stringify(parameters)
-    const etag = `"${sha256(body).slice(0, 32)}"`
+    const etag = `"${tagOf(body)}"`
     return (_req, res) => {
       res.setHeader('Cache-Control', CACHE_CONTROL)
       res.setHeader('ETag', etag)

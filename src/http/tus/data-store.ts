@@ -1,9 +1,10 @@
 import { DataStore, Upload } from '@tus/server'
 import type { ExpectedDigest } from '../../core/bytes/expected-digests.ts'
-import { badParameter } from '../../core/problem.ts'
 import type { Checksum, UploadPart } from '../../service/upload/pieces.ts'
 import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/resumables.ts'
+import { checkSameFolder } from '../upload/folder-fields.ts'
 import { refuseInLink } from '../upload/link-fields.ts'
+import { PACKAGE_EXTENSIONS } from './request.ts'
 
 /** What a request states of an upload, besides the headers of tus. */
 export interface StatedUpload {
@@ -48,7 +49,7 @@ export function tusStore(
       creation_date: new Date(expiresAt - expireMs).toISOString(),
     })
   return Object.assign(new DataStore(), {
-    extensions: ['creation', 'creation-with-upload', 'creation-defer-length', 'termination', 'expiration'],
+    extensions: PACKAGE_EXTENSIONS,
     getExpiration: () => expireMs,
     async create(upload: Upload) {
       const { id, size, metadata } = upload
@@ -81,12 +82,10 @@ type AppendedStream = Parameters<Resumables['append']>[2]['bytes']
 
 /** Name and folder of the file from the metadata. Uppy sends the name as `name`. @throws Problem 400 */
 function nameAndFolder(metadata: Readonly<Record<string, string | null>>) {
-  const [folder, other] = ['folder', 'path'].map((name) => metadata[name] || undefined)
-  if (folder !== undefined && other !== undefined && folder !== other)
-    throw badParameter({
-      param: 'path',
-      expected: 'the same value as folder (or send only one of them)',
-      received: other,
-    })
-  return { originalName: metadata.filename ?? metadata.name ?? '', folder: folder ?? other }
+  const [first, other] = ['folder', 'path'].flatMap((param) => {
+    const value = metadata[param]
+    return value ? [{ param, value }] : []
+  })
+  if (first && other) checkSameFolder(other, first)
+  return { originalName: metadata.filename ?? metadata.name ?? '', folder: first?.value }
 }

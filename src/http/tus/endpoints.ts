@@ -5,16 +5,17 @@ import { header } from '../documents/parameters.ts'
 import { SECRET_PROBLEMS } from '../endpoint/access.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { LINK_PROBLEMS, STORED_PROBLEMS } from '../upload/described.ts'
-import { uploadProgress } from '../wire/links.ts'
 import { fileRecords } from '../wire/record.ts'
 import { CREATED_HEADERS, TUS_BYTES_PROBLEMS, TUS_PROBLEMS } from './described.ts'
-import { appendOrDescribe, createUpload, recordOf, type TusServices } from './exchange.ts'
+import { createUpload, exchangeOfUpload, recordOf, type TusServices } from './exchange.ts'
 import { corsTus, tusOptions } from './headers.ts'
+import { OFFSET_STREAM, TUS_VERSION } from './request.ts'
+import { uploadProgress } from './upload-progress.ts'
 
 const VERSION = header(
   'Tus-Resumable',
   'Version of tus.',
-  { type: 'string', const: '1.0.0' },
+  { type: 'string', const: TUS_VERSION },
   { required: true },
 )
 const CHECKSUM = header('Upload-Checksum', 'Algorithm and digest of the body in base64, such as `sha1 …`.')
@@ -25,7 +26,7 @@ const ID: Parameter = {
   schema: { type: 'string' },
   required: true,
 }
-const UPLOAD = { id: EXAMPLE.uploadId, 'Tus-Resumable': '1.0.0' }
+const UPLOAD = { id: EXAMPLE.uploadId, 'Tus-Resumable': TUS_VERSION }
 const length = (description: string) => header('Upload-Length', description, { type: 'integer', minimum: 0 })
 
 const OF_UPLOAD = [...SECRET_PROBLEMS, ...LINK_PROBLEMS, ...TUS_PROBLEMS, '503 upload_storing'] as const
@@ -78,7 +79,7 @@ const createResumable: ServedEndpoint<TusServices> = {
     ),
     CHECKSUM,
   ],
-  body: { 'application/offset+octet-stream': FILE_BYTES },
+  body: { [OFFSET_STREAM]: FILE_BYTES },
   isBodyOptional: true,
   responses: {
     201: {
@@ -90,7 +91,7 @@ const createResumable: ServedEndpoint<TusServices> = {
     {
       id: 'create',
       summary: 'An upload of 11 bytes',
-      parameters: { 'Tus-Resumable': '1.0.0', 'Upload-Length': '11' },
+      parameters: { 'Tus-Resumable': TUS_VERSION, 'Upload-Length': '11' },
       status: 201,
     },
   ],
@@ -129,7 +130,7 @@ const getOffset: ServedEndpoint<TusServices> = {
   examples: [{ id: 'begun', summary: 'An upload in progress', parameters: UPLOAD, status: 200 }],
   problems: OF_UPLOAD,
   first: corsTus,
-  handlerOf: appendOrDescribe,
+  handlerOf: exchangeOfUpload,
 }
 
 const getRecord: ServedEndpoint<TusServices> = {
@@ -182,7 +183,7 @@ const appendBytes: ServedEndpoint<TusServices> = {
     length('Size of the file, if it was not known before.'),
     CHECKSUM,
   ],
-  body: { 'application/offset+octet-stream': FILE_BYTES },
+  body: { [OFFSET_STREAM]: FILE_BYTES },
   responses: {
     204: {
       description: 'The bytes are stored.',
@@ -205,7 +206,7 @@ const appendBytes: ServedEndpoint<TusServices> = {
     ...TUS_PROBLEMS,
     ...TUS_BYTES_PROBLEMS,
   ],
-  handlerOf: appendOrDescribe,
+  handlerOf: exchangeOfUpload,
 }
 
 const deleteUpload: ServedEndpoint<TusServices> = {
@@ -220,7 +221,7 @@ const deleteUpload: ServedEndpoint<TusServices> = {
   },
   examples: [{ id: 'begun', summary: 'An upload in progress', parameters: UPLOAD, status: 204 }],
   problems: [...SECRET_PROBLEMS, ...LINK_PROBLEMS, ...TUS_PROBLEMS, '409 upload_incomplete'],
-  handlerOf: appendOrDescribe,
+  handlerOf: exchangeOfUpload,
 }
 
 /**

@@ -14,12 +14,12 @@ import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { noteStored } from '../console/audited-by.ts'
 import { stateOf } from '../request-state.ts'
-import type { UploadProgress } from '../wire/links.ts'
 import { takeBody } from './body.ts'
 import { corsTus } from './headers.ts'
 import { headersOfTus, ietfHeaders, ietfRequest, send104 } from './ietf.ts'
 import type { TusOptions } from './protocol.ts'
 import { checkPatch, checksumOf, checkVersion, concatOf, TUS_PATH, TUS_VERSION } from './request.ts'
+import type { UploadProgress } from './upload-progress.ts'
 import { finishedRecord } from './upload-record.ts'
 
 /** The services that handle requests of resumable uploads. */
@@ -50,7 +50,7 @@ export function resumableByLink(services: TusServices): RequestHandler {
 }
 
 /** Appends bytes to an upload, returns its offset, or deletes it. */
-export function appendOrDescribe(services: TusServices): RequestHandler {
+export function exchangeOfUpload(services: TusServices): RequestHandler {
   const exchange = exchanges(services)
   return (req, res) => exchange(req, res, namedIn(req))
 }

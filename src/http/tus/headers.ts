@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { CHECKSUM_ALGORITHMS } from '../../service/upload/pieces.ts'
-import { TUS_VERSION } from './request.ts'
+import { PACKAGE_EXTENSIONS, TUS_VERSION } from './request.ts'
 
 /** Headers that a page may send. */
 export const TUS_ALLOWED_HEADERS = [
@@ -14,8 +14,7 @@ const EXPOSED_HEADERS = [
   'Tus-Checksum-Algorithm, Upload-Offset, Upload-Length, Upload-Defer-Length, Upload-Metadata',
   'Upload-Concat, Upload-Complete, Upload-Draft-Interop-Version, Upload-Expires, Upload-Record, RateLimit, RateLimit-Policy',
 ].join(', ')
-const EXTENSIONS =
-  'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum,concatenation'
+const EXTENSIONS = [...PACKAGE_EXTENSIONS, 'checksum', 'concatenation'].join(',')
 
 /** CORS for any origin: pages send their secret in a header, never in a cookie. */
 export const corsTus: RequestHandler = (_req, res, next) => {

@@ -2,7 +2,8 @@ import type { Request, Response } from 'express'
 import { dispositionName } from '../../core/files/disposition-name.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { headerText } from '../../core/text/header-text.ts'
-import { TUS_VERSION } from './request.ts'
+import { hasBody } from '../request.ts'
+import { OFFSET_STREAM, TUS_VERSION } from './request.ts'
 
 /**
  * Resumable uploads of the IETF, the successor of tus, translated to tus.
@@ -65,11 +66,10 @@ export function headersOfTus(
   )
   const isNew = method === 'POST'
   const declared = total ?? (isLast && size === undefined ? endOf(offset, length) : undefined)
-  const hasBody = !isNew || Number(length) > 0 || req.headers['transfer-encoding'] !== undefined
   return {
     ...version,
     ...(length === undefined ? {} : { 'content-length': length }),
-    ...(hasBody ? { 'content-type': 'application/offset+octet-stream' } : {}),
+    ...(!isNew || hasBody(req) ? { 'content-type': OFFSET_STREAM } : {}),
     ...(isNew ? metadataOf(req) : { 'upload-offset': offset }),
     ...(declared === undefined || size !== undefined ? {} : { 'upload-length': declared }),
     ...(isNew && declared === undefined ? { 'upload-defer-length': '1' } : {}),

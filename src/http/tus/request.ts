@@ -8,6 +8,14 @@ import { digestsIn } from '../body/digests.ts'
 export const TUS_PATH = '/v1/tus'
 /** The supported version of the tus protocol. */
 export const TUS_VERSION = '1.0.0'
+/** The extensions that `@tus/server` implements. The others are handled around it. */
+export const PACKAGE_EXTENSIONS = [
+  'creation',
+  'creation-with-upload',
+  'creation-defer-length',
+  'termination',
+  'expiration',
+]
 
 /**
  * Replaces the method of a request by that in `X-HTTP-Method-Override`, for clients that cannot send PATCH.
@@ -64,7 +72,8 @@ export function concatOf(req: Request): Concat | undefined {
   })
 }
 
-const OFFSET_STREAM = 'application/offset+octet-stream'
+/** The media type of the bytes of an upload. */
+export const OFFSET_STREAM = 'application/offset+octet-stream'
 
 /** Checks the headers of a request that appends bytes. @throws Problem 400, 415 */
 export function checkPatch(req: Request): void {

@@ -1,10 +1,11 @@
 import { METADATA_JSON, TAGS_JSON } from '../../core/files/annotations.ts'
 import { FOCAL_POINT_JSON } from '../../core/geometry/focal-point.ts'
+import { FILE_BYTES } from '../documents/contents.ts'
 import type { Content, ProblemName } from '../documents/endpoint.ts'
+import { FLAG } from '../documents/parameters.ts'
 import { fileRecords } from '../wire/record.ts'
 import { TRANSFORMS_JSON } from './form-fields.ts'
 
-const file = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' }
 const inForm = ({ description }: { description: string }, example: string) => ({
   type: 'string',
   description: `JSON. ${description}`,
@@ -18,7 +19,7 @@ export const FORM: Content = {
     properties: {
       file: {
         type: 'array',
-        items: file,
+        items: FILE_BYTES.json,
         minItems: 1,
         description: 'The files, each as a part named `file`.',
       },
@@ -26,7 +27,7 @@ export const FORM: Content = {
         type: 'string',
         description: 'Folder of the files, instead of `path` in the query. May follow the files.',
       },
-      info: { type: 'string', enum: ['', '0', '1', 'true', 'false'], description: 'Adds file information.' },
+      info: { ...FLAG, description: 'Adds file information.' },
       transforms: inForm(TRANSFORMS_JSON, '["w=300&f=webp"]'),
       tags: inForm(TAGS_JSON, '["holiday"]'),
       metadata: inForm(METADATA_JSON, '{"album": "Lisbon"}'),

@@ -21,7 +21,7 @@ import { answerOnce } from '../endpoint/repeats.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { isOfType } from '../request.ts'
 import { FORM, FORM_PROBLEMS, RECORDS, STORED_PROBLEMS } from './described.ts'
-import { isFolderField } from './form-fields.ts'
+import { isFolderField } from './folder-fields.ts'
 import type { Receive, RespondStored } from './receive.ts'
 import { checkedRemoteUpload, type RemoteUploadBody, remoteUpload } from './url-upload.ts'
 
@@ -51,9 +51,11 @@ const uploadFiles = endpoint({
   id: 'uploadFiles',
   tag: 'Uploads',
   summary: 'Upload files as a form',
-  description: 'Stores the parts named `file` of a form, together or not at all.',
+  description:
+    'Stores the parts named `file` of a form, together or not at all. JSON is accepted as by `POST /v1/upload/url`.',
   access: { secret: 'upload' },
   query: QUERY,
+  // Without the JSON: generators of clients would take it for the only body.
   bodies: { 'multipart/form-data': FORM },
   once: true,
   responses: RECORDS,
@@ -80,7 +82,7 @@ const uploadFiles = endpoint({
   async handle(services: Services, { req, res, caller, query: { path }, signal }) {
     const { limits, maxFiles, receive, upload, minBytesPerSecond } = services
     const { client } = caller
-    // As before there was `POST /v1/upload/url`.
+    // Clients sent this before `POST /v1/upload/url` existed.
     if (isOfType(req, 'application/json')) {
       await consumeRateLimit(req, res, { limits, limited: 'upload', client })
       const body = await jsonBody(req, {

@@ -1,7 +1,8 @@
 import { type Annotations, checkMetadata, checkTags } from '../../core/files/annotations.ts'
 import { checkFocalPoint } from '../../core/geometry/focal-point.ts'
-import { parseParameter } from '../../core/plugin-api/parameter.ts'
 import { badParameter } from '../../core/problem.ts'
+import { readFlag } from '../request.ts'
+import { checkSameFolder, type FolderField } from './folder-fields.ts'
 
 /** The options of an upload, from the fields of its form. */
 export interface UploadOptions {
@@ -13,11 +14,6 @@ export interface UploadOptions {
   annotations: Annotations
   /** The folder of all files, not validated yet. Undefined without such a field. */
   folder: string | undefined
-}
-
-/** Whether a field of a form names the folder. */
-export function isFolderField(name: string): boolean {
-  return name === 'path' || name === 'folder'
 }
 
 /** Reads the text fields of an upload's form as they arrive. */
@@ -61,19 +57,16 @@ export function uploadFields(): UploadFields {
     folder: undefined,
   }
   const seen = new Set<string>()
+  let named: FolderField | undefined
   const folder = (param: string) => (value: string) => {
     if (value === '') return
-    if (requested.folder !== undefined && requested.folder !== value)
-      throw badParameter({
-        param,
-        expected: 'the same value as folder (or send only one of them)',
-        received: value,
-      })
+    checkSameFolder({ param, value }, named)
+    named = { param, value }
     requested.folder = value
   }
   const readers: Readonly<Record<string, (value: string) => void>> = {
     info(value) {
-      requested.info = parseParameter('info', { type: 'flag', help: '' }, value) === true
+      requested.info = readFlag(value, 'info')
     },
     transforms(value) {
       // Forms send empty text for a field that was left empty.

@@ -1,5 +1,5 @@
 import { badParameter } from '../../core/problem.ts'
-import { isFolderField } from './form-fields.ts'
+import { isFolderField } from './folder-fields.ts'
 
 // Annotations are statements of the client about its files, which its back end may trust. Derivatives consume turns
 // and places, and may include other files of the client.

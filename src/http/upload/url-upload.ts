@@ -7,7 +7,7 @@ import { badParameter } from '../../core/problem.ts'
 import { named } from '../endpoint/named.ts'
 import { readTransforms, TRANSFORMS_JSON, type UploadOptions } from './form-fields.ts'
 
-const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} characters`
+const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} bytes`
 
 /** A request to store a file of another server. */
 export const remoteUpload = named(

@@ -7,9 +7,9 @@ import { shownDelivery, shownDeliveryWithPayload } from '../../core/shown-delive
 import { listed } from '../../core/text/listed.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
-import { A_TIME, instant as instantInQuery, matching, oneOf, pageOf, text } from '../endpoint/query.ts'
+import { A_TIME, instantParameter, matching, oneOf, pageOf, text } from '../endpoint/query.ts'
 import { nextCursor } from '../files/cursor.ts'
-import { instant } from '../wire/record.ts'
+import { instant } from '../wire/instant.ts'
 import { receiver, statusOfResponse, viewOf, type WebhookServices } from './webhook.ts'
 
 const deliveryAttempt = named(
@@ -121,7 +121,7 @@ export const listDeliveries = endpoint({
     event: oneOf(EVENT_NAMES, OF_EVENT),
     receiver: matching(RECEIVER_ID, { expected: A_RECEIVER, description: OF_RECEIVER }),
     client: text(OF_CLIENT),
-    since: instantInQuery('Only events that happened at this time or later.'),
+    since: instantParameter('Only events that happened at this time or later.'),
     ...pageOf('deliveries'),
   },
   responses: { 200: json(deliveryList, 'A page of deliveries.') },

@@ -1,6 +1,7 @@
 import type { Trash } from '../../core/ports/file-index.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { type Place, uploadToWire } from './file.ts'
+import { iso } from './instant.ts'
 import type { ListedFile } from './record.ts'
 
 /** The ten fields of an upload's record, and all other stored properties of the file. */
@@ -20,8 +21,4 @@ export function fileToWire(
     ...(focalPoint ? { focalPoint } : {}),
     ...(trash ? { deletedAt: iso(trash.at), deletedUntil: iso(trash.until) } : {}),
   }
-}
-
-function iso(instant: number): string {
-  return new Date(instant).toISOString()
 }

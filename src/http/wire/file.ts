@@ -4,7 +4,7 @@ import type { SignSrc } from '../../service/clients/signed-src.ts'
 import type { EagerTransform } from '../../service/delivery/eager-transforms.ts'
 import type { Information } from '../../service/delivery/file-info.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
-import { informationToWire } from '../delivery/information.ts'
+import { informationToWire } from './information.ts'
 import type { FileRecord } from './record.ts'
 
 /** The parts of a file's URL that depend on the client and the installation. */

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
+import type { Information } from '../../service/delivery/file-info.ts'
 import { named } from '../endpoint/named.ts'
+import { instant, iso } from './instant.ts'
 
-/** Information about an original, as `informationToWire` forms it. */
+/** Information about an original. */
 export const fileInformation = named(
   'FileInformation',
   z
@@ -14,7 +16,7 @@ export const fileInformation = named(
       mediaType: z.string().describe('Media type.'),
       size: z.int().describe('Size in bytes.'),
       sha256: z.string().describe('SHA-256 of the bytes, in hexadecimal digits.'),
-      uploadedAt: z.iso.datetime().describe('When the file was stored.'),
+      uploadedAt: instant('When the file was stored.'),
       truncated: z.literal(true).describe('Set when the file ends too early.').optional(),
       width: z.number().describe('Width in pixels, after the image or video was turned upright.').optional(),
       height: z.number().describe('Height in pixels.').optional(),
@@ -85,4 +87,28 @@ export const fileInformation = named(
     .describe('Information about a file. Members that do not apply to its type are absent.'),
 )
 
-export type FileInformation = z.input<typeof fileInformation>
+/** The information about a file as JSON members. The GPS position of a photo is included only if it was requested. */
+export function informationToWire(
+  { name, record, image, media, archive, text, problem }: Information,
+  { withLocation }: { withLocation: boolean },
+): z.input<typeof fileInformation> {
+  const { exif, ...known } = image ?? {}
+  return {
+    sourceName: name.sourceName,
+    originalName: record.originalName,
+    mimeType: name.format.group,
+    format: name.format.name,
+    mediaType: record.mediaType,
+    size: record.size,
+    sha256: record.sha256,
+    uploadedAt: iso(record.storedAt),
+    ...(record.truncated ? { truncated: true } : {}),
+    ...known,
+    ...media,
+    ...archive,
+    ...text,
+    ...(exif ? { exif: exif.tags } : {}),
+    ...(withLocation && exif?.location ? { location: exif.location } : {}),
+    ...(problem ? { problem: { code: problem.code, detail: problem.message } } : {}),
+  }
+}

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { named } from '../endpoint/named.ts'
 import { fileInformation } from './information.ts'
+import { instant } from './instant.ts'
 
 const group = z.enum(MEDIA_GROUPS).describe('Type of the file in URLs.')
 
@@ -76,8 +77,3 @@ export const file = named(
 )
 
 export type ListedFile = z.input<typeof file>
-
-/** An instant in ISO 8601, in UTC. */
-export function instant(description: string) {
-  return z.iso.datetime().describe(description)
-}

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { prefixesWithSecret } from '../../../src/http/caller/cross-origin.ts'
+import { ENDPOINTS } from '../../../src/http/endpoints.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -17,7 +20,9 @@ const PATHS = [
     '/v1/upload',
     '/v1/upload/a.png',
   ],
-  ...['/v1/sign', '/v1/sign/url', '/v1/zip', '/v1/usage', '/v1/presets'],
+  ...['/v1/sign', '/v1/sign/url', '/v1/zip', '/v1/usage', '/v1/presets', '/v1/presets/small'],
+  ...['/v1/aliases', '/v1/aliases/a/b.png', '/v1/aliases/a/b.png/rollback', '/v1/foreign'],
+  ...['/v1/jobs', '/v1/jobs/a', '/v1/webhooks/deliveries', '/v1/webhooks/test'],
 ]
 
 onOneBackend('CORS for pages with a secret', (start) => {
@@ -89,12 +94,25 @@ onOneBackend('CORS for pages with a secret', (start) => {
       expect((await preflight(path, APP)).headers.get('access-control-allow-origin'), path).to.equal(null)
   })
 
-  it('leaves signed links and tus to pages of any origin', async () => {
+  it('includes every endpoint that accepts a secret, as the manual lists them', async () => {
+    const manual = readFileSync('docs/how-to/browser-apps.md', 'utf8')
+    const prefixes = prefixesWithSecret(ENDPOINTS)
+    expect(prefixes).to.include.members(['/v1/files', '/v1/foreign', '/v1/jobs', '/v1/webhooks'])
+    for (const prefix of prefixes) {
+      const { headers } = await preflight(prefix, APP)
+      expect(headers.get('access-control-allow-origin'), prefix).to.equal(prefix === '/v1/tus' ? '*' : APP)
+      if (prefix !== '/v1/tus') expect(manual).to.include(`\`${prefix}\``)
+    }
+  })
+
+  it('leaves signed links, tus and the states of jobs to pages of any origin', async () => {
     for (const path of ['/v1/upload/sign/a/b/c', '/v1/tus']) {
       const { headers } = await preflight(path, APP)
       expect(headers.get('access-control-allow-origin'), path).to.equal('*')
       expect(headers.get('access-control-allow-headers')).to.include('Upload-Offset')
     }
+    const job = await preflight('/v1/jobs/token/video/mp4/a.mp4', APP)
+    expect(job.headers.get('access-control-allow-origin')).to.equal('*')
   })
 
   it('is off by default', async () => {

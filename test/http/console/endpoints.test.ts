@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
-import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
-import { methodOf, pathOf } from '../../../src/http/documents/openapi/operation.ts'
+import type { DocumentedEndpoint } from '../../../src/http/documents/endpoint.ts'
+import { documentedPath } from '../../../src/http/documents/openapi/operation.ts'
+import { methodOf } from '../../../src/http/endpoint/route.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import {
   type Browser,
@@ -17,7 +18,7 @@ const ENDPOINTS = documentedEndpoints(NO_PARAMETERS)
 const OF_OWNERS = ENDPOINTS.filter(({ access }) => access === 'admin')
 // A response to HEAD has no code to compare.
 const OF_CLIENTS = ENDPOINTS.filter(
-  (endpoint) => endpoint.access === 'secret' && methodOf(endpoint) !== 'head',
+  (endpoint) => endpoint.access === 'secret' && methodOf(endpoint.route) !== 'HEAD',
 )
 /** What a viewer may send. All other endpoints of a client change something, or show uploads in progress. */
 const READS = /^GET (?!\/v1\/(sign|tus)\/)|^POST \/v1\/(zip(\/links)?|sign\/url)$/
@@ -37,11 +38,11 @@ onOneBackend('the console at each endpoint', (start) => {
   })
 
   /** A request without a body, for files and clients that do not exist. */
-  function call(own: Browser, endpoint: Endpoint, client?: string): Promise<ConsoleAnswer> {
-    const path = pathOf(endpoint).replaceAll(/\{\w+\}/g, 'none')
+  function call(own: Browser, endpoint: DocumentedEndpoint, client?: string): Promise<ConsoleAnswer> {
+    const path = documentedPath(endpoint).replaceAll(/\{\w+\}/g, 'none')
     const headers = client === undefined ? {} : { 'Sluice-Client': client }
     const tus = path.startsWith('/v1/tus') ? { 'Tus-Resumable': '1.0.0', 'Upload-Length': '1' } : {}
-    return own.send(methodOf(endpoint).toUpperCase(), path, undefined, { ...headers, ...tus })
+    return own.send(methodOf(endpoint.route), path, undefined, { ...headers, ...tus })
   }
 
   for (const endpoint of OF_OWNERS)

@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
 import { shippedParameters } from '../../../src/assembly/shipped-parameters.ts'
 import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
-import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
+import type { DocumentedEndpoint } from '../../../src/http/documents/endpoint.ts'
 import type { OpenApiDocument } from '../../../src/http/documents/openapi/document.ts'
 import { diskCheck, onOneBackend } from '../../support/backends.ts'
 import { pluginFolder } from '../../support/drop-ins.ts'
@@ -146,6 +146,17 @@ onOneBackend('the API document', (start, backend) => {
       })
   })
 
+  it('has the parameter wait only where a media job may render the file', () => {
+    const hasWait = (path: string) => JSON.stringify(document.paths[path]).includes('parameters/query_wait"')
+    expect(
+      ['/v1/image/upload/{token}/{path}', '/v1/video/fetch/keep/{token}/{url}'].map(hasWait),
+    ).to.deep.equal([true, true])
+    expect(['/v1/image/fetch/{token}/{url}', '/v1/image/foreign/{token}/{path}'].map(hasWait)).to.deep.equal([
+      false,
+      false,
+    ])
+  })
+
   it('is cached until it changes', async () => {
     const { headers } = await exchange(service, '/v1/openapi.json')
     const again = await exchange(service, '/v1/openapi.json', {
@@ -156,7 +167,8 @@ onOneBackend('the API document', (start, backend) => {
     expect((await exchange(service, '/v1/openapi.json', { method: 'PUT' })).status).to.equal(405)
   })
 
-  const examples = (endpoint: Endpoint) => (endpoint.examples ?? []).map((example) => ({ endpoint, example }))
+  const examples = (endpoint: DocumentedEndpoint) =>
+    (endpoint.examples ?? []).map((example) => ({ endpoint, example }))
   for (const { endpoint, example } of ENDPOINTS.flatMap(examples))
     it(`has an example ${example.id} of ${endpoint.id} that works`, async () => {
       const { status, response } = example

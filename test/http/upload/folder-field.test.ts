@@ -65,6 +65,19 @@ onTwoBackends('the folder in a field of a form', (start) => {
     await eventually(async () => expect(await service.objects()).to.deep.equal(before))
   })
 
+  it('is refused with the name of the other field', async () => {
+    for (const [first, second] of [
+      ['path', 'folder'],
+      ['folder', 'path'],
+    ] as const) {
+      const answer = await postForm(service, [file('x'), field(first, 'a'), field(second, 'b')])
+      expect(jsonOf(answer)).to.include({
+        param: second,
+        expected: `the same value as ${first} (or send only one of them)`,
+      })
+    }
+  })
+
   it('is within the folder of a secret, and never in an upload by a link', async () => {
     const link = jsonOf(
       await exchange(service, '/v1/sign/photos?expirationIn=60', {

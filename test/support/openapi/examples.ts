@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Endpoint, Example } from '../../../src/http/documents/endpoint.ts'
+import type { DocumentedEndpoint, Example } from '../../../src/http/documents/endpoint.ts'
 import { EXAMPLE } from '../../../src/http/documents/examples.ts'
-import { methodOf, parametersOf, pathOf } from '../../../src/http/documents/openapi/operation.ts'
+import { documentedPath, parametersOf } from '../../../src/http/documents/openapi/operation.ts'
+import { methodOf } from '../../../src/http/endpoint/route.ts'
 import { browser, tokenIn } from '../console/browser.ts'
 import { picture } from '../media/images.ts'
 import { type Answer, exchange } from '../requests/exchange.ts'
@@ -26,7 +27,7 @@ interface Shop {
 /** Sends the examples of the API document. */
 export interface ExampleSender {
   /** Sends an example for a new client, with the values of that client. */
-  send(endpoint: Endpoint, example: Example): Promise<Answer>
+  send(endpoint: DocumentedEndpoint, example: Example): Promise<Answer>
 }
 
 /** @param service has an ADMIN_PASSWORD: `password`; it may fetch from the server of `files`, and has the foreign prefix `legacy` */
@@ -75,7 +76,7 @@ export async function exampleSender(
   }
 
   async function authorization(
-    { access }: Endpoint,
+    { access }: DocumentedEndpoint,
     { secret, admin }: Shop,
   ): Promise<Record<string, string>> {
     if (access === 'metrics') return { Authorization: `Bearer ${METRICS_TOKEN}` }
@@ -102,7 +103,7 @@ export async function exampleSender(
       if (endpoint.id === 'deleteClient') await deleted(service, shop)
       const { bytes, headers } = await bodyOf(endpoint, example, { shop, form, photo })
       return exchange(service, targetOf(endpoint, example, shop), {
-        method: methodOf(endpoint).toUpperCase(),
+        method: methodOf(endpoint.route),
         headers: { ...headers, ...(await authorization(endpoint, shop)), ...headersOf(endpoint, example) },
         ...(bytes === undefined ? {} : { body: bytes }),
       })
@@ -151,9 +152,9 @@ function real(text: string, { id, token, key, sourceName, more }: Shop): string 
     .replaceAll(EXAMPLE.clientId, id)
 }
 
-function targetOf(endpoint: Endpoint, { parameters = {} }: Example, shop: Shop): string {
+function targetOf(endpoint: DocumentedEndpoint, { parameters = {} }: Example, shop: Shop): string {
   const query = new URLSearchParams()
-  let path = pathOf(endpoint)
+  let path = documentedPath(endpoint)
   const unknown = Object.keys(parameters).find(
     (name) => !parametersOf(endpoint).some((one) => one.name === name),
   )
@@ -167,7 +168,7 @@ function targetOf(endpoint: Endpoint, { parameters = {} }: Example, shop: Shop):
   return query.size > 0 ? `${path}?${query}` : path
 }
 
-function headersOf(endpoint: Endpoint, { parameters = {} }: Example): Record<string, string> {
+function headersOf(endpoint: DocumentedEndpoint, { parameters = {} }: Example): Record<string, string> {
   const given = parametersOf(endpoint).filter(
     ({ in: place, name }) => place === 'header' && name in parameters,
   )
@@ -175,7 +176,7 @@ function headersOf(endpoint: Endpoint, { parameters = {} }: Example): Record<str
 }
 
 async function bodyOf(
-  { body: accepted = {} }: Endpoint,
+  { body: accepted = {} }: DocumentedEndpoint,
   { body, mediaType = Object.keys(accepted)[0] }: Example,
   { shop, form, photo }: { shop: Shop; form: () => FormData; photo: Uint8Array },
 ): Promise<{ bytes?: Uint8Array | string; headers: Record<string, string> }> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { EVERY_ENDPOINT } from '../../../src/http/documents/common-problems.ts'
 import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
-import type { Endpoint } from '../../../src/http/documents/endpoint.ts'
+import type { DocumentedEndpoint } from '../../../src/http/documents/endpoint.ts'
 import { HEADERS } from '../../../src/http/documents/headers.ts'
 import { problemResponses } from '../../../src/http/documents/openapi/problems.ts'
 import { type Errors, validatorOf } from './validators.ts'
@@ -23,7 +23,7 @@ export interface SeenResponse {
 const NO_PARAMETERS = { image: [], video: [], audio: [], text: [], application: [] }
 const ENDPOINTS = documentedEndpoints(NO_PARAMETERS)
 /** The endpoints of each method and route. Several have the same route for different types of files. */
-const BY_ROUTE = new Map<string, Endpoint[]>()
+const BY_ROUTE = new Map<string, DocumentedEndpoint[]>()
 for (const endpoint of ENDPOINTS)
   BY_ROUTE.set(endpoint.route, [...(BY_ROUTE.get(endpoint.route) ?? []), endpoint])
 const PATTERNS = new Set([...BY_ROUTE.keys()].map((route) => route.slice(route.indexOf(' ') + 1)))
@@ -140,7 +140,7 @@ function ofRoute(seen: SeenResponse, pattern: string): string | undefined {
   return validatorOf(content.schema)(seen.json)
 }
 
-function endpointOf({ method, group }: SeenResponse, pattern: string): Endpoint | undefined {
+function endpointOf({ method, group }: SeenResponse, pattern: string): DocumentedEndpoint | undefined {
   const found =
     BY_ROUTE.get(`${method} ${pattern}`) ?? (method === 'HEAD' ? BY_ROUTE.get(`GET ${pattern}`) : [])
   return found?.find(({ path }) => path?.startsWith(`/v1/${group}/`)) ?? found?.[0]

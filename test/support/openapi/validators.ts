@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import type { z } from 'zod'
 import { componentSchemas, schemaRef } from '../../../src/http/documents/openapi/schemas.ts'
-import { problem } from '../../../src/http/wire/system.ts'
+import { problem } from '../../../src/http/wire/problem.ts'
 
 /** The errors of a JSON text as one text; undefined when it is valid. */
 export type Errors = string | undefined

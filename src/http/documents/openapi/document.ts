@@ -1,8 +1,11 @@
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
+import { SIGNATURE_WORD } from '../../../core/signing/signed-url.ts'
+import { SESSION_COOKIE } from '../../console/cookie.ts'
+import { methodOf } from '../../endpoint/route.ts'
 import { documentedEndpoints } from '../documented.ts'
 import type { Tag } from '../endpoint.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { headerComponents, methodOf, operation, pathOf } from './operation.ts'
+import { documentedPath, headerComponents, operation } from './operation.ts'
 import { componentSchemas } from './schemas.ts'
 import { sharedParts } from './shared.ts'
 
@@ -52,7 +55,7 @@ const SECURITY_SCHEMES = {
   session: {
     type: 'apiKey',
     in: 'cookie',
-    name: 'sluice_session',
+    name: SESSION_COOKIE,
     description:
       'The cookie of `POST /v1/session`. It counts only with the header `Sluice-Console: 1`. Endpoints that otherwise need the secret of a client also need `Sluice-Client: <client id>`.',
   },
@@ -60,7 +63,7 @@ const SECURITY_SCHEMES = {
   signature: {
     type: 'apiKey',
     in: 'query',
-    name: 's',
+    name: SIGNATURE_WORD,
     description:
       'The signature of a delivery URL. The rules `signedUrls` and `privateFolders` of a client require it.',
   },
@@ -77,8 +80,8 @@ export function openApiDocument({ version, baseUrl, parameters }: DocumentOption
   const paths: OpenApiDocument['paths'] = {}
   const shared = { parameters: sharedParts('parameters'), responses: sharedParts('responses') }
   for (const endpoint of documentedEndpoints(parameters)) {
-    const path = pathOf(endpoint)
-    paths[path] = { ...paths[path], [methodOf(endpoint)]: operation(endpoint, shared) }
+    const path = documentedPath(endpoint)
+    paths[path] = { ...paths[path], [methodOf(endpoint.route).toLowerCase()]: operation(endpoint, shared) }
   }
   return {
     openapi: '3.1.1',

@@ -1,5 +1,13 @@
 import { STATUS_CODES } from 'node:http'
-import type { Content, DocumentedAccess, Endpoint, Example, Parameter, Success } from '../endpoint.ts'
+import { methodOf, templateOf } from '../../endpoint/route.ts'
+import type {
+  Content,
+  DocumentedAccess,
+  DocumentedEndpoint,
+  Example,
+  Parameter,
+  Success,
+} from '../endpoint.ts'
 import { HEADERS, type HeaderName } from '../headers.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { PATH_PARAMETERS } from '../parameters.ts'
@@ -33,19 +41,14 @@ const ACCESS: Readonly<Record<DocumentedAccess, string>> = {
 }
 
 /** The path of an endpoint in the document. */
-export function pathOf({ route, path }: Endpoint): string {
-  return path ?? route.replace(/^\w+ /, '').replace(/[:*](\w+)/g, '{$1}')
-}
-
-/** The method of an endpoint, in lower case. */
-export function methodOf({ route }: Endpoint): string {
-  return route.slice(0, route.indexOf(' ')).toLowerCase()
+export function documentedPath({ route, path }: DocumentedEndpoint): string {
+  return path ?? templateOf(route)
 }
 
 /** All parameters of an endpoint: those of its path first. */
-export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
+export function parametersOf(endpoint: DocumentedEndpoint): readonly Parameter[] {
   const { parameters = [] } = endpoint
-  const names = [...pathOf(endpoint).matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const names = [...documentedPath(endpoint).matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const missing = names.filter((name) => !parameters.some((one) => one.in === 'path' && one.name === name))
   return [...missing.map(pathParameter), ...parameters]
 }
@@ -63,7 +66,7 @@ export interface Shared {
 }
 
 /** The Operation Object of an endpoint. */
-export function operation(endpoint: Endpoint, shared: Shared): JsonSchema {
+export function operation(endpoint: DocumentedEndpoint, shared: Shared): JsonSchema {
   const { id, tag, summary, description, access, body, isBodyOptional = false } = endpoint
   return {
     operationId: id,
@@ -79,7 +82,7 @@ export function operation(endpoint: Endpoint, shared: Shared): JsonSchema {
 
 function parameterObject(
   { name, aliases = [], required = false, ...rest }: Parameter,
-  { examples = [] }: Endpoint,
+  { examples = [] }: DocumentedEndpoint,
   shared: Shared,
 ): JsonSchema {
   // The values of a refused request need not conform to the schema.
@@ -99,7 +102,10 @@ function typed(text: string | undefined, { type, anyOf = [] }: JsonSchema): unkn
   return isNumber && !Number.isNaN(Number(text)) ? Number(text) : text
 }
 
-function requestContent(body: Readonly<Record<string, Content>>, { examples = [] }: Endpoint): JsonSchema {
+function requestContent(
+  body: Readonly<Record<string, Content>>,
+  { examples = [] }: DocumentedEndpoint,
+): JsonSchema {
   const [only] = Object.keys(body)
   return Object.fromEntries(
     Object.entries(body).map(([mediaType, content]) => {
@@ -110,7 +116,7 @@ function requestContent(body: Readonly<Record<string, Content>>, { examples = []
   )
 }
 
-function responses(endpoint: Endpoint, shared: Shared): JsonSchema {
+function responses(endpoint: DocumentedEndpoint, shared: Shared): JsonSchema {
   const { examples = [] } = endpoint
   const byStatus = new Map<number, JsonSchema>()
   for (const [status, success] of Object.entries(endpoint.responses))
@@ -128,7 +134,9 @@ function responses(endpoint: Endpoint, shared: Shared): JsonSchema {
     const response = {
       description: known ? `${known.description} Or ${description}` : description,
       headers: { ...known?.headers, ...headerObjects(headers) },
-      ...(methodOf(endpoint) === 'head' ? {} : { content: { ...known?.content, [PROBLEM]: { schema } } }),
+      ...(methodOf(endpoint.route) === 'HEAD'
+        ? {}
+        : { content: { ...known?.content, [PROBLEM]: { schema } } }),
     }
     byStatus.set(status, known ? response : shared.responses.ref(nameOf(status), response))
   }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
-import { problem } from '../../wire/system.ts'
+import { problem } from '../../wire/problem.ts'
 import { EVERY_ENDPOINT } from '../common-problems.ts'
-import type { Endpoint } from '../endpoint.ts'
+import type { DocumentedEndpoint } from '../endpoint.ts'
 import type { HeaderName } from '../headers.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { schemaRef } from './schemas.ts'
@@ -19,7 +19,7 @@ export interface ProblemResponse {
 const RETRIED: ReadonlySet<number> = new Set([423, 429, 503])
 
 /** The problem responses of an endpoint, by ascending status. */
-export function problemResponses({ problems }: Pick<Endpoint, 'problems'>): ProblemResponse[] {
+export function problemResponses({ problems }: Pick<DocumentedEndpoint, 'problems'>): ProblemResponse[] {
   const codesByStatus = new Map<number, Set<string>>()
   for (const name of [...EVERY_ENDPOINT, ...problems]) {
     const [status = '', code = ''] = name.split(' ')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { bodySchemas, namedSchemas } from '../../endpoint/named.ts'
+import { namedSchemas } from '../../endpoint/named.ts'
+import { ENDPOINTS } from '../../endpoints.ts'
 import type { JsonSchema } from '../json-schema.ts'
 
 /**
@@ -31,6 +32,12 @@ export function schemaRef(schema: z.ZodType): JsonSchema {
   const name = namedSchemas().get(schema)
   if (name === undefined) throw new Error('a schema of the API document is not named')
   return { $ref: addressOf(name) }
+}
+
+/** The schemas of request bodies. JSON Schema describes what may be sent, not what is read from it. */
+function bodySchemas(): ReadonlySet<z.ZodType> {
+  const contents = ENDPOINTS.flatMap(({ body = {} }) => Object.values(body))
+  return new Set(contents.flatMap((content) => ('schema' in content ? content.schema : [])))
 }
 
 function addressOf(name: string): string {

@@ -1,20 +1,6 @@
 import { z } from 'zod'
 import { named } from '../endpoint/named.ts'
 
-/** A resumable upload that is not stored yet. */
-export const uploadProgress = named(
-  'UploadProgress',
-  z
-    .object({
-      state: z
-        .enum(['receiving', 'storing'])
-        .describe('Whether bytes are missing, or the file is being stored.'),
-      offset: z.int().describe('Number of received bytes.'),
-      size: z.int().nullable().describe('Size of the file in bytes; null while it is not known.'),
-    })
-    .describe('The state of a resumable upload that is not stored yet.'),
-)
-
 const failure = z
   .object({
     status: z.int().describe('HTTP status of the problem.'),
@@ -44,5 +30,4 @@ export const mediaJob = named(
     .describe('The state of a media job.'),
 )
 
-export type UploadProgress = z.input<typeof uploadProgress>
 export type WireJob = z.input<typeof mediaJob>
