@@ -2,11 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { film } from '../../support/media/videos.ts'
 import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
 import { startWatchedRedis, type WatchedRedis } from '../../support/servers/sentinels.ts'
+
+const JOBS = ['w=80', 'w=82', 'w=84']
 
 const FAILURES = {
   'is killed': {
@@ -28,6 +31,7 @@ for (const [what, failure] of Object.entries(FAILURES))
     let servers: RunningServer[]
     let bytes: Buffer
     let stored: WireRecord
+    let movie: WireRecord
     const seen: Array<{ what: string; status: number; retryAfter: string | null }> = []
     /** Files whose upload was acknowledged, and those whose delete was. */
     const uploaded = new Map<string, string>()
@@ -40,6 +44,7 @@ for (const [what, failure] of Object.entries(FAILURES))
         files: 'disk',
         env: {
           REDIS_URL: watched.url,
+          MEDIA_JOBS_RUN_IN: 'web',
           LOG_LEVEL: 'error',
           ZIP_RATE_LIMIT: '100000',
           UPLOAD_RATE_LIMIT: '100000',
@@ -47,7 +52,9 @@ for (const [what, failure] of Object.entries(FAILURES))
       })
       servers = [await fleet.start(), await fleet.start()]
       bytes = await picture()
-      stored = await uploadOne(servers[0] as RunningServer, { name: 'stored.png', bytes })
+      const [server] = servers as [RunningServer]
+      stored = await uploadOne(server, { name: 'stored.png', bytes })
+      movie = await uploadOne(server, { name: 'film.mp4', bytes: await film({ colours: ['red', 'blue'] }) })
     })
     after(async () => {
       await fleet.end()
@@ -80,6 +87,12 @@ for (const [what, failure] of Object.entries(FAILURES))
       width += 1
       const { status, headers } = await exchange(server, `${path(stored.src)}?w=${width}`)
       note('derivative', { status, headers: new Headers({ 'retry-after': headers['retry-after'] ?? '' }) })
+    }
+
+    /** A video that a job makes. */
+    async function asked(query: string) {
+      const [server] = servers as [RunningServer]
+      return exchange(server, `${path(movie.src)}?${query}`)
     }
 
     async function zip(server: RunningServer): Promise<void> {
@@ -123,6 +136,8 @@ for (const [what, failure] of Object.entries(FAILURES))
     it('deliver stored files, answer the rest with 503, and go on by themselves with the replica', async () => {
       const working = load()
       await eventually(() => expect(uploaded.size + deleted.size).to.be.above(20))
+      // Jobs that wait or run when the primary is gone.
+      for (const query of JOBS) expect((await asked(query)).status).to.equal(423)
       await failure.begin(watched)
       const before = working.deliveries()
       await eventually(() => expect(seen.some(({ status }) => status === 503)).to.equal(true))
@@ -143,6 +158,11 @@ for (const [what, failure] of Object.entries(FAILURES))
         expect(status, name).to.be.oneOf([200, 503])
         if (status === 503) expect(Number(retryAfter), name).to.be.above(0)
       }
+    })
+
+    it('complete the jobs that were waiting or running', async () => {
+      for (const query of JOBS)
+        await eventually(async () => expect((await asked(query)).status).to.equal(200), { withinMs: 90_000 })
     })
 
     it('have every file whose upload they have acknowledged, and none that was deleted', async () => {
