@@ -81,7 +81,7 @@ export const STORAGE_VARIABLES = {
     help: 'Session token of a temporary AWS_ACCESS_KEY_ID.',
   }),
   REDIS_URL: {
-    help: 'Redis for index, locks, jobs and rate limits, shared by several processes, or the Sentinels that know it. They are in DATA_DIR when unset.',
+    help: 'Redis, or the Sentinels that know it, for index, locks, jobs and rate limits, shared by several processes. When unset, all of these are in DATA_DIR.',
     expected: REDIS_URL_FORMS,
     secret: true,
     read: (value: string) => (parseRedisUrl(value) ? value : undefined),
@@ -89,6 +89,6 @@ export const STORAGE_VARIABLES = {
   REDIS_TLS_VERIFY: oneOf({
     words: ['true', 'false'],
     default: 'true',
-    help: "Whether the certificate of a rediss:// server must be signed by a known authority. Heroku's is not.",
+    help: "Whether the certificate of a rediss:// or rediss+sentinel:// server must be signed by a known authority. Heroku's is not.",
   }),
 }

@@ -13,13 +13,17 @@ const CODE = /\.[cm]?[jt]sx?$/
 /** The files that differ from a commit, committed or not, and those that git does not track yet. @param base `HEAD` or a branch */
 export function changedFiles(base) {
   const git = (...args) =>
-    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
-  return [...git('diff', '--name-only', base, '--'), ...git('ls-files', '--others', '--exclude-standard')]
+    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean)
+  return [
+    ...git('diff', '-z', '--name-only', base, '--'),
+    ...git('ls-files', '-z', '--others', '--exclude-standard'),
+  ]
 }
 
 /**
  * The tests that a change can affect: those that import a changed file, directly or not; those in the folder of its name
- * (`test/http/aliases` for `src/http/aliases/set.ts`); and for a text, those that name it, and those of the house.
+ * (`test/http/aliases` for `src/http/aliases/set.ts`); and for a text, or code that no test imports, those that name it. A text
+ * affects those of the house, too.
  *
  * @param {readonly string[]} changed paths from the root of the project
  * @param {Map<string, string[]>} importsOf as {@link graphOf} returns it for the tests
@@ -28,12 +32,20 @@ export function affectedTests(changed, tests, importsOf) {
   const code = changed.filter((path) => CODE.test(path))
   const texts = changed.filter((path) => !CODE.test(path))
   const folders = code.flatMap(folderOfTests)
-  const names = texts.map((path) => path.split('/').at(-1))
+  const names = [
+    ...texts.map((path) => path.split('/').at(-1)),
+    // The build has the same path, and another ending.
+    ...code.filter((path) => !importsOf.has(path)).map((path) => path.replace(/\.m?tsx?$/, '.js')),
+  ]
+  const isNamedIn = new Map(
+    [...importsOf.keys()]
+      .filter((path) => path.startsWith('test/'))
+      .map((path) => [path, names.some((name) => readFileSync(join(root, path), 'utf8').includes(name))]),
+  )
   return tests.filter((test) => {
     if (folders.some((folder) => test.startsWith(folder))) return true
     if (texts.length > 0 && test.startsWith(HOUSE)) return true
-    if (imported(test, importsOf).some((path) => code.includes(path))) return true
-    return names.length > 0 && names.some((name) => readFileSync(join(root, test), 'utf8').includes(name))
+    return imported(test, importsOf).some((path) => code.includes(path) || isNamedIn.get(path))
   })
 }
 

@@ -15,8 +15,9 @@ const HELP = `npm test [-- [--changed[=<commit>]] [--coverage] <options of mocha
 Runs all tests. Installs missing npm packages and, if it may, the Debian packages of missing programs (unzip, bsdtar, 7z,
 python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Poppler, Chromium, nginx, Varnish, LibreOffice). Then it builds, and prints the totals
 as its last line. A skipped test counts as failed. --long runs the slow tests instead: the attacks in test/long, and the
-full size of tests that are smaller by default. --changed runs only the tests that import a file that differs from the last
-commit, or from this one, and those in the folder of its name. --coverage prints the code coverage and takes a third longer.`
+full size of tests that are smaller by default. --changed runs only the tests that a change
+since the last commit, or since <commit>, can affect: those that import a changed file, lie in the folder of its name, or name it.
+--coverage prints the code coverage and takes a third longer.`
 
 /** The programs that tests call, each with the Debian packages that bring it. */
 const PROGRAMS = {
@@ -65,6 +66,7 @@ async function test(options) {
   try {
     const isLong = options.includes('--long')
     const files = await chosenFiles(options, testFiles(isLong))
+    if (files.length === 0) return 0
     const own = /^--(?:coverage|long|changed(?:=.*)?)$/
     const totals = await runLanes({
       folder,
@@ -95,6 +97,8 @@ async function chosenFiles(options, all) {
   if (changed === undefined) return all
   const differing = changedFiles(changed.split('=')[1] ?? 'HEAD')
   const files = affectedTests(differing, all, await graphOf(all))
-  say(`${files.length} of ${all.length} test files are affected by the change. npm test runs all.`)
+  say(
+    `${files.length} of ${all.length} test files are affected by the change, by imports and names. npm test runs all.`,
+  )
   return files
 }

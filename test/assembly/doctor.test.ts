@@ -196,7 +196,7 @@ describe('the checks of sluice doctor', function () {
       const watched = await startWatchedRedis()
       try {
         const env = { ...(await redisEnv(7001)), REDIS_URL: watched.url }
-        expect((await result('Redis', env)).found).to.include('the primary of mymaster has 1 replicas')
+        expect((await result('Redis', env)).found).to.include('the primary of mymaster has 1 replica')
         await watched.servers[1]?.stop()
         await eventually(async () => {
           const { found, advice } = await result('Redis', env)

@@ -23,6 +23,7 @@ export function expectNoSecrets(text: string, env: Readonly<Record<string, strin
     ...SECRET_VARIABLES.map((name) => env[name]),
     ...[env.WEBHOOK_SECRET, env.WEBHOOK_URL].flatMap((list) => list?.split(/\s+/)),
     parseRedisUrl(env.REDIS_URL ?? '')?.password,
+    parseRedisUrl(env.REDIS_URL ?? '')?.sentinelPassword,
   ].filter((secret) => secret !== undefined && secret !== '') as string[]
   const found = SECRET_TOKEN.exec(text)?.[0] ?? given.find((secret) => text.includes(secret))
   if (found === undefined) return

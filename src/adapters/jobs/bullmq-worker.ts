@@ -13,7 +13,7 @@ import { every } from '../../core/async/every.ts'
 import { throttled } from '../../core/async/throttle-log.ts'
 import type { Log } from '../../core/log.ts'
 import type { Job, JobHandler, WorkOptions } from '../../core/ports/jobs.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import { type RedisConnection, withoutArguments } from '../redis/connection.ts'
 import { type Outcome, runAttempt } from './attempt.ts'
 import { type BullData, type BullEnd, type BullProgress, removalKey } from './bullmq-data.ts'
 import { type BullTurns, ownerOfName } from './bullmq-turns.ts'
@@ -63,7 +63,9 @@ export function startWorker<T>(
   const stalledInterval = Math.ceil(takeOverMs / 4)
   const leases = new Map<string, Lease>()
   const running = new Set<Promise<void>>()
-  const report = throttled((error) => log.warn({ err: error, kind }, 'the worker has a Redis error'))
+  const report = throttled((error: Error) =>
+    log.warn({ err: withoutArguments(error), kind }, 'the worker has a Redis error'),
+  )
   let paused = false
   let isClosing = false
 

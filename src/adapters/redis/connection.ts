@@ -6,7 +6,7 @@ import { RedisConnector, SentinelRedisConnector } from './connector.ts'
 
 /**
  * One connection to Redis, which reconnects by itself. Commands are not queued while it is down: a command fails at once.
- * A command without a response fails after {@link ANSWER_MS}. Redis may still execute it later, when it was only slow.
+ * A command without a response fails after {@link RESPONSE_MS}. Redis may still execute it later, when it was only slow.
  * So each of our commands must be safe to execute late.
  */
 export interface RedisConnection {
@@ -65,7 +65,7 @@ export function redisOptions({ url, ca, verify = true }: RedisAddress): RedisOpt
     sentinels: [...nodes],
     name: masterName,
     ...(sentinelPassword ? { sentinelPassword } : {}),
-    ...(isTls ? { sentinelTLS: tls } : {}),
+    ...(isTls ? { sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
     sentinelCommandTimeout: RESPONSE_MS,
   }
 }
@@ -150,7 +150,7 @@ function connection(
 }
 
 /** ioredis attaches the arguments of a command to its error. For AUTH, these include the password. */
-function withoutArguments(error: Error & { command?: unknown }): Error {
+export function withoutArguments(error: Error & { command?: unknown }): Error {
   delete error.command
   return error
 }

@@ -41,10 +41,16 @@ export async function checkRedis(config: Config, url: string): Promise<Finding[]
   } catch (error) {
     const { message, cause } = error as Error
     const found = `REDIS_URL ${parseRedisUrl(url)?.shown}: ${cause instanceof Error ? causeText(cause) : message}`
-    return [{ state: 'problem', found, advice: adviceOf(error) ?? 'Start Redis, or correct REDIS_URL.' }]
+    return [{ state: 'problem', found, advice: adviceOf(error) ?? unreachable(found) }]
   } finally {
     await redis.close()
   }
+}
+
+function unreachable(found: string): string {
+  return found.includes('no Sentinel names')
+    ? 'Start the Sentinels, or correct REDIS_URL: their addresses, the name, and ?sentinel_password=.'
+    : 'Start Redis, or correct REDIS_URL.'
 }
 
 function causeText(cause: Error): string {
@@ -69,9 +75,9 @@ async function factsOf(redis: RedisConnection): Promise<ReadonlyMap<string, stri
 function checkReplicas(facts: ReadonlyMap<string, string>, masterName: string | undefined): Finding[] {
   const replicas = facts.get('connected_slaves')
   if (masterName === undefined || replicas === undefined) return []
-  const found = `the primary of ${masterName} has ${replicas} replicas`
+  const found = `the primary of ${masterName} has ${replicas} ${replicas === '1' ? 'replica' : 'replicas'}`
   return replicas === '0'
-    ? [{ state: 'warning', found, advice: 'Start a replica, which takes its place when it fails.' }]
+    ? [{ state: 'warning', found, advice: 'Start a replica that can take the place of the primary.' }]
     : [{ state: 'ok', found }]
 }
 

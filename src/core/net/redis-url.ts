@@ -10,7 +10,7 @@ export interface RedisUrl {
   /** The password of the Sentinels, if they have one. */
   sentinelPassword?: string
   database: number
-  /** Without user name and passwords, for people: `redis.example.com:6380`, or `mymaster of a:26379, b:26379`. */
+  /** Without user name and passwords, for people: `redis.example.com:6380`, or `mymaster (Sentinels a:26379, b:26379)`. */
   shown: string
 }
 
@@ -29,8 +29,8 @@ const PORT = 6379
 const SENTINEL_PORT = 26_379
 const SENTINELS_MAX = 20
 const URL_PARTS =
-  /^redis(?<tls>s?)(?<sentinel>\+sentinel)?:\/\/(?:(?<login>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?<path>(?:\/[^/?#]*)*)(?:\?(?<query>[^#]*))?$/i
-const HOST = /^(?:\[(?<six>[\da-f:.]+)\]|(?<name>[^:[\]\s]+))(?::(?<port>\d{1,5}))?$/i
+  /^redis(?<tls>s?)(?<sentinel>\+sentinel)?:\/\/(?:(?<login>[^/?#]*)@)?(?<hosts>[^@/?#]+)(?<path>(?:\/[^/?#]*)*)(?:\?(?<query>[^#]*))?$/i
+const HOST = /^(?:\[(?<six>[\da-f:.]+)\]|(?<name>[^:[\]\s<>|^\\\p{Cc}]+))(?::(?<port>\d{0,5}))?$/iu
 
 /**
  * Parses `redis://[user:password@]host[:port][/database]` and
@@ -40,7 +40,8 @@ const HOST = /^(?:\[(?<six>[\da-f:.]+)\]|(?<name>[^:[\]\s]+))(?::(?<port>\d{1,5}
  * @returns undefined for any other text. Other parameters are refused: they would be ignored
  */
 export function parseRedisUrl(url: string): RedisUrl | undefined {
-  const parts = URL_PARTS.exec(url)?.groups
+  // As `URL` does: a secret that is read from a file often ends with a line break.
+  const parts = URL_PARTS.exec(url.trim().replace(/[\t\n\r]/g, ''))?.groups
   if (!parts) return undefined
   const isSentinel = parts.sentinel !== undefined
   const nodes = (parts.hosts ?? '').split(',').map((host) => nodeOf(host, isSentinel ? SENTINEL_PORT : PORT))
@@ -71,15 +72,18 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
     ...(password ? { password } : {}),
     ...(sentinelPassword ? { sentinelPassword } : {}),
     database: Number(database),
-    shown: masterName ? `${masterName} of ${shown}` : shown,
+    shown: masterName ? `${masterName} (Sentinels ${shown})` : shown,
   }
 }
 
 function nodeOf(text: string, usualPort: number): RedisNode | undefined {
   const { six, name, port } = HOST.exec(text)?.groups ?? {}
   const host = six ?? name
-  const number = port === undefined ? usualPort : Number(port)
-  return host === undefined || number < 1 || number > 65_535 ? undefined : { host, port: number }
+  const number = port ? Number(port) : usualPort
+  const isAddress = six === undefined || URL.canParse(`http://[${six}]`)
+  return host === undefined || !isAddress || number < 1 || number > 65_535
+    ? undefined
+    : { host, port: number }
 }
 
 /** @returns undefined for a text that is not valid percent-encoding of UTF-8; empty for none */

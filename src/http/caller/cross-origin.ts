@@ -24,17 +24,21 @@ const MAX_AGE_SECONDS = 7200
  */
 export function crossOrigin(
   origins: readonly string[],
-  endpoints: ReadonlyArray<Pick<ServedEndpoint<never>, 'route' | 'access' | 'first'>>,
+  endpoints: ReadonlyArray<Pick<ServedEndpoint<never>, 'route' | 'access' | 'first' | 'passesOn'>>,
 ): RequestHandler {
   const routes = Router({ strict: true, caseSensitive: true })
   if (origins.length === 0) return routes
   const prefixes = prefixesWithSecret(endpoints)
+  const permitted = permit(new Set(origins))
+  // They have the form of those with CORS headers of their own: `POST /v1/jobs/:id/retry` has that of a state of a job.
+  for (const { route, access, passesOn } of endpoints)
+    if (passesOn && access !== 'public') routes.all(pathOf(route), permitted)
   // Signed links, tus and the states of jobs have CORS headers of their own, for pages of any origin.
   for (const { route, first } of endpoints) {
     if (first && prefixes.includes(prefixOf(route)))
       routes.all(pathOf(route), (_req, _res, next) => next('router'))
   }
-  return routes.use(prefixes, permit(new Set(origins)))
+  return routes.use(prefixes, permitted)
 }
 
 /** The beginnings of the paths of all endpoints that accept the secret of a client: `/v1/files`. */

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { bullmqJobs } from '../../../src/adapters/jobs/bullmq.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
@@ -321,6 +322,24 @@ describe('BullMQ: jobs of several processes', function () {
     jobs = open()
     for (const kind of kinds.slice(4))
       expect(await jobs.status({ kind, id: 'one' })).to.include({ state: 'done' })
+  })
+
+  it('logs no password when Redis refuses its worker', async () => {
+    const url = server.url.replace('//', '//worker:the-hidden-word@')
+    const refused = connectRedis({ url, log })
+    const others = bullmqJobs({ redis: refused, keyPrefix, log, takeOverMs: 2000 })
+    try {
+      others.work('make', async () => {}, WORK)
+      await eventually(() =>
+        expect(log.lines.map(({ message }) => message)).to.include('the worker has a Redis error'),
+      )
+      expect(inspect(log.lines, { depth: 10 }))
+        .to.include('WRONGPASS')
+        .and.not.include('the-hidden-word')
+    } finally {
+      await others.close({ graceMs: 0 })
+      await refused.close()
+    }
   })
 
   it('logs a connection problem once, not with every attempt', async () => {

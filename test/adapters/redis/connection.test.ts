@@ -54,6 +54,7 @@ describe('the address of Redis', () => {
       name: 'one',
       sentinelPassword: 'wo rd',
       sentinelTLS: { rejectUnauthorized: true },
+      enableTLSForSentinelMode: true,
       sentinelCommandTimeout: 1500,
     })
   })

@@ -18,6 +18,10 @@ describe('REDIS_URL', () => {
         shown: 'host:6380',
       },
     ],
+    [
+      'redis://:p@ss\n@host:\n',
+      { ...PLAIN, nodes: [{ host: 'host', port: 6379 }], password: 'p@ss', shown: 'host:6379' },
+    ],
     ['redis://[::1]:1/15', { ...PLAIN, nodes: [{ host: '::1', port: 1 }], database: 15, shown: '[::1]:1' }],
     [
       'redis+sentinel://:word@a,[fd00::1]:2/my-master.1/3?sentinel_password=o%26ther',
@@ -31,7 +35,7 @@ describe('REDIS_URL', () => {
         password: 'word',
         sentinelPassword: 'o&ther',
         database: 3,
-        shown: 'my-master.1 of a:26379, [fd00::1]:2',
+        shown: 'my-master.1 (Sentinels a:26379, [fd00::1]:2)',
       },
     ],
   ] as const)
@@ -49,6 +53,7 @@ describe('REDIS_URL', () => {
       'redis://host:0',
     ],
     ...['redis://:100%@host', 'redis://%zz:word@host', 'redis://host?db=1', 'redis://host/#1', 'redis://::1'],
+    ...['redis://[.]', 'redis://[:::::]', 'redis://a|b', 'redis://[fe80::1%25eth0]'],
     // Several servers are those of Sentinels, which need the name of the primary.
     ...['redis://a,b', 'redis+sentinel://a', 'redis+sentinel://a/', 'redis+sentinel://a,/one'],
     ...['redis+sentinel://a/one/x', 'redis+sentinel://a/one?password=x', 'redis+sentinel://a/one/1/2'],

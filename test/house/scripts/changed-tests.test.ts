@@ -30,6 +30,11 @@ describe('npm test -- --changed', () => {
     expect(files.length).to.be.below(60)
   })
 
+  it('runs the tests that name code which none imports: programs, and scripts', () => {
+    expect(affected('scripts/changed-tests.js')).to.include('test/house/scripts/changed-tests.test.ts')
+    expect(affected('scripts/setup.js')).not.to.deep.equal([])
+  })
+
   it('runs the tests of the console for a change of the console', () => {
     expect(affected('dashboard/src/ui/table.tsx')).to.include('test/dashboard/tour/tour.test.ts')
   })

@@ -30,10 +30,12 @@ export async function startWatchedRedis({
   replicas?: number
   options?: readonly string[]
 } = {}): Promise<WatchedRedis> {
-  const first = await startRedis({ options })
+  // By default, a replica waits five seconds for others that need the same data.
+  const ofAll = ['--repl-diskless-sync-delay', '0', ...options]
+  const first = await startRedis({ options: ofAll })
   const followers = await Promise.all(
     Array.from({ length: replicas }, () =>
-      startRedis({ options: ['--replicaof', '127.0.0.1', `${first.port}`, ...options] }),
+      startRedis({ options: ['--replicaof', '127.0.0.1', `${first.port}`, ...ofAll] }),
     ),
   )
   const servers = [first, ...followers]

@@ -87,7 +87,6 @@ function RemovalDialog({ client, onClose }: { client: Client; onClose: () => voi
   }
   return (
     <FormDialog
-      isModalOnly={remove.isPending}
       onClose={onClose}
       title={CLIENTS.removeTitle(name)}
       description={CLIENTS.removeText}

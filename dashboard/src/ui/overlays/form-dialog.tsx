@@ -10,6 +10,7 @@ export function FormDialog({
   look = 'primary',
   isBusy = false,
   isDisabled = false,
+  isModalOnly = isBusy,
   error,
   noValidate,
   onSubmit,
@@ -33,9 +34,10 @@ export function FormDialog({
     <Dialog
       isOpen
       {...dialog}
+      isModalOnly={isModalOnly}
       actions={
         <>
-          <Button onClick={dialog.onClose} disabled={dialog.isModalOnly}>
+          <Button onClick={dialog.onClose} disabled={isModalOnly}>
             {COMMON.cancel}
           </Button>
           <Button type="submit" form={form} look={look} isBusy={isBusy} disabled={isDisabled}>

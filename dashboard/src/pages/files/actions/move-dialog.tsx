@@ -94,7 +94,6 @@ export function MoveDialog({
       onClose={onClose}
       title={isCopy ? FILE_ACTIONS.copyTitle(files) : FILE_ACTIONS.moveTitle(files)}
       description={isCopy ? undefined : FILE_ACTIONS.moveText}
-      isModalOnly={isBusy}
       action={isCopy ? FILE_ACTIONS.copy : FILE_ACTIONS.move}
       isBusy={isBusy}
       onSubmit={submit}

@@ -73,7 +73,6 @@ export function TagsDialog({ items, onClose }: DialogProps) {
       onClose={onClose}
       title={FILE_ACTIONS.tagsTitle(filesText(count))}
       size="small"
-      isModalOnly={isBusy}
       action={COMMON.save}
       isBusy={isBusy || (isPossible && !selected && !error)}
       isDisabled={!isPossible || (typed.trim() === '' && removed.size === 0)}

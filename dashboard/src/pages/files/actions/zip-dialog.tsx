@@ -63,6 +63,8 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
       title={FILE_ACTIONS.zipTitle(filesText(files))}
       action={FILE_ACTIONS.download}
       isBusy={isBusy}
+      // It may take minutes.
+      isModalOnly={false}
       isDisabled={files > FILES_MAX}
       onSubmit={submit}
     >
