@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shippedParameters } from '../src/assembly/shipped-parameters.ts'
 import { parameterTypes } from '../src/core/plugin-api/parameter-types.ts'
-import { EVERY_ENDPOINT } from '../src/http/documents/common-problems.ts'
+import { COMMON_PROBLEMS } from '../src/http/documents/common-problems.ts'
 import { openApiDocument } from '../src/http/documents/openapi/document.ts'
 import { ENDPOINTS } from '../src/http/endpoints.ts'
 import { schemaTypes } from './client/schema-types.js'
@@ -38,7 +38,7 @@ ${schemaTypes(components.schemas)}`,
 
 /** Problems are named by status and code. */
 function codes() {
-  const names = [...EVERY_ENDPOINT, ...ENDPOINTS.flatMap(({ problems }) => problems)]
+  const names = [...COMMON_PROBLEMS, ...ENDPOINTS.flatMap(({ problems }) => problems)]
   return [...new Set(names.map((name) => name.split(' ')[1]))].sort()
 }
 

@@ -1,4 +1,4 @@
-import { EVERY_ENDPOINT } from '../../src/http/documents/common-problems.ts'
+import { COMMON_PROBLEMS } from '../../src/http/documents/common-problems.ts'
 import { ENDPOINTS } from '../../src/http/endpoints.ts'
 
 /** Names of parts of a route, as docs/reference/http-api.md has them. */
@@ -9,7 +9,7 @@ export function endpointErrors() {
   // HEAD is like GET.
   const rows = ENDPOINTS.filter(({ route, problems }) => problems.length > 0 && !route.startsWith('HEAD '))
   return [
-    ['Every request', byStatus(EVERY_ENDPOINT)],
+    ['Every request', byStatus(COMMON_PROBLEMS)],
     ...rows.map(({ route, problems }) => [`\`${readable(route)}\``, byStatus(problems)]),
   ]
 }

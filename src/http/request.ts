@@ -40,10 +40,13 @@ export function wildcardPath(req: Request): string {
   return wildcardSegments(req).join('/')
 }
 
-/** The segments of the path that a wildcard route has matched, each decoded once by Express; empty for other routes. */
-export function wildcardSegments({ params }: Request): readonly string[] {
-  const { path = [] } = params as { path?: string | string[] }
-  return Array.isArray(path) ? path : [path]
+/**
+ * The segments of the path that the wildcard of a route has matched, each decoded once by Express; empty for other routes.
+ *
+ * @param name of the wildcard
+ */
+export function wildcardSegments({ params }: Request, name = 'path'): readonly string[] {
+  return [params[name] ?? []].flat()
 }
 
 /** Names and values of a query in their order. Repeated names remain repeated. */

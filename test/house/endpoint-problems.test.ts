@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { EVERY_ENDPOINT } from '../../src/http/documents/common-problems.ts'
+import { COMMON_PROBLEMS } from '../../src/http/documents/common-problems.ts'
 import { ENDPOINTS } from '../../src/http/endpoints.ts'
 import { undocumented } from '../support/texts/documented-problems.ts'
 
@@ -11,7 +11,7 @@ const OF_THE_COMMAND = ['400 bad_command']
 const ANY_STATUS = 'bad_request'
 
 describe('the problems of each endpoint', () => {
-  const listed = new Set([...EVERY_ENDPOINT, ...ENDPOINTS.flatMap(({ problems }) => problems)])
+  const listed = new Set([...COMMON_PROBLEMS, ...ENDPOINTS.flatMap(({ problems }) => problems)])
 
   it('are those of the page of all codes, with the same statuses', () => {
     const page = readFileSync(join('docs', 'reference', 'errors.md'), 'utf8')
@@ -25,7 +25,7 @@ describe('the problems of each endpoint', () => {
   it('are not those that every endpoint has', () => {
     for (const { route, problems } of ENDPOINTS)
       expect(
-        problems.filter((problem) => EVERY_ENDPOINT.includes(problem)),
+        problems.filter((problem) => COMMON_PROBLEMS.includes(problem)),
         route,
       ).to.deep.equal([])
   })

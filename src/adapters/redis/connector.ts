@@ -25,7 +25,7 @@ export class RedisConnector extends AbstractConnector {
     })
     // The caller may have disconnected meanwhile.
     if (!this.connecting) throw new Error('Connection is closed.')
-    // ioredis gives up for good when this rejects. It tries again after a socket that is closed already.
+    // When this rejects, ioredis never connects again. After a socket that is closed already, it does.
     const socket = node ? this.#open(node) : new Socket().destroy()
     socket.on('error', (error) => {
       this.firstError ??= error

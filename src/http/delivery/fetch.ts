@@ -7,7 +7,7 @@ import { clientIp } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { EXAMPLE, fileExamples } from '../documents/examples.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
-import { groupOf } from '../request.ts'
+import { groupOf, wildcardSegments } from '../request.ts'
 import { STORED_PROBLEMS } from '../upload/described.ts'
 import { corsPublicRead } from './cors.ts'
 import { deliveryParameters, pictureParameters } from './parameters.ts'
@@ -97,7 +97,7 @@ const fetchPicture: ServedEndpoint<Services> = {
     const send = remotePicture(services)
     return async (req, res) => {
       const group = groupOf(req)
-      const [encoded = '', ...others] = req.params.url as unknown as string[]
+      const [encoded = '', ...others] = wildcardSegments(req, 'url')
       if (others.length > 0) throw notEncoded()
       const { client, query } = callerByToken(req, services.clients)
       if (group !== 'image') throw onlyPictures(group)

@@ -58,7 +58,7 @@ export const FETCHED_PROBLEMS: readonly ProblemName[] = [
   '502 remote_status',
   '504 remote_timeout',
 ]
-/** The problems of a stored file, and of what is made of it. */
+/** The problems of a stored file, and of its derivatives. */
 export const DELIVERED_PROBLEMS: readonly ProblemName[] = [
   ...SIGNATURE_PROBLEMS,
   '400 bad_parameter',

@@ -4,7 +4,7 @@ import type { ProblemName } from './endpoint.ts'
  * Problems of the guards before the routes and of the whole process: every endpoint may respond with them. Express refuses a
  * few requests with another 4xx status as `bad_request`.
  */
-export const EVERY_ENDPOINT: readonly ProblemName[] = [
+export const COMMON_PROBLEMS: readonly ProblemName[] = [
   '400 bad_request',
   '400 too_many_parameters',
   '400 digest_mismatch',

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import { Problem } from '../../../src/core/problem.ts'
@@ -86,7 +86,6 @@ describe('a connection to a Redis that Sentinels watch', function () {
         `no Sentinel names the primary of ${name}: 127.0.0.1:${late}: connect ECONNREFUSED`,
       )
       // Stands for a Sentinel that starts later: it passes on all to one of them.
-      const { connect } = await import('node:net')
       const passing = createServer((socket) => {
         const to = connect(Number(port), '127.0.0.1')
         socket.pipe(to).pipe(socket)

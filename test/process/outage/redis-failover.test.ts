@@ -135,24 +135,27 @@ for (const [what, failure] of Object.entries(FAILURES))
 
     it('deliver stored files, answer the rest with 503, and go on by themselves with the replica', async () => {
       const working = load()
-      await eventually(() => expect(uploaded.size + deleted.size).to.be.above(20))
-      // Jobs that wait or run when the primary is gone.
-      for (const query of JOBS) expect((await asked(query)).status).to.equal(423)
-      await failure.begin(watched)
-      await eventually(() => expect(seen.some(({ status }) => status === 503)).to.equal(true))
-      const [from, delivered] = [seen.length, working.deliveries()]
-      await eventually(() => expect(working.deliveries()).to.be.above(delivered + 5))
-      await eventually(() => {
-        for (const name of ['upload', 'delete', 'derivative', 'zip'])
-          expect(
-            seen.slice(from).filter(({ what: one, status }) => one === name && status === 200).length,
-            name,
-          ).to.be.above(5)
-      })
-      await failure.end(watched)
-      const until = seen.length
-      await eventually(() => expect(seen.length).to.be.above(until + 50))
-      await working.stop()
+      try {
+        await eventually(() => expect(uploaded.size + deleted.size).to.be.above(20))
+        // Jobs that wait or run when the primary is gone.
+        for (const query of JOBS) expect((await asked(query)).status).to.equal(423)
+        await failure.begin(watched)
+        await eventually(() => expect(seen.some(({ status }) => status === 503)).to.equal(true))
+        const [from, delivered] = [seen.length, working.deliveries()]
+        await eventually(() => expect(working.deliveries()).to.be.above(delivered + 5))
+        await eventually(() => {
+          for (const name of ['upload', 'delete', 'derivative', 'zip'])
+            expect(
+              seen.slice(from).filter(({ what: one, status }) => one === name && status === 200).length,
+              name,
+            ).to.be.above(5)
+        })
+        await failure.end(watched)
+        const until = seen.length
+        await eventually(() => expect(seen.length).to.be.above(until + 50))
+      } finally {
+        await working.stop()
+      }
       for (const { what: name, status, retryAfter } of seen) {
         expect(status, name).to.be.oneOf([200, 503])
         if (status === 503) expect(Number(retryAfter), name).to.be.above(0)

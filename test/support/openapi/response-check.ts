@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { EVERY_ENDPOINT } from '../../../src/http/documents/common-problems.ts'
+import { COMMON_PROBLEMS } from '../../../src/http/documents/common-problems.ts'
 import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
 import type { DocumentedEndpoint } from '../../../src/http/documents/endpoint.ts'
 import { HEADERS } from '../../../src/http/documents/headers.ts'
@@ -117,7 +117,7 @@ function ofRoute(seen: SeenResponse, pattern: string): string | undefined {
     if (!PATTERNS.has(pattern)) return 'an undocumented route'
     // OPTIONS of CORS, which browsers send.
     if (seen.method === 'OPTIONS' && seen.status === 204) return undefined
-    return wrongProblem(seen, (name) => (EVERY_ENDPOINT as readonly string[]).includes(name))
+    return wrongProblem(seen, (name) => (COMMON_PROBLEMS as readonly string[]).includes(name))
   }
   const { status, headers } = seen
   const success = endpoint.responses[status]

@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { eventually } from '../eventually.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { atEnd } from './at-end.ts'
 import { freePort } from './free-port.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 
@@ -21,6 +23,10 @@ export interface WatchedRedis {
 const NAME = 'mymaster'
 const SENTINELS = 3
 const LIFELINE = 'redis-server "$1" --sentinel & read -r _; kill -9 $!'
+
+// What a test has not removed, because it failed before.
+const started = new Set<() => Promise<void>>()
+atEnd(() => Promise.all([...started].map((remove) => remove())))
 
 /** Starts them. The Sentinels appoint a replica a second after the primary is gone. @param options of every server */
 export async function startWatchedRedis({
@@ -55,9 +61,20 @@ export async function startWatchedRedis({
       return { port, shell }
     }),
   )
+  const remove = async () => {
+    started.delete(remove)
+    for (const { shell } of sentinels) {
+      if (shell.exitCode !== null) continue
+      const closed = once(shell, 'close')
+      shell.stdin.end()
+      await closed
+    }
+    await Promise.all(servers.map((server) => server.remove()))
+    await rm(folder, { recursive: true, force: true })
+  }
+  started.add(remove)
   const ask = async (...words: string[]) => {
     for (const { port } of sentinels) {
-      const { Redis } = await import('ioredis')
       const redis = new Redis({ host: '127.0.0.1', port, lazyConnect: true, retryStrategy: () => null })
       redis.on('error', () => {})
       try {
@@ -85,16 +102,6 @@ export async function startWatchedRedis({
       if (!found) throw new Error(`an unknown primary: ${port}`)
       return found
     },
-    async remove() {
-      await Promise.all(
-        sentinels.map(async ({ shell }) => {
-          const closed = once(shell, 'close')
-          shell.stdin.end()
-          await closed
-        }),
-      )
-      await Promise.all(servers.map((server) => server.remove()))
-      await rm(folder, { recursive: true, force: true })
-    },
+    remove,
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { EVERY_ENDPOINT } from '../../../src/http/documents/common-problems.ts'
+import { COMMON_PROBLEMS } from '../../../src/http/documents/common-problems.ts'
 import type { ProblemName } from '../../../src/http/documents/endpoint.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints.ts'
 
@@ -32,7 +32,7 @@ export function undocumented(requests: readonly LoggedProblem[]): string[] {
     // Without a status the client has left before the response. Below 400 the response had begun, and was broken off.
     if (status === undefined || status < 400 || code === undefined || code === 'bad_request') return []
     const problem: ProblemName = `${status} ${code}`
-    if (EVERY_ENDPOINT.includes(problem)) return []
+    if (COMMON_PROBLEMS.includes(problem)) return []
     const endpoint = `${method === 'HEAD' ? 'GET' : method} ${route}`
     const lists = route === undefined ? [...PROBLEMS.values()] : [PROBLEMS.get(endpoint) ?? []]
     return lists.some((list) => list.includes(problem)) ? [] : [`${endpoint} ${problem}`]

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { problem } from '../../wire/problem.ts'
-import { EVERY_ENDPOINT } from '../common-problems.ts'
+import { COMMON_PROBLEMS } from '../common-problems.ts'
 import type { DocumentedEndpoint } from '../endpoint.ts'
 import type { HeaderName } from '../headers.ts'
 import type { JsonSchema } from '../json-schema.ts'
@@ -21,7 +21,7 @@ const RETRIED: ReadonlySet<number> = new Set([423, 429, 503])
 /** The problem responses of an endpoint, by ascending status. */
 export function problemResponses({ problems }: Pick<DocumentedEndpoint, 'problems'>): ProblemResponse[] {
   const codesByStatus = new Map<number, Set<string>>()
-  for (const name of [...EVERY_ENDPOINT, ...problems]) {
+  for (const name of [...COMMON_PROBLEMS, ...problems]) {
     const [status = '', code = ''] = name.split(' ')
     const codes = codesByStatus.get(Number(status)) ?? new Set()
     codesByStatus.set(Number(status), codes.add(code))
