@@ -45,7 +45,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
   }
   before(async function () {
     this.timeout(60_000)
-    source ??= longFilm()
+    source ??= longFilm({ rate: 5 })
     await source
     service = await start({ env, wrapStorage })
   })
@@ -61,7 +61,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
   })
 
   const upload = async () => {
-    const record = await uploadOne(service, { name: 'film.mp4', bytes: await (source ?? longFilm()) })
+    const record = await uploadOne(service, { name: 'film.mp4', bytes: (await source) ?? Buffer.of() })
     uploaded.push(record)
     return record
   }

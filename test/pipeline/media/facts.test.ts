@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { readdir, rm } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { programEnvironment } from '../../../config/programs.ts'
 import { FORMATS } from '../../../src/core/media/formats.ts'
@@ -7,6 +9,7 @@ import { demuxerOf } from '../../../src/engines/ffmpeg/input.ts'
 import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
 import { film, lengthened, remuxed, sound, video } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
+import { sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS } from '../image/transform.ts'
 
@@ -140,10 +143,14 @@ describe('facts from the headers of video and audio', () => {
       })
     })
 
-    it('for any declared format of video or audio', async () => {
+    it('for any declared format of video or audio, for each of which ffmpeg has a demuxer', async () => {
       const formats = FORMATS.filter(demuxerOf)
       expect(formats).to.have.length.above(30)
-      for (const { name } of formats) {
+      const { stdout } = await promisify(execFile)('ffmpeg', ['-v', 'error', '-demuxers'])
+      const known = [...stdout.matchAll(/^ D\s+(\S+)/gm)].flatMap(([, names = '']) => names.split(','))
+      for (const format of formats) expect(known, format.name).to.include(demuxerOf(format))
+      const names = formats.map(({ name }) => name)
+      for (const name of sized(['mp4', 'webm', 'mpeg', 'mp3', 'au'], names)) {
         const { status, message } = await refusal(Buffer.from('neither of them'), name)
         expect(status, name).to.equal(422)
         expect(message, name).to.match(/^expected .+ (cannot|neither)$/)

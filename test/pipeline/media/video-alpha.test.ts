@@ -7,7 +7,8 @@ import sharp from 'sharp'
 import { type Asset, readAll } from '../../../src/core/bytes/asset.ts'
 import { remuxed, video } from '../../support/media/videos.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { assetOf, transform } from '../image/transform.ts'
+import { transform } from '../image/transform.ts'
+import { knownAsset } from './known-asset.ts'
 import { type MakeVideo, videoMaker } from './video-maker.ts'
 
 const execute = promisify(execFile)
@@ -23,7 +24,7 @@ describe('a video with transparency', () => {
   after(() => rm(folder, { recursive: true, force: true }))
 
   /** A red square on the left of nothing, for a second. */
-  const sticker = async (codec: keyof typeof ENCODERS) => {
+  const newSticker = async (codec: keyof typeof ENCODERS) => {
     const picture = 'color=red@1:s=64x48:r=5:d=1,format=rgba'
     const left = "geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='if(lt(X,W/2),255,0)'"
     const encoder = ['-c:v', ENCODERS[codec], '-pix_fmt', 'yuva420p', '-auto-alt-ref', '0', '-b:v', '1M']
@@ -31,6 +32,13 @@ describe('a video with transparency', () => {
       inputs: ['-f', 'lavfi', '-i', picture],
       format: 'webm',
     })
+  }
+
+  const stickers = new Map<keyof typeof ENCODERS, Promise<Buffer>>()
+  const sticker = (codec: keyof typeof ENCODERS) => {
+    const bytes = stickers.get(codec) ?? newSticker(codec)
+    stickers.set(codec, bytes)
+    return bytes
   }
 
   /** The colours of the first frame, left and right, as a browser decodes it. */
@@ -69,7 +77,7 @@ describe('a video with transparency', () => {
         ['thumbnail', WHITE],
         ['thumbnail&bg=00f', [0, 0, 255, 255]],
       ] as const) {
-        const { bytes, metadata } = await transform({ query, source: assetOf(source, 'webm') })
+        const { bytes, metadata } = await transform({ query, source: knownAsset(source, 'webm') })
         expect(metadata.format).to.equal(/f=(\w+)/.exec(query)?.[1] ?? 'jpeg')
         const [seenLeft, seenRight] = await sidesOf(bytes)
         expectColour(seenLeft, RED)

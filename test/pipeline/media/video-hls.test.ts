@@ -11,11 +11,13 @@ import { segmentsOf } from '../../../src/engines/video/hls-playlist.ts'
 import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'
 import { createPlanner, type Plan } from '../../../src/pipeline/plan/plan.ts'
 import { createRunner } from '../../../src/pipeline/run/run.ts'
-import { film, longFilm, probed, remuxed, video } from '../../support/media/videos.ts'
+import { slowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
+import { film, probed, remuxed, video } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { assetOf, context, LIMITS } from '../image/transform.ts'
+import { context, LIMITS } from '../image/transform.ts'
 import { loadWith } from '../load/drop-ins.ts'
+import { knownAsset } from './known-asset.ts'
 
 const execute = promisify(execFile)
 
@@ -23,12 +25,21 @@ describe('an HLS stream', () => {
   let folder: string
   let transforms: readonly LoadedPlugin[]
   let run: ReturnType<typeof createRunner>
+  let runSlowly: typeof run
+  /** Half a minute with sound, in a size of which there are two renditions. */
+  let long: Buffer
+  let slow: Awaited<ReturnType<typeof slowFfmpeg>>
   /** Six seconds, 600 x 450, with sound. */
   let source: Buffer
   before(async () => {
     folder = await temporaryFolder()
-    const scratch = join(folder, 'scratch')
-    run = createRunner(new Map([['ffmpeg', createFfmpeg({ folder: scratch, env: programEnvironment() })]]))
+    const runnerWith = (env: Record<string, string>) =>
+      createRunner(new Map([['ffmpeg', createFfmpeg({ folder: join(folder, 'scratch'), env })]]))
+    run = runnerWith(programEnvironment())
+    // The long film takes at least 2.5 s, and needs little of the CPU.
+    slow = await slowFfmpeg(12)
+    long = await remuxed(await film({ width: 450, height: 450, rate: 3 }), ['-map', '0'], { times: 10 })
+    runSlowly = runnerWith({ ...programEnvironment(), PATH: slow.PATH })
     transforms = (await loadWith({})).transforms
     source = await film({
       colours: ['red', 'green', 'blue', 'red', 'green', 'blue'],
@@ -39,7 +50,7 @@ describe('an HLS stream', () => {
   afterEach('leaves no temporary file', async () => {
     expect(await readdir(join(folder, 'scratch')).catch(() => [])).to.deep.equal([])
   })
-  after(() => rm(folder, { recursive: true, force: true }))
+  after(() => Promise.all([folder, slow.folder].map((one) => rm(one, { recursive: true, force: true }))))
 
   const planOf = (query: string): Plan =>
     createPlanner(
@@ -65,7 +76,10 @@ describe('an HLS stream', () => {
   async function streamed(
     bytes: Uint8Array,
     query = 'hls',
-    onPart: (name: string, part: Asset) => Promise<unknown> = async () => {},
+    {
+      onPart = async () => {},
+      isSlow = false,
+    }: { onPart?: (name: string, part: Asset) => Promise<unknown>; isSlow?: boolean } = {},
   ): Promise<Streamed> {
     const place = join(folder, `place-${++places}`)
     await mkdir(place)
@@ -82,7 +96,7 @@ describe('an HLS stream', () => {
           stored.push(name)
         },
       })
-      const entry = await run(planOf(query), assetOf(bytes, 'mp4'), given)
+      const entry = await (isSlow ? runSlowly : run)(planOf(query), knownAsset(bytes, 'mp4'), given)
       expect(entry.mediaType).to.equal('application/vnd.apple.mpegurl')
       const master = (await readAll(entry)).toString()
       await writeFile(join(place, 'master.m3u8'), master)
@@ -117,10 +131,18 @@ describe('an HLS stream', () => {
     return (await execute('ffmpeg', given)).stderr
   }
 
+  let ofSource: Promise<Streamed> | undefined
+
+  /** The stream of the whole source, rendered once. */
+  function streamOfSource(): Promise<Streamed> {
+    ofSource ??= streamed(source)
+    return ofSource
+  }
+
   const sizes = ({ variants }: Streamed) => variants.map(({ RESOLUTION }) => RESOLUTION)
 
   it('is a ladder of sizes whose segments begin at the same times', async () => {
-    const made = await streamed(source)
+    const made = await streamOfSource()
     expect(sizes(made)).to.deep.equal(['600x450', '480x360'])
     expect(made.variants.map(({ CODECS }) => CODECS)).to.deep.equal([
       '"avc1.640016,mp4a.40.2"',
@@ -159,7 +181,7 @@ describe('an HLS stream', () => {
     const kept: string[] = []
     let live = ''
     let partsBeforeLive = 0
-    const made = await streamed(await longFilm(), 'hls', async (name, part) => {
+    const onPart = async (name: string, part: Asset) => {
       if (part.file !== undefined) kept.push(part.file)
       else {
         const text = (await readAll(part)).toString()
@@ -175,7 +197,8 @@ describe('an HLS stream', () => {
         } else versions.set(name, [...(versions.get(name) ?? []), text])
       }
       inStore.add(name)
-    })
+    }
+    const made = await streamed(long, 'hls', { onPart, isSlow: true })
     expect(live).to.include('#EXT-X-START:TIME-OFFSET=0\n').and.not.to.include('AVERAGE')
     expect(made.master).not.to.include('#EXT-X-START')
     const before = readMaster(live)
@@ -205,9 +228,11 @@ describe('an HLS stream', () => {
   it('cannot be played before each rendition has begun', async function () {
     this.timeout(60_000)
     const inputs = ['-f', 'lavfi', '-i', 'sine=d=1']
-    const short = await remuxed(await longFilm(), ['-map', '0:v', '-map', '1:a', '-c:a', 'aac'], { inputs })
+    const short = await remuxed(long, ['-map', '0:v', '-map', '1:a', '-c:a', 'aac'], {
+      inputs,
+    })
     // Of the sound there is nothing until ffmpeg knows that it is over.
-    const made = await streamed(short, 'hls&end=16')
+    const made = await streamed(short, 'hls', { isSlow: true })
     expect(made.sound).to.match(/-sound\.m3u8$/)
     expect(made.stored.filter((name) => name.endsWith('p.m3u8')).length).to.be.above(3)
     // On a slow machine there may be time left for it then.
@@ -219,18 +244,17 @@ describe('an HLS stream', () => {
     this.timeout(120_000)
     const failure = new Error('the bucket is away')
     const stored: string[] = []
-    const error = await rejection(
-      streamed(await longFilm(), 'hls', async (name, part) => {
-        if (name === 'live.m3u8') throw failure
-        stored.push(part.file === undefined ? (await readAll(part)).toString() : name)
-      }),
-    )
+    const onPart = async (name: string, part: Asset) => {
+      if (name === 'live.m3u8') throw failure
+      stored.push(part.file === undefined ? (await readAll(part)).toString() : name)
+    }
+    const error = await rejection(streamed(long, 'hls', { onPart, isSlow: true }))
     expect((error as Error).cause).to.equal(failure)
     expect(stored.join()).not.to.include('#EXT-X-ENDLIST')
   })
 
   it('declares bit rates that no segment exceeds', async () => {
-    const { master, variants, read } = await streamed(source)
+    const { master, variants, read } = await streamOfSource()
     for (const one of variants) {
       const segments = segmentsOf((await read(one.uri)).toString())
       const bytes = await Promise.all(segments.map(async ({ uri }) => (await read(uri)).length))

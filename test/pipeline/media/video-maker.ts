@@ -5,8 +5,9 @@ import type { EngineContext } from '../../../src/core/plugin-api/plugin.ts'
 import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
 import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
 import { createRunner } from '../../../src/pipeline/run/run.ts'
-import { assetOf, context } from '../image/transform.ts'
+import { context } from '../image/transform.ts'
 import { loadWith } from '../load/drop-ins.ts'
+import { knownAsset } from './known-asset.ts'
 
 /** Plans and runs a transformation of a video in memory, as the service would. It leaves no temporary file. */
 export type MakeVideo = (
@@ -21,7 +22,7 @@ export async function videoMaker(folder: string): Promise<MakeVideo> {
   const plan = createPlanner((await loadWith({})).transforms, [])
   return async (bytes, query, { format = 'mp4', ...given } = {}) => {
     const leftovers: Array<() => Promise<void>> = []
-    const asset = assetOf(bytes, format)
+    const asset = knownAsset(bytes, format)
     const planned = plan({
       query: new URLSearchParams(query),
       format: formatOfMediaType(asset.mediaType),

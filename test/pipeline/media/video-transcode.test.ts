@@ -199,7 +199,9 @@ describe('a transcode of a video', () => {
 
     it('when it takes too long', async () => {
       const limits = { ...LIMITS, timeoutMs: 200 }
-      const long = await video({ colours: Array(20).fill('red'), width: 640, height: 480 })
+      const long = await remuxed(source, [], { times: 20 })
+      // Known from a probe with more time.
+      expect(await refusal(long, 'start=1000')).to.include({ status: 400 })
       expect(await refusal(long, 'f=webm', { limits })).to.include({
         status: 422,
         message: 'This video takes too long to transform.',
@@ -234,7 +236,7 @@ describe('a transcode of a video', () => {
           .split('\n'))
           if (pid) process.kill(Number(pid), 'SIGKILL')
       }
-      const error = await refusal(await film({ colours: Array(20).fill('red') }), 'f=webm', { progress })
+      const error = await refusal(await remuxed(source, [], { times: 7 }), 'f=webm', { progress })
       expect(error).not.to.have.property('status')
       expect(String(error.cause)).to.match(/ended with SIGKILL/)
     })
@@ -244,7 +246,7 @@ describe('a transcode of a video', () => {
       const reason = new Error('left')
       const progress = () => leaving.abort(reason)
       const given = { signal: leaving.signal, progress }
-      expect(await refusal(await film({ colours: Array(20).fill('red') }), 'f=webm', given)).to.equal(reason)
+      expect(await refusal(await remuxed(source, [], { times: 7 }), 'f=webm', given)).to.equal(reason)
     })
   })
 })

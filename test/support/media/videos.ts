@@ -110,9 +110,12 @@ export function sound({
 const known = new Map<string, Promise<Buffer>>()
 
 /** Like {@link made}, for what the arguments alone determine: each file is made once per test process, and copied. */
-async function madeOnce(...given: Parameters<typeof made>): Promise<Buffer> {
-  const name = JSON.stringify(given)
-  const bytes = known.get(name) ?? made(...given)
+function madeOnce(...given: Parameters<typeof made>): Promise<Buffer> {
+  return once(JSON.stringify(given), () => made(...given))
+}
+
+async function once(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
+  const bytes = known.get(name) ?? make()
   known.set(name, bytes)
   return Buffer.from(await bytes)
 }
@@ -189,8 +192,12 @@ interface Packet {
   dts_time: string
 }
 
-/** A film with sound, of as many seconds as there are colours. */
-export async function film(options: VideoOptions = {}): Promise<Buffer> {
+/** A film with sound, of as many seconds as there are colours. Like {@link video}, each is made once per test process. */
+export function film(options: VideoOptions = {}): Promise<Buffer> {
+  return once(`film ${JSON.stringify(options)}`, () => newFilm(options))
+}
+
+async function newFilm(options: VideoOptions): Promise<Buffer> {
   const pictures = await video(options)
   const seconds = options.colours?.length ?? 3
   const inputs = ['-f', 'lavfi', '-i', `sine=d=${seconds}`]
@@ -199,8 +206,10 @@ export async function film(options: VideoOptions = {}): Promise<Buffer> {
 }
 
 /** A film of half a minute, of which a machine of today makes a stream for a second at least: red, green and blue in turn. */
-export async function longFilm({ rate = 10 }: Pick<VideoOptions, 'rate'> = {}): Promise<Buffer> {
-  return remuxed(await film({ width: 854, height: 480, rate }), ['-map', '0'], { times: 10 })
+export function longFilm({ rate = 10 }: Pick<VideoOptions, 'rate'> = {}): Promise<Buffer> {
+  return once(`long film ${rate}`, async () =>
+    remuxed(await film({ width: 854, height: 480, rate }), ['-map', '0'], { times: 10 }),
+  )
 }
 
 /** An mp4 of ten frames a second in which every header states a duration of two hours. */

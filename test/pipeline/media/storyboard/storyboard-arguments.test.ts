@@ -47,6 +47,18 @@ describe('the layout of a storyboard', () => {
     })
   }
 
+  for (const [width, height, tile] of [
+    [480, 270, { width: 160, height: 90 }],
+    [33, 17, { width: 32, height: 16 }],
+    [4000, 16, { width: 160, height: 2 }],
+    [16, 4000, { width: 2, height: 160 }],
+  ] as const) {
+    it(`has tiles with even sides, never enlarged: ${tile.width}x${tile.height} for ${width}x${height}`, () => {
+      const sized = { input: { source: { width, height } } } as VideoDraft
+      expect(boardOf(sized, times).tile).to.deep.equal(tile)
+    })
+  }
+
   it('ends at the end of the requested part, audio included', () => {
     const heard = { ...times, untilSeconds: 5, headerSeconds: 8 }
     expect(boardOf(draft, heard)).to.include({ count: 5, untilSeconds: 8 })

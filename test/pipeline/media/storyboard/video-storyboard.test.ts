@@ -10,12 +10,15 @@ import { createFfmpeg } from '../../../../src/engines/video/ffmpeg.ts'
 import type { LoadedPlugin } from '../../../../src/pipeline/load/load.ts'
 import { createPlanner, type Plan } from '../../../../src/pipeline/plan/plan.ts'
 import { createRunner } from '../../../../src/pipeline/run/run.ts'
+import { slowFfmpeg } from '../../../support/media/slow-ffmpeg.ts'
 import { type BoardCue, colourOf, cuesOf } from '../../../support/media/storyboards.ts'
 import { film, lengthened, remuxed, sound, video, wideVideo } from '../../../support/media/videos.ts'
 import { rejection } from '../../../support/rejection.ts'
+import { sized } from '../../../support/sized.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
-import { assetOf, context } from '../../image/transform.ts'
+import { context } from '../../image/transform.ts'
 import { loadWith } from '../../load/drop-ins.ts'
+import { knownAsset } from '../known-asset.ts'
 
 const THREE = ['red', 'green', 'blue'] as const
 
@@ -25,14 +28,16 @@ describe('a storyboard of a video', () => {
   let run: ReturnType<typeof createRunner>
   before(async () => {
     folder = await temporaryFolder()
-    const scratch = join(folder, 'scratch')
-    run = createRunner(new Map([['ffmpeg', createFfmpeg({ folder: scratch, env: programEnvironment() })]]))
+    run = runnerWith(programEnvironment())
     transforms = (await loadWith({})).transforms
   })
   afterEach('leaves no temporary file', async () => {
     expect(await readdir(join(folder, 'scratch')).catch(() => [])).to.deep.equal([])
   })
   after(() => rm(folder, { recursive: true, force: true }))
+
+  const runnerWith = (env: Record<string, string>) =>
+    createRunner(new Map([['ffmpeg', createFfmpeg({ folder: join(folder, 'scratch'), env })]]))
 
   const planOf = (query: string): Plan =>
     createPlanner(
@@ -66,7 +71,7 @@ describe('a storyboard of a video', () => {
           stored.set(name, await readAll(part))
         },
       })
-      const entry = await run(planOf(query), assetOf(bytes, format), given)
+      const entry = await run(planOf(query), knownAsset(bytes, format), given)
       expect(entry.mediaType).to.equal('text/vtt; charset=utf-8')
       const text = (await readAll(entry)).toString()
       const [[name, sprite] = ['', Buffer.of()], ...others] = stored
@@ -88,7 +93,7 @@ describe('a storyboard of a video', () => {
   const inTurns = (count: number) => Array.from({ length: count }, (_, i) => String(THREE[i % 3]))
 
   it('has a tile for each second, with the frame at its start, ten per row', async () => {
-    const board = await boardOf(await film({ colours: inTurns(12), width: 640, height: 360 }))
+    const board = await boardOf(await film({ colours: inTurns(12), width: 320, height: 180 }))
     expect(board.text.split('\n').slice(0, 5)).to.deep.equal([
       'WEBVTT',
       '',
@@ -128,11 +133,12 @@ describe('a storyboard of a video', () => {
     expect(sizeOf(await boardOf(bytes, { query: 'storyboard&vt' }))).to.equal('50x90')
   })
 
-  for (const [what, seconds, interval, count] of [
+  const LENGTHS = [
     ['100 s', 100, 1, 100],
-    ['100.2 s', 100.2, 2, 51],
     ['9 min', 540, 10, 54],
-  ] as const) {
+    ['100.2 s', 100.2, 2, 51],
+  ] as const
+  for (const [what, seconds, interval, count] of LENGTHS.slice(0, sized(2, 3))) {
     it(`has at most 100 tiles: ${what} are ${count}`, async () => {
       const colours = inTurns(Math.ceil(seconds / interval))
       // A second for each tile, slowed down: the same three again and again, which is faster than a hundred inputs.
@@ -159,10 +165,6 @@ describe('a storyboard of a video', () => {
     expect(sizeOf(await boardOf(await video({ width: 100, height: 100, options: wide })))).to.equal('160x80')
     const odd = ['-c:v', 'libx264', '-pix_fmt', 'yuv444p']
     expect(sizeOf(await boardOf(await video({ width: 321, height: 127, options: odd })))).to.equal('160x64')
-    expect(sizeOf(await boardOf(await video({ width: 33, height: 17, options: odd })))).to.equal('32x16')
-    const thin = ['-c:v', 'mpeg4']
-    expect(sizeOf(await boardOf(await video({ width: 4000, height: 16, options: thin })))).to.equal('160x2')
-    expect(sizeOf(await boardOf(await video({ width: 16, height: 4000, options: thin })))).to.equal('2x160')
   })
 
   it('has one tile for a single frame', async () => {
@@ -201,10 +203,10 @@ describe('a storyboard of a video', () => {
     const late = await remuxed(await film({ colours }), ['-bsf:v', 'setts=ts=TS+1.5/TB'])
     const held = await boardOf(late)
     expect((await coloursOf(held)).slice(0, 5)).to.deep.equal(['red', 'red', 'red', 'green', 'blue'])
-    const matroska = { format: 'mkv' }
-    expect(await coloursOf(await boardOf(await film({ colours, ...matroska }), matroska))).to.deep.equal(
-      colours,
-    )
+    for (const matroska of sized([], [{ format: 'mkv' }])) {
+      const board = await boardOf(await film({ colours, ...matroska }), matroska)
+      expect(await coloursOf(board)).to.deep.equal(colours)
+    }
     const transport = await remuxed(await film({ colours }), [], { format: 'ts' })
     expect(await coloursOf(await boardOf(transport, { format: 'm2ts' }))).to.deep.equal(colours)
     // It says when a frame is decoded, and no more.
@@ -259,8 +261,16 @@ describe('a storyboard of a video', () => {
 
   it('reports its progress', async () => {
     const told: number[] = []
-    const long = await video({ colours: inTurns(6), width: 1280, height: 720, rate: 60 })
-    await boardOf(long, { progress: (fraction) => void told.push(fraction) })
+    const slow = await slowFfmpeg(3)
+    const former = run
+    run = runnerWith({ ...programEnvironment(), PATH: slow.PATH })
+    try {
+      const long = await video({ colours: inTurns(6), width: 64, height: 48 })
+      await boardOf(long, { progress: (fraction) => void told.push(fraction) })
+    } finally {
+      run = former
+      await rm(slow.folder, { recursive: true })
+    }
     expect(told[0]).to.be.within(0, 0.3)
     expect(told.at(-1)).to.be.within(0.5, 0.99)
     expect(told).to.deep.equal([...told].sort((a, b) => a - b))
