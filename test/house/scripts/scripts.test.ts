@@ -83,6 +83,9 @@ describe('one of them', () => {
 })
 `
 
+/** A test that tells where the coverage is kept. */
+const KEPT = `it('is kept in ' + (process.env.NODE_V8_COVERAGE || 'no folder'), () => {})`
+
 const nproc = () => Number(execFileSync('nproc', { encoding: 'utf8' }))
 
 describe('scripts', () => {
@@ -116,6 +119,22 @@ describe('scripts', () => {
   })
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
+  after(() => {
+    for (const prepared of projects.values()) rmSync(prepared, { recursive: true, force: true })
+  })
+
+  const projects = new Map<string, string>()
+
+  /** Makes the project what it is after these scripts, which are run once for all tests. */
+  async function prepare(...scripts: string[]): Promise<void> {
+    const name = scripts.join()
+    const prepared = projects.get(name)
+    if (prepared !== undefined) return cpSync(prepared, folder, { recursive: true })
+    for (const script of scripts) await node([script])
+    const copy = mkdtempSync(join(tmpdir(), 'sluice-scripts-'))
+    cpSync(folder, copy, { recursive: true })
+    projects.set(name, copy)
+  }
 
   it('start installs, builds and runs the server, with its arguments and its exit code', async () => {
     const { code, stdout } = await node(['scripts/start.js', '--help'])
@@ -147,7 +166,7 @@ describe('scripts', () => {
   })
 
   it('start removes the packages of the console after the build, unless they were there', async () => {
-    await node(['scripts/start.js'])
+    await prepare('scripts/start.js')
     expect(existsSync(join(folder, 'dashboard/node_modules'))).to.equal(false)
     await node(['scripts/setup.js'])
     save('dashboard/page.tsx', '')
@@ -156,7 +175,7 @@ describe('scripts', () => {
   })
 
   it('start builds only what has changed', async () => {
-    await node(['scripts/start.js'])
+    await prepare('scripts/start.js')
     const first = calls().length
     save('dashboard/page.tsx', '')
     await node(['scripts/setup.js'])
@@ -227,15 +246,15 @@ describe('scripts', () => {
   })
 
   it('start does not install or build twice', async () => {
-    await node(['scripts/start.js'])
+    await prepare('scripts/start.js')
     const { stdout, stderr } = await node(['scripts/start.js'])
     expect({ stdout, stderr }).to.deep.equal({ stdout: 'arguments\n', stderr: '' })
     expect(calls()).to.have.length(4)
   })
 
   it('start builds again when a source was changed or deleted', async () => {
+    await prepare('scripts/start.js')
     save('plugins/one.ts', '')
-    await node(['scripts/start.js'])
     save('src/main.ts', `console.log('new')`)
     expect((await node(['scripts/start.js'])).stdout).to.equal('new\n')
     rmSync(join(folder, 'plugins/one.ts'))
@@ -246,7 +265,7 @@ describe('scripts', () => {
   })
 
   it('start installs again when the lock file has another version, or when an installation is incomplete', async () => {
-    await node(['scripts/start.js'])
+    await prepare('scripts/start.js')
     save('package-lock.json', JSON.stringify(LOCK).replace('1.0.0', '1.0.1'))
     await node(['scripts/start.js'])
     save('node_modules/.package-lock.json', '{"packages":{}}')
@@ -255,7 +274,7 @@ describe('scripts', () => {
   })
 
   it('a failed build leaves the previous one in place', async () => {
-    await node(['scripts/start.js'])
+    await prepare('scripts/start.js')
     save('src/main.ts', 'broken')
     const { code, stderr } = await node(['scripts/start.js'])
     expect(code).to.equal(1)
@@ -294,10 +313,11 @@ describe('scripts', () => {
   it('test names at its end what has failed, with no second try', async () => {
     const { code, stdout } = await testing({
       'core/one': TESTS,
-      'http/other': `it('is in another file', () => {})`,
+      'http/other': KEPT,
     })
     expect(code).to.equal(1)
-    expect(stdout).to.match(/\ntest\/http\/other\.test\.js \(\d+ s\)\n+ {2}✔ is in another file\n/)
+    expect(stdout).to.match(/\ntest\/http\/other\.test\.js \(\d+ s\)\n+ {2}✔ is kept in no folder\n/)
+    expect(stdout).not.to.include('c8')
     expect(stdout.slice(stdout.indexOf('\nFailed'))).to.equal(`
 Failed: one of them fails
   as ever
@@ -318,7 +338,8 @@ Failed: one of them would pass
     expect(stopped.stderr).to.include(
       'The tests stopped before their end, with exit code 0, in test/core/one.test.js.',
     )
-    const { code, stdout } = await testing({ 'core/one': '', 'http/other': '' })
+    rmSync(join(folder, 'test/http'), { recursive: true })
+    const { code, stdout } = await testing({ 'core/one': '' })
     expect(code).to.equal(1)
     expect(stdout).to.match(/\n0 passed, 0 failed\n$/)
   })
@@ -345,15 +366,10 @@ Failed: one of them would pass
     expect(names.filter((name) => !existsSync(join('test', name)))).to.deep.equal([])
   })
 
-  it('test tells what has been run only with --coverage, which takes longer', async () => {
-    const files = {
-      'core/one': `it('it is kept in ' + (process.env.NODE_V8_COVERAGE || 'no folder'), () => {})`,
-    }
-    const { stdout } = await testing(files)
-    expect(stdout).to.include('it is kept in no folder').and.not.include('c8')
-    const covered = await testing(files, '--coverage')
-    const [, kept] = /it is kept in (\/.+\/coverage)/.exec(covered.stdout) ?? []
-    expect(covered.stdout).to.include(`\nc8 report --temp-directory ${kept}\n`)
+  it('test tells what has been run with --coverage', async () => {
+    const { stdout } = await testing({ 'core/one': KEPT }, '--coverage')
+    const [, kept] = /is kept in (\/.+\/coverage)/.exec(stdout) ?? []
+    expect(stdout).to.include(`\nc8 report --temp-directory ${kept}\n`)
   })
 
   for (const name of ['bench', 'build', 'demo', 'setup', 'test']) {
@@ -366,6 +382,7 @@ Failed: one of them would pass
 
   /** Runs these files below `test/`, as `npm test` does on a machine that has all it needs. */
   async function testing(files: Record<string, string>, ...options: string[]) {
+    await prepare('scripts/start.js', 'scripts/setup.js')
     for (const program of Object.keys(PROGRAMS)) save(`bin/${program}`, '#!/bin/sh\n', 0o755)
     mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
     for (const [path, target] of [
