@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Storage } from '../../../src/app.ts'
@@ -8,7 +8,8 @@ import { EMBEDDED } from '../../support/backend.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
-import { longFilm } from '../../support/media/videos.ts'
+import { startWithSlowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
+import { slowFilm } from '../../support/media/videos.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
@@ -19,6 +20,7 @@ let source: Promise<Buffer> | undefined
 
 onOneBackend('an HLS stream during its transcode', (start, backend) => {
   let service: Service
+  let programs: string
   /** In the place of the bucket's own. */
   let put: (bucket: Bucket) => Bucket['put'] = (bucket) => bucket.put
   /** How often a playlist is found as it was before the last of it came. */
@@ -45,9 +47,11 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
   }
   before(async function () {
     this.timeout(60_000)
-    source ??= longFilm({ rate: 5 })
+    source ??= slowFilm()
     await source
-    service = await start({ env, wrapStorage })
+    const started = await startWithSlowFfmpeg(start, 12, { env, wrapStorage })
+    service = started.service
+    programs = started.folder
   })
   afterEach('leaves no temporary file', async () => {
     put = (bucket) => bucket.put
@@ -59,6 +63,8 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
       expect(await readdir(join(service.dataDir, 'media')).catch(() => [])).to.deep.equal([]),
     )
   })
+
+  after(() => rm(programs, { recursive: true }))
 
   const upload = async () => {
     const record = await uploadOne(service, { name: 'film.mp4', bytes: (await source) ?? Buffer.of() })

@@ -12,7 +12,7 @@ import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'
 import { createPlanner, type Plan } from '../../../src/pipeline/plan/plan.ts'
 import { createRunner } from '../../../src/pipeline/run/run.ts'
 import { slowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
-import { film, probed, remuxed, video } from '../../support/media/videos.ts'
+import { film, probed, remuxed, slowFilm, video } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { context, LIMITS } from '../image/transform.ts'
@@ -38,7 +38,7 @@ describe('an HLS stream', () => {
     run = runnerWith(programEnvironment())
     // The long film takes at least 2.5 s, and needs little of the CPU.
     slow = await slowFfmpeg(12)
-    long = await remuxed(await film({ width: 450, height: 450, rate: 3 }), ['-map', '0'], { times: 10 })
+    long = await slowFilm()
     runSlowly = runnerWith({ ...programEnvironment(), PATH: slow.PATH })
     transforms = (await loadWith({})).transforms
     source = await film({

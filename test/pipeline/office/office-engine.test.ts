@@ -60,7 +60,6 @@ describe('the engine of Office documents', function () {
   for (const [what, timeoutMs, limits, expected] of [
     ['time', 50, {}, { status: 422, reason: 'too_slow' }],
     ['memory', 60_000, { mediaMaxMemoryBytes: 10_000_000 }, { status: 422, code: 'too_much_memory' }],
-    ['output', 60_000, { outputMaxBytes: 1000 }, { status: 422, code: 'output_too_large' }],
     ['input', 60_000, { sourceMaxBytes: 1000 }, { status: 422, code: 'not_transformable' }],
   ] as const) {
     it(`is ended at its limit of ${what}`, async () => {
@@ -124,11 +123,12 @@ describe('the engine of Office documents', function () {
     async function convertedWith(
       lines: string[],
       of: [bytes: Buffer, format: string] = [document, 'docx'],
+      how: Parameters<typeof context>[0] = {},
     ): Promise<Buffer> {
       const script = ['#!/bin/sh', 'for last; do :; done', 'cd "$(dirname "$last")"', ...lines].join('\n')
       await writeFile(join(programs, 'soffice'), script, { mode: 0o755 })
       const { PATH, ...env } = programEnvironment()
-      return converted({}, 60_000, { ...env, PATH: `${programs}:${PATH}` }, of)
+      return converted(how, 60_000, { ...env, PATH: `${programs}:${PATH}` }, of)
     }
 
     it('starts it again when it has set up its profile', async () => {
@@ -137,6 +137,15 @@ describe('the engine of Office documents', function () {
         'printf %%PDF-1.7 > document.pdf',
       )
       expect(pdf.toString()).to.equal('%PDF-1.7')
+    })
+
+    it('may return no more than the limit of outputs', async () => {
+      const convert = (outputMaxBytes: number) =>
+        convertedWith(['printf %%PDF-1.7 > document.pdf'], undefined, {
+          limits: { ...LIMITS, outputMaxBytes },
+        })
+      expect(await convert(8)).to.have.length(8)
+      expect(await rejection(convert(7))).to.include({ status: 422, code: 'output_too_large' })
     })
 
     it('may succeed later when it was killed', async () => {

@@ -212,6 +212,13 @@ export function longFilm({ rate = 10 }: Pick<VideoOptions, 'rate'> = {}): Promis
   )
 }
 
+/** The same length in a small size of which a stream has two renditions, for an ffmpeg that is slowed down. */
+export function slowFilm(): Promise<Buffer> {
+  return once('slow film', async () =>
+    remuxed(await film({ width: 450, height: 450, rate: 3 }), ['-map', '0'], { times: 10 }),
+  )
+}
+
 /** An mp4 of ten frames a second in which every header states a duration of two hours. */
 export function lengthened(bytes: Uint8Array): Buffer {
   const lying = Buffer.from(bytes)
