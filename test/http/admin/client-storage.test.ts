@@ -301,7 +301,7 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
         while (!over) {
           const { status } = await postFiles(there, [{ name: '', bytes: '' }])
           during.add(status)
-          await pause(5)
+          await pause(25)
         }
       })()
       const { status } = await changing
