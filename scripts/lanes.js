@@ -122,9 +122,11 @@ function nodeOptions(options) {
   return (loadOptions(options)['node-option'] ?? []).map((option) => `--${option}`)
 }
 
-/** Whether a test file has a full size, or runs a contract, of which some have. */
+/** Whether a test file has a full size or more backends, or runs a contract, of which some have. */
 const isSized = (name) =>
-  /\/support\/sized\.ts'|\/contracts\//.test(readFileSync(join(root, 'test', name), 'utf8'))
+  /\/support\/sized\.ts'|\/contracts\/|onTwoOrEveryBackend/.test(
+    readFileSync(join(root, 'test', name), 'utf8'),
+  )
 
 /** All test files except those in test/long. With `isLong`: the files in test/long, and the tests that have a full size. */
 export function testFiles(isLong) {

@@ -19,7 +19,7 @@ describe('the hot path of two processes on one Redis', () => {
 
   it('delivers no byte of a deleted file: here after the answer, elsewhere after 200 ms', async function () {
     this.timeout(60_000)
-    const deletes = sized(100, 1000)
+    const deletes = sized(60, 1000)
     const late: string[] = []
     let hot = 0
     for (let done = 0; done < deletes; done += 20) {

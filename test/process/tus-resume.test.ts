@@ -45,7 +45,7 @@ for (const { name, open } of KINDS)
     let server = await start()
     const { tokens } = server
     try {
-      const bytes = noise(100 * MIB)
+      const bytes = noise(48 * MIB)
       const offsets: number[] = []
       let again: Promise<void> | undefined
       const restart = async () => {
@@ -62,7 +62,7 @@ for (const { name, open } of KINDS)
             if (request.getMethod() === 'PATCH') offsets.push(Number(request.getHeader('Upload-Offset')))
           },
           onProgress(sent) {
-            if (sent > 60 * MIB) again ??= restart()
+            if (sent > 32 * MIB) again ??= restart()
           },
           onError: reject,
           onSuccess: ({ lastResponse }) =>
@@ -73,7 +73,7 @@ for (const { name, open } of KINDS)
       await again
       // Of what was sent until then the last pieces were under way.
       expect(offsets.length).to.be.greaterThan(1)
-      expect(offsets.at(-1)).to.be.within(20 * MIB, 90 * MIB)
+      expect(offsets.at(-1)).to.be.within(8 * MIB, 44 * MIB)
       expect((await exchange(server, new URL(record.src).pathname)).body.equals(bytes)).to.equal(true)
     } finally {
       server.child.kill('SIGKILL')
@@ -92,21 +92,21 @@ function hanging(bytes: Buffer): Readable {
 describe('a resumable upload with two processes', () => {
   it('is written by one process at a time, resumes at the other, and becomes one original', async function () {
     this.timeout(120_000)
-    const fleet = await newFleet()
+    const fleet = await newFleet({ files: 'disk' })
     try {
       const [one, other] = await Promise.all([fleet.start(), fleet.start()])
-      const bytes = noise(30 * MIB)
+      const bytes = noise(16 * MIB)
       const address = await begin(one, bytes.length)
       const at = ({ url }: RunningServer) => `${url}${new URL(address).pathname}`
       // This one hangs, and its process knows nothing of it.
       const hung = patch(one, at(one), {
         offset: 0,
         headers: { 'Content-Length': bytes.length },
-        body: hanging(bytes.subarray(0, 12 * MIB)),
+        body: hanging(bytes.subarray(0, 10 * MIB)),
       }).catch(() => undefined)
       await new Promise((done) => setTimeout(done, 1500))
       const offset = await offsetAt(other, at(other))
-      expect(offset).to.equal(12 * MIB)
+      expect(offset).to.equal(10 * MIB)
       const rest = bytes.subarray(offset)
       const answers = await Promise.all(
         [one, other, one, other].map((server) => patch(server, at(server), { offset, body: rest })),

@@ -3,6 +3,7 @@ import { type Backend, EMBEDDED, filesHolding, removeIndex } from './backend.ts'
 import { emptyRedis, endLockLeases, redisEnv, redisHolding, redisRows } from './servers/on-redis.ts'
 import { objectsInS3, s3Env, s3Holding } from './servers/on-s3.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
+import { sized } from './sized.ts'
 import { embeddedRows, filesInBucket } from './stored/state.ts'
 
 /** Starts the service on one choice of storage. */
@@ -13,8 +14,10 @@ export type StartService = (options?: ServiceOptions) => Promise<Service>
  * backend, or with `SLUICE_TEST_BACKEND=s3-redis` on S3 and Redis. The services it starts are stopped at its end.
  */
 export function onOneBackend(name: string, suite: Suite): void {
-  onBackends([oneBackend(process.env.SLUICE_TEST_BACKEND)], name, suite)
+  onBackends([ONE()], name, suite)
 }
+
+const ONE = () => oneBackend(process.env.SLUICE_TEST_BACKEND)
 
 function oneBackend(name = 'embedded'): Backend {
   if (name === 'embedded') return EMBEDDED
@@ -22,7 +25,7 @@ function oneBackend(name = 'embedded'): Backend {
   throw new Error(`SLUICE_TEST_BACKEND must be "embedded" or "s3-redis", received "${name}"`)
 }
 
-/** A suite about answers that bytes or index shape. */
+/** A suite about answers that bytes or index shape. Its `itOnce` is for those that they do not shape. */
 export function onTwoBackends(name: string, suite: Suite): void {
   onBackends([EMBEDDED, S3_REDIS], name, suite)
 }
@@ -32,12 +35,19 @@ export function onEveryBackend(name: string, suite: Suite): void {
   onBackends(BACKENDS, name, suite)
 }
 
+/** A suite about consistency: on two backends, and in the long run on each combination of bucket and index. */
+export function onTwoOrEveryBackend(name: string, suite: Suite): void {
+  onBackends(sized([EMBEDDED, S3_REDIS], BACKENDS), name, suite)
+}
+
 /** A suite for which it matters only how bytes come out of the bucket. */
 export function onEveryBucket(name: string, suite: Suite): void {
   onBackends([EMBEDDED, S3_EMBEDDED], name, suite)
 }
 
-type Suite = (start: StartService, backend: Backend) => void
+/** @param itOnce registers a test on one backend only, see {@link onOneBackend} */
+type Suite = (start: StartService, backend: Backend, itOnce: ItOnce) => void
+type ItOnce = (title: string, test: Mocha.AsyncFunc) => void
 
 function onBackends(backends: readonly Backend[], name: string, suite: Suite): void {
   for (const backend of backends)
@@ -50,6 +60,7 @@ function onBackends(backends: readonly Backend[], name: string, suite: Suite): v
       suite(
         stoppedAtTheEnd((options) => startService({ backend, ...options })),
         backend,
+        (title, test) => void (backend === ONE() && it(title, test)),
       )
     })
 }

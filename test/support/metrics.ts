@@ -7,3 +7,10 @@ export function sampleOf(text: string, name: string, labels: Readonly<Record<str
   })
   return samples.reduce((sum, value) => sum + value, 0)
 }
+
+/** Where a process says that its metrics are. */
+export function metricsUrl({ output }: { output(): string }): string {
+  const url = /"url":"(http:[^"]*\/metrics)"/.exec(output())?.[1]
+  if (url === undefined) throw new Error(`no address of metrics in:\n${output()}`)
+  return url
+}

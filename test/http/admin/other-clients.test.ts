@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -14,7 +14,7 @@ type Trespass = (file: WireRecord, own: Caller) => Promise<Answer>
 
 const MARK = 'a-mark-of-the-owner'
 
-onTwoBackends('the tokens of another client', (start) => {
+onOneBackend('the tokens of another client', (start) => {
   let service: Service
   let owner: Caller & { id: string }
   let other: Caller & { id: string }

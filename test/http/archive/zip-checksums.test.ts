@@ -24,7 +24,7 @@ const FIRST = { id: FIRST_CLIENT_ID, token: '' }
 // Not read at once.
 const LARGE = 600_000
 
-onTwoBackends('files without a checksum, in links to archives', (start) => {
+onTwoBackends('files without a checksum, in links to archives', (start, _, itOnce) => {
   let service: Service
   /** Called once, before the whole of this object is opened. */
   let beforeOpen: { key: ObjectKey; work: () => Promise<void> } | undefined
@@ -119,7 +119,7 @@ onTwoBackends('files without a checksum, in links to archives', (start) => {
     expect(JSON.parse(String(text))).to.include({ crc32: large.crc32 })
   })
 
-  it('get one while an archive of them is sent', async () => {
+  itOnce('get one while an archive of them is sent', async () => {
     const photo = await uploaded('b.png', await picture())
     const crc32 = await rendered(photo, 22)
     const large = await uploaded('b.gz', Buffer.concat([Buffer.from([31, 139, 8]), randomBytes(1_200_000)]))
@@ -147,7 +147,7 @@ onTwoBackends('files without a checksum, in links to archives', (start) => {
     expect(entry).to.include({ status: 'error', code: 404 })
   })
 
-  it('get none when their bytes are not those of the record', async () => {
+  itOnce('get none when their bytes are not those of the record', async () => {
     const file = await uploaded('d.bin', randomBytes(LARGE))
     const { key } = refOf(file)
     await bucket().put(key, Readable.from([randomBytes(LARGE)]), { mediaType: 'application/octet-stream' })
@@ -156,7 +156,7 @@ onTwoBackends('files without a checksum, in links to archives', (start) => {
     expect(await originalOf(file)).not.to.have.property('crc32')
   })
 
-  it('get none when a derivative is replaced while it is read', async () => {
+  itOnce('get none when a derivative is replaced while it is read', async () => {
     const photo = await uploaded('e.png', await picture())
     await rendered(photo, 23)
     const known = await derivativeOf(photo, 'w=23')
@@ -169,7 +169,7 @@ onTwoBackends('files without a checksum, in links to archives', (start) => {
     expect(await derivativeOf(photo, 'w=23')).to.deep.equal(known)
   })
 
-  it('are read once for several links that are requested at the same time', async () => {
+  itOnce('are read once for several links that are requested at the same time', async () => {
     const large = await uploaded('f.bin', randomBytes(LARGE))
     opened.length = 0
     await Promise.all([link([itemOf(large)]), link([itemOf(large)]), link([itemOf(large)])])

@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
 
-onTwoBackends('links to archives', (start) => {
+onTwoBackends('links to archives', (start, _, itOnce) => {
   let service: Service
   let photo: WireRecord
   let text: WireRecord
@@ -57,7 +57,7 @@ onTwoBackends('links to archives', (start) => {
     return new URL(url).pathname
   }
 
-  it('deliver the archive with its length, and unzip, 7z, bsdtar and Python read it', async () => {
+  itOnce('deliver the archive with its length, and unzip, 7z, bsdtar and Python read it', async () => {
     const answer = await exchange(service, await link())
     expect(answer.status).to.equal(200)
     expect(answer.headers).to.include({
@@ -126,7 +126,7 @@ onTwoBackends('links to archives', (start) => {
     ['wget', ['-nv', '-c', '-O', 'file']],
     ['aria2c', ['--no-conf', '-x4', '-s4', '-k1M', '-c', '-o', 'file', '--file-allocation=none']],
   ] as const)
-    it(`are resumed by ${program}`, async function () {
+    itOnce(`are resumed by ${program}`, async function () {
       this.timeout(20_000)
       const path = await link()
       const { body } = await exchange(service, path)
@@ -156,7 +156,7 @@ onTwoBackends('links to archives', (start) => {
     )
   })
 
-  it('never join two archives: not by the date, which is that of the newest file', async () => {
+  itOnce('never join two archives: not by the date, which is that of the newest file', async () => {
     const other = await uploadOne(service, { name: 'c.bin', bytes: randomBytes(5000) })
     const newest = await uploadOne(service, { name: 'd.bin', bytes: randomBytes(5000) })
     const path = await link([other, newest].map((file) => ({ path: file.sourceName, type: file.mimeType })))
@@ -182,7 +182,7 @@ onTwoBackends('links to archives', (start) => {
     expect((await rest({ 'If-Range': second.headers.etag })).status).to.equal(206)
   })
 
-  it('end when the secret that has requested them is revoked', async () => {
+  itOnce('end when the secret that has requested them is revoked', async () => {
     const { app } = service
     const { stored, secret: scoped } = await app.clients.addSecret(FIRST_CLIENT_ID, {
       scope: { only: 'read' },
@@ -195,7 +195,7 @@ onTwoBackends('links to archives', (start) => {
     expect((await exchange(service, own, { method: 'HEAD' })).status).to.equal(200)
   })
 
-  it('count each request, also for a range', async () => {
+  itOnce('count each request, also for a range', async () => {
     const limited = await start({ env: { ZIP_RATE_LIMIT: '2' } })
     const { sourceName } = await uploadOne(limited, { name: 'a.png', bytes: await picture() })
     const headers = { Authorization: limited.tokens.secretClientToken, 'Content-Type': 'application/json' }
@@ -209,7 +209,7 @@ onTwoBackends('links to archives', (start) => {
     expect(refused.headers).to.have.property('retry-after')
   })
 
-  it('return 404 for another name or ID, and 405 for other methods', async () => {
+  itOnce('return 404 for another name or ID, and 405 for other methods', async () => {
     const path = await link()
     for (const wrong of [path.replace('my', 'your'), path.replace(/zip\/./, 'zip/_')])
       expect((await exchange(service, wrong)).status, wrong).to.equal(404)
@@ -218,7 +218,7 @@ onTwoBackends('links to archives', (start) => {
     expect(anonymous.status).to.equal(401)
   })
 
-  it('POST has the length too, when nothing can be compressed', async () => {
+  itOnce('POST has the length too, when nothing can be compressed', async () => {
     const body = (list: readonly object[]) => ({
       method: 'POST',
       headers: secret(),

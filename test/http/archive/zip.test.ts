@@ -19,7 +19,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { emptied } from '../../support/storage.ts'
 
-onTwoBackends('POST /v1/zip', (start, backend) => {
+onTwoBackends('POST /v1/zip', (start, backend, itOnce) => {
   let service: Service
   let png: WireRecord
   let text: WireRecord
@@ -64,7 +64,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
     ])
   })
 
-  it('accepts every spelling of a path, and uses the name as given', async () => {
+  itOnce('accepts every spelling of a path, and uses the name as given', async () => {
     const list = await entries(
       { path: png.s3PathOriginal },
       { path: inFolder.s3PathOriginal },
@@ -83,7 +83,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
     for (const { name, bytes } of list.slice(0, -1)) expect(bytes.equals(photo), name).to.equal(true)
   })
 
-  it('finds files of every type without being told the type', async () => {
+  itOnce('finds files of every type without being told the type', async () => {
     const list = await entries(
       { path: text.s3PathOriginal, name: 'full.txt' },
       { path: text.sourceName, name: 'short.txt' },
@@ -93,7 +93,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
     expect(manifestOf(list)[2]).to.include({ status: 'error', code: 404 })
   })
 
-  it('accepts parameters as another word for params, but not both', async () => {
+  itOnce('accepts parameters as another word for params, but not both', async () => {
     const [entry] = await entries({ path: png.sourceName, parameters: { w: 20 } })
     expect((await sharp(entry?.bytes).metadata()).width).to.equal(20)
     const both = { path: png.sourceName, params: { w: 20 }, parameters: { w: 30 } }
@@ -101,7 +101,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
     expect(await response.json()).to.include({ status: 400, code: 'bad_parameter', param: 'files[0]' })
   })
 
-  it('keeps the requested order in archive and manifest', async () => {
+  itOnce('keeps the requested order in archive and manifest', async () => {
     const files = Array.from({ length: 30 }, (_, i) => ({
       path: i % 3 === 0 ? png.sourceName : text.sourceName,
       type: i % 3 === 0 ? 'image' : 'text',
@@ -123,7 +123,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
     expect(manifestOf(list)).to.have.length(100)
   })
 
-  it('applies parameters to each file, with numbers and booleans', async () => {
+  itOnce('applies parameters to each file, with numbers and booleans', async () => {
     const list = await entries(
       { path: png.sourceName, name: 'number', params: { w: 40, h: 30 } },
       { path: png.sourceName, name: 'text', params: { w: '40', height: '30' } },
@@ -201,7 +201,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
     ])
   })
 
-  it('logs why a file is missing at level info', async () => {
+  itOnce('logs why a file is missing at level info', async () => {
     const earlier = service.log.lines.length
     await entries({ path: 'missing.png' }, { path: broken.sourceName, params: { w: 11 } })
     const told = service.log.lines
@@ -213,7 +213,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
     expect(told[0]?.fields.err).to.be.instanceOf(Error).with.property('message').that.matches(/jpeg/i)
   })
 
-  it('returns only the manifest when no file can be delivered', async () => {
+  itOnce('returns only the manifest when no file can be delivered', async () => {
     const list = await entries({ path: 'missing.png' }, { path: 'also/missing.png' })
     expect(names(list)).to.deep.equal(['_manifest.json'])
     expect(manifestOf(list).map(({ code }) => code)).to.deep.equal([404, 404])
@@ -233,7 +233,7 @@ onTwoBackends('POST /v1/zip', (start, backend) => {
     ])
   })
 
-  it('is accepted by unzip, Python, bsdtar and 7z, with the bytes that are delivered', async () => {
+  itOnce('is accepted by unzip, Python, bsdtar and 7z, with the bytes that are delivered', async () => {
     const large = await uploadOne(service, { name: 'large.bin', bytes: randomBytes(3_000_000) })
     const page = await uploadOne(service, {
       name: 'page.html',

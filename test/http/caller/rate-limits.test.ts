@@ -4,7 +4,7 @@ import { picture } from '../../support/media/images.ts'
 import { newClient, postFiles, postZip, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 
-onTwoBackends('rate limits', (start) => {
+onTwoBackends('rate limits', (start, _, itOnce) => {
   const text = { name: 'a.txt', bytes: 'text' }
 
   it('count uploads by client, report the remaining points, and refuse before anything is stored', async () => {
@@ -25,7 +25,7 @@ onTwoBackends('rate limits', (start) => {
     expect((await postFiles(other, [text])).status).to.equal(200)
   })
 
-  it('count no uploads for a client whose signed link is already used', async () => {
+  itOnce('count no uploads for a client whose signed link is already used', async () => {
     const service = await start({ env: { UPLOAD_RATE_LIMIT: '2' } })
     const signed = await exchange(service, '/v1/sign', {
       method: 'POST',
@@ -71,7 +71,7 @@ onTwoBackends('rate limits', (start) => {
     )
   })
 
-  it('count only the first request for info', async () => {
+  itOnce('count only the first request for info', async () => {
     const service = await start({ env: { DERIVATIVE_RATE_LIMIT_PER_IP: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const info = src.replace('/upload/', '/info/')
@@ -79,7 +79,7 @@ onTwoBackends('rate limits', (start) => {
     expect((await exchange(service, `${src}?w=10`)).status).to.equal(429)
   })
 
-  it('ignore a forged X-Forwarded-For', async () => {
+  itOnce('ignore a forged X-Forwarded-For', async () => {
     const service = await start({ env: { DERIVATIVE_RATE_LIMIT_PER_IP: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const forged = (i: number) => ({ 'X-Forwarded-For': `192.0.2.${i}`, Forwarded: `for=192.0.2.${i}` })
@@ -91,7 +91,7 @@ onTwoBackends('rate limits', (start) => {
     expect(told.map(({ level }) => level)).to.deep.equal(['warn'])
   })
 
-  it('use the address that the last of TRUST_PROXY proxies reports', async () => {
+  itOnce('use the address that the last of TRUST_PROXY proxies reports', async () => {
     const service = await start({ env: { DERIVATIVE_RATE_LIMIT_PER_IP: '1', TRUST_PROXY: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const status = async (width: number, chain: string) =>
@@ -103,7 +103,7 @@ onTwoBackends('rate limits', (start) => {
     expect(await status(14, '2001:db8:0:1::1')).to.equal(200)
   })
 
-  it('are off when set to 0', async () => {
+  itOnce('are off when set to 0', async () => {
     const service = await start({ env: { ZIP_RATE_LIMIT: '0' } })
     const { sourceName } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     for (let i = 0; i < 12; i += 1) {

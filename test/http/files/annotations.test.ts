@@ -11,7 +11,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 import { filePath, listAll, listPart, type WireFile } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('tags and metadata of files', (start, backend) => {
+onTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -35,7 +35,7 @@ onTwoBackends('tags and metadata of files', (start, backend) => {
     return fetch(`${caller.url}/v1/upload`, { method: 'POST', headers, body: form })
   }
 
-  it('are set by the form, for all of its files', async () => {
+  itOnce('are set by the form, for all of its files', async () => {
     const [tags, metadata] = [['red', 'größer', 'red'], { 'x.y': 'ä "b"', 1: '' }]
     const response = await upload({ tags: JSON.stringify(tags), metadata: JSON.stringify(metadata) })
     expect(response.status).to.equal(200)

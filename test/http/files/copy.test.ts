@@ -9,7 +9,7 @@ import type { Service } from '../../support/service.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
-onTwoBackends('POST /v1/files/copy', (start) => {
+onTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -70,7 +70,7 @@ onTwoBackends('POST /v1/files/copy', (start) => {
     expect((await command(service, 'check', { clientId: client.id })).findings).to.deep.equal([])
   })
 
-  it('returns the outcome of each file, in the requested order', async () => {
+  itOnce('returns the outcome of each file, in the requested order', async () => {
     const { s3PathOriginal: from, sourceName } = await text()
     const other = await newClient(service)
     const theirs = (await uploadOne(other, { name: 'a.txt', bytes: 'a' })).s3PathOriginal
@@ -106,7 +106,7 @@ onTwoBackends('POST /v1/files/copy', (start) => {
     expect(await listAll(other)).to.have.length(1)
   })
 
-  it('refuses other bodies, and secrets that may not change files', async () => {
+  itOnce('refuses other bodies, and secrets that may not change files', async () => {
     const { s3PathOriginal: from } = await text()
     const file = { from, to: 'b' }
     const bodies: unknown[] = [{}, { files: [] }, { files: Array(101).fill(file) }, { files: [{ from }] }]
@@ -121,7 +121,7 @@ onTwoBackends('POST /v1/files/copy', (start) => {
     expect(await keys()).to.have.length(1)
   })
 
-  it('stays within the folder of a secret, with the source and with the target', async () => {
+  itOnce('stays within the folder of a secret, with the source and with the target', async () => {
     const [inside, outside] = [await text('a', 'a/b'), await text('b', 'b')]
     const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'a' } })
     const [from, other] = [inside.s3PathOriginal, outside.s3PathOriginal]
@@ -136,7 +136,7 @@ onTwoBackends('POST /v1/files/copy', (start) => {
     expect(await keys()).to.have.length(3)
   })
 
-  it('returns the identical file of the folder, with the rule to reuse duplicates', async () => {
+  itOnce('returns the identical file of the folder, with the rule to reuse duplicates', async () => {
     const source = await text('same', 'a')
     const twin = await text('same', 'b')
     const from = source.s3PathOriginal
@@ -153,7 +153,7 @@ onTwoBackends('POST /v1/files/copy', (start) => {
     expect(await keys()).to.have.length(5)
   })
 
-  it('counts copies as stored files, and not as uploads', async () => {
+  itOnce('counts copies as stored files, and not as uploads', async () => {
     const { s3PathOriginal: from } = await text('12345')
     await copiedOrMoved(client, 'copy', { from, to: 'b' })
     const { body } = await ask(client, '/v1/usage')

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import type { ObjectKey } from '../../../src/core/files/object-key.ts'
-import { isOneOfTwo, onEveryBackend } from '../../support/backends.ts'
+import { isOneOfTwo, onTwoOrEveryBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { watchedEngine } from '../../support/media/engines.ts'
 import { picture } from '../../support/media/images.ts'
@@ -13,7 +13,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onEveryBackend('DELETE of a file', (start, backend) => {
+onTwoOrEveryBackend('DELETE of a file', (start, backend, itOnce) => {
   let service: Service
   let png: Buffer
   before(async () => {
@@ -201,7 +201,7 @@ onEveryBackend('DELETE of a file', (start, backend) => {
     }
   })
 
-  it('accepts every spelling that delivery accepts', async () => {
+  itOnce('accepts every spelling that delivery accepts', async () => {
     const inFolder = await withDerivatives(['w=10'], { path: 'größe/b c' })
     const plain = await withDerivatives(['w=10'])
     for (const [path, record] of [
@@ -214,7 +214,7 @@ onEveryBackend('DELETE of a file', (start, backend) => {
     }
   })
 
-  it('responds 404 to a derivative, which remains', async () => {
+  itOnce('responds 404 to a derivative, which remains', async () => {
     const record = await withDerivatives(['w=10'])
     const response = await deleteFile(service, `${record.s3PathOriginal}_w=10`)
     expect(response.status).to.equal(404)
@@ -223,7 +223,7 @@ onEveryBackend('DELETE of a file', (start, backend) => {
     expect(raw.status).to.equal(200)
   })
 
-  it('responds 404 to a file of another client, which remains', async () => {
+  itOnce('responds 404 to a file of another client, which remains', async () => {
     const other = await newClient(service)
     const record = await withDerivatives(['w=10'])
     for (const path of [record.s3PathOriginal, record.sourceName, `${record.s3PathOriginal}_w=10`])
@@ -231,7 +231,7 @@ onEveryBackend('DELETE of a file', (start, backend) => {
     expect(await objectsOf(record)).to.have.length(3)
   })
 
-  it('responds 404 to a file that never existed, and 400 to an invalid path', async () => {
+  itOnce('responds 404 to a file that never existed, and 400 to an invalid path', async () => {
     for (const path of ['nothing.png', 'image/png/1111111111111111111111.png', '.sluice/clients/first.json'])
       expect((await deleteFile(service, path)).status, path).to.equal(404)
     const headers = { Authorization: service.tokens.secretClientToken }
@@ -242,7 +242,7 @@ onEveryBackend('DELETE of a file', (start, backend) => {
       ).to.equal(400)
   })
 
-  it('responds 405 with Allow to other methods', async () => {
+  itOnce('responds 405 with Allow to other methods', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'GET', 'OPTIONS']) {
       const { status, headers } = await exchange(service, '/v1/upload/image/png/x.png', { method })
       expect({ status, allow: headers.allow }, method).to.deep.equal({ status: 405, allow: 'DELETE' })
@@ -250,7 +250,7 @@ onEveryBackend('DELETE of a file', (start, backend) => {
   })
 })
 
-onEveryBackend('DELETE of a file, followed by a graceful shutdown', (start, backend) => {
+onTwoOrEveryBackend('DELETE of a file, followed by a graceful shutdown', (start, backend) => {
   it('leaves nothing in bucket and index after transformations', async () => {
     const dataDir = await temporaryFolder()
     const service = await start({ dataDir })

@@ -26,7 +26,7 @@ const file = (name: string, bytes: Uint8Array | string): RawPart => ({
 type Transform = { key: string; src: string; state: string }
 type Eager = Omit<WireRecord, 'options'> & { options: { transforms?: Transform[] } }
 
-onTwoBackends('transforms of an upload', (start, backend) => {
+onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
   const watched = watchedEngine()
   let service: Service
   let failingPuts = 0
@@ -96,7 +96,7 @@ onTwoBackends('transforms of an upload', (start, backend) => {
     expect(watched.opened).to.equal(opened)
   })
 
-  it('are rendered for every file, wherever the field is, and in addition to info', async () => {
+  itOnce('are rendered for every file, wherever the field is, and in addition to info', async () => {
     const bytes = await picture()
     const answer = await postForm(service, [
       file('a.png', bytes),
@@ -112,12 +112,12 @@ onTwoBackends('transforms of an upload', (start, backend) => {
     }
   })
 
-  it('can be up to twenty', async () => {
+  itOnce('can be up to twenty', async () => {
     const record = await uploaded(Array.from({ length: 20 }, (_, i) => `w=${i + 1}`))
     await eventually(async () => expect(await derivatives(record)).to.have.length(20))
   })
 
-  it('are joined by a request that arrives during the render', async () => {
+  itOnce('are joined by a request that arrives during the render', async () => {
     const { opened } = watched
     watched.hold()
     const { options } = await uploaded(['w=77'])
@@ -131,7 +131,7 @@ onTwoBackends('transforms of an upload', (start, backend) => {
   })
 
   for (const step of ['open', 'render'] as const) {
-    it(`stop when their original is deleted before they ${step}`, async () => {
+    itOnce(`stop when their original is deleted before they ${step}`, async () => {
       let reached = 0
       let release = () => {}
       const gate = new Promise<void>((done) => {
@@ -193,14 +193,14 @@ onTwoBackends('transforms of an upload', (start, backend) => {
     })
   })
 
-  it("have the key of the image's own width when they are wider", async () => {
+  itOnce("have the key of the image's own width when they are wider", async () => {
     const record = await uploaded(['w=5000', 'w=4000'])
     const keys = record.options.transforms?.map(({ key }) => key)
     expect(keys).to.deep.equal([0, 1].map(() => `${record.s3PathOriginal}_w=400`))
     await eventually(async () => expect(await derivatives(record)).to.deep.equal(['w=400']))
   })
 
-  it('are rendered for files of other clients', async () => {
+  itOnce('are rendered for files of other clients', async () => {
     const other = await newClient(service)
     const answer = await postForm(other, [asking(['w=61']), file('a.png', await picture())])
     const [record] = recordsOf(answer) as [Eager]
@@ -225,7 +225,7 @@ onTwoBackends('transforms of an upload', (start, backend) => {
     )
   })
 
-  it('let requests go first, also later ones', async () => {
+  itOnce('let requests go first, also later ones', async () => {
     const busy = watchedEngine()
     const puts: string[] = []
     const crowded = await start({

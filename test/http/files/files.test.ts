@@ -18,7 +18,7 @@ import { filePath, listAll, listPart } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('GET /v1/files', (start, backend) => {
+onTwoBackends('GET /v1/files', (start, backend, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -34,11 +34,11 @@ onTwoBackends('GET /v1/files', (start, backend) => {
     uploadOne(client, { name, bytes: `this is ${name}` }, path === undefined ? {} : { path })
   const keysOf = (files: readonly WireRecord[]) => files.map(({ s3PathOriginal }) => s3PathOriginal)
 
-  it('is empty for a client without files, and has no cursor', async () => {
+  itOnce('is empty for a client without files, and has no cursor', async () => {
     expect(await listPart(client)).to.deep.equal({ files: [], cursor: null })
   })
 
-  it('returns the record of the upload, and further fields', async () => {
+  itOnce('returns the record of the upload, and further fields', async () => {
     const before = Date.now()
     const record = await uploadOne(client, { name: 'Größe.png', bytes: png }, { path: 'a/b c' })
     const [file, ...others] = (await listPart(client)).files
@@ -195,7 +195,7 @@ onTwoBackends('GET /v1/files', (start, backend) => {
     expect(await listAll(other)).to.have.length(1)
   })
 
-  it('returns only the folder of a scoped secret', async () => {
+  itOnce('returns only the folder of a scoped secret', async () => {
     const { secret } = await scoped('a')
     const inA = await text('1.txt', 'a')
     const below = await text('2.txt', 'a/b')
@@ -215,7 +215,7 @@ onTwoBackends('GET /v1/files', (start, backend) => {
     expect((await ask(client, '/v1/files', { secret: uploads.secret })).status).to.equal(403)
   })
 
-  it('has an opaque cursor, which is invalid for other clients', async () => {
+  itOnce('has an opaque cursor, which is invalid for other clients', async () => {
     const scoped = async (folder: string) =>
       (await service.app.clients.addSecret(client.id, { scope: { folder } })).secret
     const [secret, elsewhere] = [await scoped('b'), await scoped('c')]
@@ -237,7 +237,7 @@ onTwoBackends('GET /v1/files', (start, backend) => {
       })
   })
 
-  it('describes one file, by each of its paths, with its derivatives', async () => {
+  itOnce('describes one file, by each of its paths, with its derivatives', async () => {
     const record = await uploadOne(client, { name: 'a.png', bytes: png }, { path: 'x' })
     await exchange(service, `${record.src}?w=10&f=webp`)
     // What is known of a picture is a derivative by itself, and no file.

@@ -7,7 +7,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 
-onTwoBackends('the focal point of a file', (start) => {
+onTwoBackends('the focal point of a file', (start, _, itOnce) => {
   let service: Service
   let png: Buffer
   before(async () => {
@@ -44,7 +44,7 @@ onTwoBackends('the focal point of a file', (start) => {
     expect(await shown(record)).to.not.have.property('focalPoint')
   })
 
-  it('moves the crops of the same URL from the next request on', async () => {
+  itOnce('moves the crops of the same URL from the next request on', async () => {
     const record = await uploadOne(service, { name: 'a.png', bytes: png })
     const query = 'w=40&h=60'
     const centred = await crop(record, query)
@@ -62,24 +62,27 @@ onTwoBackends('the focal point of a file', (start) => {
     expect(await crop(record, query)).to.deep.equal(centred)
   })
 
-  it('applies to crops by ratio and zoom, and to no request with a focus or a part of its own', async () => {
-    const record = await uploadOne(service, { name: 'a.png', bytes: png })
-    await change(record, { x: 1, y: 1 })
-    for (const query of ['ar=1:3', 'zoom=4', 'w=20&ar=1:3'])
-      expect((await crop(record, query)).colour, query).to.equal(query === 'zoom=4' ? 'blue' : 'green')
-    const plain = await uploadOne(service, { name: 'a.png', bytes: png })
-    const variant = ({ etag }: { etag: string }) => etag.replace(/.*_/, '')
-    const own = [
-      'w=40&h=60&func=center',
-      'w=40&h=60&fx=0.25',
-      'w=40&h=60&func=auto',
-      'w=40&h=60&crop=0,0,9,9',
-    ]
-    for (const query of [...own, 'w=40', 'w=40&h=60&fit=fill', 'w=40&h=60&fit=contain', 'w=40&h=60&trim'])
-      expect(variant(await crop(record, query)), query).to.equal(variant(await crop(plain, query)))
-  })
+  itOnce(
+    'applies to crops by ratio and zoom, and to no request with a focus or a part of its own',
+    async () => {
+      const record = await uploadOne(service, { name: 'a.png', bytes: png })
+      await change(record, { x: 1, y: 1 })
+      for (const query of ['ar=1:3', 'zoom=4', 'w=20&ar=1:3'])
+        expect((await crop(record, query)).colour, query).to.equal(query === 'zoom=4' ? 'blue' : 'green')
+      const plain = await uploadOne(service, { name: 'a.png', bytes: png })
+      const variant = ({ etag }: { etag: string }) => etag.replace(/.*_/, '')
+      const own = [
+        'w=40&h=60&func=center',
+        'w=40&h=60&fx=0.25',
+        'w=40&h=60&func=auto',
+        'w=40&h=60&crop=0,0,9,9',
+      ]
+      for (const query of [...own, 'w=40', 'w=40&h=60&fit=fill', 'w=40&h=60&fit=contain', 'w=40&h=60&trim'])
+        expect(variant(await crop(record, query)), query).to.equal(variant(await crop(plain, query)))
+    },
+  )
 
-  it('is set by an upload, and applies to the derivatives that the upload requests', async () => {
+  itOnce('is set by an upload, and applies to the derivatives that the upload requests', async () => {
     const form = new FormData()
     form.append('focalPoint', '{"x": 1, "y": 0.5}')
     form.append('transforms', '["w=40&h=60"]')
@@ -104,7 +107,7 @@ onTwoBackends('the focal point of a file', (start) => {
     [{ x: '0', y: 0 }, 'focalPoint.x'],
     [{ x: 0, y: 0, z: 0 }, 'focalPoint'],
   ] as const)
-    it(`is refused as ${JSON.stringify(received)}`, async () => {
+    itOnce(`is refused as ${JSON.stringify(received)}`, async () => {
       const record = await uploadOne(service, { name: 'a.png', bytes: png })
       const { status, body } = await change(record, received)
       expect({ status, param: (body as { param: string }).param }).to.deep.equal({ status: 400, param })

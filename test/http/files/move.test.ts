@@ -16,7 +16,7 @@ import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('POST /v1/files/move', (start) => {
+onTwoBackends('POST /v1/files/move', (start, _, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -69,7 +69,7 @@ onTwoBackends('POST /v1/files/move', (start) => {
     expect((await command(service, 'check', { clientId: client.id })).findings).to.deep.equal([])
   })
 
-  it('moves a file back to a path that it had before', async () => {
+  itOnce('moves a file back to a path that it had before', async () => {
     const { s3PathOriginal: home, sourceName } = await upload()
     const away = `b/${sourceName}`
     for (let i = 0; i < 2; i += 1) {
@@ -137,7 +137,7 @@ onTwoBackends('POST /v1/files/move', (start) => {
     expect(await objects()).to.deep.equal([])
   })
 
-  it('changes nothing when the record or the redirect cannot be stored', async () => {
+  itOnce('changes nothing when the record or the redirect cannot be stored', async () => {
     const { s3PathOriginal: from } = await upload()
     for (const part of ['/meta/b/', '/redirects/']) {
       beforeStep = async (step, key) => {
@@ -165,7 +165,7 @@ onTwoBackends('POST /v1/files/move', (start) => {
     expect(await keys()).to.deep.equal([moved.s3PathOriginal])
   })
 
-  it('does not move the source to the trash', async () => {
+  itOnce('does not move the source to the trash', async () => {
     await service.app.clients.setRules(client.id, { keepDeletedSeconds: 3600, dedupe: 'reuse' })
     const { s3PathOriginal: from, sourceName } = await upload()
     const moved = await copiedOrMoved(client, 'move', { from, to: 'b' })
@@ -181,7 +181,7 @@ onTwoBackends('POST /v1/files/move', (start) => {
     expect(await listAll(client, 'deleted')).to.have.length(1)
   })
 
-  it('emits the events of a stored and a deleted file, which name each other', async () => {
+  itOnce('emits the events of a stored and a deleted file, which name each other', async () => {
     const source = await upload()
     const from = source.s3PathOriginal
     const copy = (await copiedOrMoved(client, 'copy', { from, to: 'c' })).s3PathOriginal

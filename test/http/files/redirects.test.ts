@@ -10,7 +10,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
-onTwoBackends('redirects of moved files', (start, backend) => {
+onTwoBackends('redirects of moved files', (start, backend, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -30,7 +30,7 @@ onTwoBackends('redirects of moved files', (start, backend) => {
   const redirectKey = (key: string) => storedKey(`.sluice/redirects/${key}.json`)
   const bucketOf = () => service.storage.buckets.of({ id: client.id, token: client.tokens.clientToken })
 
-  it('lead every delivery URL to the same URL of the new path, with its parameters', async () => {
+  itOnce('lead every delivery URL to the same URL of the new path, with its parameters', async () => {
     const source = await upload('a b')
     const moved = await move(source.s3PathOriginal, 'ü/c', '7d')
     const [before, now] = [source.src, moved.src]
@@ -61,7 +61,7 @@ onTwoBackends('redirects of moved files', (start, backend) => {
     await followed.arrayBuffer()
   })
 
-  it('stay on the host of the service, whatever the folder and the spelling of the URL', async () => {
+  itOnce('stay on the host of the service, whatever the folder and the spelling of the URL', async () => {
     const source = await upload()
     const path = new URL(source.src).pathname
     let from = source.s3PathOriginal
@@ -81,7 +81,7 @@ onTwoBackends('redirects of moved files', (start, backend) => {
     }
   })
 
-  it('do not reveal the path in a private folder without a signature', async () => {
+  itOnce('do not reveal the path in a private folder without a signature', async () => {
     const { urlKey } = await service.app.clients.addUrlKey(client.id)
     const source = await upload()
     await service.app.clients.setRules(client.id, { privateFolders: ['private'] })
@@ -150,7 +150,7 @@ onTwoBackends('redirects of moved files', (start, backend) => {
     expect(Number(/^public, max-age=(\d+)$/.exec(String(headers['cache-control']))?.[1])).to.be.within(1, 100)
   })
 
-  it('are refused with an invalid duration', async () => {
+  itOnce('are refused with an invalid duration', async () => {
     const { s3PathOriginal: from } = await upload()
     for (const redirect of ['0s', '7', '366d', 'a day', ''])
       try {
@@ -161,7 +161,7 @@ onTwoBackends('redirects of moved files', (start, backend) => {
       }
   })
 
-  it('of signed URLs are signed with the same key and expiry', async () => {
+  itOnce('of signed URLs are signed with the same key and expiry', async () => {
     const { urlKey } = await service.app.clients.addUrlKey(client.id)
     await service.app.clients.setRules(client.id, { signedUrls: true })
     const sign = (target: string) => {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { unavailable } from '../../../src/core/problem.ts'
-import { isOneOfTwo, onEveryBackend } from '../../support/backends.ts'
+import { isOneOfTwo, onTwoOrEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { pluginFolder, recorded, recorder } from '../../support/drop-ins.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -25,7 +25,7 @@ import { filePath, listAll } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onEveryBackend('soft delete', (start, backend) => {
+onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -213,29 +213,32 @@ onEveryBackend('soft delete', (start, backend) => {
     expect(await listAll(client, 'deleted')).to.deep.equal([])
   })
 
-  it('requires a secret that is not limited by only, and stays within the folder of the secret', async () => {
-    const inside = await withDerivative(client, 'a')
-    const outside = await withDerivative(client, 'b')
-    for (const { s3PathOriginal } of [inside, outside]) await deleteFile(client, s3PathOriginal)
-    const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'a' } })
-    expect(keysOf(await listAll(client, 'deleted', { secret }))).to.deep.equal([inside.s3PathOriginal])
-    const paths = [outside.s3PathOriginal, inside.s3PathOriginal]
-    expect(await restore(paths, { secret })).to.deep.equal(['file_not_found', 'restored'])
-    const other = await newClient(service)
-    const theirs = await ask(other, '/v1/files/restore', { method: 'POST', json: { paths } })
-    expect((theirs.body as { results: object[] }).results.every((one) => 'code' in one)).to.equal(true)
-    const reading = await service.app.clients.addSecret(client.id, { scope: { only: 'read' } })
-    const refused = await ask(client, '/v1/files/restore', {
-      method: 'POST',
-      json: { paths },
-      secret: reading.secret,
-    })
-    expect(refused.status).to.equal(403)
-    for (const json of [{}, { paths: [] }, { paths: [1] }, { prefix: 'a' }])
-      expect((await ask(client, '/v1/files/restore', { method: 'POST', json })).status).to.equal(400)
-  })
+  itOnce(
+    'requires a secret that is not limited by only, and stays within the folder of the secret',
+    async () => {
+      const inside = await withDerivative(client, 'a')
+      const outside = await withDerivative(client, 'b')
+      for (const { s3PathOriginal } of [inside, outside]) await deleteFile(client, s3PathOriginal)
+      const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'a' } })
+      expect(keysOf(await listAll(client, 'deleted', { secret }))).to.deep.equal([inside.s3PathOriginal])
+      const paths = [outside.s3PathOriginal, inside.s3PathOriginal]
+      expect(await restore(paths, { secret })).to.deep.equal(['file_not_found', 'restored'])
+      const other = await newClient(service)
+      const theirs = await ask(other, '/v1/files/restore', { method: 'POST', json: { paths } })
+      expect((theirs.body as { results: object[] }).results.every((one) => 'code' in one)).to.equal(true)
+      const reading = await service.app.clients.addSecret(client.id, { scope: { only: 'read' } })
+      const refused = await ask(client, '/v1/files/restore', {
+        method: 'POST',
+        json: { paths },
+        secret: reading.secret,
+      })
+      expect(refused.status).to.equal(403)
+      for (const json of [{}, { paths: [] }, { paths: [1] }, { prefix: 'a' }])
+        expect((await ask(client, '/v1/files/restore', { method: 'POST', json })).status).to.equal(400)
+    },
+  )
 
-  it('responds 404 also while the index is unavailable', async () => {
+  itOnce('responds 404 also while the index is unavailable', async () => {
     let isAway = false
     const lonely = await start({
       wrapStorage: ({ buckets, index }) => ({
@@ -259,7 +262,7 @@ onEveryBackend('soft delete', (start, backend) => {
     expect((await exchange(lonely, rawPath(lonely, trashed.s3PathOriginal))).status).to.equal(404)
   })
 
-  it('is completed on retry when the bucket has refused the record', async () => {
+  itOnce('is completed on retry when the bucket has refused the record', async () => {
     const record = await withDerivative()
     refuses = (key) => key.startsWith('.sluice/meta/')
     expect((await deleteFile(client, record.s3PathOriginal)).status).to.equal(500)
@@ -277,30 +280,34 @@ onEveryBackend('soft delete', (start, backend) => {
     expect(await restore([record.s3PathOriginal])).to.deep.equal(['restored'])
   })
 
-  it('is never permanent without now, also when a restore comes between the steps of a second delete', async () => {
-    let beforeRemoval = async () => {}
-    const racing = await start({
-      wrapStorage: ({ buckets, index }) => ({
-        buckets,
-        index: {
-          ...index,
-          beginRemoval: async (...args) => {
-            await beforeRemoval()
-            return index.beginRemoval(...args)
+  itOnce(
+    'is never permanent without now, also when a restore comes between the steps of a second delete',
+    async () => {
+      let beforeRemoval = async () => {}
+      const racing = await start({
+        wrapStorage: ({ buckets, index }) => ({
+          buckets,
+          index: {
+            ...index,
+            beginRemoval: async (...args) => {
+              await beforeRemoval()
+              return index.beginRemoval(...args)
+            },
           },
-        },
-      }),
-    })
-    const keeping = await newKeepingClient(racing, 3600)
-    const { s3PathOriginal: key, src } = await uploadOne(keeping, { name: 'a.png', bytes: png })
-    const restored = async () => ask(keeping, '/v1/files/restore', { method: 'POST', json: { paths: [key] } })
-    await deleteFile(keeping, key)
-    beforeRemoval = async () => void (await restored())
-    expect((await deleteFile(keeping, key)).status).to.equal(404)
-    beforeRemoval = async () => {}
-    await restored()
-    expect((await exchange(keeping, src)).status).to.equal(200)
-  })
+        }),
+      })
+      const keeping = await newKeepingClient(racing, 3600)
+      const { s3PathOriginal: key, src } = await uploadOne(keeping, { name: 'a.png', bytes: png })
+      const restored = async () =>
+        ask(keeping, '/v1/files/restore', { method: 'POST', json: { paths: [key] } })
+      await deleteFile(keeping, key)
+      beforeRemoval = async () => void (await restored())
+      expect((await deleteFile(keeping, key)).status).to.equal(404)
+      beforeRemoval = async () => {}
+      await restored()
+      expect((await exchange(keeping, src)).status).to.equal(200)
+    },
+  )
 
   it('is permanent when the client is removed', async () => {
     const record = await withDerivative()
@@ -309,7 +316,7 @@ onEveryBackend('soft delete', (start, backend) => {
     expect((await service.objects()).filter((name) => name.includes(client.id))).to.deep.equal([])
   })
 
-  it('emits events for delete, restore and permanent delete', async () => {
+  itOnce('emits events for delete, restore and permanent delete', async () => {
     const file = join(await temporaryFolder(), 'events')
     const folder = await pluginFolder({ 'recorder.js': recorder(file) })
     const watched = await start({ env: { PLUGINS_DIR: folder } })

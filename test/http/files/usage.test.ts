@@ -26,7 +26,7 @@ interface WireUsage {
   >
 }
 
-onTwoBackends('GET /v1/usage', (start, backend) => {
+onTwoBackends('GET /v1/usage', (start, backend, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -43,7 +43,7 @@ onTwoBackends('GET /v1/usage', (start, backend) => {
   }
   const today = async (caller: Caller = client) => (await usage(caller)).days.at(-1)
 
-  it('returns zeros for each of 30 days without activity', async () => {
+  itOnce('returns zeros for each of 30 days without activity', async () => {
     const { days, ...stored } = await usage()
     expect(stored).to.deep.equal({ files: 0, storedBytes: 0, deletedFiles: 0, deletedBytes: 0 })
     expect(days).to.have.length(30)
@@ -97,7 +97,7 @@ onTwoBackends('GET /v1/usage', (start, backend) => {
     })
   })
 
-  it('is returned by client and day to the operator', async () => {
+  itOnce('is returned by client and day to the operator', async () => {
     const operated = await start({ env: { ADMIN_PASSWORD } })
     const operator = createClient({ baseUrl: operated.url })
     await operator.clients.signIn(ADMIN_PASSWORD)
@@ -139,7 +139,7 @@ onTwoBackends('GET /v1/usage', (start, backend) => {
     expect(await rejection(withSecret.clients.usage())).to.include({ status: 401, code: 'not_signed_in' })
   })
 
-  it('returns the current storage, with soft deletes', async () => {
+  itOnce('returns the current storage, with soft deletes', async () => {
     const [one, two] = [
       await uploadOne(client, { name: 'a.txt', bytes: '1' }),
       await uploadOne(client, { name: 'b.txt', bytes: '22' }),
@@ -170,7 +170,7 @@ onTwoBackends('GET /v1/usage', (start, backend) => {
     await eventually(async () => expect(await usage(third)).to.include({ files: 1, storedBytes: 4 }))
   })
 
-  it('returns the requested days', async () => {
+  itOnce('returns the requested days', async () => {
     expect((await usage(client, '?from=2026-02-27&to=2026-03-01')).days.map(({ day }) => day)).to.deep.equal([
       '2026-02-27',
       '2026-02-28',

@@ -15,7 +15,7 @@ import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('a stored remote file', (start, backend) => {
+onTwoBackends('a stored remote file', (start, backend, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   let server: Remote
@@ -97,7 +97,7 @@ onTwoBackends('a stored remote file', (start, backend) => {
     expect(await originals()).to.deep.equal([`${client.id}/${keyOf(first)}`])
   })
 
-  it('is transformed as any other file, and its derivative is stored', async () => {
+  itOnce('is transformed as any other file, and its derivative is stored', async () => {
     const url = fresh()
     const answer = await get(url, { query: '?w=20&f=webp' })
     expect(answer.status).to.equal(200)
@@ -119,7 +119,7 @@ onTwoBackends('a stored remote file', (start, backend) => {
     expect(await originals()).to.have.length(1)
   })
 
-  it('is separate for each client', async () => {
+  itOnce('is separate for each client', async () => {
     const url = fresh()
     const key = keyOf(await get(url))
     const other = await newClient(service)
@@ -127,7 +127,7 @@ onTwoBackends('a stored remote file', (start, backend) => {
     expect(keyOf(await exchange(service, keepPath(other, url)))).not.to.equal(key)
   })
 
-  it('is fetched again under a new name once it has been deleted', async () => {
+  itOnce('is fetched again under a new name once it has been deleted', async () => {
     const url = fresh()
     const before = await get(url, { query: '?w=20' })
     const key = keyOf(before).replace(/_.*$/, '')

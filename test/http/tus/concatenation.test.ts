@@ -17,7 +17,7 @@ import {
 } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 
-onTwoBackends('resumable uploads of parts that are joined', (start) => {
+onTwoBackends('resumable uploads of parts that are joined', (start, _, itOnce) => {
   let service: Service
   let png: Buffer
   before(async () => {
@@ -79,43 +79,46 @@ onTwoBackends('resumable uploads of parts that are joined', (start) => {
     expect(recordIn(other).s3PathOriginal).to.equal(recordIn(one).s3PathOriginal)
   })
 
-  it('are refused when a part is missing, incomplete, whole, or of another client, and keep the parts', async () => {
-    const [first = '', second = ''] = await parts()
-    const half = await begin(service, 100, { headers: partial })
-    const whole = await begin(service, 100)
-    expect((await patch(service, whole, { offset: 0, body: noise(100) })).status).to.equal(204)
-    const other = await newClient(service)
-    const cases: Array<[what: string, addresses: string[], status: number, code: string]> = [
-      ['none', [], 400, 'bad_parameter'],
-      ['twice the same', [first, first], 400, 'bad_parameter'],
-      ['no upload', ['/v1/files'], 400, 'bad_parameter'],
-      ['an unknown one', [first, '/v1/tus/7JAiMJ5xg1xH6JYSiPjo5R'], 404, 'upload_not_found'],
-      ['an incomplete one', [first, half], 409, 'upload_incomplete'],
-      ['a whole one', [first, whole], 409, 'upload_incomplete'],
-    ]
-    for (const [what, addresses, status, code] of cases) {
-      const answer = await join(addresses)
-      expect([answer.status, jsonOf(answer).code], what).to.deep.equal([status, code])
-    }
-    const foreign = await tus(other, '/v1/tus', {
-      method: 'POST',
-      headers: { 'Upload-Concat': `final;${first} ${second}` },
-    })
-    expect(foreign.status).to.equal(404)
-    expect(
-      (await tus(service, '/v1/tus', { method: 'POST', headers: { 'Upload-Concat': 'all' } })).status,
-    ).to.equal(400)
-    const joined = await join([first, second])
-    expect(joined.status).to.equal(201)
-    const late = await patch(service, String(joined.headers.location), {
-      offset: png.length,
-      body: Buffer.from('x'),
-    })
-    expect([late.status, jsonOf(late).code]).to.deep.equal([403, 'joined_upload'])
-    for (const address of [half, whole]) await tus(service, address, { method: 'DELETE' })
-  })
+  itOnce(
+    'are refused when a part is missing, incomplete, whole, or of another client, and keep the parts',
+    async () => {
+      const [first = '', second = ''] = await parts()
+      const half = await begin(service, 100, { headers: partial })
+      const whole = await begin(service, 100)
+      expect((await patch(service, whole, { offset: 0, body: noise(100) })).status).to.equal(204)
+      const other = await newClient(service)
+      const cases: Array<[what: string, addresses: string[], status: number, code: string]> = [
+        ['none', [], 400, 'bad_parameter'],
+        ['twice the same', [first, first], 400, 'bad_parameter'],
+        ['no upload', ['/v1/files'], 400, 'bad_parameter'],
+        ['an unknown one', [first, '/v1/tus/7JAiMJ5xg1xH6JYSiPjo5R'], 404, 'upload_not_found'],
+        ['an incomplete one', [first, half], 409, 'upload_incomplete'],
+        ['a whole one', [first, whole], 409, 'upload_incomplete'],
+      ]
+      for (const [what, addresses, status, code] of cases) {
+        const answer = await join(addresses)
+        expect([answer.status, jsonOf(answer).code], what).to.deep.equal([status, code])
+      }
+      const foreign = await tus(other, '/v1/tus', {
+        method: 'POST',
+        headers: { 'Upload-Concat': `final;${first} ${second}` },
+      })
+      expect(foreign.status).to.equal(404)
+      expect(
+        (await tus(service, '/v1/tus', { method: 'POST', headers: { 'Upload-Concat': 'all' } })).status,
+      ).to.equal(400)
+      const joined = await join([first, second])
+      expect(joined.status).to.equal(201)
+      const late = await patch(service, String(joined.headers.location), {
+        offset: png.length,
+        body: Buffer.from('x'),
+      })
+      expect([late.status, jsonOf(late).code]).to.deep.equal([403, 'joined_upload'])
+      for (const address of [half, whole]) await tus(service, address, { method: 'DELETE' })
+    },
+  )
 
-  it('by a signed link need no more than the link, and may have as many bytes as its files', async () => {
+  itOnce('by a signed link need no more than the link, and may have as many bytes as its files', async () => {
     const { body } = await ask(service, '/v1/sign', {
       method: 'POST',
       json: { expiresIn: 600, maxBytes: 1000, uses: 1 },
@@ -148,7 +151,7 @@ onTwoBackends('resumable uploads of parts that are joined', (start) => {
     expect(await leftOfUploads()).to.deep.equal([])
   })
 
-  it('are what tus-js-client sends for parallelUploads', async () => {
+  itOnce('are what tus-js-client sends for parallelUploads', async () => {
     const bytes = noise(300_000)
     const pathname = await uploadedByTusJs(bytes, {
       endpoint: `${service.url}/v1/tus`,

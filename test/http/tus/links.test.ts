@@ -8,7 +8,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import { OFFSET_STREAM, recordIn, TUS } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 
-onTwoBackends('resumable uploads with a signed link', (start) => {
+onTwoBackends('resumable uploads with a signed link', (start, _, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -84,7 +84,7 @@ onTwoBackends('resumable uploads with a signed link', (start) => {
     expectProblem(await exchange(service, stored, { method: 'PUT', body: png }), 409, 'link_used')
   })
 
-  it('are limited to the remaining uses of the link', async () => {
+  itOnce('are limited to the remaining uses of the link', async () => {
     const target = await link({ uses: 2 })
     const [one, two] = [await created(target), await created(target)]
     const busy = await create(target, 10)
@@ -126,7 +126,7 @@ onTwoBackends('resumable uploads with a signed link', (start) => {
     expectProblem(await create(target, 10), 409, 'link_busy')
   })
 
-  it('accept no more bytes than the link and the client allow, with and without a length', async () => {
+  itOnce('accept no more bytes than the link and the client allow, with and without a length', async () => {
     const deferred = async (target: string) => {
       const headers = { ...TUS, 'Upload-Defer-Length': '1' }
       const answer = await exchange(service, target, { method: 'POST', headers })
@@ -147,7 +147,7 @@ onTwoBackends('resumable uploads with a signed link', (start) => {
     expect(within.status).to.equal(413)
   })
 
-  it('are bound by every restriction of the link', async () => {
+  itOnce('are bound by every restriction of the link', async () => {
     const small = await link({ maxBytes: 30, types: ['image/png'], folder: 'a' })
     const tooLarge = await create(small, 31)
     expect(tooLarge.status).to.equal(413)
@@ -165,7 +165,7 @@ onTwoBackends('resumable uploads with a signed link', (start) => {
     recordIn(await send(address, png))
   })
 
-  it('are found by their complete URL only, and give access to no other upload', async () => {
+  itOnce('are found by their complete URL only, and give access to no other upload', async () => {
     const address = await created(await link())
     const [id = '', clientId = ''] = address.slice(address.lastIndexOf('/') + 1).split('~')
     expect(clientId).to.equal(client.id)
@@ -193,7 +193,7 @@ onTwoBackends('resumable uploads with a signed link', (start) => {
     expect(await head(`${own}~${client.id}`)).to.equal(404)
   })
 
-  it('can be created by pages of any origin', async () => {
+  itOnce('can be created by pages of any origin', async () => {
     const target = await link()
     const preflight = await exchange(service, target, {
       method: 'OPTIONS',

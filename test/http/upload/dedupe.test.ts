@@ -14,7 +14,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 
-onTwoBackends('upload of a file that is already stored', (start) => {
+onTwoBackends('upload of a file that is already stored', (start, _, itOnce) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -38,7 +38,7 @@ onTwoBackends('upload of a file that is already stored', (start) => {
     expect((await exchange(service, first.src)).body.toString()).to.equal('equal')
   })
 
-  it('stores a new file when bytes, folder or type differ', async () => {
+  itOnce('stores a new file when bytes, folder or type differ', async () => {
     const files = [
       await upload('a.txt', 'one'),
       await upload('a.txt', 'two'),
@@ -51,7 +51,7 @@ onTwoBackends('upload of a file that is already stored', (start) => {
     expect((await upload('b.txt', 'one', 'f')).s3PathOriginal).to.equal(files[2]?.s3PathOriginal)
   })
 
-  it('stores a new file for another client, and without the dedupe rule', async () => {
+  itOnce('stores a new file for another client, and without the dedupe rule', async () => {
     const first = await upload('a.txt', 'equal')
     const other = await newClient(service)
     await service.app.clients.setRules(other.id, { dedupe: 'reuse' })
@@ -63,7 +63,7 @@ onTwoBackends('upload of a file that is already stored', (start) => {
     expect(await listAll(client)).to.have.length(2)
   })
 
-  it('keeps the order of a form, and stores equal files of the form once', async () => {
+  itOnce('keeps the order of a form, and stores equal files of the form once', async () => {
     const known = await upload('known.txt', 'known')
     const response = await postFiles(client, [
       { name: '1.txt', bytes: 'new' },

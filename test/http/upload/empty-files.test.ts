@@ -6,7 +6,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import { tus } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 
-onTwoBackends('empty files', (start) => {
+onTwoBackends('empty files', (start, _, itOnce) => {
   let service: Service
   let secret: Record<string, string>
   before(async () => {
@@ -67,7 +67,7 @@ onTwoBackends('empty files', (start) => {
     expect((await exchange(service, record.src)).status).to.equal(404)
   })
 
-  it('cannot be transformed', async () => {
+  itOnce('cannot be transformed', async () => {
     const { src } = await uploadOne(service, { name: 'empty.txt', bytes: Buffer.alloc(0) })
     const answer = await exchange(service, `${src}?w=100`)
     expect(jsonOf(answer)).to.include({ status: 422, code: 'not_transformable', reason: 'empty' })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { newClient, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
@@ -9,7 +9,7 @@ import type { Service } from '../../support/service.ts'
 const field = (name: string, bytes: string): RawPart => ({ disposition: `name="${name}"`, bytes })
 const file = (bytes: string): RawPart => ({ disposition: 'name="file"; filename="a.txt"', bytes })
 
-onTwoBackends('the folder in a field of a form', (start) => {
+onOneBackend('the folder in a field of a form', (start) => {
   let service: Service
   before(async () => {
     service = await start()

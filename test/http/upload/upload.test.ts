@@ -21,7 +21,7 @@ const FIELDS = [
 const HTML = '<!doctype html><title>a page</title><script>alert(1)</script>'
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>'
 
-onTwoBackends('POST /v1/upload', (start) => {
+onTwoBackends('POST /v1/upload', (start, _, itOnce) => {
   let service: Service
   let png: Buffer
   before(async () => {
@@ -144,15 +144,22 @@ onTwoBackends('POST /v1/upload', (start) => {
     },
   ]
   for (const { name, bytes, claimed, expected, contentType } of types) {
-    it(`detects the type from the bytes: ${name}, sent as ${claimed ?? 'nothing'}, is ${expected}`, async () => {
-      const record = await uploadOne(service, { name, bytes: bytes(), ...(claimed ? { type: claimed } : {}) })
-      expect(`${record.mimeType}/${record.format}`).to.equal(expected)
-      expect(record.s3PathOriginal).to.equal(`${expected}/${record.sourceName}`)
-      for (const address of [record.src, rawPath(service, record.s3Path)]) {
-        const { status, headers } = await exchange(service, address)
-        expect({ status, type: headers['content-type'] }).to.deep.equal({ status: 200, type: contentType })
-      }
-    })
+    itOnce(
+      `detects the type from the bytes: ${name}, sent as ${claimed ?? 'nothing'}, is ${expected}`,
+      async () => {
+        const record = await uploadOne(service, {
+          name,
+          bytes: bytes(),
+          ...(claimed ? { type: claimed } : {}),
+        })
+        expect(`${record.mimeType}/${record.format}`).to.equal(expected)
+        expect(record.s3PathOriginal).to.equal(`${expected}/${record.sourceName}`)
+        for (const address of [record.src, rawPath(service, record.s3Path)]) {
+          const { status, headers } = await exchange(service, address)
+          expect({ status, type: headers['content-type'] }).to.deep.equal({ status: 200, type: contentType })
+        }
+      },
+    )
   }
 
   it('keeps every byte, at and around the size of the block that detects the type', async () => {
@@ -172,7 +179,7 @@ onTwoBackends('POST /v1/upload', (start) => {
     expect(records.map(({ originalName }) => originalName)).to.deep.equal(files.map(({ name }) => name))
   })
 
-  it('accepts a file part with any other headers, and ignores unknown fields', async () => {
+  itOnce('accepts a file part with any other headers, and ignores unknown fields', async () => {
     const { status, body } = await postForm(service, [
       { disposition: 'name="comment"', bytes: 'hello' },
       { disposition: 'name="file"; filename="a.txt"', bytes: 'one', type: 'nonsense' },
@@ -187,14 +194,14 @@ onTwoBackends('POST /v1/upload', (start) => {
     ])
   })
 
-  it('stores for the client of the secret', async () => {
+  itOnce('stores for the client of the secret', async () => {
     const other = await newClient(service)
     const record = await uploadOne(other, { name: 'theirs.txt', bytes: 'theirs' })
     expect(record.src).to.include(`/${other.tokens.clientToken}/`)
     expect(await service.objects()).to.include(`${other.id}/${record.s3PathOriginal}`)
   })
 
-  it('responds 405 with Allow to other methods', async () => {
+  itOnce('responds 405 with Allow to other methods', async () => {
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       const answer = await exchange(service, '/v1/upload', { method })
       expect({ status: answer.status, allow: answer.headers.allow }, method).to.deep.equal({

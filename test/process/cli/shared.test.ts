@@ -13,6 +13,7 @@ import { type Caller, postFiles, uploadOne } from '../../support/requests/client
 import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // A service asks every two seconds whether others have changed a client.
@@ -110,11 +111,12 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     await transform(record, 'w=10&f=webp')
     await transform(record, 'w=20')
     // They are sent before they are stored.
-    const progress = async () => sluiceJson<{ derivatives: number; inProgress: number }>(['check'], env)
-    await eventually(
-      async () => expect(await progress()).to.include({ originals: 2, derivatives: 2, inProgress: 0 }),
-      HEARD,
-    )
+    await settled(server)
+    expect(await sluiceJson<object>(['check'], env)).to.include({
+      originals: 2,
+      derivatives: 2,
+      inProgress: 0,
+    })
     const index = redisIndex(redis, { keyPrefix: '{sluice}:' })
     const before = { index: await reindexedListOf(index), clients: await sluiceJson(['client', 'list'], env) }
     expect(Object.keys(before.index)).to.have.length(2)

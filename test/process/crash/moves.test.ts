@@ -5,7 +5,7 @@ import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { crashPoints } from '../../support/servers/crash-points.ts'
+import { crashPoints, preparedOnce } from '../../support/servers/crash-points.ts'
 import { startService } from '../../support/service.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { listAll } from '../../support/stored/files.ts'
@@ -35,6 +35,9 @@ const TITLES: Readonly<Record<Left, string>> = {
   moved: 'only the file at its new path, and the redirect',
 }
 
+// Every step is tried on disk. On S3 and Redis, which the same calls reach in the same order, one for each outcome.
+const SHARED_STEPS = ['after bucket.put redirect', 'after bucket.put record', 'after index.beginRemoval']
+
 for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
   describe(`a process killed while it moves a file (${backend.name})`, function () {
     this.timeout(60_000)
@@ -54,10 +57,12 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       return record
     }
 
-    for (const [step, left] of Object.entries(STEPS))
+    const prepare = backend === EMBEDDED ? preparedOnce(uploaded) : uploaded
+    const isTried = (step: string) => backend === EMBEDDED || SHARED_STEPS.includes(step)
+    for (const [step, left] of Object.entries(STEPS).filter(([step]) => isTried(step)))
       crash(`${step}: leaves ${TITLES[left]}`, {
         step,
-        prepare: uploaded,
+        prepare,
         // One that fails is tried again.
         work: (dying, { s3PathOriginal: from }) =>
           copiedOrMoved(dying, 'move', { from, to: 'b', redirect: '1d' }),

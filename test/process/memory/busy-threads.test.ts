@@ -7,7 +7,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-// More than any machine that runs the tests makes at once, of a quarter of a second each.
+// More than any machine that runs the tests makes at once, of a tenth of a second each.
 const TRANSFORMS = 12
 
 describe('threads of libuv', function () {
@@ -28,13 +28,13 @@ describe('threads of libuv', function () {
 
   it('are left to files while the maximum of transformations runs', async () => {
     const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
-    const create = { width: 2000, height: 1333, channels: 3, background: '#888', noise } as const
+    const create = { width: 1400, height: 933, channels: 3, background: '#888', noise } as const
     const photo = await uploadOne(server, { name: 'a.jpg', bytes: await sharp({ create }).jpeg().toBuffer() })
     const text = await uploadOne(server, { name: 'a.txt', bytes: Buffer.from('stored') })
     const [large, small] = [photo, text].map(({ src }) => new URL(src).pathname)
     let left = TRANSFORMS
     const made = Array.from({ length: TRANSFORMS }, async (_, i) => {
-      expect((await exchange(server, `${large}?w=${1990 - i}&f=png`)).status).to.equal(200)
+      expect((await exchange(server, `${large}?w=${1390 - i}&f=png`)).status).to.equal(200)
       left -= 1
     })
     let delivered = 0

@@ -18,9 +18,9 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const LIMIT_MIB = sized(350, 250)
 const LIMIT_BYTES = LIMIT_MIB * MIB
 // More than the process may ever have in memory.
-const FILE_MIB = sized(450, 1024)
-const ZIP_FILES = sized(25, 100)
-const CLIENTS = sized(60, 200)
+const FILE_MIB = sized(400, 1024)
+const ZIP_FILES = sized(20, 100)
+const CLIENTS = sized(45, 200)
 const METRICS_TOKEN = 'sixteen-letters-or-more'
 
 for (const backend of [EMBEDDED, S3_REDIS])
@@ -48,14 +48,14 @@ for (const backend of [EMBEDDED, S3_REDIS])
       expect(record.size).to.equal(FILE_MIB * MIB)
       expect(await peakBytes(server), 'while uploading').to.be.below(LIMIT_BYTES)
 
-      const response = await fetch(`${server.url}${new URL(record.src).pathname}`)
+      const response = await responseTo(`${server.url}${new URL(record.src).pathname}`, new Agent())
       const digest = createHash('sha256')
-      for await (const chunk of response.body as AsyncIterable<Uint8Array>) digest.update(chunk)
+      for await (const chunk of response) digest.update(chunk)
       expect(digest.digest('hex')).to.equal(file.digest())
       expect(await peakBytes(server), 'while delivering').to.be.below(LIMIT_BYTES)
     })
 
-    it(`stays under ${LIMIT_MIB} MB while ${ZIP_FILES} files of 20 MB are sent as a ZIP`, async () => {
+    const zip = async () => {
       const sources: WireRecord[] = []
       for (let i = 0; i < 2; i += 1) sources.push(await uploadLarge(server, largeFile(20)))
       const files = Array.from({ length: ZIP_FILES }, (_, i) => {
@@ -74,13 +74,16 @@ for (const backend of [EMBEDDED, S3_REDIS])
       expect([end.readUInt32LE(0), end.readUInt16LE(10)]).to.deep.equal([0x06054b50, ZIP_FILES + 1])
       expect(size).to.be.within(20 * ZIP_FILES * MIB, (20 * ZIP_FILES + 1) * MIB)
       expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
-    })
+    }
+    // The client of S3 buffers what it receives. Archives of a disk: ../crash/archives.test.ts.
+    if (backend === S3_REDIS || sized(false, true))
+      it(`stays under ${LIMIT_MIB} MB while ${ZIP_FILES} files of 20 MB are sent as a ZIP`, zip)
 
     // The bytes of a new derivative come from the memory of the process, not from the bucket.
     if (backend !== EMBEDDED && !sized(false, true)) return
 
     it(`stays under ${LIMIT_MIB} MB when ${CLIENTS} clients request the same new derivative concurrently`, async () => {
-      const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(4000, 3000) })
+      const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(2600, 2000) })
       const agent = new Agent({ maxSockets: CLIENTS, keepAlive: false })
       const url = `${server.url}${new URL(src).pathname}?w=2000&f=png`
       // Nobody reads before all are being answered, so that nothing is over before the last has begun.

@@ -49,6 +49,7 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
       folder = await temporaryFolder()
       const plugins = await pluginFolder({ 'recorder.js': recorder(join(folder, 'events')) })
       fleet = await newFleet({
+        files: 'disk',
         redis: outage.redis,
         env: {
           PLUGINS_DIR: plugins,
@@ -218,7 +219,7 @@ describe('a web process that starts while Redis is down', function () {
   this.timeout(60_000)
 
   it('delivers stored files, and serves all other requests when Redis is available', async () => {
-    const fleet = await newFleet()
+    const fleet = await newFleet({ files: 'disk' })
     try {
       const bytes = await picture()
       const earlier = await fleet.start()
@@ -262,7 +263,11 @@ describe('work in progress when Redis goes down', function () {
     it(`and ${what}: a derivative is delivered, an upload is a 503 in time, and a sweep cleans up`, async () => {
       const folder = await temporaryFolder()
       const plugins = await pluginFolder({ 'slow.js': slow(join(folder, 'transforms')) })
-      const fleet = await newFleet({ redis: { appendOnly: true }, env: { PLUGINS_DIR: plugins } })
+      const fleet = await newFleet({
+        files: 'disk',
+        redis: { appendOnly: true },
+        env: { PLUGINS_DIR: plugins },
+      })
       try {
         const server = await fleet.start()
         const stored = await uploadOne(server, { name: 'a.png', bytes: await picture() })

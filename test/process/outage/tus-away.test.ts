@@ -43,7 +43,7 @@ describe('a resumable upload during an outage', function () {
   })
 
   it('is a 503 in time, and resumes when Redis is back', async () => {
-    fleet = await newFleet({ redis: { appendOnly: true } })
+    fleet = await newFleet({ files: 'disk', redis: { appendOnly: true } })
     const server = await fleet.start()
     const png = await picture()
     const address = await begin(server, png.length)

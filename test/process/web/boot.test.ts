@@ -111,7 +111,7 @@ describe('the server process', function () {
     // Half a minute of blurring, which libvips cannot be talked out of.
     const slow = `export default {
       name: 'image-slow', engine: 'sharp', phase: 'effect', params: { slow: { type: 'flag', help: 'x' } },
-      transform: (image) => (console.error('begun'), image).resize(9000, 9000, { fit: 'fill' }).blur(250),
+      transform: (image) => (console.error('begun'), image).resize(9000, 9000, { fit: 'fill', kernel: 'nearest' }).blur(250),
     }`
     await mkdir(join(folder, 'plugins'))
     await writeFile(join(folder, 'plugins', 'slow.js'), slow)

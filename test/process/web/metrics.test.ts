@@ -2,25 +2,16 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { expect } from 'chai'
 import { eventually } from '../../support/eventually.ts'
-import { sampleOf } from '../../support/metrics.ts'
+import { metricsUrl, sampleOf } from '../../support/metrics.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import { type RunningServer, runToEnd, startProcess } from '../../support/servers/process.ts'
-import { childrenOf } from '../../support/servers/processes.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const METRICS_TOKEN = 'sixteen-letters-or-more'
 const HEALTH = { route: '/healthz', status: '200' }
-
-/** Where a process says that its metrics are. */
-function metricsUrl({ output }: RunningServer): string {
-  const url = /"url":"(http:[^"]*\/metrics)"/.exec(output())?.[1]
-  if (url === undefined) throw new Error(`no address of metrics in:\n${output()}`)
-  return url
-}
 
 const ask = (server: RunningServer) => exchange(server, '/healthz', { headers: { Connection: 'close' } })
 
+// Those of several processes: processes.test.ts.
 describe('metrics of a process', function () {
   this.timeout(60_000)
   let dataDir: string
@@ -63,47 +54,5 @@ describe('metrics of a process', function () {
     } finally {
       other.close()
     }
-  })
-})
-
-describe('metrics of several processes', function () {
-  this.timeout(60_000)
-  let fleet: Fleet
-  beforeEach(async () => {
-    const env = { WEB_CONCURRENCY: '2', LOG_LEVEL: 'info', METRICS_PORT: '0', METRICS_TOKEN }
-    fleet = await newFleet({ files: 'disk', env })
-  })
-  afterEach(() => fleet.end())
-
-  it('are summed, on their own port and on the common one, also when a process was replaced', async () => {
-    const server = await fleet.start()
-    const own = async () => (await fetch(metricsUrl(server))).text()
-    const common = async () => {
-      const headers = { Authorization: `Bearer ${METRICS_TOKEN}`, Connection: 'close' }
-      return String((await exchange(server, '/metrics', { headers })).body)
-    }
-    for (let i = 0; i < 10; i += 1) await ask(server)
-    for (const read of [own, common])
-      await eventually(async () => {
-        const text = await read()
-        expect(sampleOf(text, 'sluice_http_requests_total', HEALTH)).to.equal(10)
-        // Each has one: what the operator reads is of both.
-        expect(sampleOf(text, 'process_resident_memory_bytes')).to.be.above(100_000_000)
-      })
-
-    const [killed = 0] = await childrenOf(server.pid)
-    process.kill(killed, 'SIGKILL')
-    await eventually(
-      async () =>
-        expect(await childrenOf(server.pid))
-          .to.have.length(2)
-          .and.not.include(killed),
-      { withinMs: 10_000 },
-    )
-    expect(sampleOf(await own(), 'sluice_http_requests_total', HEALTH)).to.be.at.most(10)
-    await eventually(
-      async () => expect(sampleOf(await own(), 'process_resident_memory_bytes')).to.be.above(100_000_000),
-      { withinMs: 10_000 },
-    )
   })
 })

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { metricsUrl, sampleOf } from '../../support/metrics.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
@@ -11,20 +12,30 @@ import { childrenOf, isRunning, untilEnded } from '../../support/servers/process
 import { s3Server } from '../../support/servers/s3-server.ts'
 
 const MIB = 1024 * 1024
+const METRICS_TOKEN = 'sixteen-letters-or-more'
+const HEALTH = { route: '/healthz', status: '200' }
 
 describe('several web processes', function () {
   this.timeout(60_000)
   let fleet: Fleet
   before(async () => {
-    fleet = await newFleet({ files: 'disk', env: { WEB_CONCURRENCY: '2', LOG_LEVEL: 'info' } })
+    const metrics = { METRICS_PORT: '0', METRICS_TOKEN }
+    fleet = await newFleet({ files: 'disk', env: { WEB_CONCURRENCY: '2', LOG_LEVEL: 'info', ...metrics } })
   })
   after(() => fleet.end())
+
+  /** How many times GET /healthz was asked. */
+  let asked = 0
+  const ask = (server: RunningServer) => {
+    asked += 1
+    return exchange(server, '/healthz', { headers: { Connection: 'close' } })
+  }
 
   /** Asks on connections of their own until each of these processes has answered. */
   const untilAllAnswer = async (server: RunningServer, pids: readonly number[]) =>
     eventually(
       async () => {
-        const { status } = await exchange(server, '/healthz', { headers: { Connection: 'close' } })
+        const { status } = await ask(server)
         expect(status).to.equal(200)
         expect(answeredBy(server)).to.include.members([...pids])
       },
@@ -35,6 +46,25 @@ describe('several web processes', function () {
     let server: RunningServer
     before(async () => {
       server = await fleet.start()
+    })
+
+    const ownMetrics = async () => (await fetch(metricsUrl(server))).text()
+    const commonMetrics = async () => {
+      const headers = { Authorization: `Bearer ${METRICS_TOKEN}`, Connection: 'close' }
+      return String((await exchange(server, '/metrics', { headers })).body)
+    }
+    // Each process has one: what the operator reads is of both.
+    const expectMemoryOfBoth = (text: string) =>
+      expect(sampleOf(text, 'process_resident_memory_bytes')).to.be.above(100_000_000)
+
+    it('have the sum of their metrics, on their own port and on the common one', async () => {
+      for (let i = 0; i < 10; i += 1) await ask(server)
+      for (const read of [ownMetrics, commonMetrics])
+        await eventually(async () => {
+          const text = await read()
+          expect(sampleOf(text, 'sluice_http_requests_total', HEALTH)).to.equal(asked)
+          expectMemoryOfBoth(text)
+        })
     })
 
     it('listen on one port, and print one banner', async () => {
@@ -50,7 +80,7 @@ describe('several web processes', function () {
     it('are replaced when one is killed, while the other answers and no connection is left open', async () => {
       let asking = true
       const outcomes = new Set<string>()
-      const ask = async () => {
+      const askIfReady = async () => {
         while (asking) {
           const answer = fetch(`${server.url}/readyz`, {
             headers: { Connection: 'close' },
@@ -66,7 +96,7 @@ describe('several web processes', function () {
           await pause(2)
         }
       }
-      const askers = Array.from({ length: 8 }, ask)
+      const askers = Array.from({ length: 8 }, askIfReady)
       const [killed = 0, other = 0] = await childrenOf(server.pid)
       process.kill(killed, 'SIGKILL')
       await untilEnded([killed])
@@ -86,6 +116,9 @@ describe('several web processes', function () {
       expect(outcomes).to.include('200')
       const banners = logged(server).filter(({ msg }) => String(msg).startsWith('Sluice is ready'))
       expect(banners.map(({ version }) => version)).to.deep.equal([packageJson.version])
+      // Nothing is counted twice, and what the killed process had counted may be lost.
+      expect(sampleOf(await ownMetrics(), 'sluice_http_requests_total', HEALTH)).to.be.at.most(asked)
+      await eventually(async () => expectMemoryOfBoth(await ownMetrics()))
     })
 
     it('exit when the process that has started them is killed', async () => {

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { eventually } from '../../support/eventually.ts'
 import { startNginxProgram } from '../../support/peers/nginx-program.ts'
@@ -71,6 +72,8 @@ describe('SIGTERM', function () {
         outcomes.add(outcome)
         if (connection !== undefined) connections.add(connection)
         isOver = outcome === 'ECONNREFUSED'
+        // Many requests a second for as long as it answers, and no CPU time in between.
+        await pause(10)
       }
     }
     await Promise.all([load(), load(), load(), load()])
@@ -97,7 +100,7 @@ describe('SIGTERM', function () {
     const outcomes: Array<number | string> = []
     let isOver = false
     const load = async () => {
-      while (!isOver) outcomes.push((await put(`http://127.0.0.1:${port}`, agent)).outcome)
+      for (; !isOver; await pause(10)) outcomes.push((await put(`http://127.0.0.1:${port}`, agent)).outcome)
     }
     try {
       const loads = Promise.all(Array.from({ length: 8 }, load))

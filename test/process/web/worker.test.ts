@@ -23,7 +23,7 @@ describe('workers', function () {
   let slow: Awaited<ReturnType<typeof slowFfmpeg>>
   before(async () => {
     slow = await slowFfmpeg(1)
-    fleet = await newFleet({ env: { LOG_LEVEL: 'error', ADMIN_PASSWORD } })
+    fleet = await newFleet({ files: 'disk', env: { LOG_LEVEL: 'error', ADMIN_PASSWORD } })
     media = join(fleet.env.DATA_DIR ?? '', 'media')
     web = await fleet.start()
   })
@@ -31,6 +31,9 @@ describe('workers', function () {
     await fleet.end()
     await rm(slow.folder, { recursive: true })
   })
+
+  /** What the first test leaves running. */
+  let last: Running | undefined
 
   async function worker(env: Readonly<Record<string, string>> = {}): Promise<Running> {
     const running = fleet.run({ script: WORKER, env })
@@ -54,7 +57,7 @@ describe('workers', function () {
 
   it('run the jobs of web processes, as long as one worker is left', async () => {
     const colours = Array.from({ length: 8 }, (_, i) => (i % 2 ? 'red' : 'blue'))
-    const bytes = await video({ colours, rate: 30 })
+    const bytes = await video({ colours })
     const { src } = await uploadOne(web, { name: 'film.mp4', bytes })
     const get = (query: string) => exchange(web, `${new URL(src).pathname}?${query}`)
     const job = new URL(String(jsonOf(await get('f=webm')).job)).pathname
@@ -80,7 +83,7 @@ describe('workers', function () {
     killed.child.kill('SIGKILL')
     expect(await killed.ended).to.equal('SIGKILL')
 
-    const last = await worker()
+    last = await worker()
     await eventually(async () => expect((await told()).state).to.equal('done'), { withinMs: 90_000 })
     // The encoder of the killed worker notices its end within a second.
     await eventually(async () => expect(await encoders()).to.deep.equal([]), { withinMs: 5_000 })
@@ -88,8 +91,38 @@ describe('workers', function () {
     const made = await get('f=webm')
     expect(made.status).to.equal(200)
     expect((await probed(made.body)).seconds).to.be.closeTo(8, 0.2)
-    last.child.kill('SIGTERM')
-    expect(await last.ended).to.equal(0)
+  })
+
+  it('store derivatives of a client with its own bucket there, and nowhere else', async () => {
+    const s3 = await s3Server()
+    const bucket = await s3.newBucket()
+    const { endpoint, region, credentials, forcePathStyle } = s3.connection
+    const { accessKeyId, secretAccessKey } = credentials
+    const keys = { accessKeyId, secretAccessKey }
+    const storage = { endpoint, region, forcePathStyle, ...keys, bucket, prefix: 'shop/files' }
+    // It hears of the client when it has begun.
+    const running = last ?? (await worker())
+    const created = await (await signedIn(web))('POST', '', { storage })
+    expect(created.status, JSON.stringify(created.json)).to.equal(200)
+    const client = { url: web.url, tokens: created.json }
+    const before = await fleet.state()
+
+    const { src, s3PathOriginal: key } = await uploadOne(client, { name: 'film.mp4', bytes: await video() })
+    const get = () => exchange(web, `${new URL(src).pathname}?f=webm&wait=30`)
+    let made = await get()
+    while (made.status === 423) made = await get()
+    expect(made.status, String(made.body)).to.equal(200)
+    expect((await probed(made.body)).videoCodec).to.equal('vp9')
+
+    const { Contents = [] } = await s3.client.send(new ListObjectsV2Command({ Bucket: bucket }))
+    const names = [`.sluice/meta/${key}.json`, key, `${key}_f=webm`].map((name) => `shop/files/${name}`)
+    expect(Contents.map(({ Key }) => Key)).to.deep.equal(names.sort())
+    const stored = Contents.find(({ Key }) => Key?.endsWith('_f=webm'))
+    expect(stored?.Size).to.equal(made.body.length)
+    expect((await fleet.state()).files).to.deep.equal(before.files)
+    expect(await readdir(media)).to.deep.equal([])
+    running.child.kill('SIGTERM')
+    expect(await running.ended).to.equal(0)
   })
 
   it('create a stream that web processes deliver while it is being created', async () => {
@@ -122,38 +155,6 @@ describe('workers', function () {
     )
     for (const playlist of named(await get(pathname)))
       expect((await get(playlist)).body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
-    expect(await readdir(media)).to.deep.equal([])
-    running.child.kill('SIGTERM')
-    expect(await running.ended).to.equal(0)
-  })
-
-  it('store derivatives of a client with its own bucket there, and nowhere else', async () => {
-    const s3 = await s3Server()
-    const bucket = await s3.newBucket()
-    const { endpoint, region, credentials, forcePathStyle } = s3.connection
-    const { accessKeyId, secretAccessKey } = credentials
-    const keys = { accessKeyId, secretAccessKey }
-    const storage = { endpoint, region, forcePathStyle, ...keys, bucket, prefix: 'shop/files' }
-    // It hears of the client when it has begun.
-    const running = await worker()
-    const created = await (await signedIn(web))('POST', '', { storage })
-    expect(created.status, JSON.stringify(created.json)).to.equal(200)
-    const client = { url: web.url, tokens: created.json }
-    const before = await fleet.state()
-
-    const { src, s3PathOriginal: key } = await uploadOne(client, { name: 'film.mp4', bytes: await video() })
-    const get = () => exchange(web, `${new URL(src).pathname}?f=webm&wait=30`)
-    let made = await get()
-    while (made.status === 423) made = await get()
-    expect(made.status, String(made.body)).to.equal(200)
-    expect((await probed(made.body)).videoCodec).to.equal('vp9')
-
-    const { Contents = [] } = await s3.client.send(new ListObjectsV2Command({ Bucket: bucket }))
-    const names = [`.sluice/meta/${key}.json`, key, `${key}_f=webm`].map((name) => `shop/files/${name}`)
-    expect(Contents.map(({ Key }) => Key)).to.deep.equal(names.sort())
-    const stored = Contents.find(({ Key }) => Key?.endsWith('_f=webm'))
-    expect(stored?.Size).to.equal(made.body.length)
-    expect((await fleet.state()).files).to.deep.equal(before.files)
     expect(await readdir(media)).to.deep.equal([])
     running.child.kill('SIGTERM')
     expect(await running.ended).to.equal(0)

@@ -1,4 +1,4 @@
-import { crc32, deflateSync } from 'node:zlib'
+import { constants, crc32, deflateRawSync, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 
 /** A PNG of these chunks. */
@@ -26,6 +26,36 @@ const IEND = ['IEND', Buffer.alloc(0)] as const
 /** A PNG whose header states this size, with hardly any data. */
 export const boastingPng = (width: number, height: number) =>
   png(ihdr(width, height), ['IDAT', deflateSync(Buffer.alloc(9))], IEND)
+
+/** Where the passes of an interlaced PNG begin, and the distance between their pixels. */
+const ADAM7 = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const
+
+/** A whole PNG of transparent pixels. To encode 49 megapixels takes seconds; this repeats one compressed block. */
+export function blankPng(width: number, height: number, { interlaced = false } = {}): Buffer {
+  const passes = interlaced ? ADAM7 : ([[0, 0, 1, 1]] as const)
+  let length = 0
+  for (const [left, top, across, down] of passes)
+    length += Math.ceil((height - top) / down) * (1 + 4 * Math.ceil((width - left) / across))
+  const blockBytes = 1024 * 1024
+  const block = deflateRawSync(Buffer.alloc(blockBytes), { finishFlush: constants.Z_FULL_FLUSH })
+  const blocks = Array<Buffer>(Math.floor(length / blockBytes)).fill(block)
+  // Adler-32 of zeros.
+  const check = Buffer.from([0, 0, 0, 1])
+  check.writeUInt16BE(length % 65_521)
+  const rest = deflateRawSync(Buffer.alloc(length % blockBytes))
+  const [type, header] = ihdr(width, height)
+  header[12] = interlaced ? 1 : 0
+  const data = Buffer.concat([Buffer.from('7801', 'hex'), ...blocks, rest, check])
+  return png([type, header], ['IDAT', data], IEND)
+}
 
 /** A PNG of 8 x 8 pixels with compressed texts of 7.9 MB each: 19 of them in 146 kB cost libpng 1 GB. */
 export function textBomb(texts: number, type: 'zTXt' | 'iTXt' = 'zTXt'): Buffer {

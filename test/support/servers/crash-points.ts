@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import pLimit from 'p-limit'
@@ -6,6 +6,7 @@ import type { Backend } from '../backend.ts'
 import { eventually } from '../eventually.ts'
 import { builtScript } from '../programs/built-script.ts'
 import type { Caller } from '../requests/client.ts'
+import { SMALL_RESERVE } from '../service.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { type Running, run, tokensOf } from './process.ts'
 
@@ -77,6 +78,18 @@ export function crashPoints(
   }
 }
 
+/** A `prepare` that runs once, for points on disk: each later data folder is a copy of the first, which costs no start. */
+export function preparedOnce<T>(prepare: (dataDir: string) => Promise<T>): (dataDir: string) => Promise<T> {
+  let first: Promise<{ from: string; prepared: T }> | undefined
+  return async (dataDir) => {
+    const isFirst = first === undefined
+    first ??= prepare(dataDir).then((prepared) => ({ from: dataDir, prepared }))
+    const { from, prepared } = await first
+    if (!isFirst) await cp(from, dataDir, { recursive: true })
+    return prepared
+  }
+}
+
 /** A service that is killed at a step, or when its work has ended. */
 interface Life {
   env: Readonly<Record<string, string>>
@@ -86,7 +99,7 @@ interface Life {
 
 /** Runs all services in one process, and kills it when each has come to its step. @throws AssertionError that lists steps which were not reached */
 export async function killedAt(lives: readonly Life[]): Promise<void> {
-  const services = lives.map(({ env, step = '' }) => ({ env, step }))
+  const services = lives.map(({ env, step = '' }) => ({ env: { ...SMALL_RESERVE, ...env }, step }))
   const running = run({ script: [PROGRAM], env: { SERVICES: JSON.stringify(services) } })
   try {
     const urls = await listening(running, lives.length)

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tokens } from '../../../src/service/clients/clients.ts'
 import { expectNoSecrets } from '../secrets.ts'
-import { PROJECT } from '../service.ts'
+import { PROJECT, SMALL_RESERVE } from '../service.ts'
 
 /** A process of ours and what it has printed so far. */
 export interface Running {
@@ -38,7 +38,8 @@ export interface Start {
 export function run({ script = BUILT_SERVER, env = {}, program }: Start): Running {
   const { PATH = '', NODE_V8_COVERAGE } = process.env
   // A test that is about it sets it.
-  const inherited = { PATH, SHUTDOWN_DELAY_SECONDS: '0', ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}) }
+  const coverage = NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}
+  const inherited = { PATH, SHUTDOWN_DELAY_SECONDS: '0', ...SMALL_RESERVE, ...coverage }
   const [file, before] = program ? [program, []] : ['sh', [NODE]]
   const child = spawn(file, [...before, ...script], { cwd: PROJECT, env: { ...inherited, ...env } })
   let output = ''

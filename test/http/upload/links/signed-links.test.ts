@@ -12,7 +12,7 @@ import { type Answer, exchange, jsonOf } from '../../../support/requests/exchang
 import { MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 import type { Service } from '../../../support/service.ts'
 
-onTwoBackends('signed upload links', (start) => {
+onTwoBackends('signed upload links', (start, _, itOnce) => {
   let service: Service
   let png: Buffer
   before(async () => {
@@ -51,7 +51,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(delivered.status).to.equal(200)
   })
 
-  it('can be created by GET, with _ for no folder', async () => {
+  itOnce('can be created by GET, with _ for no folder', async () => {
     const headers = { Authorization: service.tokens.secretClientToken }
     for (const [path, folder] of [
       ['_', ''],
@@ -66,7 +66,7 @@ onTwoBackends('signed upload links', (start) => {
     }
   })
 
-  it('accept forms, and apply their fields', async () => {
+  itOnce('accept forms, and apply their fields', async () => {
     const { url } = await link()
     const form = multipart([
       { disposition: 'name="info"', bytes: '1' },
@@ -93,7 +93,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(recordOf(await put(two.url)).size).to.equal(png.length)
   })
 
-  it('refuse transforms', async () => {
+  itOnce('refuse transforms', async () => {
     const { url } = await link()
     const file = { disposition: 'name="file"; filename="mine.png"', bytes: png }
     const asked = { disposition: 'name="transforms"', bytes: '["w=20"]' }
@@ -116,7 +116,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(recordOf(await post(left, file)).options).to.deep.equal({})
   })
 
-  it('respond 403 when any character is changed, removed or added', async () => {
+  itOnce('respond 403 when any character is changed, removed or added', async () => {
     const { url } = await link({ folder: 'ab', maxBytes: 1_000_000, types: ['image/png'], uses: 3 })
     const target = url.slice(service.url.length)
     const from = '/v1/upload/sign/'.length
@@ -196,7 +196,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(recordOf(await put(url)).size).to.equal(png.length)
   })
 
-  it('expire', async () => {
+  itOnce('expire', async () => {
     const { url } = await link({ expiresIn: 1 })
     await new Promise((done) => setTimeout(done, 2000))
     const answer = await put(url)
@@ -204,7 +204,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(jsonOf(answer).code).to.equal('link_expired')
   })
 
-  it('are refused with invalid options', async () => {
+  itOnce('are refused with invalid options', async () => {
     const wrong: Array<[body: object, param: string]> = [
       [{}, 'expiresIn'],
       [{ expiresIn: 0 }, 'expiresIn'],
@@ -263,7 +263,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(late.status).to.equal(403)
   })
 
-  it('are rate limited by client', async () => {
+  itOnce('are rate limited by client', async () => {
     const limited = await start({ env: { SIGN_RATE_LIMIT: '2' } })
     const answers = []
     for (let i = 0; i < 3; i += 1) answers.push(await sign({ expiresIn: 60 }, limited))
@@ -271,7 +271,7 @@ onTwoBackends('signed upload links', (start) => {
     expect(answers[0]?.headers['ratelimit-policy']).to.equal('"sign";q=2;w=3600')
   })
 
-  it('can be used by a page of any origin', async () => {
+  itOnce('can be used by a page of any origin', async () => {
     const { url } = await link()
     const preflight = await exchange(service, url.slice(service.url.length), {
       method: 'OPTIONS',
@@ -286,14 +286,14 @@ onTwoBackends('signed upload links', (start) => {
     expect(answer.headers['access-control-allow-origin']).to.equal('*')
   })
 
-  it('leave no signature in the log', async () => {
+  itOnce('leave no signature in the log', async () => {
     const { url } = await link()
     await put(url)
     const signature = new URL(url).pathname.split('/')[5] ?? '?'
     expect(JSON.stringify(service.log.lines)).not.to.include(signature.slice(-20))
   })
 
-  it('leave a folder named sign usable', async () => {
+  itOnce('leave a folder named sign usable', async () => {
     const { s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: png }, { path: 'sign/a/b' })
     expect((await deleteFile(service, s3PathOriginal)).status).to.equal(200)
   })

@@ -11,11 +11,12 @@ import { NO_LIMITS } from '../../../support/no-limits.ts'
 import { type Caller, uploadOne, type WireRecord } from '../../../support/requests/client.ts'
 import { openSocket } from '../../../support/requests/exchange.ts'
 import { type RunningServer, startProcess } from '../../../support/servers/process.ts'
+import { sized } from '../../../support/sized.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const MIB = 1024 * 1024
 // Of each kind of request: a few dozen GETs are enough to end a server that opens files for those who have left.
-const TRIES = 150
+const TRIES = sized(80, 150)
 const AT_ONCE = 8
 
 /** Makes the bytes of the nth request. */
