@@ -28,7 +28,15 @@ async function upright(): Promise<Buffer> {
     .toBuffer()
 }
 
-async function stored(orientation: number): Promise<Buffer> {
+const known = new Map<number, Promise<Buffer>>()
+
+function stored(orientation: number): Promise<Buffer> {
+  const bytes = known.get(orientation) ?? rendered(orientation)
+  known.set(orientation, bytes)
+  return bytes
+}
+
+async function rendered(orientation: number): Promise<Buffer> {
   const turn = STORED[orientation]
   if (!turn) return upright()
   // In two steps: sharp would turn before it mirrors, whatever the order of the calls.
