@@ -14,6 +14,7 @@ import { loadPlugins } from '../pipeline/load/load.ts'
 import type { PluginFolder } from '../pipeline/load/plugin-files.ts'
 import { pluginPackage } from '../pipeline/load/plugin-package.ts'
 import { checkPresets } from '../pipeline/plan/presets.ts'
+import { createPool, type Pool, type PoolOptions } from '../process/child-pool/pool.ts'
 import { idleCpu as idleCpuOfMachine } from '../process/idle-cpu.ts'
 
 /**
@@ -28,6 +29,7 @@ export async function loadEverything({
   engines: given,
   programs,
   idleCpu = idleCpuOfMachine,
+  openPool = createPool,
 }: LoadOptions) {
   const env = programEnvironment()
   const media = {
@@ -47,7 +49,8 @@ export async function loadEverything({
   const spool = createSpool(createScratch(media.folder))
   const fonts = watchFonts()
   const ownEngines = given === undefined
-  return { idleCpu, chain, engines, ffmpeg, office, fonts, ownEngines, folders, plugins, presets, spool }
+  const pictures = { chain, engines, fonts, ownEngines, folders, plugins, presets, spool, openPool }
+  return { idleCpu, ffmpeg, office, ...pictures }
 }
 
 /** The result of {@link loadEverything}. */
@@ -63,6 +66,8 @@ export interface LoadOptions {
   programs?: Programs
   /** The share of the CPU that is idle, from 0 to 1; default: as the machine measures it. */
   idleCpu?: (signal: AbortSignal) => Promise<number>
+  /** Opens the child processes that transform images; default: those of this service alone. */
+  openPool?: (options: PoolOptions) => Pool
 }
 
 /** The plugins of Sluice, and drop-in plugins, which are plain JavaScript. */

@@ -23,7 +23,6 @@ import { informedRunner } from '../pipeline/run/info-plan.ts'
 import { createChildRunner } from '../pipeline/run/remote-runner.ts'
 import { createRunner } from '../pipeline/run/run.ts'
 import { createSmallerCopies } from '../pipeline/run/smaller-copies.ts'
-import { createPool } from '../process/child-pool/pool.ts'
 import { createDeliveries } from '../service/delivery/deliver.ts'
 import { createFilePlans } from '../service/delivery/find-planned.ts'
 import { MEDIA_KINDS } from '../service/delivery/media-job.ts'
@@ -65,7 +64,7 @@ export function openTransformations(
 ) {
   const { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records } =
     services
-  const { chain, engines, ffmpeg, office, fonts, ownEngines, folders, plugins, presets } = loaded
+  const { chain, engines, ffmpeg, office, fonts, ownEngines, folders, plugins, presets, openPool } = loaded
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
   const accounts = createAccounts()
@@ -83,7 +82,7 @@ export function openTransformations(
   const cpuTime = createCpuTime(backends.limits.cpu)
   const env = transformerEnvironment()
   const plans = copyPlans(internalPlugin(reduce))
-  const pool = createPool({ script: TRANSFORMER, setup, env, most: atOnce, maxMemoryBytes, log })
+  const pool = openPool({ script: TRANSFORMER, setup, env, most: atOnce, maxMemoryBytes, log })
   const dispatch = createDispatcher({
     engines,
     admit,

@@ -12,6 +12,7 @@ import type { Tokens } from '../../src/service/clients/clients.ts'
 import { type Backend, EMBEDDED } from './backend.ts'
 import { installedPrograms } from './media/programs.ts'
 import { watchResponses } from './openapi/response-check.ts'
+import { openSharedPool } from './programs/shared-pool.ts'
 import { expectNoSecrets } from './secrets.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { expectDocumentedProblems } from './texts/documented-problems.ts'
@@ -38,7 +39,10 @@ export interface Service {
 
 export interface ServiceOptions
   extends Partial<
-    Pick<AppOptions, 'engines' | 'wrapStorage' | 'root' | 'clientCacheTtlMs' | 'programs' | 'idleCpu'>
+    Pick<
+      AppOptions,
+      'engines' | 'wrapStorage' | 'root' | 'clientCacheTtlMs' | 'programs' | 'idleCpu' | 'openPool'
+    >
   > {
   /** Environment variables over the defaults. */
   env?: Readonly<Record<string, string>>
@@ -82,6 +86,7 @@ export async function startService({
     baseUrl: url,
     log,
     programs: installedPrograms(),
+    openPool: openSharedPool,
     messages,
     wrapStorage: (inner) => {
       storage = inner

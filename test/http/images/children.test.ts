@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { expect } from 'chai'
 import { programEnvironment } from '../../../config/programs.ts'
 import { outputOf } from '../../../src/engines/ffmpeg/process.ts'
+import { createPool } from '../../../src/process/child-pool/pool.ts'
 import { eventually } from '../../support/eventually.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -54,7 +55,8 @@ describe('child processes that read untrusted files', () => {
   let service: Service
   before(async () => {
     process.env.SLUICE_TEST_SECRET = SECRET
-    service = await startService()
+    // Children of other test files would have been started without the secret.
+    service = await startService({ openPool: createPool })
     const own = filesOf(String(process.pid)).filter((path) => /\d{6}\.log$|MANIFEST/.test(path))
     expect(own, 'files of LevelDB').not.to.have.length(0)
   })

@@ -14,6 +14,10 @@ describe('the source that a transformation receives', () => {
         transform: '(image, _, { source }) => { globalThis.told = source; return image }',
       }),
     })
+  let afterEffects: Awaited<ReturnType<typeof tell>>
+  before(async () => {
+    afterEffects = await tell('effect')
+  })
 
   for (const query of [
     'w=100',
@@ -37,7 +41,7 @@ describe('the source that a transformation receives', () => {
   ]) {
     for (const format of ['jpeg', 'gif', 'svg'] as const) {
       it(`describes the image after ${query}, of a ${format}`, async () => {
-        const { transforms } = await tell('effect')
+        const { transforms } = afterEffects
         const source =
           format === 'gif'
             ? await animation({ width: 400, height: 200 })

@@ -15,7 +15,9 @@ async function silence({ seconds, channels, rate }: { seconds: number; channels:
   const folder = await temporaryFolder()
   const path = join(folder, 'silence.flac')
   const source = `anullsrc=r=${rate}:cl=${channels}`
-  await promisify(execFile)('ffmpeg', ['-f', 'lavfi', '-t', String(seconds), '-i', source, path])
+  await promisify(execFile)('ffmpeg', [
+    ...['-f', 'lavfi', '-t', String(seconds), '-i', source, '-compression_level', '0', path],
+  ])
   const bytes = await readFile(path)
   await rm(folder, { recursive: true })
   return bytes

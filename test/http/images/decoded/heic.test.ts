@@ -21,7 +21,7 @@ const BLUE = { r: 15, g: 0, b: 240 }
 onOneBackend('a HEIC', (start) => {
   let service: Service
   before(async () => {
-    service = await start()
+    service = await start({ env: NO_LIMITS })
   })
 
   async function requested(name: string, query: string) {
@@ -88,7 +88,6 @@ onOneBackend('a HEIC', (start) => {
 
   it('never stops the service, whatever its bytes are', async function () {
     this.timeout(sized(60_000, 1_200_000))
-    const service = await start({ env: NO_LIMITS })
     const files = [
       await fileOf('heic-turned.heic'),
       await fileOf('heic-alpha.heic'),

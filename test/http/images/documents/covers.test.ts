@@ -18,7 +18,7 @@ const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', nam
 onOneBackend('the cover', (start) => {
   let service: Service
   before(async () => {
-    service = await start()
+    service = await start({ env: NO_LIMITS })
   })
 
   const requested = async (name: string, bytes: Buffer, query: string) =>
@@ -71,7 +71,6 @@ onOneBackend('the cover', (start) => {
 
   it('of an e-book never stops the service, whatever its bytes are', async function () {
     this.timeout(sized(60_000, 1_200_000))
-    const service = await start({ env: NO_LIMITS })
     const how = { name: 'a.epub', query: 'w=9', count: sized(8, 2000), spared: 60 }
     await expectSurvival(service, [await fileOf('book-cover.epub')], how)
   })

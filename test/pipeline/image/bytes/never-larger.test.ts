@@ -4,9 +4,10 @@ import { sized } from '../../../support/sized.ts'
 import { transformed } from '../transform.ts'
 import { drawn, numbers, photo } from './sources.ts'
 
-const COUNT = sized(24, 2000)
+const COUNT = sized(12, 2000)
 const [WIDTH, HEIGHT] = [240, 160]
 const SIZE = { width: WIDTH, height: HEIGHT }
+const SMALL = { width: WIDTH / 2, height: HEIGHT / 2 }
 
 type Random = () => number
 const colourOf = (next: Random) => [next() * 255, next() * 255, next() * 255]
@@ -104,9 +105,9 @@ describe('a derivative without a requested quality', () => {
         .toBuffer()
     }
     const squares = await animationOf((i) =>
-      drawn(SIZE, (x, y) => (x > i * 20 && x < i * 20 + 30 && y < 30 ? [200, 30, 30] : [20, 20, 90])),
+      drawn(SMALL, (x, y) => (x > i * 10 && x < i * 10 + 15 && y < 15 ? [200, 30, 30] : [20, 20, 90])),
     )
-    const filmed = await animationOf((i) => photo({ ...SIZE, seed: i }))
+    const filmed = await animationOf((i) => photo({ ...SMALL, seed: i }))
     for (const [source, format] of [
       [squares, 'gif'],
       [filmed, 'webp'],

@@ -134,13 +134,16 @@ async function difference(a: Buffer, b: Buffer, part: Box): Promise<number> {
 /** A picture whose colours state the place of each pixel: 0 to 65535 in red and green, from left to right and down. */
 async function map({ width, height }: Size): Promise<Buffer> {
   const pixels = new Uint8Array(width * height * 3)
+  let at = 0
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      pixels.set([(x / width) * 255, (y / height) * 255, 0], (y * width + x) * 3)
+      pixels[at++] = (x / width) * 255
+      pixels[at++] = (y / height) * 255
+      at++
     }
   }
   return sharp(pixels, { raw: { width, height, channels: 3 } })
-    .png()
+    .png({ compressionLevel: 1 })
     .toBuffer()
 }
 

@@ -105,8 +105,15 @@ async function ground({ width, height }: Size): Promise<Sharp> {
   return sharp(Buffer.from(stripes))
 }
 
+let known: Promise<Picture[]> | undefined
+
 /** Twenty pictures: photos as they are, parts of them, small ones within larger pictures, dark, grey and noisy ones. */
 export function pictures(): Promise<Picture[]> {
+  known ??= rendered()
+  return known
+}
+
+function rendered(): Promise<Picture[]> {
   const wide = { width: 1600, height: 900 }
   const tall = { width: 900, height: 1600 }
   return Promise.all([

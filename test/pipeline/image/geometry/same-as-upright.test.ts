@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import sharp, { type Sharp } from 'sharp'
+import { sized } from '../../../support/sized.ts'
 import { assetOf, transformed } from '../transform.ts'
 
 const [WIDTH, HEIGHT] = [120, 70]
@@ -28,7 +29,18 @@ async function upright(): Promise<Buffer> {
     .toBuffer()
 }
 
-async function stored(orientation: number): Promise<Buffer> {
+// Turned by 180 degrees, mirrored and turned, and turned to a side. upright.test.ts has all of them.
+const FEW = [3, 5, 6]
+
+const known = new Map<number, Promise<Buffer>>()
+
+function stored(orientation: number): Promise<Buffer> {
+  const bytes = known.get(orientation) ?? rendered(orientation)
+  known.set(orientation, bytes)
+  return bytes
+}
+
+async function rendered(orientation: number): Promise<Buffer> {
   const turn = STORED[orientation]
   if (!turn) return upright()
   // In two steps: sharp would turn before it mirrors, whatever the order of the calls.
@@ -83,7 +95,7 @@ describe('geometry of a photo with an EXIF orientation', () => {
         return { size: `${info.width}x${info.height}`, data }
       }
       const expected = await pixelsOf(1)
-      for (const orientation of Object.keys(STORED).map(Number)) {
+      for (const orientation of sized(FEW, Object.keys(STORED).map(Number))) {
         const { size, data } = await pixelsOf(orientation)
         expect(size, `orientation ${orientation}`).to.equal(expected.size)
         let most = 0

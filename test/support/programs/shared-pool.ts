@@ -1,0 +1,67 @@
+import type { Log } from '../../../src/core/log.ts'
+import { createPool, type Pool, type PoolOptions } from '../../../src/process/child-pool/pool.ts'
+
+/** The child processes of one choice of settings. */
+interface Shared {
+  pool: Pool
+  /** The logs of the running services that use it. */
+  logs: Set<Log>
+}
+
+const known = new Map<string, Shared>()
+// Left by its last service, and kept for the next one with the same settings.
+let left: string | undefined
+
+/**
+ * Opens the child processes of a service. Services of one test process share those with equal settings, also one after the
+ * other: the start of a child from its sources takes a second of CPU time. The end of a service kills only children that
+ * work for it.
+ */
+export function openSharedPool(options: PoolOptions): Pool {
+  const { log, ...settings } = options
+  const name = JSON.stringify(settings)
+  const shared = known.get(name) ?? opened(options)
+  known.set(name, shared)
+  shared.logs.add(log)
+  if (left === name) left = undefined
+  const closing = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  return {
+    async run(task) {
+      closing.signal.throwIfAborted()
+      const work = shared.pool.run({ ...task, signal: AbortSignal.any([task.signal, closing.signal]) })
+      const ended = work.catch(() => {}).finally(() => running.delete(ended))
+      running.add(ended)
+      return work
+    },
+    pids: shared.pool.pids,
+    async close() {
+      closing.abort(new Error('the pool is closed'))
+      await Promise.all(running)
+      if (!shared.logs.delete(log) || shared.logs.size > 0) return
+      const former = left
+      left = name
+      if (former !== undefined) await close(former)
+    },
+  }
+}
+
+function opened(options: PoolOptions): Shared {
+  const logs = new Set<Log>()
+  const toAll =
+    (level: keyof Log): Log[keyof Log] =>
+    (fields, message) => {
+      for (const log of logs) log[level](fields, message)
+    }
+  const log = { debug: toAll('debug'), info: toAll('info'), warn: toAll('warn'), error: toAll('error') }
+  return { pool: createPool({ ...options, log }), logs }
+}
+
+async function close(name: string): Promise<void> {
+  const { pool } = known.get(name) ?? {}
+  known.delete(name)
+  await pool?.close()
+}
+
+// Idle children do not keep this process alive.
+process.once('beforeExit', () => left !== undefined && close(left))
