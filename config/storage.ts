@@ -81,7 +81,7 @@ export const STORAGE_VARIABLES = {
     help: 'Session token of a temporary AWS_ACCESS_KEY_ID.',
   }),
   REDIS_URL: {
-    help: 'Redis, or the Sentinels that know it, for index, locks, jobs and rate limits, shared by several processes. When unset, all of these are in DATA_DIR.',
+    help: 'Redis, the Sentinels that know it, or a Redis Cluster, for index, locks, jobs and rate limits, shared by several processes. When unset, all of these are in DATA_DIR.',
     expected: REDIS_URL_FORMS,
     secret: true,
     read: (value: string) => (parseRedisUrl(value) ? value : undefined),
@@ -90,5 +90,10 @@ export const STORAGE_VARIABLES = {
     words: ['true', 'false'],
     default: 'true',
     help: "Whether the certificate of a rediss:// or rediss+sentinel:// server must be signed by a known authority. Heroku's is not.",
+  }),
+  INDEX_PARTITIONS: oneOf({
+    words: ['1', '64'],
+    default: '1',
+    help: 'In a Redis Cluster: among how many partitions the files of a new client are divided. 1: its lists are the fastest. 64: all nodes share its work and memory.',
   }),
 }

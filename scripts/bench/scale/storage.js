@@ -50,13 +50,12 @@ async function embeddedIndexIn(folder) {
 }
 
 async function redisIndexAt(url) {
-  const { connectRedis } = await importSource('adapters/redis/connection.ts')
+  const { connectPlaces } = await importSource('adapters/redis/places.ts')
   const { redisIndex } = await importSource('adapters/file-index/redis/redis.ts')
-  const { keyPrefix } = await importSource('assembly/storage/key-prefix.ts')
-  const redis = connectRedis({ url })
-  await redis.ready()
-  const index = redisIndex(redis, { keyPrefix })
-  return { ...index, close: () => redis.close() }
+  const places = connectPlaces({ url })
+  await places.ready()
+  const [{ redis, keyPrefix }] = places.all
+  return { ...redisIndex(redis, { keyPrefix }), close: () => places.close() }
 }
 
 function sizeOf(folder) {

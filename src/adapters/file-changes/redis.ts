@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import type { FileRef } from '../../core/files/file-ref.ts'
 import type { Log } from '../../core/log.ts'
 import type { FileChangeListener, FileChanges } from '../../core/ports/index/file-changes.ts'
 import { refNamed } from '../file-index/redis/names.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import type { RedisPlace } from '../redis/places.ts'
 
 /** {@link FileChanges} of all processes that use one Redis. */
 export interface SharedFileChanges extends FileChanges {
@@ -19,98 +20,127 @@ const CHECK_TTL_MS = 60_000
 
 /**
  * The changes of files by all processes, as Redis reports them: it sends the name of each changed hash of the index, whichever
- * process or version has changed it. A key of our own, changed twice a second, proves that the reports arrive.
+ * process or version has changed it. A key of our own, changed twice a second, proves that the reports arrive. In a cluster, each
+ * place has such a key.
  *
  * Without the command CLIENT TRACKING, as on some hosted servers, no changes are known: {@link FileChanges.knownUntil} is in the past.
  *
  * @see https://redis.io/docs/latest/develop/reference/client-side-caching/ broadcasting mode
  */
 export function redisFileChanges(
-  redis: RedisConnection,
-  { keyPrefix, log, now = () => performance.now() }: { keyPrefix: string; log: Log; now?: () => number },
+  places: readonly RedisPlace[],
+  { log, now = () => performance.now() }: { log: Log; now?: () => number },
 ): SharedFileChanges {
-  const prefix = `${keyPrefix}file:`
   const listeners: FileChangeListener[] = []
+  let followed: FollowedPlace[] = []
+  let isRefused = false
+  const reports: Reports = {
+    changed(ref) {
+      for (const { changed } of listeners) changed(ref)
+    },
+    missed() {
+      for (const { missed } of listeners) missed()
+    },
+    refused(err) {
+      if (!isRefused) log.warn({ err }, 'Redis refuses CLIENT TRACKING, so the hot cache is not used')
+      isRefused = true
+    },
+  }
+  return {
+    listen(listener) {
+      listeners.push(listener)
+      // Only web processes listen: workers and commands need no connections for it.
+      if (listeners.length === 1) followed = places.map((place) => follow(place, reports, now))
+    },
+    knownUntil() {
+      let least = followed.length > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
+      for (const { knownUntil } of followed) least = Math.min(least, knownUntil())
+      return least
+    },
+    async close() {
+      await Promise.all(followed.map(({ close }) => close()))
+    },
+  }
+}
+
+/** What a place reports. */
+interface Reports {
+  changed(ref: FileRef): void
+  missed(): void
+  refused(error: Error): void
+}
+
+interface FollowedPlace {
+  knownUntil(): number
+  close(): Promise<void>
+}
+
+/** Follows the changes of files at one place. */
+function follow({ redis, keyPrefix }: RedisPlace, reports: Reports, now: () => number): FollowedPlace {
+  const prefix = `${keyPrefix}file:`
+  const check = `${keyPrefix}changes-check:${randomUUID()}`
+  // In version 3 of the protocol, the names arrive in a way that ioredis does not report.
+  const connection = redis.another({ protocol: 2 })
+  const { client } = connection
   let knownUntil = Number.NEGATIVE_INFINITY
-  let close = async () => {}
+  let isSubscribed = false
+  /** The time of the oldest change of `check` whose report has not arrived. */
+  let askedAt: number | undefined
 
   const miss = () => {
     knownUntil = Number.NEGATIVE_INFINITY
-    for (const { missed } of listeners) missed()
+    reports.missed()
   }
-  function follow(): void {
-    // In version 3 of the protocol, the names arrive in a way that ioredis does not report.
-    const connection = redis.another({ protocol: 2 })
-    const { client } = connection
-    const check = `${keyPrefix}changes-check:${randomUUID()}`
-    let isSubscribed = false
-    let isRefused = false
-    /** The time of the oldest change of `check` whose report has not arrived. */
-    let askedAt: number | undefined
-
-    // Reports arrive in order: with that of our own change, all reports of earlier changes have arrived.
-    const ask = async () => {
-      if (!isSubscribed) return
-      askedAt ??= now()
-      await redis.send((main) => main.set(check, '', 'PX', CHECK_TTL_MS))
-    }
-    const report = (names: readonly Buffer[] | null) => {
-      // FLUSHALL has removed all keys.
-      if (names === null) return miss()
-      for (const name of names.map(String)) {
-        if (name.startsWith(prefix)) {
-          const ref = refNamed(name.slice(prefix.length))
-          for (const { changed } of listeners) changed(ref)
-        } else if (name === check && isSubscribed && askedAt !== undefined) {
-          knownUntil = askedAt + TRUST_MS
-          askedAt = undefined
-        }
+  // Reports arrive in order: with that of our own change, all reports of earlier changes have arrived.
+  const ask = async () => {
+    if (!isSubscribed) return
+    askedAt ??= now()
+    await redis.send((main) => main.set(check, '', 'PX', CHECK_TTL_MS))
+  }
+  const report = (names: readonly Buffer[] | null) => {
+    // FLUSHALL has removed all keys.
+    if (names === null) return miss()
+    for (const name of names.map(String)) {
+      if (name.startsWith(prefix)) reports.changed(refNamed(name.slice(prefix.length)))
+      else if (name === check && isSubscribed && askedAt !== undefined) {
+        knownUntil = askedAt + TRUST_MS
+        askedAt = undefined
       }
     }
-    const subscribe = async () => {
-      const id = String(await client.client('ID'))
-      const prefixes = ['PREFIX', prefix, 'PREFIX', check]
-      await client.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', id, 'BCAST', ...prefixes)
-      await client.subscribe(CHANNEL)
-      isSubscribed = true
-      askedAt = undefined
-      // What was read before may have changed before the subscription.
-      miss()
-      await ask().catch(() => {})
-    }
-    const begin = () =>
-      void subscribe().catch((err) => {
-        // The connection reconnects by itself, and `ready` is emitted again.
-        if (err.name !== 'ReplyError') return client.disconnect(true)
-        if (!isRefused) log.warn({ err }, 'Redis refuses CLIENT TRACKING, so the hot cache is not used')
-        isRefused = true
-      })
-    const lose = () => {
-      isSubscribed = false
-      miss()
-    }
-    client.on('ready', begin)
-    client.on('close', lose)
-    client.on('messageBuffer', (_channel: Buffer, names: unknown) =>
-      report(names as readonly Buffer[] | null),
-    )
-    if (client.status === 'ready') begin()
-    const asking = setInterval(() => void ask().catch(() => {}), ASK_EVERY_MS).unref()
-    close = async () => {
+  }
+  const subscribe = async () => {
+    const id = String(await client.client('ID'))
+    const prefixes = ['PREFIX', prefix, 'PREFIX', check]
+    await client.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', id, 'BCAST', ...prefixes)
+    await client.subscribe(CHANNEL)
+    isSubscribed = true
+    askedAt = undefined
+    // What was read before may have changed before the subscription.
+    miss()
+    await ask().catch(() => {})
+  }
+  const begin = () =>
+    void subscribe().catch((error) => {
+      // The connection reconnects by itself, and `ready` is emitted again.
+      if (error.name !== 'ReplyError') return client.disconnect(true)
+      reports.refused(error)
+    })
+  const lose = () => {
+    isSubscribed = false
+    miss()
+  }
+  client.on('ready', begin)
+  client.on('close', lose)
+  client.on('messageBuffer', (_channel: Buffer, names: unknown) => report(names as readonly Buffer[] | null))
+  if (client.status === 'ready') begin()
+  const asking = setInterval(() => void ask().catch(() => {}), ASK_EVERY_MS).unref()
+  return {
+    knownUntil: () => knownUntil,
+    async close() {
       clearInterval(asking)
       client.off('ready', begin)
       client.off('close', lose)
       await connection.close()
-    }
-  }
-
-  return {
-    listen(listener) {
-      listeners.push(listener)
-      // Only web processes listen: workers and commands need no connection for it.
-      if (listeners.length === 1) follow()
     },
-    knownUntil: () => knownUntil,
-    close: () => close(),
   }
 }

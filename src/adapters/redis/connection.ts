@@ -2,7 +2,10 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { Log } from '../../core/log.ts'
 import { parseRedisUrl, REDIS_URL_FORMS } from '../../core/net/redis-url.ts'
 import { type Problem, unavailable } from '../../core/problem.ts'
-import { RedisConnector, SentinelRedisConnector } from './connector.ts'
+import type { AskOptions } from './ask.ts'
+import { type ClusterPlace, ClusterRedisConnector } from './cluster-connector.ts'
+import { RedisConnector } from './connector.ts'
+import { SentinelRedisConnector } from './sentinel-connector.ts'
 
 /**
  * One connection to Redis, which reconnects by itself. Commands are not queued while it is down: a command fails at once.
@@ -40,11 +43,37 @@ const RESPONSE_MS = 1500
 const READY_MS = 2000
 const RETRY_MAX_MS = 1000
 
-/** Connects, and reconnects after every loss. @throws Error for an invalid URL */
-export function connectRedis({ log, ...address }: RedisAddress & { log?: Log }): RedisConnection {
+/**
+ * Connects, and reconnects after every loss.
+ *
+ * @param place in a Redis Cluster: the slot whose primary is meant. Without it, the connection is to the first node of the URL
+ * @throws Error for an invalid URL
+ */
+export function connectRedis({
+  log,
+  place,
+  ...address
+}: RedisAddress & { log?: Log; place?: ClusterPlace | undefined }): RedisConnection {
   const options = redisOptions(address)
-  const Connector = options.sentinels ? SentinelRedisConnector : RedisConnector
-  return connection({ ...options, ...BEHAVIOUR, Connector }, log)
+  const Connector = options.sentinels
+    ? SentinelRedisConnector
+    : place
+      ? ClusterRedisConnector
+      : RedisConnector
+  return connection({ ...options, ...BEHAVIOUR, ...(place ? { place } : {}), Connector }, log)
+}
+
+/** The options for a short question to one of the servers. */
+export function askOptions(address: RedisAddress): AskOptions {
+  const { username, password, tls } = redisOptions(address)
+  const { connectTimeout, commandTimeout, disconnectTimeout } = BEHAVIOUR
+  const limits = { connectTimeout, commandTimeout, disconnectTimeout }
+  return {
+    ...limits,
+    ...(username ? { username } : {}),
+    ...(password ? { password } : {}),
+    ...(tls ? { tls } : {}),
+  }
 }
 
 /** Converts an address to ioredis options. @throws Error without the URL, which may contain a password */
@@ -86,12 +115,12 @@ const BEHAVIOUR = {
   // ioredis would not handle a failed resubscription, which ends the process. Subscribers subscribe again at each `ready`.
   autoResubscribe: false,
   retryStrategy: (times) => Math.min(25 * 2 ** times, RETRY_MAX_MS) * (0.5 + Math.random() / 2),
-  // After a failover the old primary still answers, as a replica.
-  reconnectOnError: (error) => error.message.includes('READONLY'),
+  // After a failover the old primary still answers, as a replica. In a cluster, another node may have the slot now.
+  reconnectOnError: (error) => /READONLY|^MOVED /.test(error.message),
 } as const satisfies RedisOptions
 
 function connection(
-  options: RedisOptions & { replyMapping: 'legacy' },
+  options: RedisOptions & { replyMapping: 'legacy'; place?: ClusterPlace },
   log: Log | undefined,
 ): RedisConnection {
   const client = new Redis(options)
@@ -119,29 +148,35 @@ function connection(
     const does = cause.name === 'ReplyError' ? 'refuses a command' : 'does not respond'
     return unavailable(`The storage backend ${does}. Retry in a few seconds.`, { cause })
   }
+  const ready = () =>
+    new Promise<void>((resolve, reject) => {
+      if (client.status === 'ready') return resolve()
+      const timer = setTimeout(() => {
+        client.off('ready', done)
+        reject(problem(lastFailure ?? new Error('no response')))
+      }, READY_MS)
+      const done = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      client.once('ready', done)
+    })
   return {
     client,
     async send(command) {
       try {
         return await command(client)
       } catch (error) {
-        throw problem(error)
+        if (!(error as Error).message.startsWith('MOVED ')) throw problem(error)
       }
+      // The node has executed nothing, and the connection now looks for the one that has the slot.
+      await ready()
+      return command(client).catch((error) => {
+        throw problem(error)
+      })
     },
     another: (more) => connection({ ...options, ...more }, undefined),
-    ready: () =>
-      new Promise((resolve, reject) => {
-        if (client.status === 'ready') return resolve()
-        const timer = setTimeout(() => {
-          client.off('ready', done)
-          reject(problem(lastFailure ?? new Error('no response')))
-        }, READY_MS)
-        const done = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        client.once('ready', done)
-      }),
+    ready,
     async close() {
       isOutageLogged = true
       await client.quit().catch(() => client.disconnect())

@@ -8,7 +8,7 @@ const ADVICE: ReadonlyArray<readonly [words: RegExp, advice: string]> = [
   [/^NOPERM\b/, 'Grant the rights that docs/how-to/s3-and-redis.md lists to the user in REDIS_URL.'],
   [
     /^(?:MOVED|ASK|CROSSSLOT|CLUSTERDOWN|TRYAGAIN)\b/,
-    'This is a node of a Redis Cluster, and the keys of Sluice are on another one. Set REDIS_URL to a Redis without cluster mode.',
+    'This is a node of a Redis Cluster. Set REDIS_URL to redis+cluster://host:6379,host:6379 with some of its nodes, all of whose slots must be served.',
   ],
   [/^READONLY\b/, 'This is a read-only replica. Set REDIS_URL to the primary.'],
   [/^LOADING\b/, 'Redis is loading its data. Wait until it has finished.'],

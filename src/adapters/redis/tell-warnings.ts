@@ -1,16 +1,16 @@
 import type { Log } from '../../core/log.ts'
-import { type RedisConnection, warnings } from './connection.ts'
+import { warnings } from './connection.ts'
+import type { RedisPlaces } from './places.ts'
 import { adviceOf, replyIn, tryRedis } from './refusals.ts'
 
 /** Logs settings of the Redis server that may lose data, or why it cannot be used. Never throws. */
-export async function tellWarnings(
-  redis: RedisConnection,
-  { log, keyPrefix }: { log: Log; keyPrefix: string },
-): Promise<void> {
+export async function tellWarnings(places: RedisPlaces, { log }: { log: Log }): Promise<void> {
   try {
-    await redis.ready()
-    await tryRedis(redis, { keyPrefix })
-    for (const warning of await warnings(redis)) log.warn({}, warning)
+    await places.ready()
+    await Promise.all(places.all.map(({ redis, keyPrefix }) => tryRedis(redis, { keyPrefix })))
+    // The nodes of a cluster have the same warnings.
+    const found = await Promise.all(places.all.map(({ redis }) => warnings(redis)))
+    for (const warning of new Set(found.flat())) log.warn({}, warning)
   } catch (error) {
     const reply = replyIn(error)
     const until = 'stored files are delivered, all other requests wait for Redis'

@@ -1,8 +1,8 @@
+import type { Socket } from 'node:net'
 import type { Config } from '../../../config/load.ts'
 import type { RedisConnection } from '../../adapters/redis/connection.ts'
 import type { Finding } from '../../core/checkup.ts'
 import { parseRedisUrl } from '../../core/net/redis-url.ts'
-import { keyPrefix } from '../storage/key-prefix.ts'
 import { shownBytes } from './shown-bytes.ts'
 
 // GETEX and ZRANGE with BYLEX.
@@ -17,37 +17,61 @@ const SENTINEL: Finding = {
   advice: 'Set REDIS_URL to redis+sentinel://host:26379/name, with all Sentinels, separated by commas.',
 }
 
-/** Checks version, settings, memory and latency of Redis. */
+/** Checks version, settings, memory and latency of Redis; in a cluster, of each primary. */
 export async function checkRedis(config: Config, url: string): Promise<Finding[]> {
-  const { connectRedis, warnings } = await import('../../adapters/redis/connection.ts')
+  const { connectPlaces } = await import('../../adapters/redis/places.ts')
   const { adviceOf, tryRedis } = await import('../../adapters/redis/refusals.ts')
-  const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true' })
+  const parsed = parseRedisUrl(url)
+  const places = connectPlaces({ url, verify: config.REDIS_TLS_VERIFY === 'true' })
   try {
-    await redis.ready()
-    const facts = await factsOf(redis)
+    await places.ready()
+    const facts = await factsOf(places.all[0].redis)
     if (facts.get('redis_mode') === 'sentinel') return [SENTINEL]
-    await tryRedis(redis, { keyPrefix })
-    const settings = await warnings(redis)
-    return [
-      checkVersion(facts.get('redis_version')),
-      checkLatency(await latencyMs(redis)),
-      ...checkRoom(facts),
-      ...checkReplicas(facts, parseRedisUrl(url)?.masterName),
-      ...settings.map((warning): Finding => {
-        const [found = '', advice = ''] = warning.split(/: (?=set |make )/)
-        return { state: 'warning', found, advice: `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.` }
-      }),
-    ]
+    await Promise.all(places.all.map(({ redis, keyPrefix }) => tryRedis(redis, { keyPrefix })))
+    const primary = parsed?.masterName && `the primary of ${parsed.masterName}`
+    if (!parsed?.isCluster) return await checkServer(places.all[0].redis, primary)
+    const primaries = new Map(places.all.map(({ redis }) => [addressOf(redis), redis]))
+    const shared = `${primaries.size} primaries share the keys`
+    const findings: Finding[] = [{ state: 'ok', found: shared }]
+    for (const [address, redis] of [...primaries].sort())
+      for (const finding of await checkServer(redis, 'it'))
+        findings.push({ ...finding, found: `${address}: ${finding.found}` })
+    return findings
   } catch (error) {
     const { message, cause } = error as Error
-    const found = `REDIS_URL ${parseRedisUrl(url)?.shown}: ${cause instanceof Error ? causeText(cause) : message}`
+    const found = `REDIS_URL ${parsed?.shown}: ${cause instanceof Error ? causeText(cause) : message}`
     return [{ state: 'problem', found, advice: adviceOf(error) ?? unreachable(found) }]
   } finally {
-    await redis.close()
+    await places.close()
   }
 }
 
+/** @param primary what to call it, if it needs a replica that can take its place */
+async function checkServer(redis: RedisConnection, primary: string | undefined): Promise<Finding[]> {
+  const { warnings } = await import('../../adapters/redis/connection.ts')
+  const facts = await factsOf(redis)
+  const settings = await warnings(redis)
+  return [
+    checkVersion(facts.get('redis_version')),
+    checkLatency(await latencyMs(redis)),
+    ...checkRoom(facts),
+    ...checkReplicas(facts, primary),
+    ...settings.map((warning): Finding => {
+      const [found = '', advice = ''] = warning.split(/: (?=set |make )/)
+      return { state: 'warning', found, advice: `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.` }
+    }),
+  ]
+}
+
+/** The address of the server at the other end. */
+function addressOf({ client }: RedisConnection): string {
+  const { remoteAddress = '', remotePort } = client.stream as Socket
+  return `${remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress}:${remotePort}`
+}
+
 function unreachable(found: string): string {
+  if (found.includes('no node of the cluster'))
+    return 'Start the nodes of the cluster, or correct their addresses in REDIS_URL.'
   return found.includes('no Sentinel names')
     ? 'Start the Sentinels, or correct REDIS_URL: their addresses, the name, and ?sentinel_password=.'
     : 'Start Redis, or correct REDIS_URL.'
@@ -71,11 +95,10 @@ async function factsOf(redis: RedisConnection): Promise<ReadonlyMap<string, stri
   return new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]))
 }
 
-/** Sentinels need a replica that can take the place of the primary. */
-function checkReplicas(facts: ReadonlyMap<string, string>, masterName: string | undefined): Finding[] {
+function checkReplicas(facts: ReadonlyMap<string, string>, primary: string | undefined): Finding[] {
   const replicas = facts.get('connected_slaves')
-  if (masterName === undefined || replicas === undefined) return []
-  const found = `the primary of ${masterName} has ${replicas} ${replicas === '1' ? 'replica' : 'replicas'}`
+  if (primary === undefined || replicas === undefined) return []
+  const found = `${primary} has ${replicas} ${replicas === '1' ? 'replica' : 'replicas'}`
   return replicas === '0'
     ? [{ state: 'warning', found, advice: 'Start a replica that can take the place of the primary.' }]
     : [{ state: 'ok', found }]

@@ -13,6 +13,7 @@ import { embeddedLedger } from '../../adapters/ledger/embedded.ts'
 import { inProcessLocks } from '../../adapters/locks/in-process.ts'
 import { openLimits } from '../../adapters/rate-limiter/limits.ts'
 import { memoryRateLimiter } from '../../adapters/rate-limiter/memory.ts'
+import type { RedisSubject } from '../../adapters/redis/places.ts'
 import { embeddedUsage } from '../../adapters/usage/embedded.ts'
 import type { Log } from '../../core/log.ts'
 import type { AuditStore } from '../../core/ports/audit-log.ts'
@@ -28,7 +29,6 @@ import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { UsageStore } from '../../core/ports/usage.ts'
 import { rateOf } from '../settings.ts'
 import { openDiskBuckets, openS3Buckets } from './buckets.ts'
-import { keyPrefix } from './key-prefix.ts'
 
 /** The storage of files and of their state. */
 export interface Backends {
@@ -182,13 +182,14 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
 
 /** State for any number of processes. While Redis is down, everything that does not need it continues to work. */
 async function redisState(url: string, { config, log, deliveryLog }: BackendsOptions): Promise<State> {
-  const { connectRedis } = await import('../../adapters/redis/connection.ts')
+  const { connectPlaces } = await import('../../adapters/redis/places.ts')
   const { mayCallInfo } = await import('../../adapters/redis/refusals.ts')
   const { tellWarnings } = await import('../../adapters/redis/tell-warnings.ts')
   const { redisAuditLog } = await import('../../adapters/audit-log/redis.ts')
   const { redisDeliveryLog } = await import('../../adapters/delivery-log/redis.ts')
   const { redisClientChanges } = await import('../../adapters/client-store/redis-changes.ts')
   const { redisFileChanges } = await import('../../adapters/file-changes/redis.ts')
+  const { clusterIndex } = await import('../../adapters/file-index/partitioned/redis-cluster.ts')
   const { redisIndex } = await import('../../adapters/file-index/redis/redis.ts')
   const { bullmqJobs } = await import('../../adapters/jobs/bullmq.ts')
   const { redisHandover } = await import('../../adapters/handover/redis.ts')
@@ -196,29 +197,36 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisLocks } = await import('../../adapters/locks/redis.ts')
   const { redisRateLimiter } = await import('../../adapters/rate-limiter/redis.ts')
   const { redisUsage } = await import('../../adapters/usage/redis.ts')
-  const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
-  await tellWarnings(redis, { log, keyPrefix })
-  const locks = redisLocks(redis, { keyPrefix })
-  const fileChanges = config.HOT_CACHE_BYTES > 0 ? redisFileChanges(redis, { keyPrefix, log }) : undefined
+  const places = connectPlaces({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
+  await tellWarnings(places, { log })
+  const { redis, keyPrefix } = places.of('jobs')
+  /** The arguments of an adapter for a subject. */
+  const at = <More extends object>(subject: RedisSubject, more = {} as More) => {
+    const place = places.of(subject)
+    return [place.redis, { keyPrefix: place.keyPrefix, ...more }] as const
+  }
+  const locks = redisLocks(...at('locks'))
+  const fileChanges = config.HOT_CACHE_BYTES > 0 ? redisFileChanges(places.all, { log }) : undefined
+  const perClient = Number(config.INDEX_PARTITIONS)
   return {
     shared: true,
     reserve: NO_RESERVE,
-    index: redisIndex(redis, { keyPrefix }),
+    index: places.all.length > 1 ? clusterIndex(places.all, { perClient }) : redisIndex(redis, { keyPrefix }),
     fileChanges,
     locks,
-    handover: redisHandover(redis, { keyPrefix }),
+    handover: redisHandover(...at('locks')),
     jobs: bullmqJobs({ redis, keyPrefix, log, mayCallInfo: await mayCallInfo(redis) }),
-    clientChanges: redisClientChanges(redis, { keyPrefix }),
-    memberChanges: redisClientChanges(redis, { keyPrefix, name: 'members' }),
-    ledger: redisLedger(redis, { keyPrefix }),
-    usage: redisUsage(redis, { keyPrefix }),
-    audit: redisAuditLog(redis, { keyPrefix }),
-    ...(deliveryLog ? { deliveries: redisDeliveryLog(redis, { keyPrefix, ...deliveryLog }) } : {}),
-    limits: openLimits(rateOf(config), (options) => redisRateLimiter(redis, { keyPrefix, ...options })),
+    clientChanges: redisClientChanges(...at('changes')),
+    memberChanges: redisClientChanges(...at('changes', { name: 'members' })),
+    ledger: redisLedger(...at('ledger')),
+    usage: redisUsage(...at('usage')),
+    audit: redisAuditLog(...at('audit')),
+    ...(deliveryLog ? { deliveries: redisDeliveryLog(...at('deliveries', deliveryLog)) } : {}),
+    limits: openLimits(rateOf(config), (options) => redisRateLimiter(...at('limits', options))),
     async close() {
       await fileChanges?.close()
       await locks.close()
-      await redis.close()
+      await places.close()
     },
   }
 }

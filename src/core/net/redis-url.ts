@@ -1,14 +1,17 @@
 /** The address of a Redis, as `REDIS_URL` states it. */
 export interface RedisUrl {
-  /** The Redis itself, or the Sentinels that know its address: at least one. */
+  /** The Redis itself, the Sentinels that know its address, or some nodes of a Redis Cluster: at least one. */
   nodes: readonly RedisNode[]
-  /** The name by which the Sentinels know the Redis. Absent: `nodes` is the Redis, one. */
+  /** The name by which the Sentinels know the Redis. Absent: `nodes` are no Sentinels. */
   masterName?: string
+  /** Set for a Redis Cluster. Absent and without `masterName`: `nodes` is the Redis, one. */
+  isCluster?: true
   isTls: boolean
   username?: string
   password?: string
   /** The password of the Sentinels, if they have one. */
   sentinelPassword?: string
+  /** 0 for a Redis Cluster, which has no others. */
   database: number
   /** Without user name and passwords, for people: `redis.example.com:6380`, or `mymaster (Sentinels a:26379, b:26379)`. */
   shown: string
@@ -23,17 +26,17 @@ export interface RedisNode {
 
 /** The forms of {@link parseRedisUrl}, for messages. */
 export const REDIS_URL_FORMS =
-  'redis://[user:password@]host[:port][/database], or redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database]; rediss for TLS'
+  'redis://[user:password@]host[:port][/database], redis+cluster://[user:password@]host[:port][,host[:port]…], or redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database]; rediss for TLS'
 
 const PORT = 6379
 const SENTINEL_PORT = 26_379
-const SENTINELS_MAX = 20
+const NODES_MAX = 20
 const URL_PARTS =
-  /^redis(?<tls>s?)(?<sentinel>\+sentinel)?:\/\/(?:(?<login>[^/?#]*)@)?(?<hosts>[^@/?#]+)(?<path>(?:\/[^/?#]*)*)(?:\?(?<query>[^#]*))?$/i
+  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<login>[^/?#]*)@)?(?<hosts>[^@/?#]+)(?<path>(?:\/[^/?#]*)*)(?:\?(?<query>[^#]*))?$/i
 const HOST = /^(?:\[(?<six>[\da-f:.]+)\]|(?<name>[^:[\]\s<>|^\\\p{Cc}]+))(?::(?<port>\d{0,5}))?$/iu
 
 /**
- * Parses `redis://[user:password@]host[:port][/database]` and
+ * Parses `redis://[user:password@]host[:port][/database]`, `redis+cluster://[user:password@]host[:port][,…]` and
  * `redis+sentinel://[user:password@]host[:port][,…]/<name>[/database][?sentinel_password=…]`, with `rediss` for TLS. User name and
  * passwords are percent-encoded.
  *
@@ -43,7 +46,9 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
   // As `URL` does: a secret that is read from a file often ends with a line break.
   const parts = URL_PARTS.exec(url.trim().replace(/[\t\n\r]/g, ''))?.groups
   if (!parts) return undefined
-  const isSentinel = parts.sentinel !== undefined
+  const kind = parts.kind?.toLowerCase()
+  const isSentinel = kind === 'sentinel'
+  const isCluster = kind === 'cluster'
   const nodes = (parts.hosts ?? '').split(',').map((host) => nodeOf(host, isSentinel ? SENTINEL_PORT : PORT))
   const [masterName, database = '', ...others] = [
     ...(isSentinel ? [] : ['']),
@@ -55,9 +60,9 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
   const sentinelPassword = decoded(query?.password)
   const isWrong =
     nodes.includes(undefined) ||
-    nodes.length > (isSentinel ? SENTINELS_MAX : 1) ||
+    nodes.length > (kind === undefined ? 1 : NODES_MAX) ||
     others.length > 0 ||
-    !/^\d{0,5}$/.test(database) ||
+    !(isCluster ? /^0?$/ : /^\d{0,5}$/).test(database) ||
     [username, password, sentinelPassword].includes(undefined) ||
     (parts.query !== undefined && !(isSentinel && query)) ||
     (isSentinel && !/^[\w.-]{1,100}$/.test(masterName ?? ''))
@@ -67,12 +72,13 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
   return {
     nodes: known,
     ...(masterName ? { masterName } : {}),
+    ...(isCluster ? { isCluster } : {}),
     isTls: parts.tls !== '',
     ...(username ? { username } : {}),
     ...(password ? { password } : {}),
     ...(sentinelPassword ? { sentinelPassword } : {}),
     database: Number(database),
-    shown: masterName ? `${masterName} (Sentinels ${shown})` : shown,
+    shown: masterName ? `${masterName} (Sentinels ${shown})` : isCluster ? `the cluster of ${shown}` : shown,
   }
 }
 

@@ -20,7 +20,7 @@ export type CountFiles = (request: {
 export function createCountFiles({ index }: { index: FileLists }): CountFiles {
   return async ({ client, state, isDirect, folder, signal }) => {
     if (folder === undefined) return 0
-    await listedSoon(() => index.isCounted(), signal)
+    await listedSoon(() => index.isCounted(client.id), signal)
     const { files, directFiles } = await index.folderCount(client.id, state, folder)
     return isDirect ? directFiles : files
   }

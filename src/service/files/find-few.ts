@@ -23,10 +23,10 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
   /** The keys of all files that match, and perhaps of others. Undefined when there are too many. */
   async function candidates({ client, state, by, limit, ...filters }: ListRequest) {
     const terms = termsOf(filters)
-    const hasSearch = terms.length > 0 && (await index.canSearch())
+    const hasSearch = terms.length > 0 && (await index.canSearch(client.id))
     // By key, the list itself jumps over the subfolders.
     const isInFolder = filters.isDirect === true || filters.folder !== ''
-    const hasFolder = isInFolder && (by !== 'key' || hasSearch) && (await index.isCounted())
+    const hasFolder = isInFolder && (by !== 'key' || hasSearch) && (await index.isCounted(client.id))
     if (!hasSearch && !hasFolder) return undefined
     const { files } = await index.folderCount(client.id, state, '')
     // Reading the list finds a match in each `files / matches` files, until it has `limit` of them. So it reads more files than

@@ -41,10 +41,11 @@ export function createListFolders({ index }: { index: FileLists }): ListFolders 
   }
 
   return async (request) => {
-    await listedSoon(() => index.isCounted(), request.signal)
+    const isCounted = () => index.isCounted(request.client.id)
+    await listedSoon(isCounted, request.signal)
     const page = await read(request)
     // The index may have been emptied or replaced since then.
-    if (!(await index.isCounted())) throw notListedYet()
+    if (!(await isCounted())) throw notListedYet()
     return page
   }
 }

@@ -1,6 +1,6 @@
 import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileLists, ListedFile, ListOrder } from '../../core/ports/file-index.ts'
+import type { FileLists, ListedFile } from '../../core/ports/file-index.ts'
 import { matchesRecord } from './filters.ts'
 import { createFindFew } from './find-few.ts'
 import { listPages } from './list-pages.ts'
@@ -31,17 +31,18 @@ const BYTES_MAX = 4 * 1024 * 1024
 export function createList({ index, buckets }: { index: FileLists; buckets: Buckets }): List {
   const findFew = createFindFew({ index })
   /** Earlier versions have no lists by name and by size. */
-  const isReady = (by: ListOrder) => (by === 'name' || by === 'size' ? index.isCounted() : index.isComplete())
+  const isReady = ({ client, by }: ListRequest) =>
+    by === 'name' || by === 'size' ? index.isCounted(client.id) : index.isComplete(client.id)
 
   /** Returns the list, unless the index was emptied or replaced while it was read. @throws Problem 503 */
-  async function whole(by: ListOrder, list: ListPart): Promise<ListPart> {
-    if (!(await isReady(by))) throw notListedYet()
+  async function whole(request: ListRequest, list: ListPart): Promise<ListPart> {
+    if (!(await isReady(request))) throw notListedYet()
     return list
   }
 
   return async (request) => {
-    const { client, by, limit, signal } = request
-    await listedSoon(() => isReady(by), signal)
+    const { client, limit, signal } = request
+    await listedSoon(() => isReady(request), signal)
     const files: NamedFile[] = []
     let bytes = 0
     const bucket = buckets.of(client)
@@ -51,7 +52,7 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
       bytes += estimatedBytes(file)
     }
     // There is at least one more file, so the list continues.
-    const fullPart = () => whole(by, { files, next: files.at(-1)?.position })
+    const fullPart = () => whole(request, { files, next: files.at(-1)?.position })
 
     const few = await findFew(request)
     for (const file of few ?? []) {
@@ -59,7 +60,7 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
       const name = parseKey(file.record.key)
       if (name) add(file, name)
     }
-    if (few) return whole(by, { files, next: undefined })
+    if (few) return whole(request, { files, next: undefined })
 
     let next = request.after
     // One more than requested shows whether there is a next part.
@@ -71,7 +72,7 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
       }
       next = page.next
     }
-    return whole(by, { files, next })
+    return whole(request, { files, next })
   }
 }
 

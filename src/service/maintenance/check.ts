@@ -123,7 +123,8 @@ export function createCheck({
 
   /** Checks that the search finds an original. */
   async function lookAtSearch(ref: FileRef, record: OriginalRecord): Promise<Seen> {
-    if (!(await index.canSearch()) || (await index.isSearchable(ref.clientId, record))) return 'entry'
+    if (!(await index.canSearch(ref.clientId)) || (await index.isSearchable(ref.clientId, record)))
+      return 'entry'
     const { original } = await index.find(ref)
     // Since it was listed, it may have been changed or deleted.
     if (!isStored(original) || !isDeepStrictEqual(original.record, record)) return 'entry'
@@ -195,7 +196,7 @@ export function createCheck({
       await note(seen)
     }
     await withEachClient(clients, clientId, async (client) => {
-      if (!(await index.isCounted())) return
+      if (!(await index.isCounted(client.id))) return
       for (const { state, folder } of await index.recount(client.id, { repair: false, signal }))
         await note({
           kind: 'folder count differs',

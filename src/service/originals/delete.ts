@@ -108,14 +108,14 @@ export function createRemovals({
     ref: FileRef,
     { cause, mayLand = false }: { cause: RemovalCause; mayLand?: boolean },
   ): Promise<Taken | undefined> {
-    const before = await index.run()
+    const before = await index.run(ref)
     const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
     if (!indexed) return undefined
     const bucket = buckets.of(client)
     // This includes its derivatives, whose keys begin with the key of the original.
     if (cause === 'sweep') await bucket.abortPuts(ref.key)
     await deleteAll(bucket, [ref.key])
-    const after = await index.run()
+    const after = await index.run(ref)
     // A reindex ignores derivatives of an original in the state `going`. If one ended in between, `indexed` may lack some.
     const wasCompared = before.isCompared && after.isCompared && before.id === after.id
     // An original that was never stored has no derivatives.

@@ -80,7 +80,9 @@ export function createUpload({
     const sniffed = context.sniffed ?? (await sniff(incoming.head, file.name))
     checkType(client.rules?.uploadTypes, sniffed.format, { owner: 'client' })
     check?.(sniffed.format)
-    const name = newOriginal({ folder: context.folder, format: sniffed.format, id: id ?? newFileId() })
+    // All files of a form are stored in one step of the index.
+    const newId = id ?? newFileId(context.begun[0]?.name.sourceName)
+    const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newId })
     await context.begin?.(name)
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
     const begunFile = { name, key: name.key, mayLand: false }

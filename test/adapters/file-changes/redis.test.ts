@@ -28,7 +28,10 @@ describe('changes of files on Redis', () => {
     server = await startRedis()
     redis = connectRedis({ url: server.url })
     await redis.ready()
-    changes = redisFileChanges(redis, { keyPrefix: PREFIX, log: recordLog(), now: () => clock.now })
+    changes = redisFileChanges([{ redis, keyPrefix: PREFIX }], {
+      log: recordLog(),
+      now: () => clock.now,
+    })
     changes.listen({
       changed: (ref) => void seen.push(`${ref.clientId} ${ref.key}`),
       missed: () => void seen.push('missed'),

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { cellOfKey } from '../../../src/core/files/cell.ts'
 import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type {
@@ -280,6 +281,17 @@ export function newRef(clientId = `client-${process.pid}-${Date.now().toString(3
   // The alphabet of keys has no 0.
   const id = String(refs).replaceAll('0', 'x').padStart(22, 'A')
   return { clientId, key: storedKey(`a/image/png/${id}.png`) }
+}
+
+/** Originals of one client that can be stored in one step: their ids have the same cell. */
+export function newRefs(clientId: string, count: number): FileRef[] {
+  const first = newRef(clientId)
+  const refs = [first]
+  while (refs.length < count) {
+    const ref = newRef(clientId)
+    if (cellOfKey(ref.key) === cellOfKey(first.key)) refs.push(ref)
+  }
+  return refs
 }
 
 export function d({ key }: FileRef): ObjectKey {

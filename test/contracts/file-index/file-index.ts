@@ -24,6 +24,7 @@ import {
   gone,
   NOW,
   newRef,
+  newRefs,
   OVER,
   record,
   STATES,
@@ -42,6 +43,8 @@ export interface OpenedIndex {
   index: FileIndex
   /** The same index as another process sees it; where only one process may, `index` itself. */
   elsewhere: FileIndex
+  /** The most files that one call of `page` reads for a limit. Default: the limit. */
+  mostRead?: (limit: number) => number
   close(): Promise<void>
 }
 
@@ -120,7 +123,7 @@ export function fileIndexContract(
         for (const spoilt of [0, 1, 2]) {
           for (const state of ['unknown', 'going, lease ahead', 'gone, deadline ahead'] as const) {
             const { clientId } = newRef()
-            const refs = [newRef(clientId), newRef(clientId), newRef(clientId)]
+            const refs = newRefs(clientId, 3)
             for (const [i, each] of refs.entries())
               await (i === spoilt ? STATES[state](index, each) : index.beginUpload(each, AHEAD))
             const before = await Promise.all(refs.map((each) => index.find(each)))
@@ -132,9 +135,10 @@ export function fileIndexContract(
       })
 
       it('finish again, and next to one that is already stored and remains unchanged', async () => {
-        const refs = [ref, newRef(ref.clientId)]
+        const refs = newRefs(ref.clientId, 2)
+        const [first] = refs as [FileRef]
         for (const each of refs) await index.beginUpload(each, AHEAD)
-        expect(await index.finishUpload(ref.clientId, [record(ref.key, 'first')])).to.equal(true)
+        expect(await index.finishUpload(ref.clientId, [record(first.key, 'first')])).to.equal(true)
         const again = refs.map(({ key }) => record(key, 'again'))
         for (const time of [1, 2]) {
           expect(await elsewhere.finishUpload(ref.clientId, again), `${time}`).to.equal(true)
@@ -147,7 +151,7 @@ export function fileIndexContract(
       })
 
       it('finish together, 100 at once', async () => {
-        const refs = Array.from({ length: 100 }, () => newRef(ref.clientId))
+        const refs = newRefs(ref.clientId, 100)
         await Promise.all(refs.map((each) => index.beginUpload(each, AHEAD)))
         const records = refs.map(({ key }, i) => record(key, `${i}`))
         expect(await index.finishUpload(ref.clientId, records)).to.equal(true)
@@ -272,7 +276,7 @@ export function fileIndexContract(
         const records = refs.map(odd)
         await index.adopt(ref.clientId, records[0] as OriginalRecord)
         for (const each of refs.slice(1)) await index.beginUpload(each, AHEAD)
-        await index.finishUpload(ref.clientId, records.slice(1))
+        for (const one of records.slice(1)) await index.finishUpload(ref.clientId, [one])
         const [r3, r1, r2] = records as [OriginalRecord, OriginalRecord, OriginalRecord]
         const orders = {
           ...{ key: [r1, r2, r3], storedAt: [r2, r1, r3], sha256: [r2, r1, r3] },
@@ -874,7 +878,7 @@ export function fileIndexContract(
       })
 
       it('keep the files of the first of 50 to finish, in any order of their files', async () => {
-        const refs = range(4).map(() => newRef(ref.clientId))
+        const refs = newRefs(ref.clientId, 4)
         for (const each of refs) await index.beginUpload(each, AHEAD)
         const outcomes = await Promise.all(
           range(50).map((i) => {
@@ -896,7 +900,7 @@ export function fileIndexContract(
 
       it('finish an upload completely or not at all while its files are abandoned', async () => {
         for (const round of range(20)) {
-          const refs = range(3).map(() => newRef(ref.clientId))
+          const refs = newRefs(ref.clientId, 3)
           for (const each of refs) await index.beginUpload(each, AHEAD)
           const finish = () =>
             index.finishUpload(

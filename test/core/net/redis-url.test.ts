@@ -38,6 +38,21 @@ describe('REDIS_URL', () => {
         shown: 'my-master.1 (Sentinels a:26379, [fd00::1]:2)',
       },
     ],
+    [
+      'rediss+CLUSTER://user:word@a,[fd00::1]:2/',
+      {
+        nodes: [
+          { host: 'a', port: 6379 },
+          { host: 'fd00::1', port: 2 },
+        ],
+        isCluster: true,
+        isTls: true,
+        database: 0,
+        username: 'user',
+        password: 'word',
+        shown: 'the cluster of a:6379, [fd00::1]:2',
+      },
+    ],
   ] as const)
     it(`is parsed: ${url}`, () => {
       expect(parseRedisUrl(url)).to.deep.equal(parsed)
@@ -57,7 +72,9 @@ describe('REDIS_URL', () => {
     // Several servers are those of Sentinels, which need the name of the primary.
     ...['redis://a,b', 'redis+sentinel://a', 'redis+sentinel://a/', 'redis+sentinel://a,/one'],
     ...['redis+sentinel://a/one/x', 'redis+sentinel://a/one?password=x', 'redis+sentinel://a/one/1/2'],
-    ...['redis+sentinel://a/o%20ne', `redis+sentinel://${'a,'.repeat(20)}a/one`, 'redis+cluster://a,b'],
+    ...['redis+sentinel://a/o%20ne', `redis+sentinel://${'a,'.repeat(20)}a/one`, 'redis+clusters://a,b'],
+    // A cluster has no databases.
+    ...['redis+cluster://a,b/1', 'redis+cluster://a/name', 'redis+cluster://', 'redis+cluster://a?db=0'],
   ])
     it(`is refused: ${url.slice(0, 60)}`, () => {
       expect(parseRedisUrl(url)).to.equal(undefined)

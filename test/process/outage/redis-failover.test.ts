@@ -7,26 +7,70 @@ import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from '../.
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
-import { startWatchedRedis, type WatchedRedis } from '../../support/servers/sentinels.ts'
+import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.ts'
+import type { RedisServer } from '../../support/servers/redis-server.ts'
+import { startWatchedRedis } from '../../support/servers/sentinels.ts'
 
 const JOBS = ['w=80', 'w=82', 'w=84']
 
-const FAILURES = {
-  'is killed': {
-    begin: (watched: WatchedRedis) => watched.servers[0]?.stop(),
-    // It has none of its data, and becomes a replica.
-    end: (watched: WatchedRedis) => watched.servers[0]?.start(),
+/** A Redis of several servers, one of which is lost. */
+interface LosingRedis {
+  url: string
+  lose(): Promise<unknown>
+  comeBack(): Promise<unknown>
+  remove(): Promise<void>
+}
+
+async function watched(lose: (primary: RedisServer) => unknown, comeBack: (one: RedisServer) => unknown) {
+  const { url, servers, remove } = await startWatchedRedis()
+  const [primary] = servers as [RedisServer]
+  return { url, remove, lose: async () => lose(primary), comeBack: async () => comeBack(primary) }
+}
+
+/** Loses the node of the cluster that has the locks, the jobs or the limits, and a third of the index. */
+async function clustered(
+  lose: (node: RedisServer, cluster: RedisCluster) => unknown,
+  comeBack: (node: RedisServer, cluster: RedisCluster) => unknown,
+) {
+  const cluster = await startRedisCluster({ isReplicated: true })
+  const [node] = cluster.nodes as [RedisServer]
+  return {
+    url: cluster.url,
+    remove: cluster.remove,
+    lose: async () => lose(node, cluster),
+    comeBack: async () => comeBack(node, cluster),
+  }
+}
+
+const stop = (server: RedisServer) => server.stop()
+const start = (server: RedisServer) => server.start()
+
+const FAILURES: Record<string, { open: () => Promise<LosingRedis>; isInterrupted: boolean }> = {
+  // It comes back without its data, and becomes a replica.
+  'the primary of their Redis is killed': { open: () => watched(stop, start), isInterrupted: true },
+  'the primary of their Redis is frozen': {
+    open: () =>
+      watched(
+        (server) => server.freeze(),
+        (server) => server.thaw(),
+      ),
+    isInterrupted: true,
   },
-  'is frozen': {
-    begin: async (watched: WatchedRedis) => watched.servers[0]?.freeze(),
-    end: async (watched: WatchedRedis) => watched.servers[0]?.thaw(),
+  'a node of their Redis Cluster is killed': { open: () => clustered(stop, start), isInterrupted: true },
+  'slots of their Redis Cluster are moved to another node': {
+    open: () =>
+      clustered(
+        (from, cluster) => cluster.move({ from, to: cluster.nodes[1] as RedisServer, slots: 2000 }),
+        (to, cluster) => cluster.move({ from: cluster.nodes[1] as RedisServer, to, slots: 500 }),
+      ),
+    isInterrupted: false,
   },
 }
 
-for (const [what, failure] of Object.entries(FAILURES))
-  describe(`web processes under load, when the primary of their Redis ${what}`, function () {
+for (const [what, { open, isInterrupted }] of Object.entries(FAILURES))
+  describe(`web processes under load, when ${what}`, function () {
     this.timeout(400_000)
-    let watched: WatchedRedis
+    let redis: LosingRedis
     let fleet: Fleet
     let servers: RunningServer[]
     let bytes: Buffer
@@ -39,11 +83,12 @@ for (const [what, failure] of Object.entries(FAILURES))
     let width = 100
 
     before(async () => {
-      watched = await startWatchedRedis()
+      redis = await open()
       fleet = await newFleet({
         files: 'disk',
         env: {
-          REDIS_URL: watched.url,
+          REDIS_URL: redis.url,
+          INDEX_PARTITIONS: '64',
           MEDIA_JOBS_RUN_IN: 'web',
           LOG_LEVEL: 'error',
           ZIP_RATE_LIMIT: '100000',
@@ -58,7 +103,7 @@ for (const [what, failure] of Object.entries(FAILURES))
     })
     after(async () => {
       await fleet.end()
-      await watched.remove()
+      await redis.remove()
     })
 
     const path = (src: string) => new URL(src).pathname
@@ -139,8 +184,9 @@ for (const [what, failure] of Object.entries(FAILURES))
         await eventually(() => expect(uploaded.size + deleted.size).to.be.above(20))
         // Jobs that wait or run when the primary is gone.
         for (const query of JOBS) expect((await asked(query)).status).to.equal(423)
-        await failure.begin(watched)
-        await eventually(() => expect(seen.some(({ status }) => status === 503)).to.equal(true))
+        await redis.lose()
+        if (isInterrupted)
+          await eventually(() => expect(seen.some(({ status }) => status === 503)).to.equal(true))
         const [from, delivered] = [seen.length, working.deliveries()]
         await eventually(() => expect(working.deliveries()).to.be.above(delivered + 5))
         await eventually(() => {
@@ -150,7 +196,7 @@ for (const [what, failure] of Object.entries(FAILURES))
               name,
             ).to.be.above(5)
         })
-        await failure.end(watched)
+        await redis.comeBack()
         const until = seen.length
         await eventually(() => expect(seen.length).to.be.above(until + 50))
       } finally {

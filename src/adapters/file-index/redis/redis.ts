@@ -7,6 +7,7 @@ import { boundsOf, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.
 import { redisChanges } from './changes.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './entries.ts'
 import { folderKeys, redisFolders } from './folders.ts'
+import { listEntries } from './list.ts'
 import { escapePattern, indexedFile, nameOf, overdueItem, ownerOf, pairs, refNamed } from './names.ts'
 import { positionsIn } from './positions-in.ts'
 import { runOf } from './run.ts'
@@ -16,8 +17,6 @@ import { redisUses, scoreOf } from './uses.ts'
 
 // Overdue items, or keys, in one response: about 200 kB.
 const PAGE = 1000
-// Hashes read at a time: a hash with a thousand derivatives has about 200 kB.
-const HASHES = 50
 
 /**
  * The index in Redis, for any number of processes. The work of a dead process is overdue after its lease or deadline.
@@ -144,24 +143,12 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     async look(ref) {
       return indexedFile(ref, await redis.send((client) => client.hgetall(hashOf(ref))))
     },
-    /** Reads all keys of the database by SCAN, which may return a key twice. */
-    async *list(clientId) {
+    list(clientId) {
       const prefix = `${keyPrefix}file:`
-      const pattern = `${escapePattern(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`
-      for (let cursor = '0', begun = false; !begun || cursor !== '0'; begun = true) {
-        const page = await redis.send((client) =>
-          client.scan(cursor, 'MATCH', pattern, 'COUNT', PAGE, 'TYPE', 'hash'),
-        )
-        cursor = page[0]
-        for (let from = 0; from < page[1].length; from += HASHES) {
-          const names = page[1].slice(from, from + HASHES)
-          const hashes = await redis.send((client) => Promise.all(names.map((name) => client.hgetall(name))))
-          for (const [i, name] of names.entries()) {
-            const file = indexedFile(refNamed(name.slice(prefix.length)), hashes[i] ?? {})
-            if (file) yield file
-          }
-        }
-      }
+      return listEntries(redis, {
+        pattern: `${escapePattern(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`,
+        refIn: (name) => refNamed(name.slice(prefix.length)),
+      })
     },
 
     async page(clientId, request) {

@@ -27,6 +27,6 @@ export interface FileSearch {
   ): Promise<readonly ObjectKey[] | undefined>
   /** Whether an original with this record is found by all its terms. `adopt` adds one that an older version has left out. */
   isSearchable(clientId: string, record: Findable): Promise<boolean>
-  /** Whether all originals of all clients are found: `markComplete` was called by a version that has this search. */
-  canSearch(): Promise<boolean>
+  /** Whether all originals are found, of all clients or of one: `markComplete` was called by a version that has this search. */
+  canSearch(clientId?: string): Promise<boolean>
 }

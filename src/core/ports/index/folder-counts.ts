@@ -48,8 +48,8 @@ export interface FolderCounts {
    * @param options.repair whether wrong counters are replaced, or only returned
    */
   recount(clientId: string, options: { repair: boolean; signal?: AbortSignal }): Promise<WrongCount[]>
-  /** Whether the counters of all clients are complete: `markComplete` was called by a version that has counters. */
-  isCounted(): Promise<boolean>
+  /** Whether the counters are complete, of all clients or of one: `markComplete` was called by a version that has counters. */
+  isCounted(clientId?: string): Promise<boolean>
 }
 
 export const NOTHING_COUNTED: FolderCount = { files: 0, bytes: 0, directFiles: 0 }

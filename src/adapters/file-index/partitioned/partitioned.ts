@@ -1,0 +1,114 @@
+import { CELLS } from '../../../core/files/cell.ts'
+import type { FileIndex, OriginalRecord } from '../../../core/ports/file-index.ts'
+import type { IndexRun } from '../../../core/ports/index/index-run.ts'
+import type { RecordChanges } from '../../../core/ports/index/record-changes.ts'
+import { partitionedLists } from './lists.ts'
+import { groupedBy, type Partitions, partitionsOf } from './partitions.ts'
+
+// As many as one partition returns.
+const CHANGES_MAX = 1000
+
+/**
+ * An index over {@link CELLS} partitions, each of which is an index of its own, on one node of a cluster. The partition of a file
+ * follows from its client and its id: a step touches one partition. Lists are merged from the partitions of the client.
+ *
+ * @param options.perClient among how many partitions the files of a client are divided, from 1 to {@link CELLS}. It must not change
+ *   while the index has files of the client
+ */
+export function partitionedIndex(
+  all: readonly FileIndex[],
+  options: { perClient(clientId: string): Promise<number>; list: FileIndex['list'] },
+): FileIndex {
+  if (all.length !== CELLS) throw new Error(`an index has ${CELLS} partitions`)
+  const partitions = partitionsOf(all, options)
+  const { ofClient, ofFile } = partitions
+  const each = <T>(ask: (index: FileIndex) => Promise<T>) => Promise.all(all.map(ask))
+  /** Whether it is true for all partitions, or for those of a client. */
+  const every = async (ask: (index: FileIndex) => Promise<boolean>, clientId?: string) => {
+    const asked = clientId === undefined ? all : await ofClient(clientId)
+    return (await Promise.all(asked.map(ask))).every(Boolean)
+  }
+  const ofRecord = (clientId: string, { key }: OriginalRecord) => ofFile({ clientId, key })
+
+  return {
+    ...partitionedLists(partitions),
+    ...changesOf(partitions),
+    list: options.list,
+
+    find: async (ref, derivative) => (await ofFile(ref)).find(ref, derivative),
+    look: async (ref) => (await ofFile(ref)).look(ref),
+
+    beginUpload: async (ref, leaseUntil) => (await ofFile(ref)).beginUpload(ref, leaseUntil),
+    async renewUpload(refs, leaseUntil) {
+      const groups = await groupedBy(refs, ofFile)
+      await Promise.all([...groups].map(([index, some]) => index.renewUpload(some, leaseUntil)))
+    },
+    async finishUpload(clientId, records) {
+      const groups = await groupedBy(records, (record) => ofRecord(clientId, record))
+      if (groups.size > 1) throw new Error('files that are stored together must have ids of one cell')
+      const [index] = groups.keys()
+      return index?.finishUpload(clientId, records) ?? true
+    },
+    adopt: async (clientId, record, trash) =>
+      (await ofRecord(clientId, record)).adopt(clientId, record, trash),
+    amend: async (clientId, record, amended) =>
+      (await ofRecord(clientId, record)).amend(clientId, record, amended),
+    trash: async (ref, trash) => (await ofFile(ref)).trash(ref, trash),
+    restore: async (ref, now) => (await ofFile(ref)).restore(ref, now),
+    beginRemoval: async (ref, removal) => (await ofFile(ref)).beginRemoval(ref, removal),
+    finishRemoval: async (ref, now) => (await ofFile(ref)).finishRemoval(ref, now),
+
+    beginDerivative: async (ref, ...more) => (await ofFile(ref)).beginDerivative(ref, ...more),
+    finishDerivative: async (ref, ...more) => (await ofFile(ref)).finishDerivative(ref, ...more),
+    adoptDerivative: async (ref, record) => (await ofFile(ref)).adoptDerivative(ref, record),
+    amendDerivative: async (ref, ...more) => (await ofFile(ref)).amendDerivative(ref, ...more),
+    dropDerivative: async (ref, ...more) => (await ofFile(ref)).dropDerivative(ref, ...more),
+    noteUse: async (ref, ...more) => (await ofFile(ref)).noteUse(ref, ...more),
+    beginEviction: async (ref, ...more) => (await ofFile(ref)).beginEviction(ref, ...more),
+    countDerivatives: async (ref) => (await ofFile(ref)).countDerivatives(ref),
+
+    isComplete: (clientId) => every((index) => index.isComplete(), clientId),
+    isCounted: (clientId) => every((index) => index.isCounted(), clientId),
+    canSearch: (clientId) => every((index) => index.canSearch(), clientId),
+    async markComplete() {
+      await each((index) => index.markComplete())
+    },
+    async run(ref) {
+      if (ref) return (await ofFile(ref)).run()
+      return jointRun(await each((index) => index.run()))
+    },
+    async noteCompared(run) {
+      const ids: unknown = JSON.parse(run)
+      await Promise.all(all.map((index, i) => index.noteCompared((ids as string[])[i] ?? '')))
+    },
+    async *overdue(now) {
+      for (const index of all) yield* index.overdue(now)
+    },
+    async ping() {
+      await each((index) => index.ping())
+    },
+    async close() {
+      await each((index) => index.close())
+    },
+  }
+}
+
+function changesOf({ all, ofFile }: Partitions): RecordChanges {
+  return {
+    beginChange: async (change) => (await ofFile(change.ref)).beginChange(change),
+    endChange: async (change) => (await ofFile(change.ref)).endChange(change),
+    async overdueChanges(now) {
+      const changes = await Promise.all(all.map((index) => index.overdueChanges(now)))
+      return changes.flat().slice(0, CHANGES_MAX)
+    },
+  }
+}
+
+/** The run of all partitions: the next one begins as soon as that of one partition does. */
+function jointRun(runs: readonly IndexRun[]): IndexRun {
+  const isNamed = runs.every(({ id }) => id !== undefined)
+  return {
+    id: isNamed ? JSON.stringify(runs.map(({ id }) => id)) : undefined,
+    isCompared: runs.every(({ isCompared }) => isCompared),
+  }
+}

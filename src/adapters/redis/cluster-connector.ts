@@ -1,0 +1,30 @@
+import type { RedisOptions } from 'ioredis'
+import type { RedisNode } from '../../core/net/redis-url.ts'
+import type { ClusterView } from './cluster-view.ts'
+import { RedisConnector } from './connector.ts'
+
+/** The options of a connection to a Redis Cluster, for {@link ClusterRedisConnector}. */
+export interface ClusterPlace {
+  cluster: ClusterView
+  /** The slot of all keys of the connection. */
+  slot: number
+}
+
+/**
+ * Connects to the primary that has a slot of a Redis Cluster. So a connection serves the keys of one hash tag, and behaves as
+ * that of a single Redis. ioredis has a client for all slots, but it resends commands whose outcome is unknown, has no time limit
+ * for its questions, and takes no subscription for one node.
+ *
+ * @see https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
+ */
+export class ClusterRedisConnector extends RedisConnector {
+  /** A node that was a primary may be a replica by now. */
+  override check({ role }: { role?: string }): boolean {
+    return role === undefined || role === 'master'
+  }
+
+  protected override node(options: RedisOptions): Promise<RedisNode> {
+    const { cluster, slot } = (options as RedisOptions & { place: ClusterPlace }).place
+    return cluster.ownerOf(slot)
+  }
+}

@@ -1,0 +1,69 @@
+import type { RedisOptions } from 'ioredis'
+import type { RedisNode } from '../../core/net/redis-url.ts'
+import { type Asking, createAsking } from './ask.ts'
+import { RedisConnector } from './connector.ts'
+
+/**
+ * Connects to the primary that the Sentinels name. All are asked at once, and the first answer counts: ioredis asks one after the
+ * other, so that dead ones delay a failover.
+ *
+ * @see https://redis.io/docs/latest/develop/reference/sentinel-clients/
+ */
+export class SentinelRedisConnector extends RedisConnector {
+  #named: RedisNode | undefined
+  /** What was named as the primary, and is a replica. The next time, another answer is waited for. */
+  #refused: RedisNode | undefined
+  #asking: Asking | undefined
+
+  /** Whether it is the right server, after it was asked for its role: a Sentinel may name an old primary for a while. */
+  override check({ role }: { role?: string }): boolean {
+    const isPrimary = role === undefined || role === 'master'
+    this.#refused = isPrimary ? undefined : this.#named
+    return isPrimary
+  }
+
+  override disconnect(): void {
+    super.disconnect()
+    this.#asking?.leave()
+  }
+
+  protected override async node(options: RedisOptions): Promise<RedisNode> {
+    const { sentinels = [], name = '', sentinelPassword, sentinelTLS, sentinelCommandTimeout } = options
+    const refused = this.#refused
+    this.#refused = undefined
+    const asking = createAsking({
+      ...(sentinelPassword ? { password: sentinelPassword } : {}),
+      ...(sentinelTLS ? { tls: sentinelTLS } : {}),
+      connectTimeout: options.connectTimeout,
+      commandTimeout: sentinelCommandTimeout,
+      disconnectTimeout: options.disconnectTimeout,
+    })
+    this.#asking = asking
+    try {
+      this.#named = await Promise.any(
+        sentinels.map(({ host = '', port = 0 }) =>
+          asking.ask({ host, port }, async (sentinel) => {
+            const primary = primaryIn(await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name))
+            if (primary.host !== refused?.host || primary.port !== refused.port) return primary
+            throw new Error(`it names ${primary.host}:${primary.port}, which is a replica`)
+          }),
+        ),
+      )
+      return this.#named
+    } catch (error) {
+      const reasons = (error as AggregateError).errors.map(({ message }) => message)
+      throw new Error(`no Sentinel names the primary of ${name}: ${reasons.join('; ')}`)
+    } finally {
+      asking.leave()
+    }
+  }
+}
+
+/** The address in an answer. @throws Error for any other answer */
+function primaryIn(answer: unknown): RedisNode {
+  if (answer === null) throw new Error('it does not know this name')
+  const [host, port = ''] = Array.isArray(answer) ? answer.map(String) : []
+  if (!host || !/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65_535)
+    throw new Error('its answer is not that of a Sentinel')
+  return { host, port: Number(port) }
+}

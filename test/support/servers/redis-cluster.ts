@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
+import { eventually } from '../eventually.ts'
+import { freePort } from './free-port.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+
+/** A Redis Cluster of this run alone. */
+export interface RedisCluster {
+  /** As `REDIS_URL` has it: two of the nodes. */
+  readonly url: string
+  /** The primaries at the start, in the order of their slots; then a replica of each, if there are replicas. */
+  readonly nodes: readonly RedisServer[]
+  /** Asks a node. */
+  ask(node: RedisServer, ...command: [string, ...Array<string | number>]): Promise<unknown>
+  /** Moves slots with their keys, the first ones of a node, while the cluster works. */
+  move(options: { from: RedisServer; to: RedisServer; slots: number }): Promise<void>
+  /** Resolves when all running nodes agree that all slots are served. */
+  settled(): Promise<void>
+  remove(): Promise<void>
+}
+
+const SLOTS = 16_384
+
+/** Starts a cluster that appoints a replica about two seconds after its primary is gone. */
+export async function startRedisCluster({
+  primaries = 3,
+  isReplicated = false,
+  options = [],
+}: {
+  primaries?: number
+  isReplicated?: boolean
+  options?: readonly string[]
+} = {}): Promise<RedisCluster> {
+  const buses: number[] = []
+  const start = async () => {
+    const bus = await freePort()
+    buses.push(bus)
+    const server = await startRedis({
+      options: [
+        ...['--cluster-enabled', 'yes', '--cluster-port', `${bus}`, '--cluster-node-timeout', '1000'],
+        ...['--repl-diskless-sync-delay', '0', '--cluster-replica-validity-factor', '0'],
+        ...options,
+      ],
+    })
+    return { server, bus, client: new Redis(server.port, { lazyConnect: true, replyMapping: 'legacy' }) }
+  }
+  const started = await Promise.all(Array.from({ length: isReplicated ? 2 * primaries : primaries }, start))
+  const nodes = started.map(({ server }) => server)
+  const clients = new Map(started.map(({ server, client }) => [server, client]))
+  for (const { client } of started) client.on('error', () => {})
+  const ask: RedisCluster['ask'] = (node, name, ...more) =>
+    (clients.get(node) as Redis).call(name, ...more.map(String))
+  const [first] = started as [(typeof started)[0]]
+  const width = Math.ceil(SLOTS / primaries)
+  for (const [i, { server, bus }] of started.entries()) {
+    if (i > 0) await ask(first.server, 'CLUSTER', 'MEET', '127.0.0.1', server.port, bus)
+    if (i < primaries)
+      await ask(server, 'CLUSTER', 'ADDSLOTSRANGE', i * width, Math.min(SLOTS, (i + 1) * width) - 1)
+  }
+  const cluster: RedisCluster = {
+    url: `redis+cluster://127.0.0.1:${nodes.at(-1)?.port},127.0.0.1:${first.server.port}`,
+    nodes,
+    ask,
+    async move({ from, to, slots }) {
+      const [one, other] = [await ask(from, 'CLUSTER', 'MYID'), await ask(to, 'CLUSTER', 'MYID')].map(String)
+      await promisify(execFile)('redis-cli', [
+        ...['--cluster', 'reshard', `127.0.0.1:${to.port}`, '--cluster-yes', '--cluster-slots', `${slots}`],
+        ...['--cluster-from', one as string, '--cluster-to', other as string],
+      ])
+    },
+    async settled() {
+      await eventually(async () => {
+        for (const node of nodes) {
+          const info = String(await ask(node, 'CLUSTER', 'INFO'))
+          if (!info.includes('cluster_state:ok') || !info.includes(`cluster_known_nodes:${nodes.length}`))
+            throw new Error(info)
+        }
+      })
+    },
+    async remove() {
+      for (const { client } of started) client.disconnect()
+      await Promise.all(nodes.map((node) => node.remove()))
+    },
+  }
+  try {
+    await cluster.settled()
+    for (const [i, replica] of nodes.slice(primaries).entries()) {
+      const id = String(await ask(nodes[i] as RedisServer, 'CLUSTER', 'MYID'))
+      await eventually(() => ask(replica, 'CLUSTER', 'REPLICATE', id))
+      await eventually(async () => {
+        if (!String(await ask(replica, 'INFO', 'replication')).includes('master_link_status:up'))
+          throw new Error('the replica has no data yet')
+      })
+    }
+    await cluster.settled()
+  } catch (error) {
+    await cluster.remove()
+    throw error
+  }
+  return cluster
+}
