@@ -144,7 +144,7 @@ describe('the accessibility of <sluice-uploader>', () => {
       await chromium.evaluate(await readFile(path, 'utf8'))
       const check = async () => {
         const found = (await chromium.evaluate(
-          `axe.run('sluice-uploader').then(({ violations }) => violations)`,
+          `axe.run('sluice-uploader', { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
         )) as Violation[]
         return found.map(({ id, impact, nodes }) => `${impact}: ${id} ${JSON.stringify(nodes[0]?.target)}`)
       }

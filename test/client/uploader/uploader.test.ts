@@ -30,7 +30,9 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
   before(async function () {
     this.timeout(60_000)
     ;[chromium, service, site] = await Promise.all([
-      startChromium(['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']),
+      startChromium({
+        args: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+      }),
       start(),
       bundled({ entryPoints: [UPLOADER] }).then(startSite),
     ])

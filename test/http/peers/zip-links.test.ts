@@ -25,7 +25,7 @@ onOneBackend('Chromium downloads an archive', (start) => {
     this.timeout(60_000)
     service = await start()
     proxy = await cuttingProxy(service.url)
-    chromium = await startChromium()
+    chromium = await startChromium({ isWhole: true })
   })
   after(async () => {
     await chromium.stop()

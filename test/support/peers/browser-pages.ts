@@ -1,28 +1,61 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { atEnd } from '../servers/at-end.ts'
+import { HEADLESS_SHELL } from './chromium.ts'
 
 /** Chromium, for pages that a test clicks through. */
 export interface Pages {
   /** A page in a session of its own, and everything that the browser has reported as an error since. */
-  open(options?: BrowserContextOptions): Promise<{ page: Page; errors: string[] }>
+  open(options?: BrowserContextOptions): Promise<Opened>
   /** Closes all pages. For after each test: an open page polls the service, and takes CPU time from the next test. */
   closeAll(): Promise<void>
+  /** The same, for the end of a suite. The browser runs on, for the next file. */
   stop(): Promise<void>
+}
+
+interface Opened {
+  page: Page
+  errors: string[]
 }
 
 // Chromium's sandbox refuses root, and a container's /dev/shm is 64 MB.
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
 // A loaded machine needs time.
 const TIMEOUT_MS = 60_000
+// What tests listen to.
+const EVENTS = ['pageerror', 'console', 'request', 'response', 'requestfailed', 'websocket'] as const
+// Those of Playwright.
+const VIEWPORT = { width: 1280, height: 720 }
 
-/** Starts the Chromium of the system. */
+let started: Promise<Browser> | undefined
+atEnd(async () => (await started)?.close())
+
+/** One browser for all files of a process: another one if it has crashed. */
+async function sharedBrowser(): Promise<Browser> {
+  if (started && !(await started).isConnected()) started = undefined
+  started ??= chromium.launch({ executablePath: HEADLESS_SHELL, args: ARGS })
+  return started
+}
+
+/** Sessions in the Chromium that test files share. */
 export async function startPages(): Promise<Pages> {
-  const browser: Browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ARGS })
+  const browser = await sharedBrowser()
+  const used = new Map<Page, string>()
+  const free = new Map<string, Page[]>()
+
+  async function newPage(options: BrowserContextOptions): Promise<Page> {
+    const context = await browser.newContext(options)
+    context.setDefaultTimeout(TIMEOUT_MS)
+    return context.newPage()
+  }
   return {
-    async open(options = {}) {
+    async open({ viewport = VIEWPORT, colorScheme = 'light', reducedMotion = 'reduce', ...options } = {}) {
+      // A page that a test before has left, and emptied: it has compiled the scripts of the console.
+      const kind = JSON.stringify(options)
+      const page = free.get(kind)?.pop() ?? (await newPage({ viewport, ...options }))
+      used.set(page, kind)
+      if (viewport) await page.setViewportSize(viewport)
       // Animations take CPU time. Tests of them pass `no-preference`.
-      const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
-      context.setDefaultTimeout(TIMEOUT_MS)
-      const page = await context.newPage()
+      await page.emulateMedia({ colorScheme, reducedMotion })
       const errors: string[] = []
       page.on('pageerror', ({ message }) => errors.push(message))
       page.on('console', (message) => {
@@ -31,8 +64,37 @@ export async function startPages(): Promise<Pages> {
       return { page, errors }
     },
     async closeAll() {
-      await Promise.all(browser.contexts().map((context) => context.close()))
+      const left = [...used]
+      used.clear()
+      await Promise.all(
+        left.map(async ([page, kind]) => {
+          if (await emptied(page)) free.set(kind, [page, ...(free.get(kind) ?? [])])
+        }),
+      )
     },
-    stop: () => browser.close(),
+    async stop() {
+      const pages = [...used.keys(), ...[...free.values()].flat()]
+      used.clear()
+      free.clear()
+      await Promise.all(pages.map((page) => page.context().close()))
+    },
   }
+}
+
+/** Leaves nothing of a test in its page but what the browser has cached. @returns whether the page can be used again */
+async function emptied(page: Page): Promise<boolean> {
+  const context = page.context()
+  if (page.isClosed()) return false
+  // Not all: Playwright has listeners of its own.
+  for (const event of EVENTS) page.removeAllListeners(event)
+  await Promise.all([page, context].map((one) => one.unrouteAll({ behavior: 'ignoreErrors' })))
+  const { origin } = new URL(page.url())
+  if (origin !== 'null') await page.evaluate('sessionStorage.clear()')
+  await page.goto('about:blank')
+  await context.clearCookies()
+  if (origin === 'null') return true
+  const session = await context.newCDPSession(page)
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage,indexeddb' })
+  await session.detach()
+  return true
 }

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events'
+import { atEnd } from '../servers/at-end.ts'
 import { startProgram } from './program.ts'
 
 /** A browser without a window, with an empty page. */
@@ -15,6 +16,22 @@ export interface Chromium {
   send(method: string, params?: object): Promise<Record<string, unknown>>
   /** Follows a link to a file that is to be saved, and saves it into this folder. */
   download(url: string, folder: string): Promise<void>
+  /** Ends the session. A browser that files share runs on. */
+  stop(): Promise<void>
+}
+
+interface Options {
+  /** Further arguments of its command line. A browser with these is not shared. */
+  args?: readonly string[]
+  /** With its own pages, such as that of downloads. Default: {@link HEADLESS_SHELL}. */
+  isWhole?: boolean
+}
+
+/** A running browser. */
+interface Running {
+  call(method: string, params: object, sessionId?: unknown): Promise<Record<string, unknown>>
+  downloads: EventEmitter
+  hasEnded(): boolean
   stop(): Promise<void>
 }
 
@@ -25,6 +42,12 @@ interface Message {
   method?: string
   params?: Record<string, unknown>
 }
+
+/**
+ * Chromium without windows and profiles: it starts, and begins a session, in a third of the CPU time. Not the one in the PATH:
+ * that is a script, and a signal to end would not reach the program.
+ */
+export const HEADLESS_SHELL = '/usr/lib/chromium/chromium-headless-shell'
 
 const ARGS = [
   '--headless=new',
@@ -40,15 +63,22 @@ const ARGS = [
   '--remote-debugging-pipe',
 ]
 
-/**
- * Starts Chromium and speaks the DevTools protocol to it over its pipe: JSON with a NUL after each message.
- *
- * @param more further arguments of its command line
- */
-export async function startChromium(more: readonly string[] = []): Promise<Chromium> {
+let shared: Promise<Running> | undefined
+atEnd(async () => (await shared)?.stop())
+
+/** A session in the Chromium that test files share, or in one of its own if there are options. */
+export async function startChromium(options?: Options): Promise<Chromium> {
+  if (options) return newSession(await run(options), { isOwn: true })
+  if (shared && (await shared).hasEnded()) shared = undefined
+  shared ??= run()
+  return newSession(await shared, { isOwn: false })
+}
+
+/** Starts Chromium and speaks the DevTools protocol to it over its pipe: JSON with a NUL after each message. */
+async function run({ args = [], isWhole = false }: Options = {}): Promise<Running> {
   const { input, output, stop } = await startProgram({
-    name: 'chromium',
-    args: (folder) => [...ARGS, ...more, `--user-data-dir=${folder}/profile`],
+    name: isWhole ? 'chromium' : HEADLESS_SHELL,
+    args: (folder) => [...ARGS, ...args, `--user-data-dir=${folder}/profile`],
   })
   const waiting = new Map<number, (message: Message) => void>()
   const downloads = new EventEmitter()
@@ -61,7 +91,9 @@ export async function startChromium(more: readonly string[] = []): Promise<Chrom
       if (message.method === 'Browser.downloadProgress') downloads.emit(String(message.params?.state))
     }
   })
+  let hasEnded = false
   output.once('close', () => {
+    hasEnded = true
     for (const done of waiting.values()) done({ error: { message: 'Chromium has ended' } })
   })
   let calls = 0
@@ -74,8 +106,16 @@ export async function startChromium(more: readonly string[] = []): Promise<Chrom
     if (error) throw new Error(`${method}: ${error.message}`)
     return result
   }
+  return { call, downloads, hasEnded: () => hasEnded, stop }
+}
 
-  const { targetId } = await call('Target.createTarget', { url: 'about:blank' })
+/** An empty page, in a session of its own: with cookies and a cache for itself. */
+async function newSession(
+  { call, downloads, stop }: Running,
+  { isOwn }: { isOwn: boolean },
+): Promise<Chromium> {
+  const context = isOwn ? {} : await call('Target.createBrowserContext', {})
+  const { targetId } = await call('Target.createTarget', { url: 'about:blank', ...context })
   const { sessionId } = await call('Target.attachToTarget', { targetId, flatten: true })
   async function evaluate(expression: string): Promise<unknown> {
     const params = { expression, awaitPromise: true, returnByValue: true }
@@ -115,11 +155,16 @@ export async function startChromium(more: readonly string[] = []): Promise<Chrom
     },
     send: (method, params = {}) => call(method, params, sessionId),
     async download(url, downloadPath) {
-      await call('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath, eventsEnabled: true })
+      await call('Browser.setDownloadBehavior', {
+        behavior: 'allow',
+        downloadPath,
+        eventsEnabled: true,
+        ...context,
+      })
       const done = once(downloads, 'completed', { signal: AbortSignal.timeout(10_000) })
-      await call('Target.createTarget', { url })
+      await call('Target.createTarget', { url, ...context })
       await done
     },
-    stop,
+    stop: isOwn ? stop : async () => void (await call('Target.disposeBrowserContext', context)),
   }
 }
