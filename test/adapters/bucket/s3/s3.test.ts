@@ -207,7 +207,13 @@ describe('s3', function () {
       s3.proxy.seen.length = 0
       expect(await listed(s3.bucket, VIDEO)).to.deep.equal([...keys].sort())
       expect(s3.proxy.seen).to.have.length(batches)
+      // A slow machine deletes a thousand objects at once in more than the time limit.
+      for (let i = 0; i < many - 1; i += 100)
+        expect(await s3.bucket.delete(keys.slice(i, Math.min(i + 100, many - 1)))).to.deep.equal({
+          failed: [],
+        })
       s3.proxy.seen.length = 0
+      // The last one, in the last batch, exists.
       expect(await s3.bucket.delete(keys)).to.deep.equal({ failed: [] })
       expect(s3.proxy.seen.map(({ method, query }) => [method, query.has('delete')])).to.deep.equal(
         Array(batches).fill(['POST', true]),
