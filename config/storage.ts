@@ -89,11 +89,11 @@ export const STORAGE_VARIABLES = {
   REDIS_TLS_VERIFY: oneOf({
     words: ['true', 'false'],
     default: 'true',
-    help: "Whether the certificate of a rediss:// or rediss+sentinel:// server must be signed by a known authority. Heroku's is not.",
+    help: "Whether the certificate of a Redis server with TLS (rediss…) must be signed by a known authority. Heroku's is not.",
   }),
   INDEX_PARTITIONS: oneOf({
     words: ['1', '64'],
     default: '1',
-    help: 'In a Redis Cluster: among how many partitions the files of a new client are divided. 1: its lists are the fastest. 64: all nodes share its work and memory.',
+    help: 'Number of partitions for the files of a new client in a Redis Cluster. 1: lists ask one node. 64: all nodes share memory and work.',
   }),
 }

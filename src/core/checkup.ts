@@ -22,6 +22,6 @@ export function checkupOf(name: string, findings: readonly Finding[]): Checkup {
     name,
     state: SEVERITY.findLast((state) => findings.some((finding) => finding.state === state)) ?? 'ok',
     found: findings.map(({ found }) => found).join('; '),
-    ...(advice.length > 0 ? { advice: advice.join(' ') } : {}),
+    ...(advice.length > 0 ? { advice: [...new Set(advice)].join(' ') } : {}),
   }
 }

@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { type Remote, remote } from '../support/requests/remote.ts'
 import { inRedis, redisEnv } from '../support/servers/on-redis.ts'
 import { objectsInS3, s3Env } from '../support/servers/on-s3.ts'
+import { startRedisCluster } from '../support/servers/redis-cluster.ts'
 import { type RedisServer, startRedis } from '../support/servers/redis-server.ts'
 import { type SeenRequest, s3Proxy } from '../support/servers/s3-proxy.ts'
 import { startWatchedRedis } from '../support/servers/sentinels.ts'
@@ -189,6 +190,31 @@ describe('the checks of sluice doctor', function () {
       const other = primary.url.replace('redis://', 'redis://other:secret@')
       await expectProblem(other, 'NOPERM', 'docs/how-to/s3-and-redis.md')
     })
+  })
+
+  describe('on a Redis Cluster', () => {
+    it('report each primary, one without a replica, and missing nodes', async () => {
+      const cluster = await startRedisCluster()
+      try {
+        const env = { ...(await redisEnv(7001)), REDIS_URL: cluster.url }
+        const whole = await result('Redis', env)
+        expect(whole.state).to.equal('warning')
+        expect(whole.found).to.match(/^3 primaries share the keys; 127\.0\.0\.1:\d+: version /)
+        for (const { port } of cluster.nodes)
+          expect(whole.found).to.include(`:${port}: the primary has 0 replicas`)
+        expect(whole.advice?.split('Start a replica')).to.have.length(2)
+        await cluster.nodes[0]?.stop()
+        await eventually(async () => {
+          const { state, found, advice } = await result('Redis', env)
+          expect(state, found).to.equal('problem')
+          expect(advice).to.match(/Start its missing nodes|Start Redis/)
+        })
+        for (const node of cluster.nodes) await node.stop()
+        expect((await result('Redis', env)).advice).to.include('Start the nodes of the cluster')
+      } finally {
+        await cluster.remove()
+      }
+    }).timeout(60_000)
   })
 
   describe('on a Redis that Sentinels watch', () => {

@@ -6,7 +6,7 @@ import { machine } from '../table.js'
 import { measureDerivatives } from './derivatives.js'
 import { measureFiles } from './files.js'
 import { measureProcesses } from './processes.js'
-import { isRedisInstalled, startRedis } from './redis.js'
+import { isRedisInstalled, startRedis, startRedisCluster } from './redis.js'
 import { tables } from './tables.js'
 
 const GROUPS = {
@@ -30,7 +30,7 @@ export const SCALE_NAMES = Object.keys(GROUPS)
 export async function benchScale({ only = SCALE_NAMES, files, size, photo, json, temporary }) {
   const isQuick = size === 'quick'
   const [picture] = await photosIn(temporary, photo)
-  const indexes = ['embedded', ...(isRedisInstalled() ? ['redis'] : [])]
+  const indexes = ['embedded', ...(isRedisInstalled() ? ['redis', 'cluster'] : [])]
   if (!indexes.includes('redis')) say('redis-server is not installed; continuing without it.')
   const rows = []
   for (const group of only) {
@@ -53,7 +53,8 @@ export async function benchScale({ only = SCALE_NAMES, files, size, photo, json,
 /** Each measurement has an empty folder and a Redis of its own. */
 async function inTurn(measure, { index, temporary, ...options }) {
   const folder = mkdtempSync(join(temporary, 'scale-'))
-  const redis = index === 'redis' ? await startRedis() : undefined
+  const start = { redis: () => startRedis(), cluster: () => startRedisCluster(folder) }[index]
+  const redis = await start?.()
   try {
     return await measure({ ...options, folder, redis })
   } finally {

@@ -65,10 +65,23 @@ export async function measureFiles({ folder, photo, redis, count: files, isQuick
     await measure('upload', () => pictureOf(picture), once)
     const added = await uploaded(server, { picture, count: times(UPLOADS) })
     await measure('delete', (i) => deletionOf(added[i]), once)
+    rows[0].figures.nodeShares = await sharesOf(redis)
     return rows
   } finally {
     await server.stop()
   }
+}
+
+/** The shares of the nodes of a cluster in all CPU time and all memory, the smallest and the largest. */
+async function sharesOf(redis) {
+  const usages = await redis?.usages?.()
+  if (!usages) return undefined
+  const bounds = (name) => {
+    const sum = usages.reduce((all, one) => all + one[name], 0)
+    const shares = usages.map((one) => one[name] / sum)
+    return [Math.min(...shares), Math.max(...shares)]
+  }
+  return { cpu: bounds('cpuMs'), memory: bounds('memory') }
 }
 
 async function measuredFill(storage, { files, samples }) {

@@ -18,7 +18,7 @@ export async function newStorage({ folder, photo, redis }) {
   const picture = join(folder, 'picture.jpg')
   await sharp(photo).resize(400).jpeg().toFile(picture)
   const data = join(folder, 'data')
-  const backend = { DATA_DIR: data, ...(redis ? { REDIS_URL: redis.url, APP_SECRET } : {}) }
+  const backend = { DATA_DIR: data, ...(redis ? { REDIS_URL: redis.url, APP_SECRET, ...redis.env } : {}) }
   // Each server has a log of its own: its start is over when the log says so.
   const start = ({ uploads = [], env = {} } = {}) =>
     startSluice({ folder: mkdtempSync(join(folder, 'log-')), uploads, env: { ...backend, ...env } })
@@ -50,12 +50,15 @@ async function embeddedIndexIn(folder) {
 }
 
 async function redisIndexAt(url) {
-  const { connectPlaces } = await importSource('adapters/redis/places.ts')
+  const { connectKeyspaces } = await importSource('adapters/redis/keyspaces.ts')
   const { redisIndex } = await importSource('adapters/file-index/redis/redis.ts')
-  const places = connectPlaces({ url })
+  const { clusterIndex } = await importSource('adapters/file-index/partitioned/redis-cluster.ts')
+  const places = connectKeyspaces({ url })
   await places.ready()
   const [{ redis, keyPrefix }] = places.all
-  return { ...redisIndex(redis, { keyPrefix }), close: () => places.close() }
+  const perClient = places.all.length
+  const index = perClient > 1 ? clusterIndex(places.all, { perClient }) : redisIndex(redis, { keyPrefix })
+  return { ...index, close: () => places.close() }
 }
 
 function sizeOf(folder) {

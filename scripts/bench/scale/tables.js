@@ -2,6 +2,7 @@ import { short } from '../table.js'
 
 const ms = (figure) => short(figure)
 const mb = (bytes) => short(bytes / 1e6)
+const shown = (bounds) => (bounds ? bounds.map((share) => `${Math.round(100 * share)} %`).join(' to ') : '')
 
 const COSTS = {
   title: 'CPU time · median time, ms',
@@ -18,6 +19,8 @@ const PROCESS = [
   { title: 'Index, MB', cell: ({ indexBytes }) => mb(indexBytes) },
   { title: 'Index, bytes per file', cell: ({ indexBytesPerFile }) => short(indexBytesPerFile) },
   { title: 'Time to fill the index, s', cell: ({ fillSeconds }) => short(fillSeconds) },
+  { title: 'CPU time of a node, share', cell: ({ nodeShares }) => shown(nodeShares?.cpu) },
+  { title: 'Memory of a node, share', cell: ({ nodeShares }) => shown(nodeShares?.memory) },
 ]
 const PROCESSES = [
   { title: 'Requests per second', cell: ({ rate }) => short(rate) },
@@ -49,8 +52,8 @@ function costTables(rows) {
   return [
     ...tableOf(rows, { ...COSTS, lineOf: ({ work, index }) => `${work}, ${index} index` }),
     ...tableOf(
-      rows.filter(({ index }) => index === 'redis'),
-      { ...OF_REDIS, lineOf: ({ work }) => work },
+      rows.filter(({ index }) => index !== 'embedded'),
+      { ...OF_REDIS, lineOf: ({ work, index }) => `${work}, ${index}` },
     ),
   ]
 }

@@ -3,7 +3,7 @@ import type { FileRef } from '../../core/files/file-ref.ts'
 import type { Log } from '../../core/log.ts'
 import type { FileChangeListener, FileChanges } from '../../core/ports/index/file-changes.ts'
 import { refNamed } from '../file-index/redis/names.ts'
-import type { RedisPlace } from '../redis/places.ts'
+import type { RedisKeyspace } from '../redis/keyspaces.ts'
 
 /** {@link FileChanges} of all processes that use one Redis. */
 export interface SharedFileChanges extends FileChanges {
@@ -21,18 +21,18 @@ const CHECK_TTL_MS = 60_000
 /**
  * The changes of files by all processes, as Redis reports them: it sends the name of each changed hash of the index, whichever
  * process or version has changed it. A key of our own, changed twice a second, proves that the reports arrive. In a cluster, each
- * place has such a key.
+ * keyspace has such a key.
  *
  * Without the command CLIENT TRACKING, as on some hosted servers, no changes are known: {@link FileChanges.knownUntil} is in the past.
  *
  * @see https://redis.io/docs/latest/develop/reference/client-side-caching/ broadcasting mode
  */
 export function redisFileChanges(
-  places: readonly RedisPlace[],
+  keyspaces: readonly RedisKeyspace[],
   { log, now = () => performance.now() }: { log: Log; now?: () => number },
 ): SharedFileChanges {
   const listeners: FileChangeListener[] = []
-  let followed: FollowedPlace[] = []
+  let followed: Followed[] = []
   let isRefused = false
   const reports: Reports = {
     changed(ref) {
@@ -50,7 +50,7 @@ export function redisFileChanges(
     listen(listener) {
       listeners.push(listener)
       // Only web processes listen: workers and commands need no connections for it.
-      if (listeners.length === 1) followed = places.map((place) => follow(place, reports, now))
+      if (listeners.length === 1) followed = keyspaces.map((keyspace) => follow(keyspace, reports, now))
     },
     knownUntil() {
       let least = followed.length > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
@@ -63,20 +63,20 @@ export function redisFileChanges(
   }
 }
 
-/** What a place reports. */
+/** What happens in a keyspace. */
 interface Reports {
   changed(ref: FileRef): void
   missed(): void
   refused(error: Error): void
 }
 
-interface FollowedPlace {
+interface Followed {
   knownUntil(): number
   close(): Promise<void>
 }
 
-/** Follows the changes of files at one place. */
-function follow({ redis, keyPrefix }: RedisPlace, reports: Reports, now: () => number): FollowedPlace {
+/** Follows the changes of files in one keyspace. */
+function follow({ redis, keyPrefix }: RedisKeyspace, reports: Reports, now: () => number): Followed {
   const prefix = `${keyPrefix}file:`
   const check = `${keyPrefix}changes-check:${randomUUID()}`
   // In version 3 of the protocol, the names arrive in a way that ioredis does not report.

@@ -1,12 +1,11 @@
 import type { RedisOptions } from 'ioredis'
 import type { RedisNode } from '../../core/net/redis-url.ts'
 import type { ClusterView } from './cluster-view.ts'
-import { RedisConnector } from './connector.ts'
+import { isPrimary, RedisConnector } from './connector.ts'
 
-/** The options of a connection to a Redis Cluster, for {@link ClusterRedisConnector}. */
-export interface ClusterPlace {
+/** The slot of all keys of a connection to a Redis Cluster. */
+export interface ClusterSlot {
   cluster: ClusterView
-  /** The slot of all keys of the connection. */
   slot: number
 }
 
@@ -18,13 +17,13 @@ export interface ClusterPlace {
  * @see https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
  */
 export class ClusterRedisConnector extends RedisConnector {
-  /** A node that was a primary may be a replica by now. */
+  /** A node that was the primary may be a replica now. */
   override check({ role }: { role?: string }): boolean {
-    return role === undefined || role === 'master'
+    return isPrimary(role)
   }
 
   protected override node(options: RedisOptions): Promise<RedisNode> {
-    const { cluster, slot } = (options as RedisOptions & { place: ClusterPlace }).place
-    return cluster.ownerOf(slot)
+    const { cluster, slot } = (options as RedisOptions & { clusterSlot: ClusterSlot }).clusterSlot
+    return cluster.primaryOf(slot)
   }
 }

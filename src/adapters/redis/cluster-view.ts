@@ -1,72 +1,68 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RedisNode } from '../../core/net/redis-url.ts'
-import { type AskOptions, createAsking } from './ask.ts'
+import { createQueries, type QueryOptions } from './queries.ts'
 
-/** Slots that a primary of a Redis Cluster has, both inclusive. There are 16,384. */
-export interface SlotRange {
+/** The slots of a Redis Cluster and their primaries, as its nodes state them. There are 16,384 slots. */
+export interface ClusterView {
+  /** The primary of a slot. @throws Error when no node responds, or the slot has no primary */
+  primaryOf(slot: number): Promise<RedisNode>
+}
+
+/** Slots of one primary, both inclusive. */
+interface SlotRange {
   first: number
   last: number
   primary: RedisNode
   replicas: readonly RedisNode[]
 }
 
-/** What the nodes of a Redis Cluster say about who has which slots. */
-export interface ClusterView {
-  /** All slots that are served, asked for now, or within the last {@link FRESH_MS}. @throws Error when no node responds */
-  ranges(): Promise<readonly SlotRange[]>
-  /** The primary that has this slot. @throws Error when no node responds, or no node has it */
-  ownerOf(slot: number): Promise<RedisNode>
-}
-
 // Many connections begin at the same time, and need one answer.
 const FRESH_MS = 100
-// After the first answer, the others have this time: a node that was cut off from the others names old primaries.
+// After the first answer, the others have this time: a node that is cut off may name former primaries.
 const OTHERS_MS = 200
 
-/** @param nodes some nodes of the cluster; later, the nodes that these have named are asked too */
-export function clusterView(nodes: readonly RedisNode[], options: AskOptions): ClusterView {
+/** @param nodes some nodes of the cluster; later, the nodes that these have named are queried too */
+export function clusterView(nodes: readonly RedisNode[], options: QueryOptions): ClusterView {
   let known = nodes
-  let asked: { at: number; answer: Promise<readonly SlotRange[]> } | undefined
+  let current: { isFresh(): boolean; ranges: Promise<readonly SlotRange[]> } | undefined
 
-  async function ask(): Promise<readonly SlotRange[]> {
-    const asking = createAsking(options)
+  async function query(): Promise<readonly SlotRange[]> {
+    const queries = createQueries(options)
     try {
       const answers: Answer[] = []
-      const questions = known.map(async (node) => {
-        const answer = await asking.ask(node, async (client) => {
+      const asked = known.map(async (node) => {
+        const answer = await queries.query(node, async (client) => {
           const [info, slots] = await Promise.all([client.cluster('INFO'), client.cluster('SLOTS')])
           return { epoch: epochIn(String(info)), ranges: rangesIn(slots, node) }
         })
         answers.push(answer)
       })
-      await Promise.any(questions).catch(({ errors }: AggregateError) => {
+      await Promise.any(asked).catch(({ errors }: AggregateError) => {
         throw new Error(`no node of the cluster responds: ${errors.map(({ message }) => message).join('; ')}`)
       })
-      await Promise.race([Promise.allSettled(questions), pause(OTHERS_MS)])
+      await Promise.race([Promise.allSettled(asked), pause(OTHERS_MS)])
       const { ranges } = answers.reduce((newest, one) => (one.epoch > newest.epoch ? one : newest))
       known = unique([...ranges.flatMap(({ primary, replicas }) => [primary, ...replicas]), ...nodes])
       return ranges
     } finally {
-      asking.leave()
+      queries.cancel()
     }
   }
 
-  async function ranges(): Promise<readonly SlotRange[]> {
-    const now = performance.now()
-    if (!asked || now - asked.at > FRESH_MS) asked = { at: Number.POSITIVE_INFINITY, answer: ask() }
-    const current = asked
-    try {
-      return await current.answer
-    } finally {
-      // Fresh from its end on; while it is in progress, it serves all.
-      if (current.at === Number.POSITIVE_INFINITY) current.at = performance.now()
-    }
+  /** All slots that have a primary. Callers at the same time share one query, also its failure. */
+  function slotRanges(): Promise<readonly SlotRange[]> {
+    if (current?.isFresh()) return current.ranges
+    let endedAt: number | undefined
+    const ranges = query().finally(() => {
+      endedAt = performance.now()
+    })
+    current = { ranges, isFresh: () => endedAt === undefined || performance.now() - endedAt < FRESH_MS }
+    return ranges
   }
 
   return {
-    ranges,
-    async ownerOf(slot) {
-      const range = (await ranges()).find(({ first, last }) => first <= slot && slot <= last)
+    async primaryOf(slot) {
+      const range = (await slotRanges()).find(({ first, last }) => first <= slot && slot <= last)
       if (!range) throw new Error(`no node of the cluster has slot ${slot}`)
       return range.primary
     },
@@ -84,9 +80,10 @@ function epochIn(info: string): number {
 }
 
 /**
- * Parses the response to CLUSTER SLOTS. @param asked a node without a name is the one that was asked
- * @throws Error for any other response
+ * Parses the response to CLUSTER SLOTS.
  *
+ * @param asked the node that has responded: it is meant where a node has no name
+ * @throws TypeError for any other response
  * @see https://redis.io/docs/latest/commands/cluster-slots/
  */
 function rangesIn(response: unknown, asked: RedisNode): SlotRange[] {

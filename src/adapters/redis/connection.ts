@@ -2,9 +2,9 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { Log } from '../../core/log.ts'
 import { parseRedisUrl, REDIS_URL_FORMS } from '../../core/net/redis-url.ts'
 import { type Problem, unavailable } from '../../core/problem.ts'
-import type { AskOptions } from './ask.ts'
-import { type ClusterPlace, ClusterRedisConnector } from './cluster-connector.ts'
+import { ClusterRedisConnector, type ClusterSlot } from './cluster-connector.ts'
 import { RedisConnector } from './connector.ts'
+import type { QueryOptions } from './queries.ts'
 import { SentinelRedisConnector } from './sentinel-connector.ts'
 
 /**
@@ -46,30 +46,31 @@ const RETRY_MAX_MS = 1000
 /**
  * Connects, and reconnects after every loss.
  *
- * @param place in a Redis Cluster: the slot whose primary is meant. Without it, the connection is to the first node of the URL
+ * @param options.clusterSlot the slot of a Redis Cluster whose primary is meant. Absent: the connection is to the first node, or to
+ *   the primary that the Sentinels name
  * @throws Error for an invalid URL
  */
 export function connectRedis({
   log,
-  place,
+  clusterSlot,
   ...address
-}: RedisAddress & { log?: Log; place?: ClusterPlace | undefined }): RedisConnection {
+}: RedisAddress & { log?: Log; clusterSlot?: ClusterSlot }): RedisConnection {
   const options = redisOptions(address)
-  const Connector = options.sentinels
-    ? SentinelRedisConnector
-    : place
-      ? ClusterRedisConnector
-      : RedisConnector
-  return connection({ ...options, ...BEHAVIOUR, ...(place ? { place } : {}), Connector }, log)
+  const Connector = connectorOf(options, clusterSlot)
+  return connection({ ...options, ...BEHAVIOUR, ...(clusterSlot ? { clusterSlot } : {}), Connector }, log)
 }
 
-/** The options for a short question to one of the servers. */
-export function askOptions(address: RedisAddress): AskOptions {
+function connectorOf({ sentinels }: RedisOptions, clusterSlot: ClusterSlot | undefined) {
+  if (sentinels) return SentinelRedisConnector
+  return clusterSlot ? ClusterRedisConnector : RedisConnector
+}
+
+/** The options for short queries to the servers at an address. */
+export function queryOptions(address: RedisAddress): QueryOptions {
   const { username, password, tls } = redisOptions(address)
   const { connectTimeout, commandTimeout, disconnectTimeout } = BEHAVIOUR
-  const limits = { connectTimeout, commandTimeout, disconnectTimeout }
   return {
-    ...limits,
+    ...{ connectTimeout, commandTimeout, disconnectTimeout },
     ...(username ? { username } : {}),
     ...(password ? { password } : {}),
     ...(tls ? { tls } : {}),
@@ -120,7 +121,7 @@ const BEHAVIOUR = {
 } as const satisfies RedisOptions
 
 function connection(
-  options: RedisOptions & { replyMapping: 'legacy'; place?: ClusterPlace },
+  options: RedisOptions & { replyMapping: 'legacy'; clusterSlot?: ClusterSlot },
   log: Log | undefined,
 ): RedisConnection {
   const client = new Redis(options)
@@ -150,7 +151,8 @@ function connection(
   }
   const ready = () =>
     new Promise<void>((resolve, reject) => {
-      if (client.status === 'ready') return resolve()
+      // After `disconnect`, ioredis keeps the status until the socket is closed.
+      if (client.status === 'ready' && client.stream.writable) return resolve()
       const timer = setTimeout(() => {
         client.off('ready', done)
         reject(problem(lastFailure ?? new Error('no response')))
@@ -169,7 +171,7 @@ function connection(
       } catch (error) {
         if (!(error as Error).message.startsWith('MOVED ')) throw problem(error)
       }
-      // The node has executed nothing, and the connection now looks for the one that has the slot.
+      // The node has not executed the command. The next connection is to the primary that has the slot.
       await ready()
       return command(client).catch((error) => {
         throw problem(error)

@@ -3,6 +3,9 @@ import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, type RedisOptions } from 'ioredis'
 import type { RedisNode } from '../../core/net/redis-url.ts'
 
+/** Whether a server is a primary, by the role that INFO states. Without INFO it is unknown, and true. */
+export const isPrimary = (role?: string) => role === undefined || role === 'master'
+
 /**
  * Opens the connections of ioredis. The built-in connector handles only the first error of a socket. A TLS socket that is
  * closed during its handshake may emit two, and the second one would end the process.

@@ -5,11 +5,19 @@ import { redisScript } from './script.ts'
 const ADVICE: ReadonlyArray<readonly [words: RegExp, advice: string]> = [
   [/^NOAUTH\b/, 'Set user name and password in REDIS_URL.'],
   [/^WRONGPASS\b/, 'Correct user name and password in REDIS_URL.'],
-  [/^NOPERM\b/, 'Grant the rights that docs/how-to/s3-and-redis.md lists to the user in REDIS_URL.'],
   [
-    /^(?:MOVED|ASK|CROSSSLOT|CLUSTERDOWN|TRYAGAIN)\b/,
-    'This is a node of a Redis Cluster. Set REDIS_URL to redis+cluster://host:6379,host:6379 with some of its nodes, all of whose slots must be served.',
+    /^NOPERM\b/,
+    'Grant the rights that docs/how-to/s3-and-redis.md lists, or redis-cluster.md for a cluster, to the user in REDIS_URL.',
   ],
+  [
+    /^(?:MOVED|CROSSSLOT)\b/,
+    'This is a node of a Redis Cluster. Set REDIS_URL to redis+cluster://host:6379,host:6379 with some of its nodes.',
+  ],
+  [
+    /^CLUSTERDOWN\b/,
+    'Some slots of the Redis Cluster have no primary. Start its missing nodes. REDIS_URL must be redis+cluster://host:6379,host:6379.',
+  ],
+  [/^(?:ASK|TRYAGAIN)\b/, 'Slots of the Redis Cluster are being moved. Retry when that is complete.'],
   [/^READONLY\b/, 'This is a read-only replica. Set REDIS_URL to the primary.'],
   [/^LOADING\b/, 'Redis is loading its data. Wait until it has finished.'],
   [/^MISCONF\b/, 'Redis cannot write its snapshots. Its log has the reason, such as a full disk.'],

@@ -1,7 +1,7 @@
 import type { RedisOptions } from 'ioredis'
 import type { RedisNode } from '../../core/net/redis-url.ts'
-import { type Asking, createAsking } from './ask.ts'
-import { RedisConnector } from './connector.ts'
+import { isPrimary, RedisConnector } from './connector.ts'
+import { createQueries, type ServerQueries } from './queries.ts'
 
 /**
  * Connects to the primary that the Sentinels name. All are asked at once, and the first answer counts: ioredis asks one after the
@@ -13,36 +13,35 @@ export class SentinelRedisConnector extends RedisConnector {
   #named: RedisNode | undefined
   /** What was named as the primary, and is a replica. The next time, another answer is waited for. */
   #refused: RedisNode | undefined
-  #asking: Asking | undefined
+  #queries: ServerQueries | undefined
 
   /** Whether it is the right server, after it was asked for its role: a Sentinel may name an old primary for a while. */
   override check({ role }: { role?: string }): boolean {
-    const isPrimary = role === undefined || role === 'master'
-    this.#refused = isPrimary ? undefined : this.#named
-    return isPrimary
+    this.#refused = isPrimary(role) ? undefined : this.#named
+    return isPrimary(role)
   }
 
   override disconnect(): void {
     super.disconnect()
-    this.#asking?.leave()
+    this.#queries?.cancel()
   }
 
   protected override async node(options: RedisOptions): Promise<RedisNode> {
     const { sentinels = [], name = '', sentinelPassword, sentinelTLS, sentinelCommandTimeout } = options
     const refused = this.#refused
     this.#refused = undefined
-    const asking = createAsking({
+    const queries = createQueries({
       ...(sentinelPassword ? { password: sentinelPassword } : {}),
       ...(sentinelTLS ? { tls: sentinelTLS } : {}),
       connectTimeout: options.connectTimeout,
       commandTimeout: sentinelCommandTimeout,
       disconnectTimeout: options.disconnectTimeout,
     })
-    this.#asking = asking
+    this.#queries = queries
     try {
       this.#named = await Promise.any(
         sentinels.map(({ host = '', port = 0 }) =>
-          asking.ask({ host, port }, async (sentinel) => {
+          queries.query({ host, port }, async (sentinel) => {
             const primary = primaryIn(await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name))
             if (primary.host !== refused?.host || primary.port !== refused.port) return primary
             throw new Error(`it names ${primary.host}:${primary.port}, which is a replica`)
@@ -54,7 +53,7 @@ export class SentinelRedisConnector extends RedisConnector {
       const reasons = (error as AggregateError).errors.map(({ message }) => message)
       throw new Error(`no Sentinel names the primary of ${name}: ${reasons.join('; ')}`)
     } finally {
-      asking.leave()
+      queries.cancel()
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Config } from '../../../config/load.ts'
 import type { RedisConnection } from '../../adapters/redis/connection.ts'
 import type { Finding } from '../../core/checkup.ts'
-import { parseRedisUrl } from '../../core/net/redis-url.ts'
+import { parseRedisUrl, shownNode } from '../../core/net/redis-url.ts'
 import { shownBytes } from './shown-bytes.ts'
 
 // GETEX and ZRANGE with BYLEX.
@@ -19,22 +19,21 @@ const SENTINEL: Finding = {
 
 /** Checks version, settings, memory and latency of Redis; in a cluster, of each primary. */
 export async function checkRedis(config: Config, url: string): Promise<Finding[]> {
-  const { connectPlaces } = await import('../../adapters/redis/places.ts')
+  const { connectKeyspaces } = await import('../../adapters/redis/keyspaces.ts')
   const { adviceOf, tryRedis } = await import('../../adapters/redis/refusals.ts')
   const parsed = parseRedisUrl(url)
-  const places = connectPlaces({ url, verify: config.REDIS_TLS_VERIFY === 'true' })
+  const keyspaces = connectKeyspaces({ url, verify: config.REDIS_TLS_VERIFY === 'true' })
   try {
-    await places.ready()
-    const facts = await factsOf(places.all[0].redis)
+    await keyspaces.ready()
+    const facts = await factsOf(keyspaces.all[0].redis)
     if (facts.get('redis_mode') === 'sentinel') return [SENTINEL]
-    await Promise.all(places.all.map(({ redis, keyPrefix }) => tryRedis(redis, { keyPrefix })))
+    await Promise.all(keyspaces.all.map(({ redis, keyPrefix }) => tryRedis(redis, { keyPrefix })))
     const primary = parsed?.masterName && `the primary of ${parsed.masterName}`
-    if (!parsed?.isCluster) return await checkServer(places.all[0].redis, primary)
-    const primaries = new Map(places.all.map(({ redis }) => [addressOf(redis), redis]))
-    const shared = `${primaries.size} primaries share the keys`
-    const findings: Finding[] = [{ state: 'ok', found: shared }]
+    if (!parsed?.isCluster) return await checkServer(keyspaces.all[0].redis, primary)
+    const primaries = new Map(keyspaces.all.map(({ redis }) => [addressOf(redis), redis]))
+    const findings: Finding[] = [{ state: 'ok', found: `${primaries.size} primaries share the keys` }]
     for (const [address, redis] of [...primaries].sort())
-      for (const finding of await checkServer(redis, 'it'))
+      for (const finding of await checkServer(redis, 'the primary'))
         findings.push({ ...finding, found: `${address}: ${finding.found}` })
     return findings
   } catch (error) {
@@ -42,11 +41,11 @@ export async function checkRedis(config: Config, url: string): Promise<Finding[]
     const found = `REDIS_URL ${parsed?.shown}: ${cause instanceof Error ? causeText(cause) : message}`
     return [{ state: 'problem', found, advice: adviceOf(error) ?? unreachable(found) }]
   } finally {
-    await places.close()
+    await keyspaces.close()
   }
 }
 
-/** @param primary what to call it, if it needs a replica that can take its place */
+/** @param primary the name of the server in messages. Undefined: it needs no replica */
 async function checkServer(redis: RedisConnection, primary: string | undefined): Promise<Finding[]> {
   const { warnings } = await import('../../adapters/redis/connection.ts')
   const facts = await factsOf(redis)
@@ -65,8 +64,8 @@ async function checkServer(redis: RedisConnection, primary: string | undefined):
 
 /** The address of the server at the other end. */
 function addressOf({ client }: RedisConnection): string {
-  const { remoteAddress = '', remotePort } = client.stream as Socket
-  return `${remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress}:${remotePort}`
+  const { remoteAddress = '', remotePort = 0 } = client.stream as Socket
+  return shownNode({ host: remoteAddress, port: remotePort })
 }
 
 function unreachable(found: string): string {

@@ -13,7 +13,7 @@ import { embeddedLedger } from '../../adapters/ledger/embedded.ts'
 import { inProcessLocks } from '../../adapters/locks/in-process.ts'
 import { openLimits } from '../../adapters/rate-limiter/limits.ts'
 import { memoryRateLimiter } from '../../adapters/rate-limiter/memory.ts'
-import type { RedisSubject } from '../../adapters/redis/places.ts'
+import type { RedisSubject } from '../../adapters/redis/keyspaces.ts'
 import { embeddedUsage } from '../../adapters/usage/embedded.ts'
 import type { Log } from '../../core/log.ts'
 import type { AuditStore } from '../../core/ports/audit-log.ts'
@@ -182,7 +182,7 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
 
 /** State for any number of processes. While Redis is down, everything that does not need it continues to work. */
 async function redisState(url: string, { config, log, deliveryLog }: BackendsOptions): Promise<State> {
-  const { connectPlaces } = await import('../../adapters/redis/places.ts')
+  const { connectKeyspaces } = await import('../../adapters/redis/keyspaces.ts')
   const { mayCallInfo } = await import('../../adapters/redis/refusals.ts')
   const { tellWarnings } = await import('../../adapters/redis/tell-warnings.ts')
   const { redisAuditLog } = await import('../../adapters/audit-log/redis.ts')
@@ -197,21 +197,24 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisLocks } = await import('../../adapters/locks/redis.ts')
   const { redisRateLimiter } = await import('../../adapters/rate-limiter/redis.ts')
   const { redisUsage } = await import('../../adapters/usage/redis.ts')
-  const places = connectPlaces({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
-  await tellWarnings(places, { log })
-  const { redis, keyPrefix } = places.of('jobs')
+  const keyspaces = connectKeyspaces({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
+  await tellWarnings(keyspaces, log)
+  const { redis, keyPrefix } = keyspaces.of('jobs')
   /** The arguments of an adapter for a subject. */
   const at = <More extends object>(subject: RedisSubject, more = {} as More) => {
-    const place = places.of(subject)
-    return [place.redis, { keyPrefix: place.keyPrefix, ...more }] as const
+    const keyspace = keyspaces.of(subject)
+    return [keyspace.redis, { keyPrefix: keyspace.keyPrefix, ...more }] as const
   }
   const locks = redisLocks(...at('locks'))
-  const fileChanges = config.HOT_CACHE_BYTES > 0 ? redisFileChanges(places.all, { log }) : undefined
+  const fileChanges = config.HOT_CACHE_BYTES > 0 ? redisFileChanges(keyspaces.all, { log }) : undefined
   const perClient = Number(config.INDEX_PARTITIONS)
   return {
     shared: true,
     reserve: NO_RESERVE,
-    index: places.all.length > 1 ? clusterIndex(places.all, { perClient }) : redisIndex(redis, { keyPrefix }),
+    index:
+      keyspaces.all.length > 1
+        ? clusterIndex(keyspaces.all, { perClient })
+        : redisIndex(redis, { keyPrefix }),
     fileChanges,
     locks,
     handover: redisHandover(...at('locks')),
@@ -226,7 +229,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
     async close() {
       await fileChanges?.close()
       await locks.close()
-      await places.close()
+      await keyspaces.close()
     },
   }
 }

@@ -5,7 +5,7 @@ import { formatInKey } from '../media/free-extension.ts'
 import { badPath } from '../problem.ts'
 import { isFolderSegment } from '../signing/signed-url.ts'
 import { bundleFile, provisionalName } from './bundle.ts'
-import { cellOf } from './cell.ts'
+import { partitionHash } from './partition.ts'
 import { NOTHING_UNSEEN, relativePathDefect, UNSEEN_CHARACTER } from './relative-path.ts'
 
 declare const checked: unique symbol
@@ -46,10 +46,11 @@ const FILE_ID = new RegExp(`^${ID}$`)
 export const SOURCE_NAME = new RegExp(`^${ID}\\.([a-z0-9]+)$`)
 const LAST_SEGMENT = new RegExp(`^(${ID}\\.[a-z0-9]+)(?:_(.+))?$`)
 
-/** Creates a file id: 128 random bits as 22 characters of base58. @param beside a file id, whose {@link cellOf} the new one has */
-export function newFileId(beside?: string): string {
-  const id = fileIdOf(randomBytes(16))
-  return beside === undefined || cellOf(id) === cellOf(beside) ? id : newFileId(beside)
+/** Creates a file id: 128 random bits as 22 characters of base58. @param alike a file id: the new one has the same {@link partitionHash} */
+export function newFileId(alike?: string): string {
+  let id = fileIdOf(randomBytes(16))
+  while (alike !== undefined && partitionHash(id) !== partitionHash(alike)) id = fileIdOf(randomBytes(16))
+  return id
 }
 
 /** Returns the first 16 bytes as a file id. */

@@ -68,7 +68,7 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
     (isSentinel && !/^[\w.-]{1,100}$/.test(masterName ?? ''))
   if (isWrong) return undefined
   const known = nodes as RedisNode[]
-  const shown = known.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ')
+  const shown = known.map(shownNode).join(', ')
   return {
     nodes: known,
     ...(masterName ? { masterName } : {}),
@@ -80,6 +80,11 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
     database: Number(database),
     shown: masterName ? `${masterName} (Sentinels ${shown})` : isCluster ? `the cluster of ${shown}` : shown,
   }
+}
+
+/** `redis.example.com:6380`, `[::1]:6379` */
+export function shownNode({ host, port }: RedisNode): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function nodeOf(text: string, usualPort: number): RedisNode | undefined {

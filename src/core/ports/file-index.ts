@@ -98,7 +98,7 @@ export interface PageRequest {
   prefix?: string
   /** The position after which the part begins; no entry needs to have it any more. */
   after?: string
-  /** Leaves out the files whose key does not match, without reading their records. A part with fewer files than `limit` may result. */
+  /** Leaves out the files whose key does not match, without reading their records. A page with fewer files may not be the last. */
   matches?: (key: ObjectKey) => boolean
   /** At least 1. */
   limit: number
@@ -138,8 +138,8 @@ export interface OriginalIndex extends FileLookup {
   /** Extends the lease of those that are still `pending`. */
   renewUpload(refs: readonly FileRef[], leaseUntil: number): Promise<void>
   /**
-   * `pending` → `stored`, all or none. Their ids must have the same cell, see `core/files/cell.ts`. One that is `stored` already is unchanged and counts as finished: the call may be
-   * repeated when its response was lost, and a sweep may have been faster.
+   * `pending` → `stored`, all or none. Their ids need the same `partitionHash`. One that is `stored` already is unchanged and
+   * counts as finished: the call may be repeated when its response was lost, and a sweep may have been faster.
    * @returns false, and changes nothing, when one is in neither state: it was deleted
    */
   finishUpload(clientId: string, records: readonly OriginalRecord[]): Promise<boolean>
@@ -226,7 +226,7 @@ export interface FileLists extends FolderCounts, FolderKeys, FileSearch {
 export interface IndexMaintenance extends RecordChanges {
   /** Notes that the index has all files of the buckets, in all lists and counters, and finds them by a search. */
   markComplete(): Promise<void>
-  /** The current run of the store behind the index. @param ref only of the store that has this file, where there are several */
+  /** The current run of the store behind the index. @param ref limits it to the partition of this file */
   run(ref?: FileRef): Promise<IndexRun>
   /** Notes that the index was compared with all files of the buckets, completely within the run of this name. */
   noteCompared(run: string): Promise<void>

@@ -80,7 +80,7 @@ export function createUpload({
     const sniffed = context.sniffed ?? (await sniff(incoming.head, file.name))
     checkType(client.rules?.uploadTypes, sniffed.format, { owner: 'client' })
     check?.(sniffed.format)
-    // All files of a form are stored in one step of the index.
+    // The index stores all files of a form in one step, for which their ids need the same hash.
     const newId = id ?? newFileId(context.begun[0]?.name.sourceName)
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newId })
     await context.begin?.(name)

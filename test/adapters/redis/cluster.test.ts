@@ -1,33 +1,69 @@
-import { clusterIndex } from '../../../src/adapters/file-index/partitioned/redis-cluster.ts'
-import { connectPlaces, PLACES, type RedisPlaces } from '../../../src/adapters/redis/places.ts'
-import { CELLS } from '../../../src/core/files/cell.ts'
-import { fileIndexContract } from '../../contracts/file-index/file-index.ts'
+import { expect } from 'chai'
+import { connectKeyspaces, type RedisKeyspaces, tagOf } from '../../../src/adapters/redis/keyspaces.ts'
+import { PARTITIONS } from '../../../src/core/files/partition.ts'
+import { Problem } from '../../../src/core/problem.ts'
+import { eventually } from '../../support/eventually.ts'
+import { rejection } from '../../support/rejection.ts'
+import { freePort } from '../../support/servers/free-port.ts'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.ts'
-import { newKeyPrefix } from '../../support/servers/redis-server.ts'
+import type { RedisServer } from '../../support/servers/redis-server.ts'
+import { recordLog } from '../../support/service.ts'
 
-describe('a Redis Cluster of three nodes', () => {
+describe('the keyspaces of a Redis Cluster of three nodes', () => {
   let cluster: RedisCluster
+  let keyspaces: RedisKeyspaces
   before(async () => {
     cluster = await startRedisCluster()
+    keyspaces = connectKeyspaces({ url: cluster.url })
+    await keyspaces.ready()
   })
-  after(() => cluster.remove())
+  after(async () => {
+    await keyspaces?.close()
+    await cluster.remove()
+  })
+  const nodeOf = ({ redis }: RedisKeyspaces['all'][0]) => redis.send((client) => client.cluster('MYID'))
 
-  fileIndexContract(`its index, with the files of a client on ${CELLS} places`, async () => {
-    const [here, elsewhere] = [connectPlaces({ url: cluster.url }), connectPlaces({ url: cluster.url })]
-    await Promise.all([here.ready(), elsewhere.ready()])
-    const prefix = newKeyPrefix()
-    const indexOn = ({ all }: RedisPlaces) =>
-      clusterIndex(
-        all.map(({ redis, keyPrefix }) => ({ redis, keyPrefix: keyPrefix + prefix })),
-        { perClient: PLACES },
+  it('are divided equally, and locks, jobs and limits are on different nodes', async () => {
+    const nodes = await Promise.all(keyspaces.all.map(nodeOf))
+    expect(new Set(nodes).size).to.equal(3)
+    for (const node of new Set(nodes))
+      expect(nodes.filter((one) => one === node).length, String(node)).to.be.within(21, 22)
+    const subjects = await Promise.all(
+      (['jobs', 'locks', 'limits'] as const).map((subject) => nodeOf(keyspaces.of(subject))),
+    )
+    expect(new Set(subjects).size).to.equal(3)
+  })
+
+  it('have slots in the order of their numbers, as Redis computes them', async () => {
+    for (const number of [0, 1, 31, 63]) {
+      const slot = await keyspaces.all[0].redis.send((client) =>
+        client.cluster('KEYSLOT', `{${tagOf(number)}}:x`),
       )
-    return {
-      index: indexOn(here),
-      elsewhere: indexOn(elsewhere),
-      mostRead: (limit: number) => 2 * PLACES * (Math.ceil(limit / PLACES) + 3),
-      async close() {
-        await Promise.all([here.close(), elsewhere.close()])
-      },
+      expect(Math.floor(Number(slot) / (16_384 / PARTITIONS))).to.equal(number)
+    }
+  })
+
+  it('are followed when a slot has moved: the next command is repeated on its new node', async () => {
+    const { redis, keyPrefix } = keyspaces.all[0]
+    await redis.send((client) => client.set(`${keyPrefix}x`, 'stored'))
+    const [from, to] = cluster.nodes as [RedisServer, RedisServer]
+    await cluster.move({ from, to, slots: 256 })
+    expect(await redis.send((client) => client.get(`${keyPrefix}x`))).to.equal('stored')
+    expect(await nodeOf(keyspaces.all[0])).to.equal(String(await cluster.ask(to, 'CLUSTER', 'MYID')))
+  })
+
+  it('are reported once when they cannot be reached, not by each connection', async () => {
+    const log = recordLog()
+    const port = await freePort()
+    const none = connectKeyspaces({ url: `redis+cluster://127.0.0.1:${port}`, log })
+    try {
+      const error = await rejection(none.ready())
+      expect(error).to.be.instanceOf(Problem)
+      expect(String((error as Error).cause)).to.include(`127.0.0.1:${port}`)
+      await eventually(() => expect(log.lines.length).to.be.above(0))
+      expect(log.lines.filter(({ message }) => message === 'Redis cannot be reached')).to.have.length(1)
+    } finally {
+      await none.close()
     }
   })
 })

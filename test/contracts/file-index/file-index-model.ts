@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
-import { cellOf } from '../../../src/core/files/cell.ts'
 import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
+import { partitionHash } from '../../../src/core/files/partition.ts'
 import type { Use, UsedDerivative } from '../../../src/core/ports/derivative-uses.ts'
 import type {
   DerivativeEntry,
@@ -234,11 +234,11 @@ export function createIndexModel() {
 }
 
 /** Files of one form have such ids. */
-function idsOfOneCell(count: number): string[] {
+function idsOfOneHash(count: number): string[] {
   const ids: string[] = []
   for (let n = 1; ids.length < count; n += 1) {
     const id = String(n).replaceAll('0', 'x').padStart(22, '1')
-    if (cellOf(id) === cellOf(ids[0] ?? id)) ids.push(id)
+    if (partitionHash(id) === partitionHash(ids[0] ?? id)) ids.push(id)
   }
   return ids
 }
@@ -264,7 +264,7 @@ export async function compareWithModel({
   const model = createIndexModel()
   const clients = ['one', 'two'].map((name) => `model-${name}-${process.pid}-${Date.now()}`)
   // One in a subfolder of another, and one in no folder.
-  const ids = idsOfOneCell(3)
+  const ids = idsOfOneHash(3)
   const keys = ['a/', 'a/b/', ''].map((folder, n) => storedKey(`${folder}image/png/${ids[n]}.png`))
   const refs = clients.flatMap((clientId) => keys.map((key) => ({ clientId, key })))
   const derivativesOf = ({ key }: FileRef) => ['w=1', 'w=10', 'h=1'].map((name) => derivativeKey(key, name))

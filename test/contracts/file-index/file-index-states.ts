@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { cellOfKey } from '../../../src/core/files/cell.ts'
 import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
+import { partitionHashOfKey } from '../../../src/core/files/partition.ts'
 import type {
   DerivativeRecord,
   FileIndex,
@@ -283,13 +283,13 @@ export function newRef(clientId = `client-${process.pid}-${Date.now().toString(3
   return { clientId, key: storedKey(`a/image/png/${id}.png`) }
 }
 
-/** Originals of one client that can be stored in one step: their ids have the same cell. */
+/** Originals of one client that can be stored in one step: their ids have the same hash. */
 export function newRefs(clientId: string, count: number): FileRef[] {
   const first = newRef(clientId)
   const refs = [first]
   while (refs.length < count) {
     const ref = newRef(clientId)
-    if (cellOfKey(ref.key) === cellOfKey(first.key)) refs.push(ref)
+    if (partitionHashOfKey(ref.key) === partitionHashOfKey(first.key)) refs.push(ref)
   }
   return refs
 }

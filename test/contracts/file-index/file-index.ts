@@ -43,8 +43,8 @@ export interface OpenedIndex {
   index: FileIndex
   /** The same index as another process sees it; where only one process may, `index` itself. */
   elsewhere: FileIndex
-  /** The most files that one call of `page` reads for a limit. Default: the limit. */
-  mostRead?: (limit: number) => number
+  /** Set where a page is merged from several lists: it may read more files than its limit. */
+  isMerged?: true
   close(): Promise<void>
 }
 

@@ -18,6 +18,7 @@ import {
   recordKey,
   storedKey,
 } from '../../../src/core/files/object-key.ts'
+import { PARTITIONS, partitionHash } from '../../../src/core/files/partition.ts'
 import { parsePath } from '../../../src/core/files/request-path.ts'
 import { FORMATS, formatNamed, knownFormat } from '../../../src/core/media/formats.ts'
 import { MEDIA_GROUPS } from '../../../src/core/media/groups.ts'
@@ -85,9 +86,25 @@ const HOSTILE: ReadonlyArray<readonly [what: string, path: string, reason: strin
 describe('object keys', () => {
   describe('newFileId', () => {
     it('returns 22 characters of base58, different each time', () => {
-      const ids = new Set(Array.from({ length: 10_000 }, newFileId))
+      const ids = new Set(Array.from({ length: 10_000 }, () => newFileId()))
       expect(ids.size).to.equal(10_000)
       for (const id of ids) expect(id).to.match(/^[1-9A-HJ-NP-Za-km-z]{22}$/)
+    })
+
+    it('returns ids that are equally many in all partitions, and one with the hash of another id', () => {
+      const counts = Array.from({ length: PARTITIONS }, () => 0)
+      for (let i = 0; i < 100 * PARTITIONS; i += 1) {
+        const hash = partitionHash(newFileId())
+        counts[hash] = (counts[hash] ?? 0) + 1
+      }
+      // Seven standard deviations.
+      for (const count of counts) expect(count).to.be.within(30, 170)
+      for (let i = 0; i < 100; i += 1) {
+        const id = newFileId()
+        const alike = newFileId(`${id}.png`)
+        expect(alike).to.not.equal(id)
+        expect(partitionHash(alike)).to.equal(partitionHash(id))
+      }
     })
   })
 

@@ -66,6 +66,7 @@ const PROGRAMS = {
   ffmpeg: 'ffmpeg',
   pdftoppm: 'poppler-utils',
   chromium: 'chromium',
+  'chromium-headless-shell': 'chromium-headless-shell',
   nginx: 'nginx',
   varnishd: 'varnish',
   soffice: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],

@@ -21,41 +21,31 @@ export interface RedisCluster {
 }
 
 const SLOTS = 16_384
+const PRIMARIES = 3
 
-/** Starts a cluster that appoints a replica about two seconds after its primary is gone. */
-export async function startRedisCluster({
-  primaries = 3,
-  isReplicated = false,
-  options = [],
-}: {
-  primaries?: number
-  isReplicated?: boolean
-  options?: readonly string[]
-} = {}): Promise<RedisCluster> {
-  const buses: number[] = []
+/** Starts three primaries. A replica takes over about two seconds after its primary has stopped. */
+export async function startRedisCluster({ isReplicated = false } = {}): Promise<RedisCluster> {
   const start = async () => {
     const bus = await freePort()
-    buses.push(bus)
     const server = await startRedis({
       options: [
         ...['--cluster-enabled', 'yes', '--cluster-port', `${bus}`, '--cluster-node-timeout', '1000'],
         ...['--repl-diskless-sync-delay', '0', '--cluster-replica-validity-factor', '0'],
-        ...options,
       ],
     })
     return { server, bus, client: new Redis(server.port, { lazyConnect: true, replyMapping: 'legacy' }) }
   }
-  const started = await Promise.all(Array.from({ length: isReplicated ? 2 * primaries : primaries }, start))
+  const started = await Promise.all(Array.from({ length: isReplicated ? 2 * PRIMARIES : PRIMARIES }, start))
   const nodes = started.map(({ server }) => server)
   const clients = new Map(started.map(({ server, client }) => [server, client]))
   for (const { client } of started) client.on('error', () => {})
   const ask: RedisCluster['ask'] = (node, name, ...more) =>
     (clients.get(node) as Redis).call(name, ...more.map(String))
   const [first] = started as [(typeof started)[0]]
-  const width = Math.ceil(SLOTS / primaries)
+  const width = Math.ceil(SLOTS / PRIMARIES)
   for (const [i, { server, bus }] of started.entries()) {
     if (i > 0) await ask(first.server, 'CLUSTER', 'MEET', '127.0.0.1', server.port, bus)
-    if (i < primaries)
+    if (i < PRIMARIES)
       await ask(server, 'CLUSTER', 'ADDSLOTSRANGE', i * width, Math.min(SLOTS, (i + 1) * width) - 1)
   }
   const cluster: RedisCluster = {
@@ -85,7 +75,7 @@ export async function startRedisCluster({
   }
   try {
     await cluster.settled()
-    for (const [i, replica] of nodes.slice(primaries).entries()) {
+    for (const [i, replica] of nodes.slice(PRIMARIES).entries()) {
       const id = String(await ask(nodes[i] as RedisServer, 'CLUSTER', 'MYID'))
       await eventually(() => ask(replica, 'CLUSTER', 'REPLICATE', id))
       await eventually(async () => {

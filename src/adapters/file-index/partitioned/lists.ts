@@ -1,8 +1,8 @@
 import type { ObjectKey } from '../../../core/files/object-key.ts'
 import type { DerivativeUses, UsedDerivative } from '../../../core/ports/derivative-uses.ts'
-import type { FileIndex, FileLists, ListedFile, Totals } from '../../../core/ports/file-index.ts'
+import type { FileIndex, FileLists, ListedFile } from '../../../core/ports/file-index.ts'
 import type { CountedFolder, FolderCount } from '../../../core/ports/index/folder-counts.ts'
-import { LISTED_STATES } from '../positions.ts'
+import type { ListedState } from '../../../core/ports/index/listed-state.ts'
 import { type MergeRequest, mergeSorted } from './merge.ts'
 import { groupedBy, type Partitions } from './partitions.ts'
 
@@ -28,23 +28,15 @@ export function partitionedLists({ ofClient, ofFile }: Partitions): Lists {
   const merged = async <T>(clientId: string, request: Omit<MergeRequest<FileIndex, T>, 'lists'>) => {
     const lists = await ofClient(clientId)
     const [first, ...others] = lists
-    return first && others.length === 0
-      ? request.read(first, { after: request.after, limit: request.limit })
-      : mergeSorted({ ...request, lists })
+    return first && others.length === 0 ? request.read(first, request) : mergeSorted({ ...request, lists })
   }
 
   return {
     async page(clientId, request) {
       const { items, next } = await merged<ListedFile>(clientId, {
         ...request,
-        after: request.after,
-        async read(index, { after, limit }) {
-          const { after: _, ...rest } = request
-          const page = await index.page(clientId, {
-            ...rest,
-            ...(after === undefined ? {} : { after }),
-            limit,
-          })
+        async read(index, range) {
+          const page = await index.page(clientId, { ...request, ...range })
           return { items: page.files.map((item) => ({ position: item.position, item })), next: page.next }
         },
       })
@@ -62,13 +54,11 @@ export function partitionedLists({ ofClient, ofFile }: Partitions): Lists {
 
     async totals(clientId) {
       const totals = await each(clientId, (index) => index.totals(clientId))
-      const sum = {} as Totals
-      for (const state of LISTED_STATES)
-        sum[state] = {
-          files: totals.reduce((files, one) => files + one[state].files, 0),
-          bytes: totals.reduce((bytes, one) => bytes + one[state].bytes, 0),
-        }
-      return sum
+      const sumOf = (state: ListedState) => ({
+        files: totals.reduce((files, one) => files + one[state].files, 0),
+        bytes: totals.reduce((bytes, one) => bytes + one[state].bytes, 0),
+      })
+      return { stored: sumOf('stored'), trashed: sumOf('trashed') }
     },
 
     async folderCount(clientId, state, folder) {
@@ -76,20 +66,14 @@ export function partitionedLists({ ofClient, ofFile }: Partitions): Lists {
       return counts.reduce(added)
     },
 
-    async subfolders(clientId, { parent, after, limit }) {
+    async subfolders(clientId, { parent, ...request }) {
       const { items, next } = await merged<CountedFolder>(clientId, {
-        after,
-        limit,
+        ...request,
         combine: (one, other) => ({ ...one, ...added(one, other) }),
         async read(index, range) {
-          const { after: from, limit: most } = range
-          const options = { parent, limit: most, ...(from === undefined ? {} : { after: from }) }
-          const page = await index.subfolders(clientId, options)
-          const items = page.folders.map((item) => ({
-            position: item.folder.slice(item.folder.lastIndexOf('/') + 1),
-            item,
-          }))
-          return { items, next: page.next }
+          const page = await index.subfolders(clientId, { parent, ...range })
+          const nameOf = ({ folder }: CountedFolder) => folder.slice(folder.lastIndexOf('/') + 1)
+          return { items: page.folders.map((item) => ({ position: nameOf(item), item })), next: page.next }
         },
       })
       return { folders: items.map(({ item }) => item), next }
@@ -103,16 +87,10 @@ export function partitionedLists({ ofClient, ofFile }: Partitions): Lists {
     async directKeys(clientId, request) {
       const { items } = await merged<ObjectKey>(clientId, {
         ...request,
-        after: request.after,
-        async read(index, { after, limit }) {
-          const { after: _, ...rest } = request
-          const keys = await index.directKeys(clientId, {
-            ...rest,
-            ...(after === undefined ? {} : { after }),
-            limit,
-          })
-          const items = keys.map((item) => ({ position: item as string, item }))
-          return { items, next: keys.length < limit ? undefined : keys.at(-1) }
+        async read(index, range) {
+          const keys = await index.directKeys(clientId, { ...request, ...range })
+          const next = keys.length < range.limit ? undefined : keys.at(-1)
+          return { items: keys.map((item) => ({ position: item, item })), next }
         },
       })
       return items.map(({ item }) => item)

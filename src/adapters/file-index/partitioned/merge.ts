@@ -1,53 +1,57 @@
-/** A part of a sorted list. */
-export interface Piece<T> {
+/** A page of a sorted list. */
+export interface ListPage<T> {
   /** In the order of the list. */
-  items: ReadonlyArray<Placed<T>>
+  items: ReadonlyArray<Positioned<T>>
   /** The position up to which the list was read (inclusive); undefined at its end. */
   next: string | undefined
 }
 
 /** An item with its position: a text that is compared by its bytes in UTF-8. */
-export interface Placed<T> {
+export interface Positioned<T> {
   position: string
   item: T
 }
 
-/** Lists to merge: those of several partitions. */
-export interface MergeRequest<List, T> {
-  lists: readonly List[]
-  direction?: 'up' | 'down' | undefined
-  /** The position after which the merged part begins. */
-  after?: string | undefined
-  /** The most items, at least 1. There may be fewer where the lists leave out items. */
+/** Where a page begins (exclusive; absent: at the beginning of the list), and its most items, at least 1. */
+export interface PageRange {
+  after?: string
   limit: number
-  /** Reads at most `limit` positions of a list. */
-  read(list: List, range: { after: string | undefined; limit: number }): Promise<Piece<T>>
-  /** Combines two items of the same position. Default: no position is in two lists. */
+}
+
+/** Lists to merge: those of several partitions. */
+export interface MergeRequest<List, T> extends PageRange {
+  lists: readonly List[]
+  direction?: 'up' | 'down'
+  /** Reads at most `limit` positions of a list. Those without an item are left out. */
+  read(list: List, range: PageRange): Promise<ListPage<T>>
+  /** Combines two items of the same position. Default: one of them. */
   combine?: (one: T, other: T) => T
 }
 
 // The lists have about equally many of the next items. A few more are read, since they do not have exactly as many.
-const SPARE = 3
+const SPARE = 5
 
 /**
- * Merges sorted lists. Each is asked for its share, and again if it has more of the next items than others. So a part of 50 items of
- * 64 lists needs 256 positions, and rarely a second question.
+ * Merges sorted lists. Each is read for its share, and again if it has more of the next items than others: for 50 items of 64 lists,
+ * six positions of each, and in about one of a hundred cases some more of a few lists.
  *
- * @returns `next`: the position after which the next part begins; undefined at the end of all lists
+ * @returns fewer items than `limit` at the end, and where the lists have left out many. `next`: where the next page begins; undefined
+ *   at the end of all lists
  */
-export async function mergeSorted<List, T>(request: MergeRequest<List, T>): Promise<Piece<T>> {
+export async function mergeSorted<List, T>(request: MergeRequest<List, T>): Promise<ListPage<T>> {
   const { lists, direction = 'up', after, limit, read, combine } = request
   const sign = direction === 'up' ? 1 : -1
   const order = (one: Sortable, other: Sortable) => sign * Buffer.compare(one.bytes, other.bytes)
-  const share = Math.min(limit, Math.ceil(limit / lists.length) + SPARE)
-  const found = new Map<string, Sortable & Placed<T>>()
+  const perList = Math.min(limit, Math.ceil(limit / lists.length) + SPARE)
+  const found = new Map<string, Sortable & Positioned<T>>()
   /** How far the lists were read that have more. */
   const readTo = new Map<List, Sortable>()
   const readNext = async (list: List) => {
-    const piece = await read(list, { after: readTo.get(list)?.position ?? after, limit: share })
-    if (piece.next === undefined) readTo.delete(list)
-    else readTo.set(list, sortable(piece.next))
-    for (const { position, item } of piece.items) {
+    const from = readTo.get(list)?.position ?? after
+    const page = await read(list, { ...(from === undefined ? {} : { after: from }), limit: perList })
+    if (page.next === undefined) readTo.delete(list)
+    else readTo.set(list, sortable(page.next))
+    for (const { position, item } of page.items) {
       const known = found.get(position)
       found.set(position, {
         ...sortable(position),
@@ -55,11 +59,10 @@ export async function mergeSorted<List, T>(request: MergeRequest<List, T>): Prom
       })
     }
   }
-  let asking = lists
-  // Where many positions have no item, a part with fewer items is returned.
-  for (let budget = limit + lists.length * share; ; ) {
-    budget -= asking.length * share
-    await Promise.all(asking.map(readNext))
+  let reading = lists
+  for (let budget = limit + lists.length * perList; ; ) {
+    budget -= reading.length * perList
+    await Promise.all(reading.map(readNext))
     const sorted = [...found.values()].sort(order)
     // Beyond the list that was read the least, others may have items that come first.
     const [least] = [...readTo.values()].sort(order)
@@ -71,7 +74,7 @@ export async function mergeSorted<List, T>(request: MergeRequest<List, T>): Prom
       return { items, next: isAll ? undefined : last?.position }
     }
     const wanted = sorted[limit - 1]
-    asking = lists.filter((list) => {
+    reading = lists.filter((list) => {
       const position = readTo.get(list)
       return position && (!wanted || order(position, wanted) < 0)
     })

@@ -1,4 +1,4 @@
-import { CELLS } from '../../../core/files/cell.ts'
+import { PARTITIONS } from '../../../core/files/partition.ts'
 import type { FileIndex, OriginalRecord } from '../../../core/ports/file-index.ts'
 import type { IndexRun } from '../../../core/ports/index/index-run.ts'
 import type { RecordChanges } from '../../../core/ports/index/record-changes.ts'
@@ -9,17 +9,17 @@ import { groupedBy, type Partitions, partitionsOf } from './partitions.ts'
 const CHANGES_MAX = 1000
 
 /**
- * An index over {@link CELLS} partitions, each of which is an index of its own, on one node of a cluster. The partition of a file
+ * An index over {@link PARTITIONS} partitions, each of which is an index of its own, on one node of a cluster. The partition of a file
  * follows from its client and its id: a step touches one partition. Lists are merged from the partitions of the client.
  *
- * @param options.perClient among how many partitions the files of a client are divided, from 1 to {@link CELLS}. It must not change
+ * @param options.perClient among how many partitions the files of a client are divided, from 1 to {@link PARTITIONS}. It must not change
  *   while the index has files of the client
  */
 export function partitionedIndex(
   all: readonly FileIndex[],
   options: { perClient(clientId: string): Promise<number>; list: FileIndex['list'] },
 ): FileIndex {
-  if (all.length !== CELLS) throw new Error(`an index has ${CELLS} partitions`)
+  if (all.length !== PARTITIONS) throw new Error(`expected ${PARTITIONS} partitions, received ${all.length}`)
   const partitions = partitionsOf(all, options)
   const { ofClient, ofFile } = partitions
   const each = <T>(ask: (index: FileIndex) => Promise<T>) => Promise.all(all.map(ask))
@@ -45,7 +45,8 @@ export function partitionedIndex(
     },
     async finishUpload(clientId, records) {
       const groups = await groupedBy(records, (record) => ofRecord(clientId, record))
-      if (groups.size > 1) throw new Error('files that are stored together must have ids of one cell')
+      if (groups.size > 1)
+        throw new Error(`expected files of one partition, received files of ${groups.size}`)
       const [index] = groups.keys()
       return index?.finishUpload(clientId, records) ?? true
     },
@@ -78,8 +79,8 @@ export function partitionedIndex(
       return jointRun(await each((index) => index.run()))
     },
     async noteCompared(run) {
-      const ids: unknown = JSON.parse(run)
-      await Promise.all(all.map((index, i) => index.noteCompared((ids as string[])[i] ?? '')))
+      const ids: string[] = JSON.parse(run)
+      await Promise.all(all.map((index, i) => index.noteCompared(ids[i] ?? '')))
     },
     async *overdue(now) {
       for (const index of all) yield* index.overdue(now)

@@ -1,11 +1,11 @@
 import crc32 from 'crc-32'
-import { CELLS, cellOfKey } from '../../../core/files/cell.ts'
 import type { FileRef } from '../../../core/files/file-ref.ts'
+import { PARTITIONS, partitionHashOfKey } from '../../../core/files/partition.ts'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
 
 /** Which partitions have the files of a client. Each function rejects with a Problem 503 when that cannot be found out. */
 export interface Partitions {
-  /** All of them: {@link CELLS}. */
+  /** All of them: {@link PARTITIONS}. */
   all: readonly FileIndex[]
   /** Those with the files of a client. */
   ofClient(clientId: string): Promise<readonly FileIndex[]>
@@ -14,26 +14,26 @@ export interface Partitions {
 }
 
 /** The number of the first partition of a client. */
-export function homeOf(clientId: string): number {
-  return (crc32.str(clientId) >>> 0) % CELLS
+export function firstPartition(clientId: string): number {
+  return (crc32.str(clientId) >>> 0) % PARTITIONS
 }
 
-/** @param options.perClient among how many partitions the files of a client are divided, from 1 to {@link CELLS} */
+/** @param options.perClient among how many partitions the files of a client are divided, from 1 to {@link PARTITIONS} */
 export function partitionsOf(
   all: readonly FileIndex[],
   { perClient }: { perClient(clientId: string): Promise<number> },
 ): Partitions {
-  const at = (clientId: string, share: number, shares: number) =>
-    all[(homeOf(clientId) + share * Math.floor(CELLS / shares)) % CELLS] as FileIndex
+  const at = (clientId: string, number: number, count: number) =>
+    all[(firstPartition(clientId) + number * Math.floor(PARTITIONS / count)) % PARTITIONS] as FileIndex
   return {
     all,
     async ofClient(clientId) {
-      const shares = await perClient(clientId)
-      return Array.from({ length: shares }, (_, share) => at(clientId, share, shares))
+      const count = await perClient(clientId)
+      return Array.from({ length: count }, (_, number) => at(clientId, number, count))
     },
     async ofFile({ clientId, key }) {
-      const shares = await perClient(clientId)
-      return at(clientId, Math.floor((cellOfKey(key) * shares) / CELLS), shares)
+      const count = await perClient(clientId)
+      return at(clientId, Math.floor((partitionHashOfKey(key) * count) / PARTITIONS), count)
     },
   }
 }

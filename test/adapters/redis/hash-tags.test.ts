@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { redisIndex } from '../../src/adapters/file-index/redis/redis.ts'
-import { redisLocks } from '../../src/adapters/locks/redis.ts'
-import { redisRateLimiter } from '../../src/adapters/rate-limiter/redis.ts'
-import { connectRedis, type RedisConnection } from '../../src/adapters/redis/connection.ts'
-import { derivativeKey, storedKey } from '../../src/core/files/object-key.ts'
-import { eventually } from '../support/eventually.ts'
-import { rejection } from '../support/rejection.ts'
-import { type RedisServer, startRedis } from '../support/servers/redis-server.ts'
+import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
+import { redisLocks } from '../../../src/adapters/locks/redis.ts'
+import { redisRateLimiter } from '../../../src/adapters/rate-limiter/redis.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
+import { derivativeKey, storedKey } from '../../../src/core/files/object-key.ts'
+import { eventually } from '../../support/eventually.ts'
+import { rejection } from '../../support/rejection.ts'
+import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
 
 const limitMs = 30_000
 
@@ -15,7 +15,7 @@ describe('a Redis cluster, which refuses scripts over keys of two nodes', () => 
   let server: RedisServer
   let redis: RedisConnection
 
-  // A cluster of one machine, which has all places.
+  // A cluster of one machine, which has all slots.
   before(async () => {
     server = await startRedis({ options: ['--cluster-enabled', 'yes'] })
     redis = connectRedis({ url: server.url })
