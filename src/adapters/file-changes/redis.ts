@@ -15,6 +15,8 @@ const CHANNEL = '__redis__:invalidate'
 // For this time after a change of our own, whose report has arrived, the reports of other changes may be late.
 const TRUST_MS = 2000
 const ASK_EVERY_MS = 500
+// A report that takes so long will not arrive.
+const LATE_MS = 3000
 // The key of a dead process disappears.
 const CHECK_TTL_MS = 60_000
 
@@ -96,6 +98,8 @@ function follow({ redis, keyPrefix }: RedisKeyspace, reports: Reports, now: () =
     if (!isSubscribed) return
     askedAt ??= now()
     await redis.send((main) => main.set(check, '', 'PX', CHECK_TTL_MS))
+    // The other connection has lost its server without noticing it: it sends nothing.
+    if (askedAt !== undefined && now() - askedAt > LATE_MS) client.disconnect(true)
   }
   const report = (names: readonly Buffer[] | null) => {
     // FLUSHALL has removed all keys.
@@ -129,8 +133,14 @@ function follow({ redis, keyPrefix }: RedisKeyspace, reports: Reports, now: () =
     isSubscribed = false
     miss()
   }
+  // In a cluster, the keys may be on another node from now on.
+  const renew = () => {
+    lose()
+    client.disconnect(true)
+  }
   client.on('ready', begin)
   client.on('close', lose)
+  redis.client.on('close', renew)
   client.on('messageBuffer', (_channel: Buffer, names: unknown) => report(names as readonly Buffer[] | null))
   if (client.status === 'ready') begin()
   const asking = setInterval(() => void ask().catch(() => {}), ASK_EVERY_MS).unref()
@@ -140,6 +150,7 @@ function follow({ redis, keyPrefix }: RedisKeyspace, reports: Reports, now: () =
       clearInterval(asking)
       client.off('ready', begin)
       client.off('close', lose)
+      redis.client.off('close', renew)
       await connection.close()
     },
   }

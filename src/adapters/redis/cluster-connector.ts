@@ -17,9 +17,9 @@ export interface ClusterSlot {
  * @see https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
  */
 export class ClusterRedisConnector extends RedisConnector {
-  /** A node that was the primary may be a replica now. */
-  override check({ role }: { role?: string }): boolean {
-    return isPrimary(role)
+  /** A node that was the primary may be a replica now, and its address may be that of a Redis outside the cluster. */
+  override check({ role, redis_mode: mode }: { role?: string; redis_mode?: string }): boolean {
+    return isPrimary(role) && (mode === undefined || mode === 'cluster')
   }
 
   protected override node(options: RedisOptions): Promise<RedisNode> {

@@ -6,6 +6,8 @@ import { createQueries, type QueryOptions } from './queries.ts'
 export interface ClusterView {
   /** The primary of a slot. @throws Error when no node responds, or the slot has no primary */
   primaryOf(slot: number): Promise<RedisNode>
+  /** Called when a node has named another primary of a slot: the next question is sent to the nodes. */
+  forget(): void
 }
 
 /** Slots of one primary, both inclusive. */
@@ -16,8 +18,9 @@ interface SlotRange {
   replicas: readonly RedisNode[]
 }
 
-// Many connections begin at the same time, and need one answer.
-const FRESH_MS = 100
+// Many connections lose their node at the same time, and need one answer.
+const FRESH_MS = 500
+const SLOTS = 16_384
 // After the first answer, the others have this time: a node that is cut off may name former primaries.
 const OTHERS_MS = 200
 
@@ -33,16 +36,19 @@ export function clusterView(nodes: readonly RedisNode[], options: QueryOptions):
       const asked = known.map(async (node) => {
         const answer = await queries.query(node, async (client) => {
           const [info, slots] = await Promise.all([client.cluster('INFO'), client.cluster('SLOTS')])
-          return { epoch: epochIn(String(info)), ranges: rangesIn(slots, node) }
+          return { node, epoch: epochIn(String(info)), ranges: rangesIn(slots, node) }
         })
         answers.push(answer)
       })
       await Promise.any(asked).catch(({ errors }: AggregateError) => {
-        throw new Error(`no node of the cluster responds: ${errors.map(({ message }) => message).join('; ')}`)
+        const reasons = errors.map(({ message }) => message).join('; ')
+        throw new Error(`no node of the cluster responds: ${reasons}`, { cause: errors[0] })
       })
       await Promise.race([Promise.allSettled(asked), pause(OTHERS_MS)])
-      const { ranges } = answers.reduce((newest, one) => (one.epoch > newest.epoch ? one : newest))
-      known = unique([...ranges.flatMap(({ primary, replicas }) => [primary, ...replicas]), ...nodes])
+      const { node, ranges } = answers.reduce((best, one) => (isNewer(one, best) ? one : best))
+      const named = ranges.flatMap(({ primary, replicas }) => [primary, ...replicas])
+      // A node that was emptied names no others.
+      known = unique([...named, node, ...(served(ranges) === SLOTS ? [] : known), ...nodes])
       return ranges
     } finally {
       queries.cancel()
@@ -66,13 +72,27 @@ export function clusterView(nodes: readonly RedisNode[], options: QueryOptions):
       if (!range) throw new Error(`no node of the cluster has slot ${slot}`)
       return range.primary
     },
+    forget() {
+      current = undefined
+    },
   }
 }
 
 interface Answer {
+  node: RedisNode
   /** Increases with each failover and each change of slots. */
   epoch: number
   ranges: readonly SlotRange[]
+}
+
+/** A node without slots knows nothing, whatever its epoch. */
+function isNewer(one: Answer, other: Answer): boolean {
+  if ((one.ranges.length === 0) !== (other.ranges.length === 0)) return one.ranges.length > 0
+  return one.epoch > other.epoch
+}
+
+function served(ranges: readonly SlotRange[]): number {
+  return ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0)
 }
 
 function epochIn(info: string): number {
@@ -88,8 +108,10 @@ function epochIn(info: string): number {
  */
 function rangesIn(response: unknown, asked: RedisNode): SlotRange[] {
   const nodeIn = (item: unknown): RedisNode => {
-    const [host, port] = item as [host: string | null, port: number]
-    return { host: host || asked.host, port }
+    const [host, port, , more = []] = item as [string | null, number, string, string[]?]
+    // A node whose host name is not known yet has its IP address among its further names.
+    const known = host === '?' ? more[more.indexOf('ip') + 1] : host
+    return { host: known || asked.host, port }
   }
   return (response as unknown[][]).map(([first, last, primary, ...replicas]) => ({
     first: Number(first),

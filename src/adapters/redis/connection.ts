@@ -116,15 +116,15 @@ const BEHAVIOUR = {
   // ioredis would not handle a failed resubscription, which ends the process. Subscribers subscribe again at each `ready`.
   autoResubscribe: false,
   retryStrategy: (times) => Math.min(25 * 2 ** times, RETRY_MAX_MS) * (0.5 + Math.random() / 2),
-  // After a failover the old primary still answers, as a replica. In a cluster, another node may have the slot now.
-  reconnectOnError: (error) => /READONLY|^MOVED /.test(error.message),
 } as const satisfies RedisOptions
 
 function connection(
   options: RedisOptions & { replyMapping: 'legacy'; clusterSlot?: ClusterSlot },
   log: Log | undefined,
 ): RedisConnection {
-  const client = new Redis(options)
+  const client = new Redis({ ...options, reconnectOnError: elsewhere(options.clusterSlot) })
+  // Each command that waits for the connection listens.
+  client.setMaxListeners(0)
   let lastFailure: Error | undefined
   // Whether the outage was logged. Also set on close, so that nothing is logged after that.
   let isOutageLogged = false
@@ -183,6 +183,22 @@ function connection(
       isOutageLogged = true
       await client.quit().catch(() => client.disconnect())
     },
+  }
+}
+
+/**
+ * Whether the connection is opened again after an error, since another server may be the primary now: after a failover, the old one
+ * still answers as a replica. In a cluster, another node may have the slot, and a node that is cut off from the others refuses
+ * commands, while they have replaced it.
+ */
+function elsewhere(clusterSlot: ClusterSlot | undefined): (error: Error) => boolean {
+  let downAt = Number.NEGATIVE_INFINITY
+  return ({ message }) => {
+    if (message.startsWith('MOVED ')) clusterSlot?.cluster.forget()
+    if (!message.startsWith('CLUSTERDOWN')) return /READONLY|^MOVED /.test(message)
+    if (performance.now() - downAt < RETRY_MAX_MS) return false
+    downAt = performance.now()
+    return clusterSlot !== undefined
   }
 }
 

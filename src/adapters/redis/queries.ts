@@ -39,7 +39,7 @@ export function createQueries(options: QueryOptions): ServerQueries {
         return await work(client)
       } catch (error) {
         const { message, code } = (failure ?? error) as NodeJS.ErrnoException
-        throw new Error(`${shownNode(node)}: ${message || code}`)
+        throw new Error(`${shownNode(node)}: ${message || code}`, { cause: failure ?? error })
       } finally {
         clients.delete(client)
         client.disconnect()

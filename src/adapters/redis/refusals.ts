@@ -17,6 +17,7 @@ const ADVICE: ReadonlyArray<readonly [words: RegExp, advice: string]> = [
     /^CLUSTERDOWN\b/,
     'Some slots of the Redis Cluster have no primary. Start its missing nodes. REDIS_URL must be redis+cluster://host:6379,host:6379.',
   ],
+  [/cluster support disabled/i, 'This Redis has no cluster mode. Set REDIS_URL to redis://host:6379.'],
   [/^(?:ASK|TRYAGAIN)\b/, 'Slots of the Redis Cluster are being moved. Retry when that is complete.'],
   [/^READONLY\b/, 'This is a read-only replica. Set REDIS_URL to the primary.'],
   [/^LOADING\b/, 'Redis is loading its data. Wait until it has finished.'],

@@ -77,6 +77,8 @@ function unreachable(found: string): string {
 }
 
 function causeText(cause: Error): string {
+  // It has the reasons of all nodes.
+  if (cause.message.startsWith('no node of the cluster')) return cause.message
   const inner = cause.cause instanceof Error ? cause.cause : cause
   return inner.message
 }

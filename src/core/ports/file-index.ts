@@ -224,8 +224,8 @@ export interface FileLists extends FolderCounts, FolderKeys, FileSearch {
 
 /** Sweeps, comparison with the buckets, and the connection itself. */
 export interface IndexMaintenance extends RecordChanges {
-  /** Notes that the index has all files of the buckets, in all lists and counters, and finds them by a search. */
-  markComplete(): Promise<void>
+  /** Notes that the index has all files, in all lists, counters and the search. @param run only what is still in the run of this name */
+  markComplete(run?: string): Promise<void>
   /** The current run of the store behind the index. @param ref limits it to the partition of this file */
   run(ref?: FileRef): Promise<IndexRun>
   /** Notes that the index was compared with all files of the buckets, completely within the run of this name. */

@@ -180,8 +180,7 @@ export function createReindex({
       await index.recount(client.id, { repair: true, signal })
     })
     // An index that was emptied or replaced since the start has lost the entries of this run.
-    const isSameRun = async () => (await index.run()).id === run
-    if (clientId === undefined && (await isSameRun())) await index.markComplete()
+    if (clientId === undefined) await index.markComplete(run)
     await withEachClient(clients, clientId, async (client) => {
       if (isDone('derivatives', client)) return
       const work = (file: IndexedFile) => forgetMissing(client, file)
@@ -199,7 +198,7 @@ export function createReindex({
         work: takeInDerivative,
       })
     })
-    if (clientId === undefined && run !== undefined && (await isSameRun())) await index.noteCompared(run)
+    if (clientId === undefined && run !== undefined) await index.noteCompared(run)
     return report
   }
 }

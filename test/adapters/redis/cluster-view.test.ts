@@ -10,6 +10,8 @@ interface StatingNode {
   host: string
   port: number
   queries: number
+  /** Changes what it states. */
+  state(epoch: number, slots: unknown[]): void
 }
 
 const OPTIONS = { connectTimeout: 5000, commandTimeout: 5000 }
@@ -24,23 +26,31 @@ describe('the view of a Redis Cluster', () => {
 
   /** @param slots as CLUSTER SLOTS has them; undefined: the server accepts connections, and does not respond */
   async function node(epoch: number, slots: unknown[] | undefined): Promise<StatingNode> {
+    let stated = { epoch, slots }
     const server = createServer((socket) => {
       sockets.add(socket)
       socket.on('error', () => {})
       socket.on('data', (data) => {
-        if (slots === undefined) return
+        if (stated.slots === undefined) return
         for (const [, word = ''] of String(data).matchAll(/\$\d+\r\n(INFO|SLOTS|HELLO|CLIENT)\r\n/gi)) {
-          if (/info/i.test(word)) socket.write(encoded(`cluster_current_epoch:${epoch}\r\n`))
+          if (/info/i.test(word)) socket.write(encoded(`cluster_current_epoch:${stated.epoch}\r\n`))
           else if (/slots/i.test(word)) {
             stating.queries += 1
-            socket.write(encoded(slots))
+            socket.write(encoded(stated.slots))
           } else socket.write('+OK\r\n')
         }
       })
     }).listen(0, '127.0.0.1')
     servers.push(server)
     await once(server, 'listening')
-    const stating = { host: '127.0.0.1', port: (server.address() as AddressInfo).port, queries: 0 }
+    const stating = {
+      host: '127.0.0.1',
+      port: (server.address() as AddressInfo).port,
+      queries: 0,
+      state(newer: number, other: unknown[]) {
+        stated = { epoch: newer, slots: other }
+      },
+    }
     return stating
   }
 
@@ -65,6 +75,19 @@ describe('the view of a Redis Cluster', () => {
   it('takes the address that was queried for a node without a name', async () => {
     const current = await node(1, [[0, 16_383, [null, 7]]])
     expect(await clusterView([current], OPTIONS).primaryOf(5)).to.deep.equal({ host: '127.0.0.1', port: 7 })
+  })
+
+  it('asks the nodes that it knows again when one without slots has answered, and takes no host name that is unknown', async () => {
+    const other = await node(1, [[0, 16_383, ['?', 9, 'id', ['ip', '10.0.0.9']]]])
+    const first = await node(1, [[0, 16_383, ['127.0.0.1', other.port]]])
+    const view = clusterView([first], OPTIONS)
+    expect(await view.primaryOf(0)).to.deep.equal({ host: '127.0.0.1', port: other.port })
+    // It comes back empty, and knows a later epoch.
+    first.state(7, [])
+    for (let i = 0; i < 2; i += 1) {
+      view.forget()
+      expect(await view.primaryOf(0)).to.deep.equal({ host: '10.0.0.9', port: 9 })
+    }
   })
 
   it('is queried once for many connections', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { redisFileChanges } from '../../../src/adapters/file-changes/redis.ts'
 import { connectKeyspaces, type RedisKeyspaces, tagOf } from '../../../src/adapters/redis/keyspaces.ts'
 import { PARTITIONS } from '../../../src/core/files/partition.ts'
 import { Problem } from '../../../src/core/problem.ts'
@@ -52,6 +53,31 @@ describe('the keyspaces of a Redis Cluster of three nodes', () => {
     expect(await nodeOf(keyspaces.all[0])).to.equal(String(await cluster.ask(to, 'CLUSTER', 'MYID')))
   })
 
+  it('report changes of files again when a slot has moved', async () => {
+    const changes = redisFileChanges(keyspaces.all, { log: recordLog() })
+    const seen = new Set<string>()
+    changes.listen({ changed: ({ key }) => void seen.add(key), missed: () => {} })
+    const isKnown = () => expect(changes.knownUntil()).to.be.above(performance.now())
+    const change = async (name: string) => {
+      const { redis, keyPrefix } = keyspaces.all[22] as RedisKeyspaces['all'][0]
+      await redis.send((client) => client.hset(`${keyPrefix}file:first/${name}`, '', 'x'))
+    }
+    try {
+      await eventually(isKnown)
+      await change('before')
+      await eventually(() => expect(seen).to.include('before'))
+      const [, from, to] = cluster.nodes as [RedisServer, RedisServer, RedisServer]
+      await cluster.move({ from, to, slots: 400 })
+      await eventually(async () => {
+        await change('after')
+        expect(seen).to.include('after')
+      })
+      await eventually(isKnown)
+    } finally {
+      await changes.close()
+    }
+  })
+
   it('are reported once when they cannot be reached, not by each connection', async () => {
     const log = recordLog()
     const port = await freePort()
@@ -65,5 +91,20 @@ describe('the keyspaces of a Redis Cluster of three nodes', () => {
     } finally {
       await none.close()
     }
+  })
+
+  it('are connected to again while a node says that the cluster is down: others may have replaced it', async () => {
+    const { redis, keyPrefix } = keyspaces.all[63] as RedisKeyspaces['all'][0]
+    let closed = 0
+    redis.client.on('close', () => {
+      closed += 1
+    })
+    const answer = async () =>
+      redis.send((client) => client.get(`${keyPrefix}x`)).then(String, (error) => String(error.cause))
+    await cluster.nodes[0]?.stop()
+    await eventually(async () => {
+      expect(await answer()).to.include('CLUSTERDOWN')
+      expect(closed).to.be.above(0)
+    })
   })
 })

@@ -84,16 +84,24 @@ export function partitionedLists({ ofClient, ofFile }: Partitions): Lists {
       return [...new Map(wrong.flat().map((one) => [`${one.state}/${one.folder}`, one])).values()]
     },
 
+    /** A merged page may be short, but these keys must be as many as the limit, if there are so many. */
     async directKeys(clientId, request) {
-      const { items } = await merged<ObjectKey>(clientId, {
-        ...request,
-        async read(index, range) {
-          const keys = await index.directKeys(clientId, { ...request, ...range })
-          const next = keys.length < range.limit ? undefined : keys.at(-1)
-          return { items: keys.map((item) => ({ position: item, item })), next }
-        },
-      })
-      return items.map(({ item }) => item)
+      const keys: ObjectKey[] = []
+      for (let { after } = request; ; ) {
+        const { items, next } = await merged<ObjectKey>(clientId, {
+          ...request,
+          ...(after === undefined ? {} : { after }),
+          limit: request.limit - keys.length,
+          async read(index, range) {
+            const found = await index.directKeys(clientId, { ...request, ...range })
+            const last = found.length < range.limit ? undefined : found.at(-1)
+            return { items: found.map((item) => ({ position: item, item })), next: last }
+          },
+        })
+        keys.push(...items.map(({ item }) => item))
+        if (next === undefined || keys.length === request.limit) return keys
+        after = next
+      }
     },
 
     async search(clientId, term, options) {

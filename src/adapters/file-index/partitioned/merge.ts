@@ -42,7 +42,8 @@ export async function mergeSorted<List, T>(request: MergeRequest<List, T>): Prom
   const { lists, direction = 'up', after, limit, read, combine } = request
   const sign = direction === 'up' ? 1 : -1
   const order = (one: Sortable, other: Sortable) => sign * Buffer.compare(one.bytes, other.bytes)
-  const perList = Math.min(limit, Math.ceil(limit / lists.length) + SPARE)
+  // Lists with common positions have no shares.
+  const perList = combine ? limit : Math.min(limit, Math.ceil(limit / lists.length) + SPARE)
   const found = new Map<string, Sortable & Positioned<T>>()
   /** How far the lists were read that have more. */
   const readTo = new Map<List, Sortable>()

@@ -71,19 +71,29 @@ export function partitionedIndex(
     isComplete: (clientId) => every((index) => index.isComplete(), clientId),
     isCounted: (clientId) => every((index) => index.isCounted(), clientId),
     canSearch: (clientId) => every((index) => index.canSearch(), clientId),
-    async markComplete() {
-      await each((index) => index.markComplete())
+    async markComplete(run) {
+      const ids = run === undefined ? [] : idsIn(run)
+      await Promise.all(all.map((index, i) => index.markComplete(ids[i])))
     },
     async run(ref) {
       if (ref) return (await ofFile(ref)).run()
       return jointRun(await each((index) => index.run()))
     },
     async noteCompared(run) {
-      const ids: string[] = JSON.parse(run)
+      const ids = idsIn(run)
       await Promise.all(all.map((index, i) => index.noteCompared(ids[i] ?? '')))
     },
+    /** A partition that is unavailable does not hide the others. */
     async *overdue(now) {
-      for (const index of all) yield* index.overdue(now)
+      const errors: unknown[] = []
+      for (const index of all) {
+        try {
+          yield* index.overdue(now)
+        } catch (error) {
+          errors.push(error)
+        }
+      }
+      if (errors.length > 0) throw errors[0]
     },
     async ping() {
       await each((index) => index.ping())
@@ -99,10 +109,19 @@ function changesOf({ all, ofFile }: Partitions): RecordChanges {
     beginChange: async (change) => (await ofFile(change.ref)).beginChange(change),
     endChange: async (change) => (await ofFile(change.ref)).endChange(change),
     async overdueChanges(now) {
-      const changes = await Promise.all(all.map((index) => index.overdueChanges(now)))
-      return changes.flat().slice(0, CHANGES_MAX)
+      const outcomes = await Promise.allSettled(all.map((index) => index.overdueChanges(now)))
+      const changes = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+      // One that is unavailable does not hide the others.
+      if (changes.length === 0 && failed) throw failed.reason
+      return changes.sort((one, other) => one.until - other.until).slice(0, CHANGES_MAX)
     },
   }
+}
+
+/** The runs of the partitions, of {@link jointRun}. */
+function idsIn(run: string): string[] {
+  return JSON.parse(run)
 }
 
 /** The run of all partitions: the next one begins as soon as that of one partition does. */

@@ -23,16 +23,23 @@ export function partitionsOf(
   all: readonly FileIndex[],
   { perClient }: { perClient(clientId: string): Promise<number> },
 ): Partitions {
+  /** @throws Error when the number is unusable, since files would be missing in silence */
+  const countOf = async (clientId: string) => {
+    const count = await perClient(clientId)
+    if (!Number.isInteger(count) || count < 1 || count > PARTITIONS)
+      throw new Error(`expected 1 to ${PARTITIONS} partitions per client, received ${count}`)
+    return count
+  }
   const at = (clientId: string, number: number, count: number) =>
     all[(firstPartition(clientId) + number * Math.floor(PARTITIONS / count)) % PARTITIONS] as FileIndex
   return {
     all,
     async ofClient(clientId) {
-      const count = await perClient(clientId)
+      const count = await countOf(clientId)
       return Array.from({ length: count }, (_, number) => at(clientId, number, count))
     },
     async ofFile({ clientId, key }) {
-      const count = await perClient(clientId)
+      const count = await countOf(clientId)
       return at(clientId, Math.floor((partitionHashOfKey(key) * count) / PARTITIONS), count)
     },
   }

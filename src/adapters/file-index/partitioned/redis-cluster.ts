@@ -25,11 +25,15 @@ export function clusterIndex(
   const noted = new LRUCache<string, number>({
     max: REMEMBERED,
     ttl: TRUST_MS,
-    // While the node is down that has the number, the others can be used.
-    allowStaleOnFetchRejection: true,
-    fetchMethod: async (clientId) => {
+    fetchMethod: async (clientId, stale) => {
       const { redis, keyPrefix } = keyspaces[firstPartition(clientId)] as RedisKeyspace
-      return Number(await noteNumber(redis, [`${keyPrefix}partitions:${ownerOf(clientId)}`], [perClient]))
+      try {
+        return Number(await noteNumber(redis, [`${keyPrefix}partitions:${ownerOf(clientId)}`], [perClient]))
+      } catch (error) {
+        // While the node is down that has the number, the others can be used.
+        if (stale === undefined) throw error
+        return stale
+      }
     },
   })
   const indexes = keyspaces.map(({ redis, keyPrefix }) => redisIndex(redis, { keyPrefix }))
@@ -54,5 +58,6 @@ export function clusterIndex(
 }
 
 const noteNumber = redisScript(`
-redis.call('SET', KEYS[1], ARGV[1], 'NX')
-return redis.call('GET', KEYS[1])`)
+local known = redis.call('GET', KEYS[1])
+if not known then redis.call('SET', KEYS[1], ARGV[1]) end
+return known or ARGV[1]`)

@@ -188,11 +188,15 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     async isCounted() {
       return (await redis.send((client) => client.exists(counted))) === 1
     },
-    async markComplete() {
+    async markComplete(run) {
+      if (run !== undefined && (await runOf(redis, { keyPrefix })) !== run) return
       await redis.send((client) => client.mset(complete, 1, counted, 1, searchableKey(keyPrefix), 1))
     },
     async run() {
-      const [id, noted] = await Promise.all([runOf(redis), redis.send((client) => client.get(compared))])
+      const [id, noted] = await Promise.all([
+        runOf(redis, { keyPrefix }),
+        redis.send((client) => client.get(compared)),
+      ])
       return { id, isCompared: id !== undefined && id === noted }
     },
     async noteCompared(run) {

@@ -56,6 +56,22 @@ describe('the merged list of several partitions', () => {
       ),
     ))
 
+  it('has full pages of items that are in all lists', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `folder-${String(i).padStart(2, '0')}`)
+    const { items, next } = await mergeSorted({
+      lists: Array.from({ length: 64 }, () => names),
+      limit: 30,
+      combine: (one: number, other: number) => one + other,
+      read: async (list, { limit }) => ({
+        items: list.slice(0, limit).map((position) => ({ position, item: 1 })),
+        next: list[limit - 1],
+      }),
+    })
+    expect(items.map(({ position }) => position)).to.deep.equal(names.slice(0, 30))
+    expect(new Set(items.map(({ item }) => item))).to.deep.equal(new Set([64]))
+    expect(next).to.equal(names[29])
+  })
+
   it('combines the items of one position', async () => {
     const lists = [
       ['a', 'c'],

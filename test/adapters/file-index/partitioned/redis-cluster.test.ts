@@ -1,9 +1,11 @@
 import { expect } from 'chai'
+import { firstPartition } from '../../../../src/adapters/file-index/partitioned/partitions.ts'
 import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/redis-cluster.ts'
 import { connectKeyspaces, type RedisKeyspaces } from '../../../../src/adapters/redis/keyspaces.ts'
-import { storedKey } from '../../../../src/core/files/object-key.ts'
+import { newFileId, storedKey } from '../../../../src/core/files/object-key.ts'
 import { PARTITIONS } from '../../../../src/core/files/partition.ts'
 import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
+import { rejection } from '../../../support/rejection.ts'
 import { type RedisCluster, startRedisCluster } from '../../../support/servers/redis-cluster.ts'
 import { newKeyPrefix } from '../../../support/servers/redis-server.ts'
 
@@ -62,5 +64,50 @@ describe('the index in a Redis Cluster of three nodes', () => {
       new Set(names.flat().flatMap((name) => (name.includes(`:${client}/`) ? [name.split('}')[0]] : [])))
     expect(tagsOf('one').size).to.be.above(3)
     expect(tagsOf('two').size).to.equal(1)
+  })
+
+  it('has all keys of a folder whose files have ids of one partition, as those of a form', async () => {
+    const index = indexOn(keyspaces, newKeyPrefix(), PARTITIONS)
+    const ids = [newFileId()]
+    while (ids.length < 60) ids.push(newFileId(ids[0]))
+    const keys = ids.map((id) => storedKey(`form/image/png/${id}.png`))
+    await Promise.all(
+      keys.map((key) =>
+        index.adopt('one', {
+          key,
+          originalName: 'a',
+          mediaType: 'image/png',
+          size: 1,
+          sha256: '00',
+          storedAt: 1,
+        }),
+      ),
+    )
+    const found = await index.directKeys('one', { state: 'stored', folder: 'form', limit: 50 })
+    expect(found).to.deep.equal([...keys].sort().slice(0, 50))
+  })
+
+  it('rejects, and has no empty list, in a process that cannot read the number of partitions', async () => {
+    const prefix = newKeyPrefix()
+    const clientId = Array.from({ length: 100 }, (_, i) => `client-${i}`).find(
+      (id) => firstPartition(id) < 20,
+    ) as string
+    await indexOn(keyspaces, prefix, PARTITIONS).totals(clientId)
+    // Another process, which does not know the number.
+    const cold = indexOn(keyspaces, prefix, PARTITIONS)
+    const [node] = cluster.nodes
+    node?.freeze()
+    try {
+      const key = storedKey(`image/png/${newFileId()}.png`)
+      for (const asked of [
+        cold.page(clientId, { state: 'stored', by: 'key', limit: 5 }),
+        cold.totals(clientId),
+        cold.isComplete(clientId),
+        cold.find({ clientId, key }),
+      ])
+        expect(await rejection(asked)).to.include({ status: 503 })
+    } finally {
+      node?.thaw()
+    }
   })
 })
