@@ -20,6 +20,8 @@ type Lists = Pick<
 > &
   Pick<DerivativeUses, 'derivedBytes' | 'leastUsed'>
 
+const SEARCH_SPARE = 100
+
 /** Lists, counts and searches over the partitions of a client. */
 export function partitionedLists({ ofClient, ofFile }: Partitions): Lists {
   const each = async <T>(clientId: string, ask: (index: FileIndex) => Promise<T>) =>
@@ -104,10 +106,13 @@ export function partitionedLists({ ofClient, ofFile }: Partitions): Lists {
       }
     },
 
-    async search(clientId, term, options) {
+    async search(clientId, term, { most }) {
+      const { length } = await ofClient(clientId)
+      // One that has much more than its share is proof enough that there are too many: they are counted, and not read.
+      const perPartition = Math.min(most, SEARCH_SPARE + 4 * Math.ceil(most / length))
       const found: ObjectKey[] = []
-      for (const keys of await each(clientId, (index) => index.search(clientId, term, options))) {
-        if (!keys || found.length + keys.length > options.most) return undefined
+      for (const keys of await each(clientId, (one) => one.search(clientId, term, { most: perPartition }))) {
+        if (!keys || found.length + keys.length > most) return undefined
         found.push(...keys)
       }
       return found
