@@ -45,6 +45,7 @@ export function usualSender({
   front,
   redirect,
 }: ElsewhereOptions): (file: Pick<SentFile, 'asset' | 'encoding'>) => 'service' | 'front' | 'bucket' {
+  if (!front && !redirect) return () => 'service'
   return (file) => {
     if (!isPlainFile(file)) return 'service'
     if (redirect?.applies(file.asset)) return 'bucket'
