@@ -20,6 +20,8 @@ type Optional =
   | 'S3_PREFIX'
   | 'S3_PUBLIC_URL'
   | 'REDIS_URL'
+  | 'ACCEL_REDIRECT'
+  | 'DELIVERY_REDIRECT_BYTES'
   | 'METRICS_TOKEN'
   | 'METRICS_PORT'
   | 'FETCH_PORTS'
@@ -106,6 +108,10 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
   for (const name of ['S3_PREFIX', 'S3_PUBLIC_URL']) {
     if (given[name] && !given.S3_BUCKET) lines.push(`${name}: requires S3_BUCKET, which is unset`)
   }
+  if (given.S3_BUCKET && given.ACCEL_REDIRECT)
+    lines.push(
+      'ACCEL_REDIRECT: only for files in DATA_DIR, but S3_BUCKET is set. Use DELIVERY_REDIRECT_BYTES',
+    )
   if (given.S3_BUCKET && Number(values.UPLOAD_MAX_BYTES) > S3_MAX_BYTES)
     lines.push(
       `UPLOAD_MAX_BYTES: expected at most ${S3_MAX_BYTES}, the maximum of S3, received ${values.UPLOAD_MAX_BYTES}`,

@@ -2,6 +2,7 @@ import { isPort, isRange, readBaseUrl, readProxies } from './address.ts'
 import { COMPAT_VARIABLES } from './compat.ts'
 import { CROSS_ORIGIN_VARIABLES } from './cross-origin.ts'
 import { DERIVATIVE_VARIABLES } from './derivatives.ts'
+import { ELSEWHERE_VARIABLES } from './elsewhere.ts'
 import { MEMORY_VARIABLES } from './memory-profile.ts'
 import { PLUGIN_VARIABLES } from './plugins.ts'
 import { RATE_VARIABLES } from './rates.ts'
@@ -28,6 +29,7 @@ export const VARIABLES = {
     read: readBaseUrl,
   },
   ...STORAGE_VARIABLES,
+  ...ELSEWHERE_VARIABLES,
   CLIENT_TOKEN: text({
     pattern: /^[\w-]{8,128}$/,
     expected: '8 to 128 letters, digits, "-" or "_"',

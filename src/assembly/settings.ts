@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Config } from '../../config/load.ts'
 import { normalPrefix } from '../adapters/bucket/s3/root.ts'
 import type { S3BucketOptions } from '../adapters/bucket/s3/s3.ts'
@@ -5,6 +6,9 @@ import type { Rate } from '../adapters/rate-limiter/limits.ts'
 import type { Root } from '../core/clients/client-storage.ts'
 import type { LimitName } from '../core/clients/limit-names.ts'
 import type { CompatOptions } from '../http/compat/endpoints.ts'
+import { bucketRedirect } from '../http/elsewhere/bucket-redirect.ts'
+import type { ElsewhereOptions } from '../http/elsewhere/elsewhere.ts'
+import { frontServer } from '../http/elsewhere/front-server.ts'
 
 /** The credentials for S3. When undefined, the SDK finds them, in its files or in the role of the machine. */
 function credentials(config: Config) {
@@ -66,6 +70,23 @@ export function httpSettings(config: Config) {
     minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     compat: compatOptions(config),
     corsOrigins: config.CORS_ORIGINS ?? [],
+    ...elsewhere(config),
+  }
+}
+
+/** Who sends the bytes of stored files, if not this service. */
+function elsewhere({
+  ACCEL_REDIRECT: form,
+  DELIVERY_REDIRECT_BYTES: minBytes,
+  DATA_DIR,
+  FULL_CONTENT_RANGE,
+}: Config): ElsewhereOptions {
+  const onlyForRanges = FULL_CONTENT_RANGE === 'always'
+  return {
+    ...(form === undefined
+      ? {}
+      : { front: frontServer(form, { folder: join(DATA_DIR, 'bucket'), onlyForRanges }) }),
+    ...(minBytes === undefined ? {} : { redirect: bucketRedirect(minBytes) }),
   }
 }
 

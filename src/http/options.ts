@@ -7,6 +7,7 @@ import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../service/delivery/file-info.ts'
 import type { Sessions } from '../service/members/sessions.ts'
 import type { BuiltConsole } from './console/built-files.ts'
+import type { ElsewhereOptions, SendElsewhere } from './elsewhere/elsewhere.ts'
 import type { ServicesOf } from './endpoint/routes.ts'
 import type { ENDPOINTS } from './endpoints.ts'
 import type { HotCacheWriter } from './hot/cache-writer.ts'
@@ -20,6 +21,7 @@ import type { Receive, RespondStored } from './upload/receive.ts'
 interface OwnServices {
   readers: Readers
   cacheWriter: HotCacheWriter
+  sendElsewhere: SendElsewhere | undefined
   receive: Receive
   respondStored: RespondStored
   apiDocument: () => object
@@ -61,4 +63,5 @@ interface ConnectionSettings {
 /** The dependencies and settings of the HTTP layer: the services that its endpoints name, and those of all requests. */
 export type HttpOptions = Omit<ServicesOf<(typeof ENDPOINTS)[number]>, keyof OwnServices> &
   GuardServices &
+  ElsewhereOptions &
   ConnectionSettings

@@ -16,6 +16,7 @@ import { createBuiltConsole } from './console/built-files.ts'
 import { consoleSession } from './console/console-session.ts'
 import { DELIVERIES, isDelivery } from './delivery/deliver.ts'
 import { openApiDocument } from './documents/openapi/document.ts'
+import { createSendElsewhere, usualSender } from './elsewhere/elsewhere.ts'
 import { routesOf } from './endpoint/routes.ts'
 import { ENDPOINTS, FEATURES, STATE } from './endpoints.ts'
 import { createHotCache } from './hot/cache.ts'
@@ -43,7 +44,8 @@ export function createHttp(options: HttpOptions): RequestListener {
   const services = {
     ...options,
     readers,
-    cacheWriter: createHotCacheWriter(cache, ends),
+    cacheWriter: createHotCacheWriter(cache, ends, usualSender(options)),
+    sendElsewhere: createSendElsewhere(options),
     respondStored,
     receive: createReception({ ...options, respondStored, maxBytes: options.tus.maxBytes }),
     apiDocument: () => openApiDocument({ ...options, version: options.checks.version }),

@@ -196,6 +196,10 @@ describe('configuration', () => {
     ['AWS_ENDPOINT_URL_S3', 'https://store.example:9000/', 'https://store.example:9000'],
     ['REDIS_TLS_VERIFY', 'false', 'false'],
     ['INDEX_PARTITIONS', '64', '64'],
+    ['ACCEL_REDIRECT', '/internal/', '/internal/'],
+    ['ACCEL_REDIRECT', '/a-1/b_2.x/', '/a-1/b_2.x/'],
+    ['ACCEL_REDIRECT', 'X-Sendfile', 'X-Sendfile'],
+    ['DELIVERY_REDIRECT_BYTES', '10485760', 10_485_760],
     ['FULL_CONTENT_RANGE', 'always', 'always'],
     ['FULL_CONTENT_RANGE', 'never', 'never'],
     ['WEB_CONCURRENCY', '1', 1],
@@ -255,6 +259,11 @@ describe('configuration', () => {
     ['AWS_ENDPOINT_URL_S3', 'store.example', 'an http or https URL without query'],
     ['REDIS_TLS_VERIFY', 'no', 'one of true, false'],
     ['INDEX_PARTITIONS', '7', 'one of 1, 64'],
+    ...['/', 'internal/', '/internal', '/a//b/', '/a/../b/', '/a b/', 'X-Accel-Redirect'].map(
+      (text) =>
+        ['ACCEL_REDIRECT', text, 'a path of the front server like /internal/, or X-Sendfile'] as const,
+    ),
+    ['DELIVERY_REDIRECT_BYTES', '0', 'an integer (bytes) from 1'],
     ['METRICS_PORT', '65536', 'an integer from 0 to 65535'],
     ['METRICS_HOST', 'a b', 'an IP address or host name'],
     ['LOG_LEVEL', 'trace', 'one of debug, info, warn, error, silent'],
@@ -376,6 +385,12 @@ describe('configuration', () => {
         expect(complaints({ [name]: text })).to.deep.equal([`${name}: requires S3_BUCKET, which is unset`])
       })
     }
+
+    it('refuses ACCEL_REDIRECT, since a front server cannot read the files', () => {
+      expect(complaints({ S3_BUCKET: 'files', ACCEL_REDIRECT: '/internal/' })).to.deep.equal([
+        'ACCEL_REDIRECT: only for files in DATA_DIR, but S3_BUCKET is set. Use DELIVERY_REDIRECT_BYTES',
+      ])
+    })
 
     it('limits uploads to the size that S3 parts allow', () => {
       const most = 10_000 * PART_BYTES

@@ -1,4 +1,5 @@
 import { pipeline, Readable, Transform } from 'node:stream'
+import type { AssetUrl, AssetUrlOptions } from './asset-url.ts'
 import { InMemoryStream } from './in-memory-stream.ts'
 import { pieceOf } from './piece.ts'
 
@@ -43,6 +44,8 @@ export interface Asset {
    * file may be deleted at any time.
    */
   readonly file?: string
+  /** Creates a URL at which the store itself sends these bytes. Absent where callers cannot reach the store. */
+  readonly urlFor?: (options: AssetUrlOptions) => Promise<AssetUrl>
   /**
    * SHA-256 of the bytes in hexadecimal, where it is known. Facts computed from the bytes apply to all assets with
    * the same hash.

@@ -17,7 +17,7 @@ import { clientGone, groupOf, limitedPairs } from '../request.ts'
 import { corsPublicRead } from './cors.ts'
 import { DOWNLOAD, deliveryParameters, SIGNATURE } from './parameters.ts'
 import { DELIVERED_PROBLEMS, FILE_PROBLEMS, SENT_PROBLEMS, SIGNATURE_PROBLEMS } from './problems.ts'
-import { CONDITIONS, MOVED, SENT_FILE, STORED_FILE } from './responses.ts'
+import { CONDITIONS, MOVED, REDIRECTED, SENT_FILE, STORED_FILE } from './responses.ts'
 import { sendDelivery } from './send-delivery.ts'
 import { etagOf, type StoredFileServices, storedFiles } from './stored-file.ts'
 
@@ -73,7 +73,7 @@ const deliverObject: ServedEndpoint<Services> = {
   summary: 'Deliver an object of the bucket, unchanged',
   access: 'signature',
   parameters: [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
-  responses: { ...SENT_FILE, ...MOVED },
+  responses: { ...SENT_FILE, ...REDIRECTED, ...MOVED },
   problems: [...SIGNATURE_PROBLEMS, '400 bad_parameter', ...FILE_PROBLEMS, ...SENT_PROBLEMS],
   examples: [
     {
@@ -86,7 +86,8 @@ const deliverObject: ServedEndpoint<Services> = {
   first: corsPublicRead,
 
   handlerOf(services) {
-    const { clients, deliveries, fullContentRange, readers, cacheWriter, baseUrl, ignoredParams } = services
+    const { clients, deliveries, fullContentRange, readers, sendElsewhere, cacheWriter } = services
+    const { baseUrl, ignoredParams } = services
     return createOrRedirect(services)(async (req, res) => {
       const { client, path, query } = callerByToken(req, clients)
       const signal = clientGone(res)
@@ -102,7 +103,7 @@ const deliverObject: ServedEndpoint<Services> = {
       )
       if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
       const addToCache = cacheWriter.adderOf(req, res, { client, delivery })
-      const options = { etag: etagOf(delivery), fullContentRange, readers, signal, addToCache }
+      const options = { etag: etagOf(delivery), fullContentRange, readers, signal, addToCache, sendElsewhere }
       await sendDelivery(req, res, { delivery, ...options })
     })
   },

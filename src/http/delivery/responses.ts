@@ -42,11 +42,18 @@ export const MOVED: Readonly<Record<number, Success>> = {
     headers: ['Location', 'Cache-Control'],
   },
 }
+/** The response for a large object that its bucket sends. */
+export const REDIRECTED: Readonly<Record<number, Success>> = {
+  302: {
+    description: 'A URL of the bucket, which sends this large file.',
+    headers: ['Location', 'Cache-Control', 'Vary', 'X-Sluice-Transform'],
+  },
+}
 /** The responses with a stored file. */
 export const STORED_FILE: Readonly<Record<number, Success>> = {
   ...SENT_FILE,
   302: {
-    description: 'The URL of the playlist of a stream.',
+    description: 'The URL of the playlist of a stream; or a URL of the bucket, which sends this large file.',
     content: { 'text/plain': { json: { type: 'string' } }, 'text/html': { json: { type: 'string' } } },
     headers: ['Location', 'Cache-Control', 'Vary', 'X-Sluice-Transform'],
   },

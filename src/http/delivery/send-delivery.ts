@@ -28,7 +28,10 @@ export function deliveryQuery(query: QueryPairs) {
 }
 
 export interface SendDeliveryOptions
-  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'isHeld' | 'addToCache' | 'readers' | 'signal'>,
+  extends Pick<
+      SendOptions,
+      'etag' | 'fullContentRange' | 'isHeld' | 'addToCache' | 'readers' | 'signal' | 'sendElsewhere'
+    >,
     Lifetime {
   delivery: Pick<
     Delivery,
@@ -41,6 +44,7 @@ export interface SendDeliveryOptions
     | 'fallbackReason'
     | 'isUnstored'
     | 'notes'
+    | 'stored'
   >
   /**
    * The name to save the file under, empty for its own name; absent when it is displayed, not downloaded. Without an extension, it
@@ -53,7 +57,7 @@ export interface SendDeliveryOptions
 export async function sendDelivery(
   req: Request,
   res: Response,
-  { delivery, download, isHeld = false, ...options }: SendDeliveryOptions,
+  { delivery, download, isHeld = false, sendElsewhere, ...options }: SendDeliveryOptions,
 ): Promise<void> {
   const { asset, encoding, variesBy, fallbackReason, isUnstored } = delivery
   setTransformHeader(res, delivery)
@@ -64,6 +68,8 @@ export async function sendDelivery(
     variesBy,
     ...options,
     isHeld: isHeld || isUnstored,
+    // A file that was rendered for this request may still be in memory only.
+    ...(sendElsewhere && delivery.stored ? { sendElsewhere } : {}),
     ...(fallbackReason || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
     ...(download === undefined ? {} : { downloadName: downloadNameOf(cleanFileName(download), delivery) }),
   })

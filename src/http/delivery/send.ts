@@ -7,6 +7,7 @@ import { isSandboxed } from '../../core/media/formats.ts'
 import { headersOf, hintsOf, type Preference } from '../../core/media/preferences.ts'
 import { Problem } from '../../core/problem.ts'
 import { cacheControl } from '../caller/signed-url.ts'
+import type { SendElsewhere } from '../elsewhere/elsewhere.ts'
 import type { AddToCache } from '../hot/cache-writer.ts'
 import { holdResponse } from '../readers/held-response.ts'
 import { openPieces } from '../readers/open-pieces.ts'
@@ -54,6 +55,8 @@ export interface SendOptions extends Lifetime {
   signal: AbortSignal
   /** Called when all headers of a 200 or a 206 with one range are set. */
   addToCache?: AddToCache | undefined
+  /** For a stored file: has another server send its bytes. */
+  sendElsewhere?: SendElsewhere | undefined
 }
 
 // One week.
@@ -66,7 +69,7 @@ export const MAX_AGE_SECONDS = 604_800
  * @see RFC 9110 sections 13 and 14
  */
 export async function sendAsset(req: Request, res: Response, options: SendOptions): Promise<void> {
-  const { asset, readers, isHeld, signal } = options
+  const { asset, encoding, readers, isHeld, signal, sendElsewhere } = options
   const etag = options.etag === undefined ? undefined : entityTag(options.etag)
   setValidators(req, res, options, etag)
   const verdict = etag ? evaluateConditions(req, { etag, lastModified: asset.lastModified }) : 'whole'
@@ -87,6 +90,10 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
   if (req.method === 'HEAD') {
     res.end()
     return
+  }
+  if (sendElsewhere) {
+    const { maxAgeSeconds = MAX_AGE_SECONDS, addToCache: beforeChange } = options
+    if (await sendElsewhere(req, res, { asset, encoding, ranges, maxAgeSeconds, beforeChange })) return
   }
   if (payload.read && readers.hasRoom(payload.size)) {
     const body = await payload.read(signal)

@@ -10,6 +10,7 @@ import type { Deliveries, Delivery } from '../../service/delivery/deliveries.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { cacheControl, checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
+import type { SendElsewhere } from '../elsewhere/elsewhere.ts'
 import type { HotCacheWriter } from '../hot/cache-writer.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
@@ -39,6 +40,8 @@ export interface StoredFileServices {
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
+  /** Undefined when this service sends all bytes itself. */
+  sendElsewhere: SendElsewhere | undefined
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }
@@ -50,6 +53,7 @@ export function storedFiles({
   limits,
   fullContentRange,
   readers,
+  sendElsewhere,
   baseUrl,
 }: StoredFileServices): (req: Request, res: Response, file: StoredFile) => Promise<void> {
   return async (req, res, { client, group, query: pairs, findPath, cacheWriter, replaceable }) => {
@@ -88,6 +92,7 @@ export function storedFiles({
       fullContentRange,
       readers,
       signal,
+      sendElsewhere,
       addToCache: cacheWriter?.adderOf(req, res, { client, delivery }),
       ...lifetime,
     })

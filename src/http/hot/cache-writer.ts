@@ -2,6 +2,7 @@ import type { ClientRequest } from 'node:http'
 import type { Request, Response } from 'express'
 import type { Client } from '../../core/clients/client.ts'
 import type { Delivery } from '../../service/delivery/deliveries.ts'
+import type { usualSender } from '../elsewhere/elsewhere.ts'
 import { type RequestEnds, routeOf } from '../log/request-log.ts'
 import { stateOf } from '../request-state.ts'
 import { HOT_MAX_BODY_BYTES, type HotCache } from './cache.ts'
@@ -29,13 +30,19 @@ const CONTENT_HEADERS = new Set([
   'content-security-policy',
 ])
 
-export function createHotCacheWriter(cache: HotCache, ends: Pick<RequestEnds, 'pathOf'>): HotCacheWriter {
+export function createHotCacheWriter(
+  cache: HotCache,
+  ends: Pick<RequestEnds, 'pathOf'>,
+  senderOf: ReturnType<typeof usualSender>,
+): HotCacheWriter {
   return {
     adderOf(req, res, { client, delivery }) {
       const { hot, signature } = stateOf(req)
       const { stored: source, asset, variesBy } = delivery
       if (!hot || !source || delivery.fallbackReason) return undefined
-      const isSmall = asset.size <= HOT_MAX_BODY_BYTES
+      const sender = senderOf(delivery)
+      if (sender === 'bucket') return undefined
+      const isSmall = asset.size <= HOT_MAX_BODY_BYTES && sender === 'service'
       return (body) => {
         const { state, ...name } = hot
         const etag = res.getHeader('ETag')

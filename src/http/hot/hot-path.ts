@@ -1,23 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Request, RequestHandler, Response } from 'express'
-import { type ByteRange, lengthOf } from '../../core/bytes/asset.ts'
 import { parseRange } from '../../core/bytes/byte-range.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
-import { cacheControlOf } from '../caller/signed-url.ts'
 import { hasSingleHost } from '../connection/host-header.ts'
 import { isIdle, serializePipelined } from '../connection/pipelining.ts'
 import { evaluateConditions } from '../delivery/conditional.ts'
-import { contentRange } from '../delivery/multipart-byteranges.ts'
-import {
-  type FullContentRange,
-  hasFullContentRange,
-  MAX_AGE_SECONDS,
-  payloadOf,
-  wholeRange,
-} from '../delivery/send.ts'
+import { type FullContentRange, payloadOf } from '../delivery/send.ts'
+import type { FrontServer } from '../elsewhere/front-server.ts'
 import type { RequestEnds } from '../log/request-log.ts'
 import type { ConcurrentResponses } from '../readers/concurrent-responses.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -25,6 +17,7 @@ import { sendPieces, sendWhole } from '../readers/send-pieces.ts'
 import { clientGone } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 import type { HotCache, HotResponse } from './cache.ts'
+import { type Answer, headersOf, locationFor } from './hot-headers.ts'
 import { createHotTarget } from './hot-target.ts'
 
 /** The dependencies of {@link hotPath}. */
@@ -35,6 +28,8 @@ export interface HotPathOptions {
   ends: RequestEnds
   metrics: Pick<Metrics, 'answeredHot'>
   readers: Readers
+  /** Sends large files instead of this service. */
+  front?: FrontServer | undefined
   fullContentRange: FullContentRange
   /** The warning about a proxy that TRUST_PROXY does not name. */
   warnOfProxy: RequestHandler
@@ -45,16 +40,6 @@ export interface HotPathOptions {
   ignoredParams: readonly string[]
   /** Gives a request the properties of Express, such as `ip`. */
   asExpress(req: IncomingMessage): Request
-}
-
-/** How a request is answered from the cache. */
-interface Answer {
-  status: 200 | 206 | 304
-  found: HotResponse
-  /** For 206. */
-  range?: ByteRange
-  /** As `performance.now()`. */
-  startedAt: number
 }
 
 /**
@@ -209,6 +194,12 @@ async function sendStored(
   options: HotPathOptions,
 ): Promise<void> {
   const { readers } = options
+  const location = locationFor(req, answer, options.front)
+  if (location) {
+    begin(req, res, { ...answer, status: 200, location }, options)
+    res.end()
+    return
+  }
   const signal = clientGone(res)
   const payload = payloadOf(answer.found.source.asset, answer.range && [answer.range])
   if (payload.read && readers.hasRoom(payload.size)) {
@@ -222,28 +213,4 @@ async function sendStored(
     return pieces
   }
   await sendPieces(res, open, { readers, signal })
-}
-
-/** Names and values alternate, as `writeHead` takes them. */
-function headersOf(
-  req: Request,
-  requestId: string,
-  { status, found, range }: Answer,
-  { fullContentRange }: Pick<HotPathOptions, 'fullContentRange'>,
-): string[] {
-  const { headers, validators, until } = found
-  const { size } = found.source.asset
-  const all = ['X-Request-Id', requestId, ...(status === 304 ? validators : headers)]
-  if (until !== undefined)
-    replace(all, 'Cache-Control', cacheControlOf({ until }, { maxAgeSeconds: MAX_AGE_SECONDS }))
-  if (range) {
-    replace(all, 'Content-Length', String(lengthOf(range)))
-    all.push('Content-Range', contentRange(range, { size }))
-  } else if (status === 200 && !found.isEncoded && hasFullContentRange(req, fullContentRange))
-    all.push('Content-Range', wholeRange(size))
-  return all
-}
-
-function replace(all: string[], name: string, value: string): void {
-  all[all.indexOf(name) + 1] = value
 }

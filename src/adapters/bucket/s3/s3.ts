@@ -10,6 +10,7 @@ import { copyObject } from './copy.ts'
 import { deleteNames } from './delete.ts'
 import { download } from './download.ts'
 import { listNames } from './list.ts'
+import { objectUrl } from './object-url.ts'
 import { normalPrefix, type Root, rootOf } from './root.ts'
 import { abortUploads } from './sweep.ts'
 import { upload } from './upload.ts'
@@ -37,7 +38,14 @@ export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
   const publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? address
   const clients = s3Clients(options)
   return {
-    of: ({ id }) => s3Bucket(clients, { bucket, prefix, publicUrl, root: rootOf(id, prefix) }),
+    of: ({ id }) =>
+      s3Bucket(clients, {
+        bucket,
+        prefix,
+        publicUrl,
+        isPublic: options.publicUrl !== undefined,
+        root: rootOf(id, prefix),
+      }),
 
     async ping() {
       // Not HeadBucket: its response has no body that would name the error.
@@ -51,11 +59,25 @@ export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
 
 function s3Bucket(
   clients: S3Clients,
-  { bucket, prefix, publicUrl, root }: { bucket: string; prefix: string; publicUrl: string; root: Root },
+  {
+    bucket,
+    prefix,
+    publicUrl,
+    isPublic,
+    root,
+  }: {
+    bucket: string
+    prefix: string
+    publicUrl: string
+    /** Whether objects can be read at `publicUrl` without a signature. */
+    isPublic: boolean
+    root: Root
+  },
 ): Bucket {
   const { calls, patience } = clients
+  const urlOf: Bucket['urlOf'] = (key) => `${publicUrl}/${encodedPath(root.nameOf(key))}`
   return {
-    urlOf: (key) => `${publicUrl}/${encodedPath(root.nameOf(key))}`,
+    urlOf,
 
     async find(key, known) {
       const name = root.nameOf(key)
@@ -73,6 +95,7 @@ function s3Bucket(
         lastModified: head.LastModified ?? new Date(0),
         ...(etag === undefined ? {} : { etag }),
         open: (options) => download(clients, { bucket, name, etag, ...options }),
+        urlFor: objectUrl(clients, { bucket, name, publicUrl: isPublic ? urlOf(key) : undefined }),
       }
     },
 

@@ -1,0 +1,69 @@
+import type { Request, Response } from 'express'
+import type { Asset } from '../../core/bytes/asset.ts'
+import { cacheControl, isSigned } from '../caller/signed-url.ts'
+import { stateOf } from '../request-state.ts'
+import type { SentFile } from './sent-file.ts'
+
+/** Which files callers are redirected to the bucket for. */
+export interface BucketRedirect {
+  applies(asset: Asset): boolean
+}
+
+/** @param minBytes the size of the smallest file */
+export function bucketRedirect(minBytes: number): BucketRedirect {
+  return { applies: ({ size, urlFor }) => size >= minBytes && urlFor !== undefined }
+}
+
+// No cache may deliver a redirect longer than its URL works.
+const MAX_AGE_SECONDS = 600
+// A caller follows the redirect within this time. The clocks of caches and of S3 differ by less.
+const MARGIN_SECONDS = 60
+// A URL that expires earlier may not work when the caller requests it.
+const MIN_LEFT_MS = 5000
+
+// They describe the file.
+const FILE_HEADERS = [
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Length',
+  'Content-Range',
+  'Content-Type',
+  'ETag',
+  'Last-Modified',
+] as const
+
+/** @returns false when this service has to send the file itself */
+export async function redirectToBucket(
+  req: Request,
+  res: Response,
+  { asset, ranges, maxAgeSeconds }: Pick<SentFile, 'asset' | 'ranges' | 'maxAgeSeconds'>,
+): Promise<boolean> {
+  const { headers } = req
+  // The caller has the ETag or date of this service, which the bucket does not know, and the rest of the file suffices. After
+  // an earlier redirect it has the ETag of the bucket: that makes `ranges` absent, and the bucket decides.
+  if (headers['if-range'] !== undefined && ranges) return false
+  // A bucket sends no digest.
+  if (headers['want-repr-digest'] !== undefined) return false
+  const created = asset.urlFor?.({
+    until: stateOf(req).signature?.until,
+    mayBePublic: !isSigned(req),
+    headers: {
+      cacheControl: String(res.getHeader('Cache-Control')),
+      contentType: asset.mediaType,
+      contentDisposition: res.getHeader('Content-Disposition')?.toString(),
+    },
+  })
+  // Without credentials, no URL can be signed. A download reports the error of the bucket.
+  const found = await created?.catch(() => undefined)
+  if (!found) return false
+  const { url, until = Number.POSITIVE_INFINITY } = found
+  const leftMs = until - Date.now()
+  if (leftMs < MIN_LEFT_MS) return false
+  for (const name of FILE_HEADERS) res.removeHeader(name)
+  const age = Math.min(maxAgeSeconds, MAX_AGE_SECONDS, Math.floor(leftMs / 1000) - MARGIN_SECONDS)
+  res.setHeader('Cache-Control', age > 0 ? cacheControl(req, { maxAgeSeconds: age }) : 'no-store')
+  res.status(302).setHeader('Location', url)
+  res.setHeader('Content-Length', 0)
+  res.end()
+  return true
+}
