@@ -19,6 +19,7 @@ type Optional =
   | 'S3_BUCKET'
   | 'S3_PREFIX'
   | 'S3_PUBLIC_URL'
+  | 'S3_DIRECT_ENDPOINT'
   | 'REDIS_URL'
   | 'METRICS_TOKEN'
   | 'METRICS_PORT'
@@ -103,7 +104,7 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
     if (pair.filter((name) => given[name]).length === 1)
       lines.push(`${pair.join(' and ')}: set both or neither of them`)
   }
-  for (const name of ['S3_PREFIX', 'S3_PUBLIC_URL']) {
+  for (const name of ['S3_PREFIX', 'S3_PUBLIC_URL', 'S3_DIRECT_ENDPOINT']) {
     if (given[name] && !given.S3_BUCKET) lines.push(`${name}: requires S3_BUCKET, which is unset`)
   }
   if (given.S3_BUCKET && Number(values.UPLOAD_MAX_BYTES) > S3_MAX_BYTES)
