@@ -1,5 +1,6 @@
 import type { FileRecord } from '../generated/api.ts'
 import { createApi } from '../http/request.ts'
+import { uploadToBucket } from './direct.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type TransferOptions } from './options.ts'
 import { uploadRaw } from './small.ts'
 import { type FileIdentity, fingerprintOf, openSource, type UploadSource } from './source.ts'
@@ -65,6 +66,16 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
       }
       try {
         const isLarge = source.size !== undefined && source.size >= resumableFromBytes
+        let given: string | undefined
+        // One link for both: a link for one file is free again when the direct upload is deleted.
+        const sameLink = async () => {
+          given ??= await getLink()
+          return given
+        }
+        if (isLarge && options.direct) {
+          const record = await uploadToBucket({ api, source, link: sameLink, onProgress, signal })
+          if (record) return record
+        }
         const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
         if (!first?.isLast)
           return await uploadByTus({
@@ -75,7 +86,7 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
             retries,
             chunkBytes: options.chunkBytes ?? CHUNK_BYTES,
             folder: undefined,
-            endpoint: async () => ({ url: await getLink(), isLink: true }),
+            endpoint: async () => ({ url: await sameLink(), isLink: true }),
             resume: entryOf(options, source.fingerprint),
           })
         const name = source.name === '' ? '' : `&name=${encodeURIComponent(source.name)}`

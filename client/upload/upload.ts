@@ -2,6 +2,7 @@ import { queryOf } from '../delivery/query.ts'
 import type { FileRecord } from '../generated/api.ts'
 import type { Api } from '../http/request.ts'
 import { completeAfterTus } from './complete.ts'
+import { uploadToBucket } from './direct.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type UploadOptions } from './options.ts'
 import { browserStore } from './resume-store.ts'
 import { uploadForm, uploadRaw } from './small.ts'
@@ -23,6 +24,11 @@ export async function uploadFile(
   const source = await openSource(file as UploadSource, options.name)
   try {
     const isLarge = source.size !== undefined && source.size >= resumableFromBytes
+    if (isLarge && options.direct) {
+      const { tags: _t, metadata: _m, focalPoint: _f, ...later } = options
+      const record = await uploadToBucket({ api, source, options, onProgress, signal })
+      if (record) return await completeAfterTus(api, record, later)
+    }
     const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
     if (!first?.isLast) {
       const record = await uploadByTus({
