@@ -1,6 +1,5 @@
 import type { FileRecord } from '../generated/api.ts'
 import { createApi } from '../http/request.ts'
-import { uploadToBucket } from './direct.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type TransferOptions } from './options.ts'
 import { uploadRaw } from './small.ts'
 import { type FileIdentity, fingerprintOf, openSource, type UploadSource } from './source.ts'
@@ -73,6 +72,8 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
           return given
         }
         if (isLarge && options.direct) {
+          // Loaded on first use: most pages never need it.
+          const { uploadToBucket } = await import('./direct.ts')
           const record = await uploadToBucket({ api, source, link: sameLink, onProgress, signal })
           if (record) return record
         }

@@ -2,7 +2,6 @@ import { queryOf } from '../delivery/query.ts'
 import type { FileRecord } from '../generated/api.ts'
 import type { Api } from '../http/request.ts'
 import { completeAfterTus } from './complete.ts'
-import { uploadToBucket } from './direct.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type UploadOptions } from './options.ts'
 import { browserStore } from './resume-store.ts'
 import { uploadForm, uploadRaw } from './small.ts'
@@ -26,6 +25,8 @@ export async function uploadFile(
     const isLarge = source.size !== undefined && source.size >= resumableFromBytes
     if (isLarge && options.direct) {
       const { tags: _t, metadata: _m, focalPoint: _f, ...later } = options
+      // Loaded on first use: most pages never need it.
+      const { uploadToBucket } = await import('./direct.ts')
       const record = await uploadToBucket({ api, source, options, onProgress, signal })
       if (record) return await completeAfterTus(api, record, later)
     }
