@@ -19,6 +19,7 @@ type Optional =
   | 'S3_BUCKET'
   | 'S3_PREFIX'
   | 'S3_PUBLIC_URL'
+  | 'S3_DIRECT_ENDPOINT'
   | 'REDIS_URL'
   | 'ACCEL_REDIRECT'
   | 'DELIVERY_REDIRECT_BYTES'
@@ -105,7 +106,7 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
     if (pair.filter((name) => given[name]).length === 1)
       lines.push(`${pair.join(' and ')}: set both or neither of them`)
   }
-  for (const name of ['S3_PREFIX', 'S3_PUBLIC_URL']) {
+  for (const name of ['S3_PREFIX', 'S3_PUBLIC_URL', 'S3_DIRECT_ENDPOINT']) {
     if (given[name] && !given.S3_BUCKET) lines.push(`${name}: requires S3_BUCKET, which is unset`)
   }
   if (given.S3_BUCKET && given.ACCEL_REDIRECT)

@@ -48,6 +48,11 @@ export const STORAGE_VARIABLES = {
     expected: 'an http or https URL without query',
     read: readBaseUrl,
   },
+  S3_DIRECT_ENDPOINT: {
+    help: 'Endpoint of S3 for clients that upload straight into the bucket, if they reach it by another URL than Sluice. AWS_ENDPOINT_URL_S3 when unset.',
+    expected: 'an http or https URL without query',
+    read: readBaseUrl,
+  },
   S3_FORCE_PATH_STYLE: oneOf({
     words: ['false', 'true'],
     default: 'false',

@@ -196,6 +196,7 @@ async function openApp(
       sends104: config.SEND_104 === '1',
     },
     signedLinks,
+    directUploads: services.directUploads,
     repeatedRequests,
     webhooks,
     findClient,
@@ -233,7 +234,7 @@ async function openApp(
     async close() {
       await control?.close()
       await clientUpdates?.stop()
-      await resumables.stop()
+      await services.storing.stop()
       await maintenance.stop()
       backends.jobs.pause()
       eager.stop()

@@ -19,6 +19,7 @@ export type ProblemCode =
   | 'cross_site'
   | 'delivery_not_found'
   | 'digest_mismatch'
+  | 'direct_uploads_off'
   | 'email_taken'
   | 'encrypted_file'
   | 'expectation_failed'
@@ -83,6 +84,7 @@ export type ProblemCode =
   | 'secret_not_found'
   | 'several_files'
   | 'sign_in_off'
+  | 'size_mismatch'
   | 'slow_body'
   | 'storage_full'
   | 'storage_unusable'
@@ -554,6 +556,28 @@ export interface DeliveryParameter {
   atLeast?: number
   /** Maximum count of groups of these numbers, separated by ";". */
   groups?: number
+}
+
+/** A direct upload, with the requests that send its bytes to the bucket. */
+export interface DirectUpload {
+  /** ID of the upload. */
+  id: string
+  /** URL of the upload: `POST <url>/complete` stores the file, `DELETE <url>` aborts the upload. */
+  url: string
+  /** When the URLs of the requests expire. */
+  expiresAt: string
+  /** The requests that send the file to the bucket, in any order: one, or several for a large file. */
+  requests: Array<{
+    method: "PUT"
+    /** Signed URL of the bucket. */
+    url: string
+    /** Headers that the request must have, besides `Content-Length`. */
+    headers: Record<string, string>
+    /** Offset of the first byte of the body in the file. */
+    start: number
+    /** Number of bytes in the body. The bucket refuses another number. */
+    size: number
+  }>
 }
 
 /** A stored file. */
@@ -1071,6 +1095,32 @@ export interface NewClient {
   storage?: StorageSettings
 }
 
+export interface NewDirectUpload {
+  /** Name of the file. At most 255 characters. */
+  name: string
+  /** Size of the file in bytes. */
+  size: number
+  /** Expected media type, such as `image/png`. A type that is not accepted is refused now. The bytes decide when the upload is complete. */
+  type?: string
+  /** Folder of the file. */
+  folder?: string
+  /** SHA-256 of the file, in hexadecimal. Other bytes are refused. */
+  sha256?: string
+  /** Signed upload link, in place of the secret. */
+  link?: string
+  /** Tags, each of 1 to 100 bytes. At most 50 items. */
+  tags?: Array<string>
+  /** Texts by name, together at most 16384 bytes. */
+  metadata?: Record<string, string>
+  /** The point of the upright image that crops are centred on by default. */
+  focalPoint?: {
+    /** 0: the left edge. 1: the right edge. From 0 to 1. */
+    x: number
+    /** 0: the top edge. 1: the bottom edge. From 0 to 1. */
+    y: number
+  }
+}
+
 export interface NewMember {
   /** Email address. It is only a name to sign in with: no email is sent. At most 254 characters. */
   email: string
@@ -1417,6 +1467,8 @@ export interface SystemReport {
   storage: {
     /** Where files are stored. */
     files: "disk" | "s3"
+    /** Whether clients may upload straight into the bucket. */
+    directUploads: boolean
     /** Where index, jobs and counters are stored. */
     state: "embedded" | "redis"
   }

@@ -65,6 +65,18 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
       }
       try {
         const isLarge = source.size !== undefined && source.size >= resumableFromBytes
+        let given: string | undefined
+        // One link for both: a link for one file is free again when the direct upload is deleted.
+        const sameLink = async () => {
+          given ??= await getLink()
+          return given
+        }
+        if (isLarge && options.direct) {
+          // Loaded on first use: most pages never need it.
+          const { uploadToBucket } = await import('./direct.ts')
+          const record = await uploadToBucket({ api, source, link: sameLink, onProgress, signal })
+          if (record) return record
+        }
         const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
         if (!first?.isLast)
           return await uploadByTus({
@@ -75,7 +87,7 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
             retries,
             chunkBytes: options.chunkBytes ?? CHUNK_BYTES,
             folder: undefined,
-            endpoint: async () => ({ url: await getLink(), isLink: true }),
+            endpoint: async () => ({ url: await sameLink(), isLink: true }),
             resume: entryOf(options, source.fingerprint),
           })
         const name = source.name === '' ? '' : `&name=${encodeURIComponent(source.name)}`

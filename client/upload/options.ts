@@ -11,6 +11,11 @@ export interface TransferOptions extends CallOptions {
   onProgress?: ((progress: UploadProgress) => void) | undefined
   /** Files of this size and above, in bytes, are sent as resumable uploads. Default: 8 MiB. */
   resumableFromBytes?: number
+  /**
+   * Whether files of this size and above are sent straight to the bucket, if the service offers it and the bucket can be reached from
+   * here. Else they are sent as resumable uploads. A direct upload does not resume after a reload. Default: false.
+   */
+  direct?: boolean
   /** The size of one request of a resumable upload, in bytes. Default: 8 MiB. */
   chunkBytes?: number
   /** Whether a 429 or 503 before the first byte is retried after its `Retry-After`. Default: true. Only for uploads by link. */

@@ -23,6 +23,13 @@ export async function uploadFile(
   const source = await openSource(file as UploadSource, options.name)
   try {
     const isLarge = source.size !== undefined && source.size >= resumableFromBytes
+    if (isLarge && options.direct) {
+      const { tags: _t, metadata: _m, focalPoint: _f, ...later } = options
+      // Loaded on first use: most pages never need it.
+      const { uploadToBucket } = await import('./direct.ts')
+      const record = await uploadToBucket({ api, source, options, onProgress, signal })
+      if (record) return await completeAfterTus(api, record, later)
+    }
     const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
     if (!first?.isLast) {
       const record = await uploadByTus({

@@ -62,6 +62,7 @@ function systemFacts(config: Config, { transforms, events, detector }: PluginSet
   return {
     storage: {
       files: config.S3_BUCKET ? 's3' : 'disk',
+      directUploads: config.S3_BUCKET !== undefined,
       state: config.REDIS_URL ? 'redis' : 'embedded',
     },
     plugins: [

@@ -158,7 +158,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     removals,
     log,
   })
-  const { resumables, sweepResumables } = uploads
+  const { storing, sweepResumables } = uploads
   const warnClientUpdates = throttled((err) =>
     log.warn({ err }, 'client updates unavailable; using the cached state'),
   )
@@ -238,7 +238,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
       ),
     /** Waits for event handlers, then closes everything. */
     async close({ graceMs }: { graceMs: number }) {
-      await resumables.stop()
+      await storing.stop()
       await events.idle()
       await counting.stop()
       await usage.flush().catch(warnUsageFlush)

@@ -27,6 +27,7 @@ export function s3Options(bucket: string, config: Config): S3BucketOptions {
     bucket,
     prefix: config.S3_PREFIX ?? '',
     publicUrl: config.S3_PUBLIC_URL,
+    directEndpoint: config.S3_DIRECT_ENDPOINT,
     forcePathStyle: config.S3_FORCE_PATH_STYLE === 'true',
     endpoint: config.AWS_ENDPOINT_URL_S3,
     region: config.AWS_REGION,

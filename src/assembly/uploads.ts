@@ -10,6 +10,7 @@ import { createRepeatedRequests } from '../service/clients/repeated-requests.ts'
 import type { Removals } from '../service/originals/delete.ts'
 import type { OriginalEvents } from '../service/originals/original-events.ts'
 import type { Originals } from '../service/originals/originals.ts'
+import { createDirectUploads } from '../service/upload/direct/direct-uploads.ts'
 import { createResumableOriginals } from '../service/upload/finish-resumable.ts'
 import { createLinkUploads } from '../service/upload/link-uploads.ts'
 import { createLinkUses } from '../service/upload/link-uses.ts'
@@ -17,6 +18,7 @@ import { createResumablePieces } from '../service/upload/pieces.ts'
 import { createResumables } from '../service/upload/resumable.ts'
 import type { DecodableSlot } from '../service/upload/rules/decodable.ts'
 import { createCheckPixels } from '../service/upload/rules/upload-rules.ts'
+import { createStoring } from '../service/upload/storing.ts'
 import { createSweepResumables } from '../service/upload/sweep-resumables.ts'
 import { createUpload } from '../service/upload/upload.ts'
 import { createSignedLinks } from '../service/upload/upload-links.ts'
@@ -52,7 +54,6 @@ export function openUploads({
   removals,
   log,
 }: UploadsOptions) {
-  const { locks } = backends
   const { UPLOAD_MAX_BYTES: maxBytes } = config
   const { admits } = clients
   const checkPixels = createCheckPixels({ inspector: imageInspector })
@@ -77,34 +78,61 @@ export function openUploads({
   })
   const pieces = createResumablePieces(firstBucket)
   const expireMs = config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000
+  const linkUploads = createLinkUploads({ ledger: backends.ledger, uses: linkUses })
+  const resumableOriginals = createResumableOriginals({
+    pieces,
+    index,
+    buckets,
+    originals,
+    upload,
+    removals,
+    signedLinks,
+  })
+  const storing = createStoring({
+    bucket: firstBucket,
+    pieces,
+    resumableOriginals,
+    locks: backends.locks,
+    signedLinks,
+    linkUploads,
+  })
   const resumables = createResumables({
     bucket: firstBucket,
     pieces,
-    locks,
+    storing,
     signedLinks,
     admits,
-    resumableOriginals: createResumableOriginals({
-      pieces,
-      index,
-      buckets,
-      originals,
-      upload,
-      removals,
-      signedLinks,
-    }),
-    linkUploads: createLinkUploads({ ledger: backends.ledger, uses: linkUses }),
+    resumableOriginals,
+    linkUploads,
     maxBytes,
+    expireMs,
+  })
+  const directUploads = createDirectUploads({
+    bucket: firstBucket,
+    resumables,
+    storing,
+    resumableOriginals,
+    signedLinks,
     expireMs,
   })
   const sweepResumables = createSweepResumables({
     bucket: firstBucket,
     clients: store,
-    resumables,
+    storing,
     pieces,
     expireMs,
     log,
   })
   const repeatedRequests = createRepeatedRequests({ ledger: backends.ledger })
   // The process that transforms files fills `decodable`.
-  return { decodable, upload, repeatedRequests, signedLinks, resumables, sweepResumables }
+  return {
+    decodable,
+    upload,
+    repeatedRequests,
+    signedLinks,
+    resumables,
+    directUploads,
+    storing,
+    sweepResumables,
+  }
 }

@@ -27,6 +27,7 @@ import { REFERENCE } from './system/reference.ts'
 import { SYSTEM } from './system/report.ts'
 import { RESUMABLE } from './tus/endpoints.ts'
 import { LINKED_UPLOADS } from './upload/by-link.ts'
+import { DIRECT_UPLOADS } from './upload/direct/endpoints.ts'
 import { UPLOADS } from './upload/endpoints.ts'
 import { USAGE } from './usage/endpoints.ts'
 import { WEBHOOKS } from './webhooks/endpoints.ts'
@@ -46,6 +47,7 @@ export const FEATURES = [
   ...SIGNING,
   ...LINKED_UPLOADS,
   ...RESUMABLE,
+  ...DIRECT_UPLOADS,
   ...UPLOADS,
   ...COPIES,
   ...FILES,

@@ -3,7 +3,7 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { installClient } from '../support/programs/client-package.ts'
 import { PROJECT } from '../support/service.ts'
 
@@ -57,7 +57,15 @@ describe('the package sluice/client', () => {
     }
   })
 
-  /** The bytes of a page that uses these exports, minified, before compression. */
+  /** What is loaded on first use, by import(). */
+  const later: Plugin = {
+    name: 'later',
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /./ }, ({ kind, path }) =>
+        kind === 'dynamic-import' ? { path, external: true } : undefined,
+      ),
+  }
+  /** The bytes that a page with these exports loads at its start, minified, before compression. */
   const bundled = async (contents: string) => {
     const { outputFiles } = await build({
       stdin: { contents, resolveDir: desk },
@@ -67,6 +75,7 @@ describe('the package sluice/client', () => {
       format: 'esm',
       platform: 'browser',
       external: ['react'],
+      plugins: [later],
     })
     return outputFiles[0]?.contents ?? new Uint8Array()
   }

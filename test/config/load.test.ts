@@ -379,6 +379,7 @@ describe('configuration', () => {
     for (const [name, text] of [
       ['S3_PREFIX', 'uploads/2024'],
       ['S3_PUBLIC_URL', 'https://cdn.example.com/files'],
+      ['S3_DIRECT_ENDPOINT', 'https://s3.example.com'],
     ] as const) {
       it(`accepts ${name} with S3_BUCKET only`, () => {
         expect(loadConfig({ S3_BUCKET: 'files', [name]: text })[name]).to.equal(text)

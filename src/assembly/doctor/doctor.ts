@@ -4,6 +4,7 @@ import { silenceNodeWarning } from '../../../config/node-warning.ts'
 import { type Checkup, checkupOf, type Finding } from '../../core/checkup.ts'
 import { checkAddress } from './address.ts'
 import { checkBucket, checkClock } from './bucket.ts'
+import { checkBucketCors } from './bucket-cors.ts'
 import { checkConfiguration, checkNode } from './configuration.ts'
 import { checkDataDir } from './data-dir.ts'
 import { checkFonts, checkImages, checkMedia, checkOffice } from './media.ts'
@@ -44,7 +45,7 @@ export async function* examine({
   const { S3_BUCKET: bucket, REDIS_URL: redis } = config
   const checks: Array<false | readonly [name: string, check: Promise<Finding[]>]> = [
     ['data folder', checkDataDir(absolute)],
-    bucket !== undefined && ['bucket', checkBucket(config, bucket)],
+    bucket !== undefined && ['bucket', bothOf(checkBucket(config, bucket), checkBucketCors(config, bucket))],
     bucket !== undefined && ['clock', checkClock(config, { bucket, now })],
     redis !== undefined && ['Redis', checkRedis(config, redis)],
     ['ffmpeg', checkMedia(config)],
@@ -58,6 +59,12 @@ export async function* examine({
     .filter((one) => one !== false)
     .map(async ([name, check]) => checkupOf(name, await check.catch(failure)))
   for (const result of results) yield await result
+}
+
+/** The findings of both. Those of the second one only matter if the first one has found no problem. */
+async function bothOf(first: Promise<Finding[]>, second: Promise<Finding[]>): Promise<Finding[]> {
+  const [found, more] = await Promise.all([first, second])
+  return found.some(({ state }) => state === 'problem') ? found : [...found, ...more]
 }
 
 /** A check that could not be completed. */

@@ -34,6 +34,51 @@ export interface Bucket {
   abortPuts(prefix: string): Promise<void>
   /** The public URL of an object, whether it exists or not. */
   urlOf(key: ObjectKey): string
+  /** Permits a client to put one object itself, without this service. Absent where the store cannot: on a disk. @throws Problem 503 */
+  permitPut?(key: ObjectKey, options: PermitOptions): Promise<PutPermit>
+  /** The parts that clients have put by a permit with an `uploadId`, in order. Empty when that upload does not exist. */
+  partsOf?(key: ObjectKey, uploadId: string): Promise<PutPart[]>
+  /** Creates the object from these parts. @throws Problem 503 */
+  joinParts?(key: ObjectKey, uploadId: string, parts: readonly PutPart[]): Promise<void>
+  /**
+   * As {@link copy}, from the root of the first client in the same store. Absent where the object would have to pass through this
+   * process.
+   */
+  copyFromFirst?(from: ObjectKey, to: ObjectKey, options: CopyOptions): Promise<boolean>
+}
+
+export interface PermitOptions {
+  /** Of the object, in bytes, from 1. */
+  size: number
+  /** The digest that the store shall verify, in base64. Not every store does, and only for an object that is put at once. */
+  sha256?: string | undefined
+  expiresInSeconds: number
+}
+
+/** The requests with which a client puts an object. */
+export interface PutPermit {
+  /** Set for an object in parts, which {@link Bucket.joinParts} creates. */
+  uploadId?: string
+  /** Each with its part of the bytes, in order. */
+  puts: PermittedPut[]
+}
+
+export interface PermittedPut {
+  url: string
+  /** The headers that the request must have, besides `Content-Length`. */
+  headers: Readonly<Record<string, string>>
+  /** Offset of its first byte in the object. */
+  start: number
+  /** Number of its bytes. The store refuses a body of another length. */
+  size: number
+}
+
+/** A part that the store has received. */
+export interface PutPart {
+  /** From 1. */
+  number: number
+  size: number
+  etag: string
 }
 
 /** The properties of an object, as they were noted when it was stored. */

@@ -18,6 +18,8 @@ export const EXAMPLE = {
   memberLink: 'lnk_eyJtIjoiOWhWY1Q1c1JtRHcifQ.c2lnbmF0dXJlLW9mLXRoaXMtZXhhbXBsZS1saW5rLTA',
   /** A resumable upload of 11 bytes, of which none has arrived. */
   uploadId: '3cVZpXkTqJ7wRb2n',
+  /** A direct upload of 11 bytes, which the bucket has received. */
+  directId: '6tRmWq2ZbYkXvJ9sHdPn4c',
   /** A signed upload link. */
   linkId: '5bX2mT8',
   /** A link to an archive. */

@@ -168,13 +168,13 @@ function exchanges(services: TusServices) {
 /**
  * The upload that a request names: by its ID, with the client when its URL alone authorizes; or the link that creates one.
  */
-interface NamedUpload {
+export interface NamedUpload {
   id?: string
   clientId?: string | undefined
   link?: string
 }
 
-function namedIn(req: Request): NamedUpload & { id: string } {
+export function namedIn(req: Request): NamedUpload & { id: string } {
   const [id = '', clientId] = String(req.params.id).split('~')
   return { id, clientId }
 }
@@ -184,10 +184,10 @@ function namedIn(req: Request): NamedUpload & { id: string } {
  *
  * @throws Problem 401, 403, 404
  */
-function bearerOf(
+export function bearerOf(
   req: Request,
   { link, clientId }: NamedUpload,
-  { clients, signedLinks, findClient }: TusServices,
+  { clients, signedLinks, findClient }: Pick<TusServices, 'clients' | 'signedLinks' | 'findClient'>,
 ): Bearer {
   if (link !== undefined) {
     const { client } = signedLinks.read(link)

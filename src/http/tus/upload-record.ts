@@ -27,17 +27,24 @@ export async function finishedRecord(
     stored?: (file: UploadedFile) => void
   },
 ): Promise<string | undefined> {
+  const file = await finishedFile(resumables.finish(grant, id), { stored })
+  return file && recordText(file, { ...place, client: grant.client })
+}
+
+/** The file of a complete upload; undefined when it takes longer than 20 s, or is left to a sweep. @throws as `finishing` does */
+export async function finishedFile(
+  finishing: Promise<UploadedFile>,
+  { stored }: { stored?: ((file: UploadedFile) => void) | undefined } = {},
+): Promise<UploadedFile | undefined> {
   const left = new AbortController()
-  const finished = resumables.finish(grant, id)
   // It continues after this function has returned.
-  finished.then(stored).catch(() => {})
+  finishing.then(stored).catch(() => {})
   try {
     const waiting = pause(FINISH_WAIT_MS, undefined, { signal: left.signal })
-    const file = await Promise.race([finished, waiting]).catch((error) => {
+    return await Promise.race([finishing, waiting]).catch((error) => {
       if (isStillStoring(error)) return undefined
       throw error
     })
-    return file && recordText(file, { ...place, client: grant.client })
   } finally {
     left.abort()
   }

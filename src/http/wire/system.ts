@@ -47,6 +47,7 @@ export const systemReport = named(
       uptimeSeconds: z.int().describe('How long the process that has responded runs, in seconds.'),
       storage: z.object({
         files: z.enum(['disk', 's3']).describe('Where files are stored.'),
+        directUploads: z.boolean().describe('Whether clients may upload straight into the bucket.'),
         state: z.enum(['embedded', 'redis']).describe('Where index, jobs and counters are stored.'),
       }),
       plugins: z.array(

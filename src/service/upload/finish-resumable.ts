@@ -2,15 +2,14 @@ import { Readable } from 'node:stream'
 import { verified } from '../../core/bytes/expected-digests.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { newFileId, newOriginal, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
-import type { ResumableRef } from '../../core/files/resumable-key.ts'
-import { sniffDepth } from '../../core/media/sniff/depth.ts'
-import { type SniffedType, sniff } from '../../core/media/sniff/sniff.ts'
+import { type ResumableRef, resumablePiece } from '../../core/files/resumable-key.ts'
+import type { SniffedType } from '../../core/media/sniff/sniff.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileLookup } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem, retryAfter } from '../../core/problem.ts'
 import type { Removals } from '../originals/delete.ts'
 import type { Originals } from '../originals/originals.ts'
-import { takeHead } from './incoming-bytes.ts'
+import { sniffStart, stagedFile } from './direct/staged-file.ts'
 import type { ResumablePieces } from './pieces.ts'
 import type { ResumableRecord } from './resumable-record.ts'
 import type { SignedLinks } from './upload-links.ts'
@@ -39,10 +38,6 @@ export interface ResumableOriginals {
   find(client: Client, key: ObjectKey): Promise<UploadedFile>
 }
 
-// The detected type is a part of the key, so every attempt must read the same number of bytes, however the pieces are cut.
-// A form's file usually arrives in chunks of this size too, and its type is detected from the whole chunk.
-const HEAD_BYTES = 64 * 1024
-
 export function createResumableOriginals({
   pieces,
   index,
@@ -60,13 +55,17 @@ export function createResumableOriginals({
   removals: Pick<Removals, 'abandon'>
   signedLinks: Pick<SignedLinks, 'reopen' | 'upload'>
 }): ResumableOriginals {
-  async function sniffed({ ref, record, signal }: CompleteResumable): Promise<SniffedType> {
-    const { head, rest } = await takeHead(
-      pieces.join(ref, { size: record.size, parts: record.parts, signal }),
-      HEAD_BYTES,
-    )
-    await rest.return?.()
-    return sniff(head.subarray(0, Math.max(HEAD_BYTES, sniffDepth(head))), record.originalName)
+  const bytesOf = ({ ref, record: { size, parts }, signal }: CompleteResumable) =>
+    pieces.join(ref, { size, parts, signal })
+
+  function fileOf(complete: CompleteResumable, sniffed: SniffedType): IncomingFile {
+    const { client, ref, record } = complete
+    const { size, originalName: name, digests = [], direct } = record
+    const verify = (bytes: AsyncIterable<Buffer>) => verified(bytes, digests)
+    if (!direct) return { name, bytes: Readable.from(verify(bytesOf(complete)), { objectMode: false }) }
+    const { key } = resumablePiece(ref, { start: 0, end: size })
+    const staged = { key, bytes: bytesOf(complete) }
+    return stagedFile({ name, staged, size, bucket: buckets.of(client), sniffed, verify })
   }
 
   /** A put of a failed or killed attempt may still complete under the old key. A sweep deletes that object a minute later. */
@@ -77,8 +76,8 @@ export function createResumableOriginals({
   }
 
   async function store(complete: CompleteResumable): Promise<ObjectKey> {
-    const { client, ref, record, rename, signal } = complete
-    const what = await sniffed(complete)
+    const { client, record, rename, signal } = complete
+    const what = await sniffStart(bytesOf(complete), record.originalName)
     const name = newOriginal({ folder: record.folder, format: what.format, id: record.fileId })
     if (await originals.resolve(client, { full: name })) return name.key
     if ((await index.find({ clientId: client.id, key: name.key })).original) {
@@ -89,12 +88,16 @@ export function createResumableOriginals({
       await rename(fileId)
       return store({ ...complete, record: { ...record, fileId } })
     }
-    const joined = pieces.join(ref, { size: record.size, parts: record.parts, signal })
-    const bytes = Readable.from(verified(joined, record.digests ?? []), { objectMode: false })
-    const files = only({ name: record.originalName, bytes })
-    const request = { files, id: record.fileId, sniffed: what, signal }
-    if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)
-    else await upload({ ...request, client, folder: record.folder || undefined })
+    const { link, folder, annotations } = record
+    const request = { files: only(fileOf(complete, what)), id: record.fileId, sniffed: what, signal }
+    if (link !== undefined) await signedLinks.upload(signedLinks.reopen(link), request)
+    else
+      await upload({
+        ...request,
+        client,
+        folder: folder || undefined,
+        ...(annotations ? { annotations: () => annotations } : {}),
+      })
     return name.key
   }
 

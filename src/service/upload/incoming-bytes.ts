@@ -43,6 +43,11 @@ export async function takeHead(
   return { head: depth > received ? await readUntil(depth) : head, rest }
 }
 
+/** Bytes that are read from their start later: nothing of them is needed before. */
+export function unread(bytes: AsyncIterable<Buffer>): IncomingBytes {
+  return { head: Buffer.alloc(0), rest: bytes[Symbol.asyncIterator]() }
+}
+
 /** Size, digest, checksum and facts of bytes, measured while they stream. */
 export interface Meter {
   size: number

@@ -35,6 +35,36 @@ export function joinedUpload(): Problem {
   })
 }
 
+/** 409: the bucket does not have all bytes of a direct upload. */
+export function notInBucket(detail: string): Problem {
+  return new Problem({ status: 409, code: 'upload_incomplete', detail })
+}
+
+/** 410 */
+export function uploadExpired(): Problem {
+  return new Problem({ status: 410, code: 'upload_expired', detail: 'This upload has expired.' })
+}
+
+/** 403: the store of this installation receives no bytes from clients. */
+export function directUploadsOff(): Problem {
+  return new Problem({
+    status: 403,
+    code: 'direct_uploads_off',
+    detail:
+      'This installation stores files on a disk, so clients cannot send them to the bucket. Use PUT /v1/upload/<name>, POST /v1/upload or POST /v1/tus.',
+  })
+}
+
+/** 400: the store did not enforce the size that the URL states. */
+export function otherSize({ size, received }: { size: number; received: number }): Problem {
+  return new Problem({
+    status: 400,
+    code: 'size_mismatch',
+    detail: `expected ${size} bytes in the bucket but received ${received}; nothing was stored. Begin another upload.`,
+    members: { expected: size, received },
+  })
+}
+
 const PERMANENT = new Set([400, 401, 413, 415])
 
 // Refused by the rules for content.

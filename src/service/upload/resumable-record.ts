@@ -30,12 +30,36 @@ const storedRecord = z.object({
       z.object({ header: z.string(), algorithm: z.enum(['md5', 'sha256', 'sha512']), base64: z.string() }),
     )
     .optional(),
+  /** Set for an upload whose client puts the bytes into the bucket itself, as one piece. */
+  direct: z
+    .object({
+      /** Of the multipart upload; absent for one that is put at once. */
+      uploadId: z.string().optional(),
+      /** The time from which it counts as abandoned, in milliseconds since 1970. */
+      until: z.number(),
+      /** Whether its client has stated that it is complete, and it was. */
+      isComplete: z.literal(true).optional(),
+    })
+    .optional(),
+  /** What the client set for the file. */
+  annotations: z
+    .object({
+      tags: z.array(z.string()),
+      metadata: z.record(z.string(), z.string()),
+      focalPoint: z.object({ x: z.number(), y: z.number() }).optional(),
+    })
+    .optional(),
   /** The key of the original, and when it was stored, in milliseconds since 1970; absent until then. */
   stored: z.object({ key: z.string(), at: z.number() }).optional(),
 })
 
 /** The state of a resumable upload, except its received bytes. */
 export type ResumableRecord = z.infer<typeof storedRecord>
+
+/** When a record may be deleted, in milliseconds since 1970. A complete upload is stored before. */
+export function endOfRecord({ createdAt, direct, stored }: ResumableRecord, expireMs: number): number {
+  return stored ? stored.at + expireMs : (direct?.until ?? createdAt + expireMs)
+}
 
 /** @returns undefined when there is no such upload @param bucket the first client's @throws Problem 503 */
 export async function readResumable(bucket: Bucket, ref: ResumableRef): Promise<ResumableRecord | undefined> {

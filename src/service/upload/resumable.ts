@@ -1,31 +1,24 @@
 import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
-import { isWithin } from '../../core/clients/secret-scope.ts'
-import { isFileId, newFileId, parseFolder, storedKey } from '../../core/files/object-key.ts'
+import { newFileId, parseFolder, storedKey } from '../../core/files/object-key.ts'
 import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
-import type { Locks } from '../../core/ports/locks.ts'
-import { badParameter, tooLarge, unavailable } from '../../core/problem.ts'
+import { badParameter, tooLarge } from '../../core/problem.ts'
 import { unauthorized } from '../clients/access.ts'
 import type { ResumableOriginals } from './finish-resumable.ts'
-import type { BegunUpload, LinkUploads } from './link-uploads.ts'
-import { offsetOf, type ResumablePieces } from './pieces.ts'
-import { isPermanentlyRefused, notComplete, uploadNotFound } from './resumable-problems.ts'
-import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
+import type { LinkUploads } from './link-uploads.ts'
+import type { ResumablePieces, UploadPart } from './pieces.ts'
+import { notComplete, notPartial, uploadNotFound } from './resumable-problems.ts'
+import { type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
 import { type Bearer, type NewResumable, type Resumables, uploadOf } from './resumables.ts'
-import type { OpenedLink, SignedLinks } from './upload-links.ts'
-import { completeParts } from './upload-parts.ts'
-
-// Reading and writing 78 GiB, the maximum that S3 stores, at 45 MB/s.
-const FINISH_LIMIT_MS = 3_600_000
-// A client that lost the response to its first request begins another upload. An upload in progress has a piece after this time.
-const BEGUN_MS = 60_000
+import type { Storing } from './storing.ts'
+import type { SignedLinks } from './upload-links.ts'
 
 export function createResumables({
   bucket,
   pieces,
+  storing,
   resumableOriginals,
-  locks,
   admits,
   signedLinks,
   linkUploads,
@@ -36,8 +29,8 @@ export function createResumables({
   /** The first client's bucket, which holds the uploads of all clients. */
   bucket: Bucket
   pieces: ResumablePieces
-  resumableOriginals: ResumableOriginals
-  locks: Locks
+  storing: Storing
+  resumableOriginals: Pick<ResumableOriginals, 'find'>
   /** Whether a client may still store files. */
   admits: (client: Client) => Promise<boolean>
   signedLinks: Pick<SignedLinks, 'read' | 'reopen'>
@@ -48,15 +41,12 @@ export function createResumables({
   expireMs: number
   now?: () => number
 }): Resumables {
-  const end = new AbortController()
-  const storing = new Set<Promise<unknown>>()
-
   const refOf = ({ client }: Grant, id: string): ResumableRef => ({ clientId: client.id, id })
 
+  /** @throws Problem 404, also for an upload whose client puts the bytes into the bucket itself */
   async function read(grant: Bearer, id: string): Promise<ResumableRecord> {
-    const record = isFileId(id) ? await readResumable(bucket, refOf(grant, id)) : undefined
-    const isFound = record && isWithin(record.folder, grant.folder ?? '')
-    if (!isFound || (grant.byAddress && record.link === undefined)) throw uploadNotFound()
+    const record = await storing.read(grant, id)
+    if (record.direct) throw uploadNotFound()
     return record
   }
 
@@ -84,83 +74,9 @@ export function createResumables({
 
   const upTo = (offset: number, record: ResumableRecord) => uploadOf(record, { offset, now: now(), expireMs })
 
-  /** The number of received bytes. All bytes of an upload that joins others have arrived. */
-  async function received(ref: ResumableRef, { size = 0, parts, stored }: ResumableRecord): Promise<number> {
-    return parts || stored ? size : offsetOf(await pieces.list(ref))
-  }
-
-  /** @returns the original's key, as a string: processes that wait for the lock receive it as JSON */
-  async function store(client: Client, ref: ResumableRef, signal: AbortSignal): Promise<string> {
-    const record = await read({ client }, ref.id)
-    if (record.stored) return record.stored.key
-    const { size } = record
-    if (size === undefined || record.isPartial || (await received(ref, record)) !== size) throw notComplete()
-    let current = record
-    const rename = async (fileId: string) => {
-      current = { ...record, fileId }
-      await writeResumable(bucket, ref, current)
-    }
-    const stored = resumableOriginals.store({ client, ref, record: { ...record, size }, rename, signal })
-    const key = await stored.catch(async (error) => {
-      if (isPermanentlyRefused(error)) await discard(client, ref, record)
-      throw error
-    })
-    await writeResumable(bucket, ref, { ...current, stored: { key, at: now() } })
-    await endOfLink(client, ref, record)
-    await deletePieces(client, ref, record)
-    return key
-  }
-
-  /** Deletes the pieces of an upload, and the uploads that it has joined. */
-  async function deletePieces(
-    client: Client,
-    ref: ResumableRef,
-    { parts = [] }: ResumableRecord,
-  ): Promise<void> {
-    await pieces.delete(ref)
-    for (const { id } of parts) {
-      const part = { ...ref, id }
-      const record = await readResumable(bucket, part)
-      if (record) await discard(client, part, record)
-    }
-  }
-
-  async function discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void> {
-    await deletePieces(client, ref, record)
-    await deleteResumable(bucket, ref)
-    await endOfLink(client, ref, record)
-  }
-
-  async function endOfLink(client: Client, { id }: ResumableRef, { link }: ResumableRecord): Promise<void> {
-    if (link === undefined) return
-    const opened = openedOf(link)
-    if (opened) await linkUploads.end(client, opened.link, id)
-  }
-
-  /** Undefined when the client or the signing key no longer exists. */
-  function openedOf(link: string): OpenedLink | undefined {
-    try {
-      return signedLinks.reopen(link)
-    } catch {
-      return undefined
-    }
-  }
-
-  /** Whether an upload of a link is in progress. Discards an upload that has received no bytes in its first minute. */
-  async function isUnderWay(client: Client, { id, at }: BegunUpload): Promise<boolean> {
-    const ref = { clientId: client.id, id }
-    const record = await readResumable(bucket, ref)
-    if (record?.stored) return false
-    if ((record?.createdAt ?? at) + BEGUN_MS > now()) return true
-    if (!record) return false
-    if ((await pieces.list(ref)).length > 0) return true
-    await discard(client, ref, record)
-    return false
-  }
-
   return {
     async create(grant, request) {
-      const { id, size, originalName, metadata, link, isPartial, parts, digests } = request
+      const { id, size, originalName, metadata, link, isPartial, parts, digests, annotations } = request
       const { client } = grant
       checkSize(client, size, link)
       const existing = parts && (await readResumable(bucket, refOf(grant, id)))
@@ -174,6 +90,7 @@ export function createResumables({
         ...(size === undefined ? {} : { size }),
         ...(metadata ? { metadata } : {}),
         ...(digests?.length ? { digests } : {}),
+        ...(annotations ? { annotations } : {}),
         ...(isPartial ? { isPartial } : {}),
         ...(parts ? { parts: [...parts] } : {}),
       }
@@ -181,11 +98,13 @@ export function createResumables({
       if (link !== undefined)
         await linkUploads.begin(client, signedLinks.read(link).link, {
           id,
-          isUnderWay: (begun) => isUnderWay(client, begun),
+          isUnderWay: (begun) => storing.isUnderWay(client, begun),
           ...(isPartial ? { part: { bytes: size ?? limit, maxBytes: limit } } : {}),
         })
-      await writeResumable(bucket, refOf(grant, id), record)
-      return upTo(parts ? (size ?? 0) : 0, record)
+      const direct = await request.permit?.()
+      const begun = direct ? { ...record, direct } : record
+      await writeResumable(bucket, refOf(grant, id), begun)
+      return upTo(parts ? (size ?? 0) : 0, begun)
     },
 
     async partsOf(grant, { id, parts, link }) {
@@ -194,7 +113,7 @@ export function createResumables({
       return completeParts(parts, {
         link,
         read: (part) => read(grant, part),
-        received: (part, record) => received(refOf(grant, part), record),
+        received: (part, record) => storing.received(refOf(grant, part), record),
         // It must not expire before the upload that joins it.
         renew: (part, record) => writeResumable(bucket, refOf(grant, part), { ...record, createdAt: now() }),
       })
@@ -206,7 +125,7 @@ export function createResumables({
 
     async find(grant, id) {
       const record = await read(grant, id)
-      return upTo(await received(refOf(grant, id), record), record)
+      return upTo(await storing.received(refOf(grant, id), record), record)
     },
 
     async declareSize(grant, id, size) {
@@ -226,25 +145,48 @@ export function createResumables({
 
     async finish(grant, id) {
       const { client } = grant
-      const ref = refOf(grant, id)
       const { stored } = await read(grant, id)
-      const work = (signal: AbortSignal) => {
-        const running = store(client, ref, signal).finally(() => storing.delete(running))
-        storing.add(running)
-        return running
-      }
-      const share = () =>
-        locks.share(`resumable ${client.id} ${id}`, work, { signal: end.signal, limitMs: FINISH_LIMIT_MS })
-      return resumableOriginals.find(client, storedKey(stored?.key ?? (await share())))
+      const key = stored ? storedKey(stored.key) : await storing.finish(client, refOf(grant, id))
+      return resumableOriginals.find(client, key)
     },
 
     async remove(grant, id) {
-      await discard(grant.client, refOf(grant, id), await read(grant, id))
-    },
-
-    async stop() {
-      end.abort(unavailable('The service is stopping. Retry in a few seconds.'))
-      await Promise.allSettled(storing)
+      await storing.discard(grant.client, refOf(grant, id), await read(grant, id))
     },
   }
+}
+
+/**
+ * The complete partial uploads that another upload joins.
+ *
+ * @param parts their IDs, in order
+ * @param options.link the signed link of the upload that joins them; `renew`: begins the lifetime of a part again
+ * @throws Problem 404 for a part that does not exist, or was not begun by a link as the other was; 409 for one that is not complete,
+ *   or not a part
+ */
+async function completeParts(
+  parts: readonly string[],
+  {
+    link,
+    read,
+    received,
+    renew,
+  }: {
+    link: string | undefined
+    read: (id: string) => Promise<ResumableRecord>
+    received: (id: string, record: ResumableRecord) => Promise<number>
+    renew: (id: string, record: ResumableRecord) => Promise<void>
+  },
+): Promise<readonly UploadPart[]> {
+  const found: UploadPart[] = []
+  for (const id of parts) {
+    const record = await read(id)
+    if ((record.link === undefined) !== (link === undefined)) throw uploadNotFound()
+    if (!record.isPartial) throw notPartial()
+    const { size } = record
+    if (size === undefined || (await received(id, record)) !== size) throw notComplete()
+    await renew(id, record)
+    found.push({ id, size })
+  }
+  return found
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Grant } from '../../core/clients/grant.ts'
 import type { Checksum, UploadPart } from './pieces.ts'
-import type { ResumableRecord } from './resumable-record.ts'
+import { endOfRecord, type ResumableRecord } from './resumable-record.ts'
 import type { UploadedFile } from './upload-request.ts'
 
 /** The current state of a resumable upload. */
@@ -61,11 +61,9 @@ export interface Resumables {
   finish(grant: Bearer, id: string): Promise<UploadedFile>
   /** Deletes an upload in any state. Its original, if stored, remains. @throws Problem 404, 503 */
   remove(grant: Bearer, id: string): Promise<void>
-  /** Aborts the running `finish` calls, which a sweep completes later, and starts no new ones. */
-  stop(): Promise<void>
 }
 
-export interface NewResumable extends Pick<ResumableRecord, 'metadata' | 'digests'> {
+export interface NewResumable extends Pick<ResumableRecord, 'metadata' | 'digests' | 'annotations'> {
   id: string
   size: number | undefined
   /** The file name that the client sent; may be empty. */
@@ -77,6 +75,8 @@ export interface NewResumable extends Pick<ResumableRecord, 'metadata' | 'digest
   isPartial?: true | undefined
   /** As {@link Resumables.partsOf} returns them. */
   parts?: readonly UploadPart[] | undefined
+  /** For an upload whose client puts the bytes into the bucket: permits that, after all checks. */
+  permit?: (() => Promise<ResumableRecord['direct']>) | undefined
 }
 
 export interface AppendedBytes {
@@ -87,16 +87,16 @@ export interface AppendedBytes {
 
 /** The state of an upload that has received this many bytes. */
 export function uploadOf(
-  { size, metadata, createdAt, stored, isPartial, parts }: ResumableRecord,
+  record: ResumableRecord,
   { offset, now, expireMs }: { offset: number; now: number; expireMs: number },
 ): ResumableUpload {
-  // A complete upload is stored, however old it is.
-  const from = stored?.at ?? (offset === size ? now : createdAt)
+  const { size, metadata, stored, isPartial, parts } = record
   return {
     size,
     offset,
     metadata,
-    expiresAt: from + expireMs,
+    // A complete upload is stored, however old it is.
+    expiresAt: !stored && offset === size ? now + expireMs : endOfRecord(record, expireMs),
     isStored: stored !== undefined,
     isPartial: isPartial === true,
     parts,

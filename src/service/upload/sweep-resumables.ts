@@ -13,8 +13,8 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
-import { deleteResumable, readResumable } from './resumable-record.ts'
-import type { Resumables } from './resumables.ts'
+import { deleteResumable, endOfRecord, readResumable } from './resumable-record.ts'
+import type { Storing } from './storing.ts'
 
 /** Cleans up resumable uploads that are not continued. */
 export interface SweepResumables {
@@ -37,7 +37,7 @@ const CONCURRENCY = 2
 export function createSweepResumables({
   bucket,
   clients,
-  resumables,
+  storing,
   pieces,
   expireMs,
   log,
@@ -46,7 +46,7 @@ export function createSweepResumables({
   /** The first client's bucket, which holds the uploads of all clients. */
   bucket: Bucket
   clients: ClientStore
-  resumables: Pick<Resumables, 'finish'>
+  storing: Pick<Storing, 'finish'>
   pieces: ResumablePieces
   expireMs: number
   log: Log
@@ -61,12 +61,16 @@ export function createSweepResumables({
   async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean> {
     const record = await readResumable(bucket, ref)
     if (!record) return false
-    const { size, createdAt, stored, isPartial, parts } = record
-    const hasExpired = (stored?.at ?? createdAt) + expireMs <= now()
-    const isComplete = async () => parts !== undefined || offsetOf(await pieces.list(ref)) === size
+    const { size, stored, isPartial, parts, direct } = record
+    const hasExpired = endOfRecord(record, expireMs) <= now()
+    const isComplete = async () => {
+      // Its client may put the bytes again until it has stated that it is complete.
+      if (direct && !direct.isComplete) return false
+      return parts !== undefined || offsetOf(await pieces.list(ref)) === size
+    }
     if (client && !stored && !isPartial && (await isComplete())) {
       try {
-        await resumables.finish({ client }, ref.id)
+        await storing.finish(client, ref)
         return true
       } catch (error) {
         if (!hasExpired || !isRefusal(error)) throw error

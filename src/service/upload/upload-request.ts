@@ -4,6 +4,7 @@ import type { Annotations } from '../../core/files/annotations.ts'
 import type { OriginalName } from '../../core/files/object-key.ts'
 import type { Format } from '../../core/media/formats.ts'
 import type { SniffedType } from '../../core/media/sniff/sniff.ts'
+import type { Bucket } from '../../core/ports/bucket.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import type { ContentRules } from './rules/upload-rules.ts'
 
@@ -12,6 +13,11 @@ export interface IncomingFile {
   /** The file name that the client sent. */
   name: string
   bytes: Readable
+  /**
+   * Stores the bytes under the key of the file, in place of `put` of the bucket: `bytes` can be read only after that has begun. It reads
+   * the passed bytes to their end. The type of such a file must be detected already.
+   */
+  put?: Bucket['put']
 }
 
 export interface UploadRequest {

@@ -20,7 +20,7 @@ import type { FailedUpload, Removals } from '../originals/delete.ts'
 import type { OriginalEvents } from '../originals/original-events.ts'
 import { serializeRecord } from '../originals/records.ts'
 import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
-import { type Measured, measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
+import { type Measured, measured, metered, newMeter, takeHead, unread } from './incoming-bytes.ts'
 import { type BegunFile, createLateFolder } from './late-folder.ts'
 import type { DecodableSlot } from './rules/decodable.ts'
 import { type ArrivedFile, type CheckPixels, checkType, contentRulesOf } from './rules/upload-rules.ts'
@@ -76,7 +76,7 @@ export function createUpload({
     },
   ) {
     const { client, bucket, begun, check, id, signal } = context
-    const incoming = await takeHead(file.bytes)
+    const incoming = file.put ? unread(file.bytes) : await takeHead(file.bytes)
     const sniffed = context.sniffed ?? (await sniff(incoming.head, file.name))
     checkType(client.rules?.uploadTypes, sniffed.format, { owner: 'client' })
     check?.(sniffed.format)
@@ -85,7 +85,7 @@ export function createUpload({
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newId })
     await context.begin?.(name)
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
-    const begunFile = { name, key: name.key, mayLand: false }
+    const begunFile = { name, key: name.key, mayLand: file.put !== undefined }
     begun.push(begunFile)
     const meter = newMeter(sniffed.format)
     // A put is all or nothing: it cannot complete before its last byte has been sent.
@@ -94,7 +94,8 @@ export function createUpload({
     }
     const limit = Math.min(uploadMaxBytes(client, maxBytes), context.maxBytes ?? maxBytes)
     const bytes = Readable.from(metered(incoming, { meter, maxBytes: limit, sent }), { objectMode: false })
-    await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
+    const put = file.put ?? bucket.put
+    await put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     begunFile.mayLand = false
     const record = describe(file, name, { sniffed, size: meter.size, ...measured(meter), storedAt: now() })
     await checkContent({ client, format: sniffed.format, record, bucket, signal }, context)

@@ -173,6 +173,11 @@ onOneBackend('the API document', (start, backend) => {
     it(`has an example ${example.id} of ${endpoint.id} that works`, async () => {
       const { status, response } = example
       const answer = await sender.send(endpoint, example)
+      if (endpoint.id.endsWith('DirectUpload') && diskCheck(backend).disk && status < 300) {
+        // The example is of a service with files in S3. test/http/upload/direct sends it to one.
+        expect(answer.status).to.equal(endpoint.id === 'beginDirectUpload' ? 403 : 404)
+        return
+      }
       expect(answer.status, answer.body.toString().slice(0, 500)).to.equal(status)
       if (response === undefined) return
       const content = endpoint.responses[status]?.content?.['application/json']

@@ -77,6 +77,17 @@ export async function prepared(
       const { headers } = await send('/v1/tus', { 'Tus-Resumable': '1.0.0', 'Upload-Length': '11' })
       return { [EXAMPLE.uploadId]: String(headers.location).split('/').at(-1) ?? '' }
     }
+    case 'completeDirectUpload':
+    case 'abortDirectUpload': {
+      const json = { 'Content-Type': 'application/json' }
+      const begun = await send('/v1/upload/direct', json, '{"name": "hello.txt", "size": 11}')
+      // On a disk, there is no such upload.
+      if (begun.status !== 201) return {}
+      const { id, requests } = JSON.parse(begun.body.toString())
+      const { url, headers, method } = requests[0]
+      await fetch(url, { method, headers, body: 'hello world' })
+      return { [EXAMPLE.directId]: id }
+    }
     case 'uploadFileByLink':
     case 'uploadFormByLink': {
       const json = { 'Content-Type': 'application/json' }

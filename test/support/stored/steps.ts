@@ -45,8 +45,19 @@ export function endingAt(at: string, end: () => void): (storage: Storage) => Sto
       return until(name, () => bucket.put(key, source, options))
     },
     copy: (from, to, options) => until(`bucket.copy ${kindOf(to)}`, () => bucket.copy(from, to, options)),
+    ...ofDirectUploads(bucket),
     delete: (keys) => until(`bucket.delete ${kindOf(keys[0])}`, () => bucket.delete(keys)),
   })
+
+  /** Only S3 has them. */
+  function ofDirectUploads({ joinParts, copyFromFirst }: Bucket): Partial<Bucket> {
+    if (!joinParts || !copyFromFirst) return {}
+    return {
+      joinParts: (key, ...more) => until(`bucket.joinParts ${kindOf(key)}`, () => joinParts(key, ...more)),
+      copyFromFirst: (from, to, options) =>
+        until(`bucket.copy ${kindOf(to)}`, () => copyFromFirst(from, to, options)),
+    }
+  }
 
   return ({ buckets, index }) => ({
     buckets: { ...buckets, of: (client) => wrapBucket(buckets.of(client)) },

@@ -20,6 +20,8 @@ export interface S3ConnectionOptions {
   profile?: string | undefined
   /** Puts the bucket into the path instead of the host name. Most stores other than Amazon's need it. */
   forcePathStyle: boolean
+  /** The URL by which clients reach the store, when it differs from `endpoint`. */
+  directEndpoint?: string | undefined
   /** Returns true for IP addresses that must never be connected to, whatever name resolves to them. */
   isRefused?: IsRefused | undefined
 }
@@ -32,6 +34,8 @@ export interface S3Clients {
   uploads: S3Client
   /** Response bodies. They are read as slowly as their readers consume them. */
   downloads: S3Client
+  /** Signs URLs for others, and sends nothing. */
+  signer: S3Client
   /** Shared by all clients: an outage that one of them detects shortens the time limits of the others. */
   patience: Patience
 }
@@ -58,7 +62,11 @@ export function s3Clients(options: S3ConnectionOptions): S3Clients {
   const calls = client(CALLS_AT_ONCE)
   addContentMd5(calls)
   // The process limits its transfers itself. A limit here would let slow readers block all others.
-  return { calls, uploads: client(Infinity), downloads: client(Infinity), patience: createPatience() }
+  return {
+    ...{ calls, uploads: client(Infinity), downloads: client(Infinity) },
+    signer: new S3Client(clientConfig({ ...options, endpoint: options.directEndpoint ?? options.endpoint })),
+    patience: createPatience(),
+  }
 }
 
 /**
@@ -95,7 +103,7 @@ interface Address {
   path: string
 }
 
-function clientConfig({
+export function clientConfig({
   endpoint,
   region,
   credentials,

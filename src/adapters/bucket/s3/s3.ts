@@ -1,5 +1,6 @@
 import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import type { Asset } from '../../../core/bytes/asset.ts'
+import { FIRST_CLIENT_ID } from '../../../core/clients/client.ts'
 import { encodedPath, type ObjectKey } from '../../../core/files/object-key.ts'
 import { SNIFF_BYTES } from '../../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../../core/ports/bucket.ts'
@@ -8,6 +9,7 @@ import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '../media-type.ts'
 import { bucketAddress, type S3Clients, type S3ConnectionOptions, s3Clients } from './client.ts'
 import { copyObject } from './copy.ts'
 import { deleteNames } from './delete.ts'
+import { joinParts, partsOf, permitPut } from './direct.ts'
 import { download } from './download.ts'
 import { listNames } from './list.ts'
 import { objectUrl } from './object-url.ts'
@@ -110,6 +112,18 @@ function s3Bucket(
 
     copy: (from, to, options) =>
       copyObject(clients, { bucket, from: root.nameOf(from), to: root.nameOf(to), ...options }),
+
+    permitPut: (key, options) => permitPut(clients, { bucket, name: root.nameOf(key), ...options }),
+
+    partsOf: (key, uploadId) => partsOf(clients, { bucket, name: root.nameOf(key), uploadId }),
+
+    joinParts: (key, uploadId, parts) =>
+      joinParts(clients, { bucket, name: root.nameOf(key), uploadId, parts }),
+
+    copyFromFirst(from, to, options) {
+      const source = rootOf(FIRST_CLIENT_ID, prefix).nameOf(from)
+      return copyObject(clients, { bucket, from: source, to: root.nameOf(to), ...options })
+    },
 
     async delete(keys) {
       const named = new Map(keys.map((key) => [root.nameOf(key), key]))

@@ -21,7 +21,7 @@ import { confirmed, transfer } from './transfer.ts'
 export const PART_BYTES = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 2
 // A store joins the parts before it responds: 640 parts, 5 GiB, may take 17 s.
-const COMPLETE_MS_PER_PART = 20
+export const COMPLETE_MS_PER_PART = 20
 
 /**
  * Stores all of `bytes`, or nothing. Up to the size of one part it puts one object, else it uses a multipart upload, which
