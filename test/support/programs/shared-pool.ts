@@ -1,5 +1,6 @@
 import type { Log } from '../../../src/core/log.ts'
 import { createPool, type Pool, type PoolOptions } from '../../../src/process/child-pool/pool.ts'
+import { atEnd } from '../servers/at-end.ts'
 
 /** The child processes of one choice of settings. */
 interface Shared {
@@ -8,9 +9,9 @@ interface Shared {
   logs: Set<Log>
 }
 
-const known = new Map<string, Shared>()
-// Left by its last service, and kept for the next one with the same settings.
-let left: string | undefined
+const pools = new Map<string, Shared>()
+// The pool without a service. It is retained for the next service with the same settings.
+let idleName: string | undefined
 
 /**
  * Opens the child processes of a service. Services of one test process share those with equal settings, also one after the
@@ -20,10 +21,10 @@ let left: string | undefined
 export function openSharedPool(options: PoolOptions): Pool {
   const { log, ...settings } = options
   const name = JSON.stringify(settings)
-  const shared = known.get(name) ?? opened(options)
-  known.set(name, shared)
+  const shared = pools.get(name) ?? newShared(options)
+  pools.set(name, shared)
   shared.logs.add(log)
-  if (left === name) left = undefined
+  if (idleName === name) idleName = undefined
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
   return {
@@ -39,14 +40,14 @@ export function openSharedPool(options: PoolOptions): Pool {
       closing.abort(new Error('the pool is closed'))
       await Promise.all(running)
       if (!shared.logs.delete(log) || shared.logs.size > 0) return
-      const former = left
-      left = name
+      const former = idleName
+      idleName = name
       if (former !== undefined) await close(former)
     },
   }
 }
 
-function opened(options: PoolOptions): Shared {
+function newShared(options: PoolOptions): Shared {
   const logs = new Set<Log>()
   const toAll =
     (level: keyof Log): Log[keyof Log] =>
@@ -58,10 +59,11 @@ function opened(options: PoolOptions): Shared {
 }
 
 async function close(name: string): Promise<void> {
-  const { pool } = known.get(name) ?? {}
-  known.delete(name)
+  const { pool } = pools.get(name) ?? {}
+  pools.delete(name)
   await pool?.close()
 }
 
-// Idle children do not keep this process alive.
-process.once('beforeExit', () => left !== undefined && close(left))
+atEnd(async () => {
+  if (idleName !== undefined) await close(idleName)
+})
