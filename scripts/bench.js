@@ -40,6 +40,7 @@ files, derivatives, processes.
                       first-on-s3, hot, crowded, stored, refused, original, range, range-1mb, cold-jpeg, cold-webp, cold-direct,
                       later-jpeg, later-png, together, upload, zip, separated by commas
   --files <numbers>   with scale: other numbers of files than 10,1000,100000,1000000
+  --indexes <names>   with scale: some of embedded, redis, cluster
   --short             one run with a third of the requests: six minutes
   --json <file>       writes all figures and targets there
   --runs <number>     runs of each program, in turn; default: 3
@@ -61,6 +62,7 @@ await command(async () => {
       short: { type: 'boolean', default: false },
       json: { type: 'string' },
       files: { type: 'string' },
+      indexes: { type: 'string' },
       photo: { type: 'string' },
       profile: { type: 'string' },
       help: { type: 'boolean' },
@@ -80,8 +82,11 @@ await command(async () => {
     await ensurePackages('scripts/bench')
     await ensureBuilt()
   })
-  const { measure, names } = await benchOf(group)
-  const options = checked(values, names)
+  const { measure, names, indexNames = [] } = await benchOf(group)
+  const options = {
+    ...checked(values, names),
+    indexes: someOf(indexNames, values.indexes, '--indexes'),
+  }
   if (!values.quick && group === 'works') await alone(projectLock, () => ensurePeers(ipxFolder))
   if (group === 'bytes' || (!values.quick && group === 'encoders'))
     await alone(projectLock, () => ensurePeers(encodersFolder))
@@ -120,19 +125,28 @@ async function benchOf(group) {
     return { measure: async (options) => ({ text: await benchStarts(options) }), names: [] }
   }
   if (group === 'scale') {
-    const { benchScale, SCALE_NAMES } = await import('./bench/scale/bench.js')
-    return { measure: async (options) => ({ text: await benchScale(options) }), names: SCALE_NAMES }
+    const { benchScale, INDEX_NAMES, SCALE_NAMES } = await import('./bench/scale/bench.js')
+    return {
+      measure: async (options) => ({ text: await benchScale(options) }),
+      names: SCALE_NAMES,
+      indexNames: INDEX_NAMES,
+    }
   }
   const { bench, WORK_NAMES } = await import('./bench/bench.js')
   return { measure: bench, names: WORK_NAMES }
 }
 
+/** The names of an option, separated by commas. @throws {Error} for a name that is not in `names` */
+function someOf(names, value, option) {
+  const chosen = value?.split(',')
+  const unknown = chosen?.find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw new Error(`expected some of ${names.join(', ')} for ${option}, received ${JSON.stringify(unknown)}`)
+  return chosen
+}
+
 function checked({ only, files, runs, quick, short, photo, profile, json }, names) {
-  const works = only?.split(',')
-  const unknown = works?.find((name) => !names.includes(name))
-  if (unknown !== undefined) {
-    throw new Error(`expected some of ${names.join(', ')} for --only, received ${JSON.stringify(unknown)}`)
-  }
+  const works = someOf(names, only, '--only')
   const count = Number(runs ?? (quick || short ? 1 : 3))
   if (!Number.isInteger(count) || count < 1) {
     throw new Error(`expected an integer from 1 for --runs, received ${JSON.stringify(runs)}`)

@@ -49,8 +49,20 @@ export async function loadEverything({
   const spool = createSpool(createScratch(media.folder))
   const fonts = watchFonts()
   const ownEngines = given === undefined
-  const pictures = { chain, engines, fonts, ownEngines, folders, plugins, presets, spool, openPool }
-  return { idleCpu, ffmpeg, office, ...pictures }
+  return {
+    chain,
+    engines,
+    ffmpeg,
+    folders,
+    fonts,
+    idleCpu,
+    office,
+    openPool,
+    ownEngines,
+    plugins,
+    presets,
+    spool,
+  }
 }
 
 /** The result of {@link loadEverything}. */
@@ -66,7 +78,7 @@ export interface LoadOptions {
   programs?: Programs
   /** The share of the CPU that is idle, from 0 to 1; default: as the machine measures it. */
   idleCpu?: (signal: AbortSignal) => Promise<number>
-  /** Opens the child processes that transform images; default: those of this service alone. */
+  /** Opens the pool of child processes that transform images. Default: a pool of this service alone. */
   openPool?: (options: PoolOptions) => Pool
 }
 

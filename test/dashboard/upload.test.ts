@@ -29,7 +29,11 @@ onOneBackend('uploads in the console', (start) => {
     pages = await startPages()
     owner = await firstOwner(service, EMAIL)
   })
-  afterEach(() => pages.closeAll())
+  const slowed: Page[] = []
+  afterEach(async () => {
+    for (const page of slowed.splice(0)) await page.context().close()
+    await pages.closeAll()
+  })
   after(async () => {
     await pages.stop()
     await rm(folder, { recursive: true })
@@ -58,6 +62,7 @@ onOneBackend('uploads in the console', (start) => {
     const session = await page.context().newCDPSession(page)
     await session.send('Network.enable')
     await limit(session, bytesPerSecond)
+    slowed.push(page)
     return session
   }
   const limit = (session: CDPSession, bytesPerSecond: number) =>

@@ -49,7 +49,7 @@ describe('npm run dev', function () {
       )
     try {
       await serves('one')
-      // The change that it restarts after, too.
+      // A restart with a broken plugin, and the restart after its repair.
       await writeFile(file, 'export default {')
       await eventually(() => expect(output).to.include('mine.js: cannot be loaded'), { withinMs: 60_000 })
       await writeFile(file, plugin('two'))

@@ -14,10 +14,10 @@ export type StartService = (options?: ServiceOptions) => Promise<Service>
  * backend, or with `SLUICE_TEST_BACKEND=s3-redis` on S3 and Redis. The services it starts are stopped at its end.
  */
 export function onOneBackend(name: string, suite: Suite): void {
-  onBackends([ONE()], name, suite)
+  onBackends([chosenBackend()], name, suite)
 }
 
-const ONE = () => oneBackend(process.env.SLUICE_TEST_BACKEND)
+const chosenBackend = () => oneBackend(process.env.SLUICE_TEST_BACKEND)
 
 function oneBackend(name = 'embedded'): Backend {
   if (name === 'embedded') return EMBEDDED
@@ -25,7 +25,7 @@ function oneBackend(name = 'embedded'): Backend {
   throw new Error(`SLUICE_TEST_BACKEND must be "embedded" or "s3-redis", received "${name}"`)
 }
 
-/** A suite about answers that bytes or index shape. Its `itOnce` is for those that they do not shape. */
+/** A suite about answers that bytes or index shape. Its `itOnce` registers tests whose answers do not depend on the storage. */
 export function onTwoBackends(name: string, suite: Suite): void {
   onBackends([EMBEDDED, S3_REDIS], name, suite)
 }
@@ -60,7 +60,7 @@ function onBackends(backends: readonly Backend[], name: string, suite: Suite): v
       suite(
         stoppedAtTheEnd((options) => startService({ backend, ...options })),
         backend,
-        (title, test) => void (backend === ONE() && it(title, test)),
+        (title, test) => void (backend === chosenBackend() && it(title, test)),
       )
     })
 }

@@ -52,7 +52,7 @@ export interface ServiceOptions
   backend?: Backend
 }
 
-/** Of the environment of services: the usual reserve, of 32 MiB, is a fifth of the CPU time of a start. */
+/** Environment of services in tests. The default reserve of 32 MiB takes a fifth of the CPU time of a start. */
 export const SMALL_RESERVE = { DISK_RESERVE_BYTES: String(1024 * 1024) }
 
 export const PROJECT = join(import.meta.dirname, '..', '..')

@@ -20,18 +20,23 @@ const EMBEDDED_FILES_MAX = 100_000
 /** The names that --only accepts. */
 export const SCALE_NAMES = Object.keys(GROUPS)
 
+/** The names that --indexes accepts. */
+export const INDEX_NAMES = ['embedded', 'redis', 'cluster']
+
 /**
  * Measures how the costs grow with the number of files, of derivatives of one file, and of web processes.
  *
- * @param {{only?: string[], files?: number[], size: 'full' | 'short' | 'quick', photo?: string, json?: string,
- *   temporary: string}} options `files`: other numbers of files
+ * @param {{only?: string[], files?: number[], indexes?: string[], size: 'full' | 'short' | 'quick', photo?: string,
+ *   json?: string, temporary: string}} options `files`: other numbers of files
  * @returns {Promise<string>} tables in Markdown
  */
-export async function benchScale({ only = SCALE_NAMES, files, size, photo, json, temporary }) {
+export async function benchScale({ only = SCALE_NAMES, indexes: asked = INDEX_NAMES, files, ...options }) {
+  const { size, photo, json, temporary } = options
   const isQuick = size === 'quick'
   const [picture] = await photosIn(temporary, photo)
-  const indexes = ['embedded', ...(isRedisInstalled() ? ['redis', 'cluster'] : [])]
-  if (!indexes.includes('redis')) say('redis-server is not installed; continuing without it.')
+  const isInstalled = isRedisInstalled()
+  const indexes = asked.filter((index) => index === 'embedded' || isInstalled)
+  if (!isInstalled) say('redis-server is not installed; continuing without it.')
   const rows = []
   for (const group of only) {
     const { measure, sizes, few, needsRedis = false } = GROUPS[group]

@@ -16,6 +16,8 @@ import { type FromChild, receivedError, sentError, type ToChild } from './messag
 export interface ChildOptions {
   /** The program of a child. It calls `workForParent`. */
   script: string
+  /** Options of Node for a child. Default: those of this process. */
+  execArgv?: string[]
   /** Sent to each child first. Must be serializable as a message. */
   setup: unknown
   /** The whole environment of a child. A child processes files of strangers, so it gets no secrets of the service. */
@@ -48,9 +50,10 @@ const ENDING_MS = 1000
 const PAGE_BYTES = 4096
 
 /** Starts a child and sends it the setup. Tasks wait until it is ready. */
-export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOptions): Child {
+export function openChild({ script, execArgv, setup, env, maxMemoryBytes, log }: ChildOptions): Child {
   const child = fork(script, [], {
     env,
+    ...(execArgv && { execArgv }),
     // The channel is one socket for both directions.
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'ipc'],
     serialization: 'advanced',

@@ -222,6 +222,7 @@ describe('audio output', function () {
       inputs,
       format: 'mp3',
     })
+    expect((await heard(bytes)).tags).to.have.property('title')
     for (const query of sized(['f=mp3', 'f=ogg'], ['f=mp3', 'f=m4a', 'f=flac', 'f=ogg'])) {
       const { tags, streams } = await heard((await made(bytes, query, { format: 'mp3' })).bytes)
       expect(JSON.stringify(tags), query).to.not.match(/Secret|52/)

@@ -30,7 +30,7 @@ describe('LibreOffice', () => {
       'a.odp': await presentationWith(`file://${secret}`),
       'a.docx': await documentWithSvg(`file://${secret}`),
     }
-    // The field of an RTF file takes the way of the link of a presentation.
+    // LibreOffice loads the field of an RTF file as it loads the link of a presentation.
     const { 'a.rtf': _, ...usual } = documents
     for (const [file, bytes] of Object.entries(sized(usual, documents))) {
       const folder = await temporaryFolder()

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { type Caller, deleteFile, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
-import { crashPoints } from '../../support/servers/crash-points.ts'
+import { crashPoints, isTriedOn } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { type State, storedState } from '../../support/stored/state.ts'
@@ -15,11 +15,8 @@ import { type State, storedState } from '../../support/stored/state.ts'
 const PART_BYTES = 9 * 1024 * 1024
 const VARIANT = 'f=webp&w=40'
 
-/**
- * Every step is tried on disk. The same calls come in the same order on S3 and Redis: there, only what a step leaves that index
- * and bucket see differently, or a put of S3 that is broken off.
- */
-const SHARED_STEPS = new Set([
+// Steps after which index and bucket differ, and a put that is interrupted.
+const S3_REDIS_STEPS = [
   'after index.beginUpload',
   'within bucket.put original',
   'after bucket.put original',
@@ -29,8 +26,7 @@ const SHARED_STEPS = new Set([
   'after index.beginRemoval',
   'after bucket.delete original',
   'after bucket.delete record',
-])
-const isTriedOn = ({ backend }: Repair, step: string) => backend === EMBEDDED || SHARED_STEPS.has(step)
+]
 
 /** Who ends what a dead process has left. */
 interface Repair {
@@ -70,7 +66,7 @@ const REPAIRS: readonly Repair[] = [
 
 for (const repair of REPAIRS) {
   const { by, backend } = repair
-  const isTried = (step: string) => isTriedOn(repair, step)
+  const isTried = (step: string) => isTriedOn(backend, step, S3_REDIS_STEPS)
   describe(`a killed process (${backend.name})`, function () {
     this.timeout(30_000)
     const start = stoppedAtTheEnd(startService)
@@ -250,17 +246,17 @@ for (const repair of REPAIRS) {
     }
 
     const untouched = 'before index.beginRemoval'
-    if (!isTried(untouched)) return
-    crash(`${untouched}: nothing has been deleted`, {
-      step: untouched,
-      prepare: withFile,
-      async work(server, file) {
-        await upload(server, file)
-        await deleteFile(server, file.key)
-      },
-      async test(dataDir, { mend, key }) {
-        expect(await mended(dataDir, mend)).to.deep.equal(storedState('first', { [key]: [] }))
-      },
-    })
+    if (isTried(untouched))
+      crash(`${untouched}: nothing has been deleted`, {
+        step: untouched,
+        prepare: withFile,
+        async work(server, file) {
+          await upload(server, file)
+          await deleteFile(server, file.key)
+        },
+        async test(dataDir, { mend, key }) {
+          expect(await mended(dataDir, mend)).to.deep.equal(storedState('first', { [key]: [] }))
+        },
+      })
   })
 }

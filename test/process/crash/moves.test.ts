@@ -5,7 +5,7 @@ import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { crashPoints, preparedOnce } from '../../support/servers/crash-points.ts'
+import { crashPoints, isTriedOn, preparedOnce } from '../../support/servers/crash-points.ts'
 import { startService } from '../../support/service.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { listAll } from '../../support/stored/files.ts'
@@ -35,8 +35,8 @@ const TITLES: Readonly<Record<Left, string>> = {
   moved: 'only the file at its new path, and the redirect',
 }
 
-// Every step is tried on disk. On S3 and Redis, which the same calls reach in the same order, one for each outcome.
-const SHARED_STEPS = ['after bucket.put redirect', 'after bucket.put record', 'after index.beginRemoval']
+// One for each outcome.
+const S3_REDIS_STEPS = ['after bucket.put redirect', 'after bucket.put record', 'after index.beginRemoval']
 
 for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
   describe(`a process killed while it moves a file (${backend.name})`, function () {
@@ -58,7 +58,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
     }
 
     const prepare = backend === EMBEDDED ? preparedOnce(uploaded) : uploaded
-    const isTried = (step: string) => backend === EMBEDDED || SHARED_STEPS.includes(step)
+    const isTried = (step: string) => isTriedOn(backend, step, S3_REDIS_STEPS)
     for (const [step, left] of Object.entries(STEPS).filter(([step]) => isTried(step)))
       crash(`${step}: leaves ${TITLES[left]}`, {
         step,

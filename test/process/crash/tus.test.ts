@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import type { Caller } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { begin, noise, offsetAt, patch, tus } from '../../support/requests/tus.ts'
-import { crashPoints, preparedOnce } from '../../support/servers/crash-points.ts'
+import { crashPoints, isTriedOn, preparedOnce } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { withClock } from '../../support/stored/clock.ts'
 
@@ -32,8 +32,8 @@ const STEPS = [
   'before bucket.put resumable',
   'after bucket.put resumable',
 ]
-// On S3 and Redis the same calls come in the same order: there, only what leaves parts in S3, or differs from the index.
-const SHARED_STEPS = [
+// Steps that leave parts in S3, or a difference between bucket and index.
+const S3_REDIS_STEPS = [
   'within bucket.put piece',
   'after bucket.put piece',
   'before bucket.delete piece',
@@ -82,7 +82,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       return address
     }
     const prepare = backend === EMBEDDED ? preparedOnce(begun) : begun
-    for (const step of STEPS.filter((name) => backend === EMBEDDED || SHARED_STEPS.includes(name)))
+    for (const step of STEPS.filter((name) => isTriedOn(backend, name, S3_REDIS_STEPS)))
       crash(`resumes where it was, and stores one original: ${step}`, {
         step,
         prepare,

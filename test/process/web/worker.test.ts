@@ -32,9 +32,6 @@ describe('workers', function () {
     await rm(slow.folder, { recursive: true })
   })
 
-  /** What the first test leaves running. */
-  let last: Running | undefined
-
   async function worker(env: Readonly<Record<string, string>> = {}): Promise<Running> {
     const running = fleet.run({ script: WORKER, env })
     await eventually(() => expect(running.output()).to.match(/the worker is ready/), {
@@ -83,7 +80,7 @@ describe('workers', function () {
     killed.child.kill('SIGKILL')
     expect(await killed.ended).to.equal('SIGKILL')
 
-    last = await worker()
+    const last = await worker()
     await eventually(async () => expect((await told()).state).to.equal('done'), { withinMs: 90_000 })
     // The encoder of the killed worker notices its end within a second.
     await eventually(async () => expect(await encoders()).to.deep.equal([]), { withinMs: 5_000 })
@@ -91,73 +88,80 @@ describe('workers', function () {
     const made = await get('f=webm')
     expect(made.status).to.equal(200)
     expect((await probed(made.body)).seconds).to.be.closeTo(8, 0.2)
+    last.child.kill('SIGTERM')
+    expect(await last.ended).to.equal(0)
   })
 
-  it('store derivatives of a client with its own bucket there, and nowhere else', async () => {
-    const s3 = await s3Server()
-    const bucket = await s3.newBucket()
-    const { endpoint, region, credentials, forcePathStyle } = s3.connection
-    const { accessKeyId, secretAccessKey } = credentials
-    const keys = { accessKeyId, secretAccessKey }
-    const storage = { endpoint, region, forcePathStyle, ...keys, bucket, prefix: 'shop/files' }
-    // It hears of the client when it has begun.
-    const running = last ?? (await worker())
-    const created = await (await signedIn(web))('POST', '', { storage })
-    expect(created.status, JSON.stringify(created.json)).to.equal(200)
-    const client = { url: web.url, tokens: created.json }
-    const before = await fleet.state()
+  describe('that continue to run', () => {
+    let running: Running
+    before(async () => {
+      running = await worker({ PATH: slow.PATH })
+    })
+    after(async () => {
+      running.child.kill('SIGTERM')
+      expect(await running.ended).to.equal(0)
+    })
 
-    const { src, s3PathOriginal: key } = await uploadOne(client, { name: 'film.mp4', bytes: await video() })
-    const get = () => exchange(web, `${new URL(src).pathname}?f=webm&wait=30`)
-    let made = await get()
-    while (made.status === 423) made = await get()
-    expect(made.status, String(made.body)).to.equal(200)
-    expect((await probed(made.body)).videoCodec).to.equal('vp9')
+    it('store derivatives of a client with its own bucket there, and nowhere else', async () => {
+      const s3 = await s3Server()
+      const bucket = await s3.newBucket()
+      const { endpoint, region, credentials, forcePathStyle } = s3.connection
+      const { accessKeyId, secretAccessKey } = credentials
+      const keys = { accessKeyId, secretAccessKey }
+      const storage = { endpoint, region, forcePathStyle, ...keys, bucket, prefix: 'shop/files' }
+      // The worker is notified of the client after its start.
+      const created = await (await signedIn(web))('POST', '', { storage })
+      expect(created.status, JSON.stringify(created.json)).to.equal(200)
+      const client = { url: web.url, tokens: created.json }
+      const before = await fleet.state()
 
-    const { Contents = [] } = await s3.client.send(new ListObjectsV2Command({ Bucket: bucket }))
-    const names = [`.sluice/meta/${key}.json`, key, `${key}_f=webm`].map((name) => `shop/files/${name}`)
-    expect(Contents.map(({ Key }) => Key)).to.deep.equal(names.sort())
-    const stored = Contents.find(({ Key }) => Key?.endsWith('_f=webm'))
-    expect(stored?.Size).to.equal(made.body.length)
-    expect((await fleet.state()).files).to.deep.equal(before.files)
-    expect(await readdir(media)).to.deep.equal([])
-    running.child.kill('SIGTERM')
-    expect(await running.ended).to.equal(0)
-  })
+      const { src, s3PathOriginal: key } = await uploadOne(client, { name: 'film.mp4', bytes: await video() })
+      const get = () => exchange(web, `${new URL(src).pathname}?f=webm&wait=30`)
+      let made = await get()
+      while (made.status === 423) made = await get()
+      expect(made.status, String(made.body)).to.equal(200)
+      expect((await probed(made.body)).videoCodec).to.equal('vp9')
 
-  it('create a stream that web processes deliver while it is being created', async () => {
-    // Twelve seconds are two segments at least, one of which is complete seconds before the stream is.
-    const colours = Array.from({ length: 12 }, (_, i) => (i % 2 ? 'red' : 'blue'))
-    const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await film({ colours }) })
-    const get = (path: string) => exchange(web, path)
-    const query = `${new URL(src).pathname}?hls`
-    const running = await worker({ PATH: slow.PATH })
-    let begun = await get(`${query}&wait=30`)
-    // A busy machine needs longer for the first segments.
-    while (begun.status === 423) begun = await get(`${query}&wait=30`)
-    expect(begun.status, String(begun.body)).to.equal(302)
-    expect(begun.headers['cache-control']).to.equal('no-store')
-    const { pathname } = new URL(String(begun.headers.location))
-    const named = ({ body }: Pick<typeof begun, 'body'>) =>
-      [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b = '']) =>
-        pathname.replace('master.m3u8', a ?? b),
+      const { Contents = [] } = await s3.client.send(new ListObjectsV2Command({ Bucket: bucket }))
+      const names = [`.sluice/meta/${key}.json`, key, `${key}_f=webm`].map((name) => `shop/files/${name}`)
+      expect(Contents.map(({ Key }) => Key)).to.deep.equal(names.sort())
+      const stored = Contents.find(({ Key }) => Key?.endsWith('_f=webm'))
+      expect(stored?.Size).to.equal(made.body.length)
+      expect((await fleet.state()).files).to.deep.equal(before.files)
+      expect(await readdir(media)).to.deep.equal([])
+    })
+
+    it('create a stream that web processes deliver while it is being created', async () => {
+      // Twelve seconds are two segments at least, one of which is complete seconds before the stream is.
+      const colours = Array.from({ length: 12 }, (_, i) => (i % 2 ? 'red' : 'blue'))
+      const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await film({ colours }) })
+      const get = (path: string) => exchange(web, path)
+      const query = `${new URL(src).pathname}?hls`
+      let begun = await get(`${query}&wait=30`)
+      // A busy machine needs longer for the first segments.
+      while (begun.status === 423) begun = await get(`${query}&wait=30`)
+      expect(begun.status, String(begun.body)).to.equal(302)
+      expect(begun.headers['cache-control']).to.equal('no-store')
+      const { pathname } = new URL(String(begun.headers.location))
+      const named = ({ body }: Pick<typeof begun, 'body'>) =>
+        [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b = '']) =>
+          pathname.replace('master.m3u8', a ?? b),
+        )
+      const master = await get(pathname)
+      expect(master.status).to.equal(200)
+      for (const playlist of named(master)) {
+        const answer = await get(playlist)
+        expect(answer.status).to.equal(200)
+        for (const file of named(answer)) expect((await get(file)).status, file).to.equal(200)
+      }
+      await eventually(
+        async () => expect((await get(query)).headers['cache-control']).to.include('max-age=604800'),
+        { withinMs: 90_000 },
       )
-    const master = await get(pathname)
-    expect(master.status).to.equal(200)
-    for (const playlist of named(master)) {
-      const answer = await get(playlist)
-      expect(answer.status).to.equal(200)
-      for (const file of named(answer)) expect((await get(file)).status, file).to.equal(200)
-    }
-    await eventually(
-      async () => expect((await get(query)).headers['cache-control']).to.include('max-age=604800'),
-      { withinMs: 90_000 },
-    )
-    for (const playlist of named(await get(pathname)))
-      expect((await get(playlist)).body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
-    expect(await readdir(media)).to.deep.equal([])
-    running.child.kill('SIGTERM')
-    expect(await running.ended).to.equal(0)
+      for (const playlist of named(await get(pathname)))
+        expect((await get(playlist)).body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
+      expect(await readdir(media)).to.deep.equal([])
+    })
   })
 
   it('print their requirements and every variable with --help', async () => {

@@ -93,7 +93,7 @@ function described(messages: string): Omit<HeardSound, 'seconds' | 'peak'> {
     container,
     codec,
     sampleRate: Number(sampleRate),
-    channels: LAYOUTS[layout] ?? Number.parseInt(layout, 10),
+    channels: LAYOUTS[layout] ?? Number(/^(\d+) channels$/.exec(layout)?.[1]),
     kilobits: Number(bits ?? ofAll),
     streams: [...text.matchAll(/^ +Stream #0:/gm)].length,
     // Those of the container and of its streams.

@@ -8,7 +8,7 @@ export interface Pages {
   open(options?: BrowserContextOptions): Promise<Opened>
   /** Closes all pages. For after each test: an open page polls the service, and takes CPU time from the next test. */
   closeAll(): Promise<void>
-  /** The same, for the end of a suite. The browser runs on, for the next file. */
+  /** The same, for the end of a suite. The browser continues to run, for the next file. */
   stop(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
 const TIMEOUT_MS = 60_000
 // What tests listen to.
 const EVENTS = ['pageerror', 'console', 'request', 'response', 'requestfailed', 'websocket'] as const
-// Those of Playwright.
+// Playwright's default.
 const VIEWPORT = { width: 1280, height: 720 }
 
 let started: Promise<Browser> | undefined
@@ -81,7 +81,12 @@ export async function startPages(): Promise<Pages> {
   }
 }
 
-/** Leaves nothing of a test in its page but what the browser has cached. @returns whether the page can be used again */
+/**
+ * Removes listeners, routes, cookies, and the storage of the last origin. A test with an init script or a DevTools session must
+ * close its page.
+ *
+ * @returns false when the page is closed
+ */
 async function emptied(page: Page): Promise<boolean> {
   const context = page.context()
   if (page.isClosed()) return false
@@ -92,9 +97,10 @@ async function emptied(page: Page): Promise<boolean> {
   if (origin !== 'null') await page.evaluate('sessionStorage.clear()')
   await page.goto('about:blank')
   await context.clearCookies()
-  if (origin === 'null') return true
-  const session = await context.newCDPSession(page)
-  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage,indexeddb' })
-  await session.detach()
+  if (origin !== 'null') {
+    const session = await context.newCDPSession(page)
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage,indexeddb' })
+    await session.detach()
+  }
   return true
 }

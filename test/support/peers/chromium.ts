@@ -16,7 +16,7 @@ export interface Chromium {
   send(method: string, params?: object): Promise<Record<string, unknown>>
   /** Follows a link to a file that is to be saved, and saves it into this folder. */
   download(url: string, folder: string): Promise<void>
-  /** Ends the session. A browser that files share runs on. */
+  /** Ends the session. A browser that files share continues to run. */
   stop(): Promise<void>
 }
 

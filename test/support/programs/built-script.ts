@@ -1,12 +1,13 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
-import { PROJECT } from '../service.ts'
 
+// Not that of service.ts, which imports this file.
+const PROJECT = join(import.meta.dirname, '..', '..', '..')
 // From here, Node finds the packages of the tests and those of the service.
 const BUILT = join(PROJECT, 'test', 'node_modules', '.built')
 // Modules that find the project by their own place.
-const PLACED = /\/(?:test\/support\/service|src\/process\/project-root)\.ts$/
+const PLACED = /\/(?:test\/support\/(?:service|programs\/built-script)|src\/process\/project-root)\.ts$/
 
 const built = new Map<string, Promise<string>>()
 
@@ -16,13 +17,25 @@ const built = new Map<string, Promise<string>>()
  * @returns the path of what Node can run
  */
 export function builtScript(name: string): Promise<string> {
-  const known = built.get(name) ?? bundled(name)
+  const known = built.get(name) ?? bundled(name, [`test/support/programs/${name}.ts`])
   built.set(name, known)
   return known
 }
 
-/** Bundles the program, the process of images and the plugins, which share chunks, as a build of the service does. */
-async function bundled(name: string): Promise<string> {
+let transformer: Promise<string> | undefined
+
+/** The folder of the process that transforms images, in plain JavaScript: `src/transformer.js` and `plugins`. */
+export async function builtTransformer(): Promise<string> {
+  transformer ??= bundled('transformer', [])
+  return dirname(dirname(await transformer))
+}
+
+/**
+ * Bundles programs, the process of images and the plugins, which share chunks, as a build of the service does.
+ *
+ * @returns the path of `src/${name}.js` in their folder
+ */
+async function bundled(name: string, programs: readonly string[]): Promise<string> {
   const plugins = (await readdir(join(PROJECT, 'plugins'), { recursive: true })).filter((file) =>
     file.endsWith('.ts'),
   )
@@ -31,7 +44,7 @@ async function bundled(name: string): Promise<string> {
     absWorkingDir: PROJECT,
     entryPoints: [
       // The service looks for its plugins beside a folder of this name.
-      { in: `test/support/programs/${name}.ts`, out: `src/${name}` },
+      ...programs.map((path) => ({ in: path, out: `src/${name}` })),
       ...['src/transformer.ts', ...plugins.map((file) => `plugins/${file}`)].map((path) => ({
         in: path,
         out: path.slice(0, -'.ts'.length),

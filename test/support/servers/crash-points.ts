@@ -2,7 +2,7 @@ import { cp, rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import pLimit from 'p-limit'
-import type { Backend } from '../backend.ts'
+import { type Backend, EMBEDDED } from '../backend.ts'
 import { eventually } from '../eventually.ts'
 import { builtScript } from '../programs/built-script.ts'
 import type { Caller } from '../requests/client.ts'
@@ -78,7 +78,14 @@ export function crashPoints(
   }
 }
 
-/** A `prepare` that runs once, for points on disk: each later data folder is a copy of the first, which costs no start. */
+/**
+ * Whether a step is tried on a backend: on disk every step. S3 and Redis get the same calls in the same order, so there only steps
+ * that leave another state.
+ */
+export const isTriedOn = (backend: Backend, step: string, onS3: readonly string[]): boolean =>
+  backend === EMBEDDED || onS3.includes(step)
+
+/** Wraps a prepare that depends only on the disk. It runs once; each later data folder is a copy of the first, which needs no start. */
 export function preparedOnce<T>(prepare: (dataDir: string) => Promise<T>): (dataDir: string) => Promise<T> {
   let first: Promise<{ from: string; prepared: T }> | undefined
   return async (dataDir) => {

@@ -37,8 +37,8 @@ export interface Start {
 /** Starts a program with nothing of this environment but what it needs. */
 export function run({ script = BUILT_SERVER, env = {}, program }: Start): Running {
   const { PATH = '', NODE_V8_COVERAGE } = process.env
-  // A test that is about it sets it.
   const coverage = NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}
+  // Tests of these two variables set them.
   const inherited = { PATH, SHUTDOWN_DELAY_SECONDS: '0', ...SMALL_RESERVE, ...coverage }
   const [file, before] = program ? [program, []] : ['sh', [NODE]]
   const child = spawn(file, [...before, ...script], { cwd: PROJECT, env: { ...inherited, ...env } })

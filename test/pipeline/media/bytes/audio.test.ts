@@ -77,7 +77,7 @@ describe('the bytes of audio', () => {
   ] as const)
     for (const output of OUTPUTS)
       for (const channels of [1, 2])
-        it(`of ${codec} in ${channels} channels have no more bits a second as ${output}, unless a rate is requested`, () => {
+        it(`of ${codec}, ${channels} channels: as ${output}, the bit rate is at most that of the source, unless one is requested`, () => {
           for (let source = 48; source <= 320; source += 8) {
             const known = { audioCodec: codec, bitRate: 1000 * source, channels }
             const draft = { input: { source: known } } as unknown as AudioDraft
@@ -111,6 +111,7 @@ describe('the bytes of audio', () => {
       format: 'm4a',
       options: ['-b:a', '96k', '-metadata', 'title=x'],
     })
+    expect((await heard(source)).tags).to.have.property('title')
     const copy = await made(source, 'f=m4a', 'm4a')
     // Copied packets decode to the same samples; those that were encoded again do not.
     const samples = (bytes: Buffer) => made(bytes, 'f=wav', 'm4a')
