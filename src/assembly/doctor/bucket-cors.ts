@@ -1,5 +1,5 @@
 import type { Config } from '../../../config/load.ts'
-import type { CorsRule } from '../../adapters/bucket/s3/cors.ts'
+import type { CorsRule } from '../../adapters/bucket/s3/presigned/cors.ts'
 import type { Finding } from '../../core/checkup.ts'
 import { s3Options } from '../settings.ts'
 
@@ -14,7 +14,7 @@ export async function checkBucketCors(config: Config, bucket: string): Promise<F
   const { CORS_ORIGINS: origins = [], S3_DIRECT_ENDPOINT: endpoint } = config
   let rules: CorsRule[]
   try {
-    const { corsRules } = await import('../../adapters/bucket/s3/cors.ts')
+    const { corsRules } = await import('../../adapters/bucket/s3/presigned/cors.ts')
     rules = await corsRules(bucket, s3Options(bucket, config))
   } catch (error) {
     return [{ state: 'ok', found: `its CORS rules could not be read (${(error as Error).name})` }]

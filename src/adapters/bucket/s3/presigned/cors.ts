@@ -1,5 +1,5 @@
 import { GetBucketCorsCommand, S3Client } from '@aws-sdk/client-s3'
-import { clientConfig, type S3ConnectionOptions } from './client.ts'
+import { clientConfig, type S3ConnectionOptions } from '../client.ts'
 
 /** A CORS rule of a bucket. */
 export interface CorsRule {

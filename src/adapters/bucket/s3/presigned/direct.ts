@@ -6,12 +6,12 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import type { PermitOptions, PermittedPut, PutPart, PutPermit } from '../../../core/ports/bucket.ts'
-import { unlessStatus } from '../../../core/problem.ts'
-import type { S3Clients } from './client.ts'
-import { SILENCE_MS } from './patience.ts'
-import { confirmed } from './transfer.ts'
-import { COMPLETE_MS_PER_PART } from './upload.ts'
+import type { PermitOptions, PermittedPut, PutPart, PutPermit } from '../../../../core/ports/bucket.ts'
+import { unlessStatus } from '../../../../core/problem.ts'
+import type { S3Clients } from '../client.ts'
+import { SILENCE_MS } from '../patience.ts'
+import { confirmed } from '../transfer.ts'
+import { COMPLETE_MS_PER_PART } from '../upload.ts'
 
 const MIB = 1024 ** 2
 // A client repeats this much when a request fails. An object of this size is put at once. S3 requires at least 5 MiB.

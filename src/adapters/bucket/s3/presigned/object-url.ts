@@ -1,6 +1,6 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3'
-import type { Asset } from '../../../core/bytes/asset.ts'
-import type { S3Clients } from './client.ts'
+import type { Asset } from '../../../../core/bytes/asset.ts'
+import type { S3Clients } from '../client.ts'
 
 // A video player requests more of a file at the same URL while it plays.
 const LIFETIME_MS = 3_600_000
