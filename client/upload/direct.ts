@@ -22,7 +22,7 @@ export interface BucketUpload {
 type Part = DirectUpload['requests'][number]
 
 const PARTS_AT_ONCE = 3
-// So long the bucket or a network may be away.
+// How long a part is retried while the bucket or the network is unavailable.
 const PATIENCE_MS = 120_000
 
 /**
@@ -42,16 +42,19 @@ export async function uploadToBucket(upload: BucketUpload): Promise<FileRecord |
   const own = { path: begun.url, isAnonymous: upload.link !== undefined }
   try {
     onProgress?.({ sentBytes: 0, totalBytes })
-    const isSent = await sendParts(upload, begun.requests)
-    const record = isSent ? await complete(api, own, signal) : undefined
-    if (record) onProgress?.({ sentBytes: totalBytes, totalBytes })
-    // A link is free for another upload only when this one is deleted.
-    else await remove(api, own)
-    return record
+    if (!(await sendParts(upload, begun.requests))) {
+      // A link is free for another upload only when this one is deleted.
+      await remove(api, own)
+      return undefined
+    }
   } catch (error) {
     void remove(api, own)
     throw error
   }
+  // From here on, the file may be stored although its response was lost: deleting the upload would consume a link for nothing.
+  const record = await complete(api, own, signal)
+  onProgress?.({ sentBytes: totalBytes, totalBytes })
+  return record
 }
 
 async function begin({

@@ -36,9 +36,23 @@ function ownBucket(bucket: Bucket, isForeign: IsForeign): Bucket {
       refuse(to)
       return !isForeign(from) && bucket.copy(from, to, options)
     },
+    ...copyingFromFirst(bucket, refuse),
     delete: (keys) => bucket.delete(keys.filter((key) => !isForeign(key))),
     async *list(prefix, options) {
       for await (const key of bucket.list(prefix, options)) if (!isForeign(key)) yield key
+    },
+  }
+}
+
+function copyingFromFirst(
+  { copyFromFirst }: Bucket,
+  refuse: (key: ObjectKey) => void,
+): Pick<Bucket, 'copyFromFirst'> {
+  if (!copyFromFirst) return {}
+  return {
+    async copyFromFirst(from, to, options) {
+      refuse(to)
+      return copyFromFirst(from, to, options)
     },
   }
 }

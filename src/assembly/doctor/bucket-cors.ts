@@ -4,7 +4,7 @@ import type { Finding } from '../../core/checkup.ts'
 import { s3Options } from '../settings.ts'
 
 /** The headers of the requests of direct uploads. */
-const HEADERS = ['content-type', 'x-amz-checksum-sha256']
+const HEADERS = ['content-type']
 
 /**
  * Checks whether pages may send direct uploads to the bucket. Other programs need no CORS. So a missing rule is only a warning when
@@ -30,7 +30,7 @@ export async function checkBucketCors(config: Config, bucket: string): Promise<F
     AllowedHeaders: HEADERS,
     MaxAgeSeconds: 3600,
   }
-  const advice = `For direct uploads of pages, run: aws s3api put-bucket-cors --bucket ${bucket} --cors-configuration '${JSON.stringify({ CORSRules: [rule] })}'`
+  const advice = `For direct uploads of pages, add this rule. The command replaces all rules: aws s3api put-bucket-cors --bucket ${bucket} --cors-configuration '${JSON.stringify({ CORSRules: [rule] })}'`
   return [{ state: 'warning', found, advice }]
 }
 

@@ -48,17 +48,17 @@ export interface Bucket {
 }
 
 export interface PermitOptions {
-  /** Of the object, in bytes, from 1. */
+  /** The size of the object in bytes, from 1. */
   size: number
-  /** The digest that the store shall verify, in base64. Not every store does, and only for an object that is put at once. */
-  sha256?: string | undefined
   expiresInSeconds: number
 }
 
 /** The requests with which a client puts an object. */
 export interface PutPermit {
-  /** Set for an object in parts, which {@link Bucket.joinParts} creates. */
-  uploadId?: string
+  /** The multipart upload, from whose parts {@link Bucket.joinParts} creates the object. */
+  uploadId: string
+  /** The end of the requests, in milliseconds since 1970. Credentials may expire before the requested time. */
+  until: number
   /** Each with its part of the bytes, in order. */
   puts: PermittedPut[]
 }

@@ -9,9 +9,15 @@ export interface BucketRedirect {
   applies(asset: Asset): boolean
 }
 
+// Playlists and storyboards name other files relative to their URL.
+const NAMES_OTHERS = /mpegurl|^text\/vtt/i
+
 /** @param minBytes the size of the smallest file */
 export function bucketRedirect(minBytes: number): BucketRedirect {
-  return { applies: ({ size, urlFor }) => size >= minBytes && urlFor !== undefined }
+  return {
+    applies: ({ size, mediaType, urlFor }) =>
+      size >= minBytes && urlFor !== undefined && !NAMES_OTHERS.test(mediaType),
+  }
 }
 
 // No cache may deliver a redirect longer than its URL works.

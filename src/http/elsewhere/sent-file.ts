@@ -26,9 +26,14 @@ export function mayBeElsewhere(
 ): boolean {
   return (
     isPlainFile({ asset, encoding }) &&
-    (ranges === undefined || ranges.length === 1) &&
+    (ranges === undefined ? isWhole(headers) : ranges.length === 1) &&
     COMPARED.every((name) => headers[name] === undefined)
   )
+}
+
+/** Without ranges, the request has none, or they are void by `If-Range`. Others, such as too many, must not reach the other server. */
+function isWhole(headers: IncomingMessage['headers']): boolean {
+  return headers.range === undefined || headers['if-range'] !== undefined
 }
 
 /** Whether the bytes are those of the file, and no header has to protect its readers. */

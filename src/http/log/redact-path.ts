@@ -56,8 +56,8 @@ const SIGNATURE = /\.[\w-]{43}/
 // The signed part of a link, complete or not.
 const LINK = /^(\/+v1\/+upload\/+sign\/+[^/]*\/+)[^/]+/i
 
-// The ID of an upload that was begun by a link: with it, anyone can continue the upload.
-const RESUMABLE = /^(\/+v1\/+tus\/+)[^/~]+~/i
+// The ID of an upload that was begun by a link: with it, anyone can continue or complete the upload.
+const RESUMABLE = /^(\/+v1\/+(?:tus|upload\/+direct)\/+)[^/~]+~/i
 
 // The ID of a link to an archive: with it, anyone can download the archive.
 const ARCHIVE = /^(\/+v1\/+zip\/+)(?!links\/*$)[^/]+/i

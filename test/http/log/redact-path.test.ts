@@ -16,6 +16,9 @@ describe('redaction of paths in the log', () => {
     const known = { secrets: [], isSecret: () => false }
     expect(redactPath('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f~first', known)).to.equal('/v1/tus/…~first')
     expect(redactPath('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f', known)).to.equal('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f')
+    expect(redactPath('/v1/upload/direct/7uLjvUQ9eGxAoGkRZ5yZ9f~first/complete', known)).to.equal(
+      '/v1/upload/direct/…~first/complete',
+    )
   })
 
   it('hides the signature of a folder', () => {

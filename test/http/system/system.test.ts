@@ -25,7 +25,9 @@ onTwoBackends('GET /v1/system', (start, backend) => {
     const report = await client.system()
     const isEmbedded = backend.name.includes('embedded')
     expect(report.storage).to.deep.equal(
-      isEmbedded ? { files: 'disk', state: 'embedded' } : { files: 's3', state: 'redis' },
+      isEmbedded
+        ? { files: 'disk', state: 'embedded', directUploads: false }
+        : { files: 's3', state: 'redis', directUploads: true },
     )
     expect(report).to.include({ status: 'ok', nodeVersion: process.versions.node })
     expect(report.uptimeSeconds).to.be.at.least(0)

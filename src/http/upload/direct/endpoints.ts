@@ -81,8 +81,8 @@ const beginDirectUpload: ServedEndpoint<DirectServices> = {
         requests: [
           {
             method: 'PUT',
-            url: `https://photos.s3.eu-central-1.amazonaws.com/.sluice/tus/pieces/${EXAMPLE.clientId}/${EXAMPLE.directId}/0-11?X-Amz-Expires=43200`,
-            headers: { 'Content-Type': 'application/octet-stream' },
+            url: `https://photos.s3.eu-central-1.amazonaws.com/.sluice/tus/pieces/${EXAMPLE.clientId}/${EXAMPLE.directId}/0-11?partNumber=1&uploadId=2~x&X-Amz-Expires=43200`,
+            headers: {},
             start: 0,
             size: 11,
           },
@@ -104,9 +104,9 @@ const beginDirectUpload: ServedEndpoint<DirectServices> = {
 
   handlerOf: (services) => async (req, res) => {
     const { directUploads, limits, signedLinks, minBytesPerSecond, baseUrl } = services
-    checkBodyType(req, ['application/json'])
     const mayHaveLink = req.headers.authorization === undefined && !stateOf(req).console
     const owner = mayHaveLink ? undefined : callerBySecret(req, services.clients, 'upload')
+    checkBodyType(req, ['application/json'])
     const payer = owner ? `client ${owner.client.id}` : `address ${clientIp(req)}`
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond, payer })
     const upload = checkedDirectUpload(checkedBody(newDirectUpload, body))
@@ -146,6 +146,7 @@ const completeDirectUpload: ServedEndpoint<DirectServices> = {
     ...OF_UPLOAD,
     ...LINK_PROBLEMS,
     ...STORED_PROBLEMS,
+    '400 bad_path',
     '400 size_mismatch',
     '404 file_not_found',
     '409 upload_incomplete',

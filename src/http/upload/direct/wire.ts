@@ -27,6 +27,7 @@ export const newDirectUpload = named(
         .string(EXPECTED_NAME)
         .min(1, EXPECTED_NAME)
         .max(NAME_MAX_BYTES, EXPECTED_NAME)
+        .refine((name) => Buffer.byteLength(name) <= NAME_MAX_BYTES, EXPECTED_NAME)
         .describe('Name of the file.'),
       size: z.int(EXPECTED_SIZE).min(1, EXPECTED_SIZE).describe('Size of the file in bytes.'),
       type: z
@@ -116,13 +117,13 @@ function targetOf(link: string): string {
 
 /** @param url of the upload */
 export function directUploadToWire(
-  { id, expiresAt, puts }: BegunDirectUpload,
+  { id, until, puts }: BegunDirectUpload,
   url: string,
 ): z.input<typeof directUpload> {
   return {
     id,
     url,
-    expiresAt: iso(expiresAt),
+    expiresAt: iso(until),
     requests: puts.map((put) => ({ method: 'PUT', ...put })),
   }
 }

@@ -32,8 +32,6 @@ export interface NewDirectUpload {
 /** The requests that a client must send. */
 export interface BegunDirectUpload extends PutPermit {
   id: string
-  /** The end of these requests, in milliseconds since 1970. */
-  expiresAt: number
 }
 
 /**
@@ -99,8 +97,7 @@ export function createDirectUploads({
       const id = newFileId()
       const { key } = resumablePiece(refOf(grant, id), { start: 0, end: size })
       const digest = sha256 === undefined ? undefined : Buffer.from(sha256, 'hex').toString('base64')
-      let permit: PutPermit = { puts: [] }
-      const begunAt = now()
+      let permit: PutPermit | undefined
       await resumables.create(grant, {
         id,
         size,
@@ -114,13 +111,13 @@ export function createDirectUploads({
           ? { annotations: { ...annotations, tags: [...annotations.tags], metadata: annotations.metadata } }
           : {}),
         async permit() {
-          permit = await permitPut(key, { size, sha256: digest, expiresInSeconds: Math.ceil(urlsMs / 1000) })
-          const { uploadId } = permit
-          const until = begunAt + urlsMs + Math.min(urlsMs, GRACE_MAX_MS)
-          return { until, ...(uploadId === undefined ? {} : { uploadId }) }
+          permit = await permitPut(key, { size, expiresInSeconds: Math.ceil(urlsMs / 1000) })
+          const { uploadId, until } = permit
+          return { uploadId, until: until + Math.min(urlsMs, GRACE_MAX_MS) }
         },
       })
-      return { id, expiresAt: begunAt + urlsMs, ...permit }
+      if (!permit) throw new Error('the requests were not signed')
+      return { id, ...permit }
     },
 
     async find(grant, id) {

@@ -36,8 +36,6 @@ describe('direct uploads of a client with its own bucket', function () {
 
     const wrong = await begunDirect(client, { name: 'a.png', size: png.length, sha256: '0'.repeat(64) })
     const { headers, ...request } = wrong.requests[0] as (typeof wrong.requests)[number]
-    // Ceph stores what does not match the signed checksum.
-    expect(headers).to.have.property('x-amz-checksum-sha256', Buffer.alloc(32).toString('base64'))
     const sent = await fetch(request.url, { method: 'PUT', headers, body: png })
     expect(sent.status).to.equal(200)
     const answer = await completeDirect(client, wrong)

@@ -1,11 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   ListPartsCommand,
-  PutObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { PermitOptions, PermittedPut, PutPart, PutPermit } from '../../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../../core/problem.ts'
 import type { S3Clients } from '../client.ts'
@@ -14,13 +13,14 @@ import { confirmed } from '../transfer.ts'
 import { COMPLETE_MS_PER_PART } from '../upload.ts'
 
 const MIB = 1024 ** 2
-// A client repeats this much when a request fails. An object of this size is put at once. S3 requires at least 5 MiB.
+// A client repeats this much when a request fails. S3 requires at least 5 MiB, except of the last part.
 const PART_BYTES = 16 * MIB
 // The limit of S3 is 10,000. Each URL has some 600 characters, and a response has the URLs of all parts.
-const PARTS_MAX = 1000
+const PARTS_MAX = 200
+// A signature takes up to 2 ms of CPU time.
+const SIGNED_AT_ONCE = 8
 // A browser would show the object as a page, if the bucket is public and the client could choose the type.
 const CONTENT_TYPE = 'application/octet-stream'
-const CHECKSUM = 'x-amz-checksum-sha256'
 
 interface NamedObject {
   bucket: string
@@ -28,49 +28,40 @@ interface NamedObject {
 }
 
 /**
- * Signs the requests that put an object: one, or the parts of a multipart upload. The signatures cover key, length and type, and the
- * checksum of an object that is put at once.
+ * Begins a multipart upload, and signs the requests that put its parts: one or more. The signatures cover key and length. A single PUT would
+ * make an object at once, and its URL could not be revoked: the parts are no object until they are joined, and their URLs stop working
+ * when the upload is aborted.
  *
  * @throws Problem 503
  */
 export async function permitPut(
-  clients: S3Clients,
-  { bucket, name, size, sha256, expiresInSeconds }: NamedObject & PermitOptions,
+  { signer, calls, patience }: S3Clients,
+  { bucket, name, size, expiresInSeconds }: NamedObject & PermitOptions,
 ): Promise<PutPermit> {
+  // Loaded on first use: most installations sign no URLs.
+  const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
   const object = { Bucket: bucket, Key: name }
-  const { signer, calls, patience } = clients
-  if (size <= PART_BYTES) {
-    const command = new PutObjectCommand({
-      ...object,
-      ContentLength: size,
-      ContentType: CONTENT_TYPE,
-      ...(sha256 === undefined ? {} : { ChecksumSHA256: sha256 }),
-    })
-    const url = await getSignedUrl(signer, command, {
-      expiresIn: expiresInSeconds,
-      // In the query, not every store verifies it.
-      unhoistableHeaders: new Set([CHECKSUM]),
-      signableHeaders: new Set(['host', 'content-length', 'content-type', CHECKSUM]),
-    })
-    const headers = { 'Content-Type': CONTENT_TYPE, ...(sha256 === undefined ? {} : { [CHECKSUM]: sha256 }) }
-    return { puts: [{ url, headers, start: 0, size }] }
-  }
+  const { expiration } = await signer.config.credentials()
   const create = new CreateMultipartUploadCommand({ ...object, ContentType: CONTENT_TYPE })
-  const { UploadId = '' } = await patience.responseOf((abortSignal) => calls.send(create, { abortSignal }), {
-    withinMs: SILENCE_MS,
-  })
+  const { UploadId: uploadId = '' } = await patience.responseOf(
+    (abortSignal) => calls.send(create, { abortSignal }),
+    { withinMs: SILENCE_MS },
+  )
   const partBytes = partBytesOf(size)
   const puts: PermittedPut[] = []
   for (let start = 0; start < size; start += partBytes) {
     const length = Math.min(partBytes, size - start)
-    const part = { ...object, UploadId, PartNumber: puts.length + 1, ContentLength: length }
+    const part = { ...object, UploadId: uploadId, PartNumber: puts.length + 1, ContentLength: length }
     const url = await getSignedUrl(signer, new UploadPartCommand(part), {
       expiresIn: expiresInSeconds,
       signableHeaders: new Set(['host', 'content-length']),
     })
     puts.push({ url, headers: {}, start, size: length })
+    // Other requests are handled in between.
+    if (puts.length % SIGNED_AT_ONCE === 0) await setImmediate()
   }
-  return { uploadId: UploadId, puts }
+  const until = Date.now() + 1000 * expiresInSeconds
+  return { uploadId, puts, until: Math.min(until, expiration?.getTime() ?? until) }
 }
 
 /** The size of all parts but the last one: a multiple of 1 MiB. */

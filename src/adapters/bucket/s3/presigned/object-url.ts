@@ -14,15 +14,15 @@ const CLOCK_MS = 60_000
  * presigned URL works for at most an hour, and not longer than the credentials that signed it.
  */
 export function objectUrl(
-  { calls }: S3Clients,
+  { signer }: S3Clients,
   { bucket, name, publicUrl }: { bucket: string; name: string; publicUrl: string | undefined },
 ): NonNullable<Asset['urlFor']> {
   return async ({ until: latest = Number.POSITIVE_INFINITY, headers, mayBePublic }) => {
     const { cacheControl, contentType, contentDisposition } = headers
     if (publicUrl !== undefined && mayBePublic && contentDisposition === undefined) return { url: publicUrl }
-    // Loaded on first use: most installations never redirect.
+    // Loaded on first use: most installations sign no URLs.
     const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
-    const { expiration } = await calls.config.credentials()
+    const { expiration } = await signer.config.credentials()
     const signedAt = Math.floor((Date.now() - CLOCK_MS) / SAME_FOR_MS) * SAME_FOR_MS
     const until = Math.min(latest, expiration?.getTime() ?? latest, signedAt + LIFETIME_MS)
     const expiresIn = Math.max(1, Math.floor((until - signedAt) / 1000))
@@ -33,7 +33,7 @@ export function objectUrl(
       ResponseContentType: contentType,
       ResponseContentDisposition: contentDisposition,
     })
-    const url = await getSignedUrl(calls, command, { expiresIn, signingDate: new Date(signedAt) })
+    const url = await getSignedUrl(signer, command, { expiresIn, signingDate: new Date(signedAt) })
     return { url, until: signedAt + 1000 * expiresIn }
   }
 }
