@@ -101,6 +101,8 @@ describe('the keyspaces of a Redis Cluster of three nodes', () => {
     })
     const answer = async () =>
       redis.send((client) => client.get(`${keyPrefix}x`)).then(String, (error) => String(error.cause))
+    // Soon after it has stopped, the others refuse commands.
+    for (const node of cluster.nodes) await cluster.ask(node, 'CONFIG', 'SET', 'cluster-node-timeout', 1000)
     await cluster.nodes[0]?.stop()
     await eventually(async () => {
       expect(await answer()).to.include('CLUSTERDOWN')

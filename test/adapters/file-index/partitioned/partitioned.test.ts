@@ -9,26 +9,31 @@ import { sized } from '../../../support/sized.ts'
 
 // The usual run has the contract on a real cluster, with all partitions.
 for (const perClient of sized([], [1, 7, PARTITIONS]))
-  fileIndexContract(`an index of ${PARTITIONS} partitions, ${perClient} per client`, async () => {
-    const { url } = await sharedRedis()
-    const [redis, other] = [connectRedis({ url }), connectRedis({ url })]
-    await Promise.all([redis.ready(), other.ready()])
-    const prefixes = Array.from({ length: PARTITIONS }, newKeyPrefix)
-    const on = (connection: typeof redis): FileIndex => {
-      const all = prefixes.map((keyPrefix) => redisIndex(connection, { keyPrefix }))
-      return partitionedIndex(all, {
-        perClient: async () => perClient,
-        async *list(clientId) {
-          for (const index of all) yield* index.list(clientId)
+  fileIndexContract(
+    `an index of ${PARTITIONS} partitions, ${perClient} per client`,
+    async () => {
+      const { url } = await sharedRedis()
+      const [redis, other] = [connectRedis({ url }), connectRedis({ url })]
+      await Promise.all([redis.ready(), other.ready()])
+      const prefixes = Array.from({ length: PARTITIONS }, newKeyPrefix)
+      const on = (connection: typeof redis): FileIndex => {
+        const all = prefixes.map((keyPrefix) => redisIndex(connection, { keyPrefix }))
+        return partitionedIndex(all, {
+          perClient: async () => perClient,
+          async *list(clientId) {
+            for (const index of all) yield* index.list(clientId)
+          },
+        })
+      }
+      return {
+        index: on(redis),
+        elsewhere: on(other),
+        ...(perClient > 1 ? { isMerged: true } : {}),
+        async close() {
+          await Promise.all([redis.close(), other.close()])
         },
-      })
-    }
-    return {
-      index: on(redis),
-      elsewhere: on(other),
-      ...(perClient > 1 ? { isMerged: true } : {}),
-      async close() {
-        await Promise.all([redis.close(), other.close()])
-      },
-    }
-  })
+      }
+    },
+    // Each look at what is overdue asks all partitions.
+    { steps: 1000 },
+  )

@@ -28,22 +28,26 @@ describe('the index in a Redis Cluster of three nodes', () => {
       { perClient },
     )
 
-  fileIndexContract(`${PARTITIONS} partitions per client`, async () => {
-    const [here, elsewhere] = [cluster, cluster].map(({ url }) => connectKeyspaces({ url })) as [
-      RedisKeyspaces,
-      RedisKeyspaces,
-    ]
-    await Promise.all([here.ready(), elsewhere.ready()])
-    const prefix = newKeyPrefix()
-    return {
-      index: indexOn(here, prefix, PARTITIONS),
-      elsewhere: indexOn(elsewhere, prefix, PARTITIONS),
-      isMerged: true,
-      async close() {
-        await Promise.all([here.close(), elsewhere.close()])
-      },
-    }
-  })
+  fileIndexContract(
+    `${PARTITIONS} partitions per client`,
+    async () => {
+      const [here, elsewhere] = [cluster, cluster].map(({ url }) => connectKeyspaces({ url })) as [
+        RedisKeyspaces,
+        RedisKeyspaces,
+      ]
+      await Promise.all([here.ready(), elsewhere.ready()])
+      const prefix = newKeyPrefix()
+      return {
+        index: indexOn(here, prefix, PARTITIONS),
+        elsewhere: indexOn(elsewhere, prefix, PARTITIONS),
+        isMerged: true,
+        async close() {
+          await Promise.all([here.close(), elsewhere.close()])
+        },
+      }
+    },
+    { steps: 300 },
+  )
 
   it('keeps the number of partitions that a client had first, whatever other processes are told', async () => {
     const prefix = newKeyPrefix()
@@ -108,6 +112,7 @@ describe('the index in a Redis Cluster of three nodes', () => {
         expect(await rejection(asked)).to.include({ status: 503 })
     } finally {
       node?.thaw()
+      await cluster.settled()
     }
   })
 })
