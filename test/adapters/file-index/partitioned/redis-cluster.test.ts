@@ -46,7 +46,7 @@ describe('the index in a Redis Cluster of three nodes', () => {
         },
       }
     },
-    { steps: 300 },
+    { steps: 700 },
   )
 
   it('keeps the number of partitions that a client had first, whatever other processes are told', async () => {
