@@ -959,7 +959,7 @@ export function fileIndexContract(
     })
 
     it(`equals a map in memory over ${steps} random steps (seed ${seed})`, async function () {
-      this.timeout(60_000)
+      this.timeout(180_000)
       const random = seededRandom(seed)
       const open = () => random.oneOf([index, elsewhere])
       await compareWithModel({ open, steps, random })
