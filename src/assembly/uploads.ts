@@ -102,7 +102,6 @@ export function openUploads({
     storing,
     signedLinks,
     admits,
-    resumableOriginals,
     linkUploads,
     maxBytes,
     expireMs,
@@ -111,7 +110,6 @@ export function openUploads({
     bucket: firstBucket,
     resumables,
     storing,
-    resumableOriginals,
     signedLinks,
     expireMs,
   })

@@ -1,4 +1,13 @@
-import type { ProblemName } from '../documents/endpoint.ts'
+import type { Parameter, ProblemName } from '../documents/endpoint.ts'
+
+/** The ID of an upload in several requests, in its path. */
+export const UPLOAD_ID: Parameter = {
+  in: 'path',
+  name: 'id',
+  description: 'ID of the upload, as in the returned URL.',
+  schema: { type: 'string' },
+  required: true,
+}
 
 /** The headers of the response that creates a resumable upload. */
 export const CREATED_HEADERS = [

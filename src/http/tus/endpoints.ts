@@ -1,12 +1,11 @@
 import { FILE_BYTES } from '../documents/contents.ts'
-import type { Parameter } from '../documents/endpoint.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { header } from '../documents/parameters.ts'
 import { SECRET_PROBLEMS } from '../endpoint/access.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { LINK_PROBLEMS, STORED_PROBLEMS } from '../upload/described.ts'
 import { fileRecords } from '../wire/record.ts'
-import { CREATED_HEADERS, TUS_BYTES_PROBLEMS, TUS_PROBLEMS } from './described.ts'
+import { CREATED_HEADERS, TUS_BYTES_PROBLEMS, TUS_PROBLEMS, UPLOAD_ID } from './described.ts'
 import { createUpload, exchangeOfUpload, recordOf, type TusServices } from './exchange.ts'
 import { corsTus, tusOptions } from './headers.ts'
 import { OFFSET_STREAM, TUS_VERSION } from './request.ts'
@@ -19,13 +18,6 @@ const VERSION = header(
   { required: true },
 )
 const CHECKSUM = header('Upload-Checksum', 'Algorithm and digest of the body in base64, such as `sha1 …`.')
-const ID: Parameter = {
-  in: 'path',
-  name: 'id',
-  description: 'ID of the upload, as in the returned URL.',
-  schema: { type: 'string' },
-  required: true,
-}
 const UPLOAD = { id: EXAMPLE.uploadId, 'Tus-Resumable': TUS_VERSION }
 const length = (description: string) => header('Upload-Length', description, { type: 'integer', minimum: 0 })
 
@@ -106,7 +98,7 @@ const getOffset: ServedEndpoint<TusServices> = {
   tag: 'Uploads',
   summary: 'Get the offset at which to resume an upload',
   access: 'secret',
-  parameters: [ID, VERSION],
+  parameters: [UPLOAD_ID, VERSION],
   responses: {
     204: {
       description: 'The state of the upload, in headers, for the protocol of the IETF.',
@@ -139,7 +131,7 @@ const getRecord: ServedEndpoint<TusServices> = {
   tag: 'Uploads',
   summary: 'Get the record of a completed resumable upload',
   access: 'secret',
-  parameters: [ID],
+  parameters: [UPLOAD_ID],
   responses: {
     200: {
       description: 'The record of the stored file, in an array.',
@@ -172,7 +164,7 @@ const appendBytes: ServedEndpoint<TusServices> = {
   description: 'The request that completes the upload stores the file. `Upload-Record` has its record.',
   access: 'secret',
   parameters: [
-    ID,
+    UPLOAD_ID,
     VERSION,
     header(
       'Upload-Offset',
@@ -215,7 +207,7 @@ const deleteUpload: ServedEndpoint<TusServices> = {
   tag: 'Uploads',
   summary: 'Delete a resumable upload',
   access: 'secret',
-  parameters: [ID, VERSION],
+  parameters: [UPLOAD_ID, VERSION],
   responses: {
     204: { description: 'The upload was deleted.', headers: ['Tus-Resumable', 'Cache-Control'] },
   },

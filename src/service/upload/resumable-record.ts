@@ -33,11 +33,11 @@ const storedRecord = z.object({
   /** Set for an upload whose client puts the bytes into the bucket itself, as one piece. */
   direct: z
     .object({
-      /** Of the multipart upload; absent for one that is put at once. */
-      uploadId: z.string().optional(),
+      /** The id of the multipart upload in the bucket. */
+      uploadId: z.string(),
       /** The time from which it counts as abandoned, in milliseconds since 1970. */
       until: z.number(),
-      /** Whether its client has stated that it is complete, and it was. */
+      /** Set when all bytes were found after the client had stated that it is complete. */
       isComplete: z.literal(true).optional(),
     })
     .optional(),

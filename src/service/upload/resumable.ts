@@ -1,11 +1,10 @@
 import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
-import { newFileId, parseFolder, storedKey } from '../../core/files/object-key.ts'
+import { newFileId, parseFolder } from '../../core/files/object-key.ts'
 import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { badParameter, tooLarge } from '../../core/problem.ts'
 import { unauthorized } from '../clients/access.ts'
-import type { ResumableOriginals } from './finish-resumable.ts'
 import type { LinkUploads } from './link-uploads.ts'
 import type { ResumablePieces, UploadPart } from './pieces.ts'
 import { notComplete, notPartial, uploadNotFound } from './resumable-problems.ts'
@@ -18,7 +17,6 @@ export function createResumables({
   bucket,
   pieces,
   storing,
-  resumableOriginals,
   admits,
   signedLinks,
   linkUploads,
@@ -30,7 +28,6 @@ export function createResumables({
   bucket: Bucket
   pieces: ResumablePieces
   storing: Storing
-  resumableOriginals: Pick<ResumableOriginals, 'find'>
   /** Whether a client may still store files. */
   admits: (client: Client) => Promise<boolean>
   signedLinks: Pick<SignedLinks, 'read' | 'reopen'>
@@ -144,10 +141,8 @@ export function createResumables({
     },
 
     async finish(grant, id) {
-      const { client } = grant
-      const { stored } = await read(grant, id)
-      const key = stored ? storedKey(stored.key) : await storing.finish(client, refOf(grant, id))
-      return resumableOriginals.find(client, key)
+      const record = await read(grant, id)
+      return storing.original(grant.client, refOf(grant, id), record)
     },
 
     async remove(grant, id) {

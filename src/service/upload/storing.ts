@@ -13,6 +13,7 @@ import { isPermanentlyRefused, notComplete, uploadNotFound } from './resumable-p
 import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
 import type { Bearer } from './resumables.ts'
 import type { OpenedLink, SignedLinks } from './upload-links.ts'
+import type { UploadedFile } from './upload-request.ts'
 
 /** What all uploads in several requests have in common, however their bytes arrive: how they become originals, or are discarded. */
 export interface Storing {
@@ -22,6 +23,8 @@ export interface Storing {
   received(ref: ResumableRef, record: ResumableRecord): Promise<number>
   /** Creates the original of a complete upload: one, however often it is called. @throws as `Resumables.finish` */
   finish(client: Client, ref: ResumableRef): Promise<ObjectKey>
+  /** The original of an upload with this record, created if it is not stored. @throws as `finish`; Problem 404 when it was deleted */
+  original(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<UploadedFile>
   /** Deletes an upload in any state. @throws Problem 503 */
   discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void>
   /** Whether an upload of a link is in progress. Discards one that has received no bytes for a while. */
@@ -129,6 +132,16 @@ export function createStoring({
     return (await pieces.list(ref)).length > 0 || (await assemble.hasParts(ref, record))
   }
 
+  async function finish(client: Client, ref: ResumableRef): Promise<ObjectKey> {
+    const work = (signal: AbortSignal) => {
+      const one = store(client, ref, signal).finally(() => running.delete(one))
+      running.add(one)
+      return one
+    }
+    const name = `resumable ${ref.clientId} ${ref.id}`
+    return storedKey(await locks.share(name, work, { signal: end.signal, limitMs: FINISH_LIMIT_MS }))
+  }
+
   return {
     received,
     discard,
@@ -140,14 +153,11 @@ export function createStoring({
       return record
     },
 
-    async finish(client, ref) {
-      const work = (signal: AbortSignal) => {
-        const one = store(client, ref, signal).finally(() => running.delete(one))
-        running.add(one)
-        return one
-      }
-      const name = `resumable ${ref.clientId} ${ref.id}`
-      return storedKey(await locks.share(name, work, { signal: end.signal, limitMs: FINISH_LIMIT_MS }))
+    finish,
+
+    async original(client, ref, { stored }) {
+      const key = stored ? storedKey(stored.key) : await finish(client, ref)
+      return resumableOriginals.find(client, key)
     },
 
     async isUnderWay(client, { id, at }) {

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import type { Backend } from '../../support/backend.ts'
-import { endLocks, S3_EMBEDDED, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
+import { S3_EMBEDDED, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { noise } from '../../support/requests/tus.ts'
 import { crashPoints } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { withClock } from '../../support/stored/clock.ts'
+import { sweptLater } from '../../support/stored/clock.ts'
 import {
   type Begun,
   begunDirect,
@@ -32,7 +32,11 @@ const STEPS = [
   'before bucket.delete piece',
   'after bucket.delete piece',
 ]
-const SHARED_STEPS = ['after bucket.joinParts piece', 'after bucket.copy original', 'after bucket.put record']
+const S3_REDIS_STEPS = [
+  'after bucket.joinParts piece',
+  'after bucket.copy original',
+  'after bucket.put record',
+]
 
 for (const backend of [S3_EMBEDDED, S3_REDIS] satisfies Backend[])
   describe(`a process killed while it completes a direct upload (${backend.name})`, function () {
@@ -41,15 +45,7 @@ for (const backend of [S3_EMBEDDED, S3_REDIS] satisfies Backend[])
     const bytes = noise(17 * 1024 ** 2)
     const crash = crashPoints(backend)
 
-    /** Another service, after a sweep ten minutes later, when all leases have expired. */
-    async function later(dataDir: string): Promise<Service> {
-      const clock = { aheadMs: 600_000 }
-      const service = await start({ dataDir, wrapStorage: withClock(clock) })
-      await endLocks(dataDir)
-      await service.app.sweep()
-      clock.aheadMs = 0
-      return service
-    }
+    const later = (dataDir: string) => sweptLater(start, dataDir)
 
     const prepare = async (dataDir: string): Promise<Begun> => {
       const first = await start({ dataDir })
@@ -62,7 +58,7 @@ for (const backend of [S3_EMBEDDED, S3_REDIS] satisfies Backend[])
     const originals = async (service: Service) =>
       (await service.objects()).filter((key) => !key.includes('.sluice/'))
 
-    for (const step of STEPS.filter((name) => backend === S3_EMBEDDED || SHARED_STEPS.includes(name)))
+    for (const step of STEPS.filter((name) => backend === S3_EMBEDDED || S3_REDIS_STEPS.includes(name)))
       crash(`stores one original, and answers its record to a repetition: ${step}`, {
         step,
         prepare,

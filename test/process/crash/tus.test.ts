@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type Backend, EMBEDDED } from '../../support/backend.ts'
-import { endLocks, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
+import { S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Caller } from '../../support/requests/client.ts'
@@ -8,7 +8,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { begin, noise, offsetAt, patch, tus } from '../../support/requests/tus.ts'
 import { crashPoints, isTriedOn, preparedOnce } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { withClock } from '../../support/stored/clock.ts'
+import { sweptLater } from '../../support/stored/clock.ts'
 
 // More than a piece has at most, and more than a part of an upload to S3.
 const LARGE = { size: 9_000_000, first: 8_200_000 }
@@ -49,15 +49,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
     const bytes = noise(size)
     const crash = crashPoints(backend)
 
-    /** Another service, after a sweep ten minutes later, when all leases have expired. */
-    async function later(dataDir: string): Promise<Service> {
-      const clock = { aheadMs: 600_000 }
-      const service = await start({ dataDir, wrapStorage: withClock(clock) })
-      await endLocks(dataDir)
-      await service.app.sweep()
-      clock.aheadMs = 0
-      return service
-    }
+    const later = (dataDir: string) => sweptLater(start, dataDir)
 
     const at = ({ url }: Caller, address: string) => `${url}${new URL(address).pathname}`
 

@@ -28,7 +28,7 @@ export const boastingPng = (width: number, height: number) =>
   png(ihdr(width, height), ['IDAT', deflateSync(Buffer.alloc(9))], IEND)
 
 /** Where the passes of an interlaced PNG begin, and the distance between their pixels. */
-const ADAM7 = [
+export const ADAM7 = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
   [0, 4, 4, 8],

@@ -1,4 +1,6 @@
 import type { Storage } from '../../../src/app.ts'
+import { endLocks, type StartService } from '../backends.ts'
+import type { Service } from '../service.ts'
 
 /** A `wrapStorage` under which it is later for the index than it is. */
 export function withClock(clock: { aheadMs: number }) {
@@ -16,4 +18,14 @@ export function withClock(clock: { aheadMs: number }) {
       finishRemoval: (ref, now) => index.finishRemoval(ref, now + clock.aheadMs),
     },
   })
+}
+
+/** Another service on a data folder, after a sweep ten minutes later, when all leases have expired. */
+export async function sweptLater(start: StartService, dataDir: string): Promise<Service> {
+  const clock = { aheadMs: 600_000 }
+  const service = await start({ dataDir, wrapStorage: withClock(clock) })
+  await endLocks(dataDir)
+  await service.app.sweep()
+  clock.aheadMs = 0
+  return service
 }

@@ -8,12 +8,12 @@ import { callerBySecret } from '../../caller/caller.ts'
 import { clientIp } from '../../caller/client-ip.ts'
 import { consumeRateLimit } from '../../caller/rate-limit.ts'
 import { noteStored } from '../../console/audited-by.ts'
-import type { Parameter } from '../../documents/endpoint.ts'
 import { EXAMPLE } from '../../documents/examples.ts'
 import { SECRET_PROBLEMS } from '../../endpoint/access.ts'
 import { JSON_PROBLEMS, json, type ServedEndpoint } from '../../endpoint/endpoint.ts'
 import { sendReply } from '../../endpoint/reply.ts'
 import { stateOf } from '../../request-state.ts'
+import { UPLOAD_ID } from '../../tus/described.ts'
 import { bearerOf, namedIn, type TusServices } from '../../tus/exchange.ts'
 import { corsTus } from '../../tus/headers.ts'
 import { type UploadProgress, uploadProgress } from '../../tus/upload-progress.ts'
@@ -34,13 +34,6 @@ export interface DirectServices
 const PATH = '/v1/upload/direct'
 // Tags and metadata have 21 KB, with each character escaped.
 const BODY_MAX_BYTES = 128 * 1024
-const ID: Parameter = {
-  in: 'path',
-  name: 'id',
-  description: 'ID of the upload, as in the returned URL.',
-  schema: { type: 'string' },
-  required: true,
-}
 const OF_UPLOAD = [...SECRET_PROBLEMS, '404 upload_not_found', '410 upload_expired'] as const
 
 /** CORS for any origin, as for resumable uploads: a page sends a link, or a secret in a header, and never a cookie. */
@@ -129,7 +122,7 @@ const completeDirectUpload: ServedEndpoint<DirectServices> = {
   description:
     'Checks the file in the bucket as any upload, and stores it. A repetition returns the same record. It has no body.',
   access: 'secret',
-  parameters: [ID],
+  parameters: [UPLOAD_ID],
   responses: {
     200: { ...RECORDS[200], headers: ['Cache-Control'] },
     202: json(uploadProgress, 'The file is being stored. Repeat the request.', ['Retry-After']),
@@ -182,7 +175,7 @@ const abortDirectUpload: ServedEndpoint<DirectServices> = {
   summary: 'Abort an upload straight into the bucket',
   description: 'Deletes the bytes that the bucket has received. A stored file remains.',
   access: 'secret',
-  parameters: [ID],
+  parameters: [UPLOAD_ID],
   responses: { 204: { description: 'The upload was aborted.', headers: ['Cache-Control'] } },
   examples: [
     {

@@ -22,7 +22,7 @@ export function createAssemble({ bucket }: { bucket: Bucket }): Assemble {
   const keyOf = (ref: ResumableRef, size: number) => resumablePiece(ref, { start: 0, end: size }).key
 
   async function partsOf(ref: ResumableRef, { size = 0, direct }: ResumableRecord) {
-    if (direct?.uploadId === undefined) return []
+    if (!direct) return []
     return (await bucket.partsOf?.(keyOf(ref, size), direct.uploadId)) ?? []
   }
 
@@ -32,7 +32,7 @@ export function createAssemble({ bucket }: { bucket: Bucket }): Assemble {
     const key = keyOf(ref, size)
     // A process may have died after it has joined the parts.
     const present = await bucket.find(key)
-    if (!present && direct.uploadId !== undefined) {
+    if (!present) {
       const parts = await partsOf(ref, record)
       const received = parts.reduce((sum, part) => sum + part.size, 0)
       if (received !== size)

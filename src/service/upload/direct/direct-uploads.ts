@@ -1,10 +1,9 @@
 import type { Client } from '../../../core/clients/client.ts'
 import type { Annotations } from '../../../core/files/annotations.ts'
-import { newFileId, storedKey } from '../../../core/files/object-key.ts'
+import { newFileId } from '../../../core/files/object-key.ts'
 import { resumablePiece } from '../../../core/files/resumable-key.ts'
 import { type Format, formatOfMediaType } from '../../../core/media/formats.ts'
 import type { Bucket, PutPermit } from '../../../core/ports/bucket.ts'
-import type { ResumableOriginals } from '../finish-resumable.ts'
 import { directUploadsOff, uploadExpired, uploadNotFound } from '../resumable-problems.ts'
 import type { ResumableRecord } from '../resumable-record.ts'
 import type { Bearer, Resumables } from '../resumables.ts'
@@ -60,7 +59,6 @@ export function createDirectUploads({
   bucket,
   resumables,
   storing,
-  resumableOriginals,
   signedLinks,
   expireMs,
   now = Date.now,
@@ -69,7 +67,6 @@ export function createDirectUploads({
   bucket: Bucket
   resumables: Pick<Resumables, 'create'>
   storing: Storing
-  resumableOriginals: Pick<ResumableOriginals, 'find'>
   signedLinks: Pick<SignedLinks, 'read'>
   /** Retention of an unfinished resumable upload. */
   expireMs: number
@@ -126,10 +123,8 @@ export function createDirectUploads({
     },
 
     async complete(grant, id) {
-      const { client } = grant
-      const { stored } = await read(grant, id)
-      const key = stored ? storedKey(stored.key) : await storing.finish(client, refOf(grant, id))
-      return resumableOriginals.find(client, key)
+      const record = await read(grant, id)
+      return storing.original(grant.client, refOf(grant, id), record)
     },
 
     async abort(grant, id) {

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import sharp, { type PngOptions, type Sharp } from 'sharp'
 import { completedPng } from '../../../../src/engines/image/completed-png.ts'
 import { rejection } from '../../../support/rejection.ts'
+import { ADAM7 } from '../../../support/requests/attacks.ts'
 
 const { signal } = new AbortController()
 // Odd, so that no pass fills its last block.
@@ -11,15 +12,6 @@ const HEIGHT = 29
 // After each pass: how far apart the pixels are that are known. @see PNG (third edition), section 8.1
 const KNOWN_ACROSS = [8, 4, 4, 2, 2, 1, 1]
 const KNOWN_DOWN = [8, 8, 4, 4, 2, 2, 1]
-const PASSES = [
-  [0, 0, 8, 8],
-  [4, 0, 8, 8],
-  [0, 4, 4, 8],
-  [2, 0, 4, 4],
-  [0, 2, 2, 4],
-  [1, 0, 2, 2],
-  [0, 1, 1, 2],
-] as const
 
 /** A picture of slopes and noise, for which an encoder chooses different filters. */
 function slopes({ width = WIDTH, height = HEIGHT } = {}): Sharp {
@@ -57,7 +49,7 @@ function cutAfter(bytes: Buffer, passBytes: number): Buffer {
 
 /** Bytes of the first passes, filters included. */
 function bytesOfPasses(count: number, bitsPerPixel: number): number {
-  return PASSES.slice(0, count).reduce((sum, [left, top, across, down]) => {
+  return ADAM7.slice(0, count).reduce((sum, [left, top, across, down]) => {
     const rowBytes = 1 + Math.ceil((Math.ceil((WIDTH - left) / across) * bitsPerPixel) / 8)
     return sum + Math.ceil((HEIGHT - top) / down) * rowBytes
   }, 0)
