@@ -159,8 +159,9 @@ describe('webhooks of the service', () => {
     })
     await uploadOne(running, { name: 'a.txt', bytes: 'text' })
     await eventually(() => expect(JSON.stringify(running.log.lines)).to.include('will be retried'))
-    const again = running.log.lines.filter(({ fields }) => fields.err instanceof Error)
-    const text = inspect(again, { depth: 5 })
+    // Each attempt is a line, and a slow machine may see the second one.
+    const [first] = running.log.lines.filter(({ fields }) => fields.err instanceof Error)
+    const text = inspect(first, { depth: 5 })
     expect(text.split('127.0.0.1: loopback (RFC 1122)')).to.have.length(2)
     expect(text)
       .to.include('WEBHOOK_ALLOW_ADDRESSES')
