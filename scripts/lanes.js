@@ -13,7 +13,7 @@ const LANES_ON_SLOW = 2
 const SLOW_START_MS = 90
 const STARTS = 5
 
-/** The slowest files start first: one that started last would run alone at the end. The report of a run lists the slowest files. */
+/** The slowest files start first: one that started last would run alone at the end. The report of a run has the time of each file. */
 const SLOWEST_FIRST = [
   'process/crash/crash.test.ts',
   'process/crash/tus.test.ts',
@@ -54,7 +54,7 @@ export async function runLanes({ folder, options, env, files, isLong = false }) 
   const lanes = Array.from({ length: Math.min(most, waiting.length) }, (_, number) => lane(number))
   const broken = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
   if (broken) throw broken.reason
-  totals.files.sort((one, other) => other.seconds - one.seconds)
+  totals.files.sort((one, other) => other.cpuSeconds - one.cpuSeconds)
   return { ...totals, code: totals.failures > 0 ? 1 : 0 }
 }
 
@@ -92,11 +92,11 @@ async function runLane(path, { waiting, options, env, totals }) {
     if (result !== undefined) {
       // With --grep, most files have no matching test.
       const isSilent = result.passes + result.failures + result.pending === 0
-      if (!isSilent) console.log(`\n${file} (${result.seconds} s)`)
+      if (!isSilent) console.log(`\n${file} (${result.seconds} s, ${result.cpuSeconds.toFixed(1)} s of CPU)`)
       show({ isSilent })
       for (const name of ['passes', 'failures', 'pending']) totals[name] += result[name]
       totals.failed.push(...result.failed)
-      totals.files.push({ file, seconds: result.seconds })
+      totals.files.push({ file, seconds: result.seconds, cpuSeconds: result.cpuSeconds })
       next()
     }
     if (ended) hasEnded = true

@@ -43,7 +43,7 @@ const PROGRAMS = {
   soffice: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
 }
 
-const SLOWEST = 20
+const MOST_CPU = 20
 
 await command(async () => {
   const options = process.argv.slice(2)
@@ -78,8 +78,9 @@ async function test(options) {
     })
     const { code, passes, failures, pending, failed, leftOpen, files: ran } = totals
     if (isCovered) await run('test/node_modules/.bin/c8', ['report', '--temp-directory', coverage])
-    const slowest = ran.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
-    console.log(`\nThe slowest files: ${slowest.join(', ')}`)
+    const cpuTime = ran.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+    const most = ran.slice(0, MOST_CPU).map(({ file, cpuSeconds }) => `${Math.round(cpuSeconds)} s ${file}`)
+    console.log(`\nOf ${Math.round(cpuTime)} s of CPU, most went to: ${most.join(', ')}`)
     // Repeated at the end of the long log, where they are easy to find.
     for (const { title, message } of failed) console.log(`\nFailed: ${title}\n  ${message.slice(0, 500)}`)
     if (leftOpen.length > 0)
