@@ -317,7 +317,9 @@ describe('scripts', () => {
       'http/other': KEPT,
     })
     expect(code).to.equal(1)
-    expect(stdout).to.match(/\ntest\/http\/other\.test\.js \(\d+ s\)\n+ {2}✔ is kept in no folder\n/)
+    expect(stdout).to.match(
+      /\ntest\/http\/other\.test\.js \(\d+ s, [\d.]+ s of CPU\)\n+ {2}✔ is kept in no folder\n/,
+    )
     expect(stdout).not.to.include('c8')
     expect(stdout.slice(stdout.indexOf('\nFailed'))).to.equal(`
 Failed: one of them fails
