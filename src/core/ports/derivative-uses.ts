@@ -24,8 +24,11 @@ export interface UsedDerivative {
  * a derivative is counted exactly while it is listed here.
  */
 export interface DerivativeUses {
-  /** The bytes of the stored derivatives of the client, and of this original. */
-  derivedBytes(ref: FileRef): Promise<{ client: number; original: number }>
+  /**
+   * The bytes of the stored derivatives of the client, and of this original.
+   * @param options.mayBeOld whether the bytes of the client's other originals may be those of the last second
+   */
+  derivedBytes(ref: FileRef, options?: { mayBeOld: boolean }): Promise<{ client: number; original: number }>
   /**
    * The derivatives of a client or of one original in the order of eviction: least recently used first, held ones after all others.
    * @param limit at least 1

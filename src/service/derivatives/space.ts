@@ -86,9 +86,13 @@ export function createDerivativeSpace({
   async function evictFor(claim: Claim, bytes: number, scope: 'client' | 'original', most: number) {
     if (bytes > most) return false
     const of = scope === 'client' ? { clientId: claim.client.id } : refOf(claim)
+    // Every new derivative asks, but only one that seems not to fit needs the exact sum, which is in all partitions.
+    const overBy = async (options: { mayBeOld: boolean }) =>
+      (await index.derivedBytes(refOf(claim), options))[scope] + bytes - most
     for (let round = 0; round < ROUNDS; round += 1) {
-      let over = (await index.derivedBytes(refOf(claim)))[scope] + bytes - most
+      let over = await overBy({ mayBeOld: round === 0 })
       if (over <= 0) return true
+      if (round === 0) over = await overBy({ mayBeOld: false })
       const victims = await evictable(claim, of, AT_ONCE)
       if (victims.length === 0) return false
       for (const victim of victims) {

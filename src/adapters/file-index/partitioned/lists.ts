@@ -3,6 +3,7 @@ import type { DerivativeUses, UsedDerivative } from '../../../core/ports/derivat
 import type { FileIndex, FileLists, ListedFile } from '../../../core/ports/file-index.ts'
 import type { CountedFolder, FolderCount } from '../../../core/ports/index/folder-counts.ts'
 import type { ListedState } from '../../../core/ports/index/listed-state.ts'
+import { derivedBytesOver } from './derived-bytes.ts'
 import { type MergeRequest, mergeSorted } from './merge.ts'
 import { groupedBy, type Partitions } from './partitions.ts'
 
@@ -23,7 +24,8 @@ type Lists = Pick<
 const SEARCH_SPARE = 100
 
 /** Lists, counts and searches over the partitions of a client. */
-export function partitionedLists({ ofClient, ofFile }: Partitions): Lists {
+export function partitionedLists(partitions: Partitions): Lists {
+  const { ofClient, ofFile } = partitions
   const each = async <T>(clientId: string, ask: (index: FileIndex) => Promise<T>) =>
     Promise.all((await ofClient(clientId)).map(ask))
   /** As {@link mergeSorted}. The list of a client in one partition needs no merging. */
@@ -120,14 +122,7 @@ export function partitionedLists({ ofClient, ofFile }: Partitions): Lists {
     isSearchable: async (clientId, record) =>
       (await ofFile({ clientId, key: record.key })).isSearchable(clientId, record),
 
-    async derivedBytes(ref) {
-      const sums = await each(ref.clientId, (index) => index.derivedBytes(ref))
-      return {
-        client: sums.reduce((sum, { client }) => sum + client, 0),
-        // The other partitions have none of this original.
-        original: sums.reduce((sum, { original }) => sum + original, 0),
-      }
-    },
+    derivedBytes: derivedBytesOver(partitions),
     async leastUsed(of, limit) {
       const { clientId, key } = of
       if (key !== undefined) return (await ofFile({ clientId, key })).leastUsed(of, limit)
