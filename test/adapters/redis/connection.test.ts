@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
@@ -16,7 +13,6 @@ import { inTime } from '../../support/promised.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from '../../support/servers/redis-server.ts'
 import { recordLog } from '../../support/service.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
 describe('the address of Redis', () => {
@@ -286,70 +282,6 @@ describe('a connection to Redis', () => {
       expect(inspect(failure.cause)).to.include('DB index is out of range')
       expect(await failureOf(ask(redis))).to.include({ status: 503 })
     })
-  })
-})
-
-describe('rediss://', () => {
-  let folder: string
-  let server: RedisServer
-  let ca: string
-
-  before(async () => {
-    folder = await temporaryFolder()
-    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-    const names = ['-subj', '/CN=redis', '-addext', 'subjectAltName=IP:127.0.0.1']
-    const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key]
-    execFileSync('openssl', ['req', '-x509', '-days', '2', ...names, ...newKey, '-out', certificate], {
-      stdio: 'pipe',
-    })
-    ca = await readFile(certificate, 'utf8')
-    const files = ['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-auth-clients', 'no']
-    server = await startRedis({ tls: files })
-  })
-  after(async () => {
-    await server.remove()
-    await rm(folder, { recursive: true })
-  })
-
-  it('connects to a server whose certificate it trusts', async () => {
-    const redis = connectRedis({ url: server.url, ca })
-    try {
-      await redis.ready()
-      expect(await redis.send((client) => client.ping())).to.equal('PONG')
-    } finally {
-      await redis.close()
-    }
-  })
-
-  it('connects to any server when verification is off', async () => {
-    const redis = connectRedis({ url: server.url, verify: false })
-    try {
-      await redis.ready()
-      expect(await redis.send((client) => client.ping())).to.equal('PONG')
-    } finally {
-      await redis.close()
-    }
-  })
-
-  it('connects to no other server', async () => {
-    const redis = connectRedis({ url: server.url })
-    try {
-      const failure = (await rejection(redis.ready())) as Problem
-      expect(failure).to.include({ status: 503 })
-      expect(inspect(failure.cause)).to.match(/self-signed certificate/)
-    } finally {
-      await redis.close()
-    }
-  })
-
-  it('does not end the process when it is closed during a handshake', async () => {
-    // Mocha fails the test, and stops, for an unhandled error.
-    for (let i = 0; i < 100; i += 1) {
-      const redis = connectRedis({ url: server.url })
-      await pause(i % 25)
-      await redis.close()
-    }
-    await pause(500)
   })
 })
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { eventually } from '../eventually.ts'
+import type { LocalCertificate } from './certificate.ts'
 import { freePort } from './free-port.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 
@@ -23,19 +24,35 @@ export interface RedisCluster {
 const SLOTS = 16_384
 const PRIMARIES = 3
 
-/** Starts three primaries. A replica takes over about two seconds after its primary has stopped. */
-export async function startRedisCluster({ isReplicated = false } = {}): Promise<RedisCluster> {
+/**
+ * Starts three primaries. A replica takes over about two seconds after its primary has stopped.
+ *
+ * @param options.tls speaks only TLS; then {@link RedisCluster.move} does not work
+ */
+export async function startRedisCluster({
+  isReplicated = false,
+  tls,
+}: {
+  isReplicated?: boolean
+  tls?: LocalCertificate
+} = {}): Promise<RedisCluster> {
   // Without replicas, a node that waits for the CPU on a busy machine must not count as failed.
   const timeout = isReplicated ? '1000' : '30000'
   const start = async () => {
     const bus = await freePort()
     const server = await startRedis({
+      tls,
       options: [
+        ...(tls ? ['--tls-cluster', 'yes'] : []),
         ...['--cluster-enabled', 'yes', '--cluster-port', `${bus}`, '--cluster-node-timeout', timeout],
         ...['--repl-diskless-sync-delay', '0', '--cluster-replica-validity-factor', '0'],
       ],
     })
-    return { server, bus, client: new Redis(server.port, { lazyConnect: true, replyMapping: 'legacy' }) }
+    const client = new Redis(server.port, {
+      ...{ host: '127.0.0.1', lazyConnect: true, replyMapping: 'legacy' },
+      ...(tls ? { tls: { ca: tls.ca } } : {}),
+    })
+    return { server, bus, client }
   }
   const started = await Promise.all(Array.from({ length: isReplicated ? 2 * PRIMARIES : PRIMARIES }, start))
   const nodes = started.map(({ server }) => server)
@@ -51,7 +68,7 @@ export async function startRedisCluster({ isReplicated = false } = {}): Promise<
       await ask(server, 'CLUSTER', 'ADDSLOTSRANGE', i * width, Math.min(SLOTS, (i + 1) * width) - 1)
   }
   const cluster: RedisCluster = {
-    url: `redis+cluster://127.0.0.1:${nodes.at(-1)?.port},127.0.0.1:${first.server.port}`,
+    url: `${tls ? 'rediss' : 'redis'}+cluster://127.0.0.1:${nodes.at(-1)?.port},127.0.0.1:${first.server.port}`,
     nodes,
     ask,
     async move({ from, to, slots }) {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { atEnd } from './at-end.ts'
+import type { LocalCertificate } from './certificate.ts'
 import { freePort } from './free-port.ts'
 
 /** A redis-server of this run alone, on a free port, with a temporary folder. */
@@ -26,8 +27,8 @@ export interface RedisServerOptions {
   appendOnly?: boolean
   /** Further options: `['--maxmemory-policy', 'allkeys-lru']`. */
   options?: readonly string[]
-  /** Speaks only TLS, with these options: the certificate and its key. */
-  tls?: readonly string[]
+  /** Speaks only TLS, also with other servers. */
+  tls?: LocalCertificate | undefined
 }
 
 // The shell holds the server's life in its standard input: when this process ends, however it ends, the server does.
@@ -54,7 +55,7 @@ export async function startRedis({
   const folder = await temporaryFolder()
   const port = await freePort()
   const args = [
-    ...(tls ? ['--port', '0', '--tls-port', `${port}`, ...tls] : ['--port', `${port}`]),
+    ...(tls ? ['--port', '0', '--tls-port', `${port}`, ...tlsOptions(tls).flat()] : ['--port', `${port}`]),
     ...['--bind', '127.0.0.1', '--dir', folder, '--save', '', '--databases', '10000'],
     ...['--appendonly', appendOnly ? 'yes' : 'no', '--appendfsync', 'always'],
     ...options,
@@ -89,6 +90,17 @@ export async function startRedis({
   servers.add(server)
   await server.start()
   return server
+}
+
+/** Names and values of the options of a server with TLS. */
+export function tlsOptions({ cert, key }: LocalCertificate): Array<[string, string]> {
+  return [
+    ['--tls-cert-file', cert],
+    ['--tls-key-file', key],
+    ['--tls-ca-cert-file', cert],
+    ['--tls-auth-clients', 'no'],
+    ['--tls-replication', 'yes'],
+  ]
 }
 
 /** Resolves when the server accepts connections. */

@@ -6,8 +6,9 @@ import { Redis } from 'ioredis'
 import { eventually } from '../eventually.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { atEnd } from './at-end.ts'
+import type { LocalCertificate } from './certificate.ts'
 import { freePort } from './free-port.ts'
-import { type RedisServer, startRedis } from './redis-server.ts'
+import { type RedisServer, startRedis, tlsOptions } from './redis-server.ts'
 
 /** A primary with replicas, watched by three Sentinels. */
 export interface WatchedRedis {
@@ -28,20 +29,22 @@ const LIFELINE = 'redis-server "$1" --sentinel & read -r _; kill -9 $!'
 const started = new Set<() => Promise<void>>()
 atEnd(() => Promise.all([...started].map((remove) => remove())))
 
-/** Starts them. The Sentinels appoint a replica a second after the primary is gone. @param options of every server */
+/** Starts them. The Sentinels appoint a replica a second after the primary is gone. @param options.options of every server */
 export async function startWatchedRedis({
   replicas = 1,
   options = [],
+  tls,
 }: {
   replicas?: number
   options?: readonly string[]
+  tls?: LocalCertificate
 } = {}): Promise<WatchedRedis> {
   // By default, a replica waits five seconds for others that need the same data.
   const ofAll = ['--repl-diskless-sync-delay', '0', ...options]
-  const first = await startRedis({ options: ofAll })
+  const first = await startRedis({ tls, options: ofAll })
   const followers = await Promise.all(
     Array.from({ length: replicas }, () =>
-      startRedis({ options: ['--replicaof', '127.0.0.1', `${first.port}`, ...ofAll] }),
+      startRedis({ tls, options: ['--replicaof', '127.0.0.1', `${first.port}`, ...ofAll] }),
     ),
   )
   const servers = [first, ...followers]
@@ -51,7 +54,9 @@ export async function startWatchedRedis({
       const port = await freePort()
       const path = join(folder, `sentinel-${i}.conf`)
       const lines = [
-        ...[`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`],
+        ...(tls ? ['port 0', `tls-port ${port}`] : [`port ${port}`]),
+        ...(tls ? tlsOptions(tls) : []).map(([name, value]) => `${name.slice(2)} ${value}`),
+        ...['bind 127.0.0.1', `dir ${folder}`],
         `sentinel monitor ${NAME} 127.0.0.1 ${first.port} 2`,
         `sentinel down-after-milliseconds ${NAME} 1000`,
         `sentinel failover-timeout ${NAME} 3000`,
@@ -75,7 +80,10 @@ export async function startWatchedRedis({
   started.add(remove)
   const ask = async (...words: string[]) => {
     for (const { port } of sentinels) {
-      const redis = new Redis({ host: '127.0.0.1', port, lazyConnect: true, retryStrategy: () => null })
+      const redis = new Redis({
+        ...{ host: '127.0.0.1', port, lazyConnect: true, retryStrategy: () => null },
+        ...(tls ? { tls: { ca: tls.ca } } : {}),
+      })
       redis.on('error', () => {})
       try {
         await redis.connect()
@@ -94,7 +102,7 @@ export async function startWatchedRedis({
       throw new Error('the Sentinels do not know each other yet')
   })
   return {
-    url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${NAME}`,
+    url: `${tls ? 'rediss' : 'redis'}+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${NAME}`,
     servers,
     async primary() {
       const [, port] = await ask('get-master-addr-by-name', NAME)
