@@ -108,6 +108,7 @@ export type ProblemCode =
   | 'unknown_preset'
   | 'unknown_transfer_coding'
   | 'unsupported_media_type'
+  | 'upload_complete'
   | 'upload_expired'
   | 'upload_incomplete'
   | 'upload_not_found'
@@ -562,11 +563,13 @@ export interface DeliveryParameter {
 export interface DirectUpload {
   /** ID of the upload. */
   id: string
-  /** URL of the upload: `POST <url>/complete` stores the file, `DELETE <url>` aborts the upload. */
+  /** URL of the upload: `GET <url>` returns what is missing, `POST <url>/complete` stores the file, `DELETE <url>` aborts the upload. */
   url: string
-  /** When the URLs of the requests expire. */
+  /** `receiving`: requests may be missing, and `POST <url>/complete`. `storing`: the file is being stored. `stored`: `POST <url>/complete` returns its record. */
+  state: "receiving" | "storing" | "stored"
+  /** When the URLs of the requests expire, or without requests the upload itself. */
   expiresAt: string
-  /** The requests that send the file to the bucket, in any order: one, or several for a large file. */
+  /** The requests that send the missing bytes to the bucket, in any order: one, or several for a large file. Empty when nothing is missing. */
   requests: Array<{
     method: "PUT"
     /** Signed URL of the bucket. */
@@ -1108,6 +1111,8 @@ export interface NewDirectUpload {
   sha256?: string
   /** Signed upload link, in place of the secret. */
   link?: string
+  /** Whether a program has chosen a direct upload by itself, and would send the file to Sluice otherwise. Refused where clients are not expected to reach the bucket. */
+  automatic?: boolean
   /** Tags, each of 1 to 100 bytes. At most 50 items. */
   tags?: Array<string>
   /** Texts by name, together at most 16384 bytes. */

@@ -34,6 +34,11 @@ export interface Bucket {
   abortPuts(prefix: string): Promise<void>
   /** The public URL of an object, whether it exists or not. */
   urlOf(key: ObjectKey): string
+  /**
+   * Whether clients of this service are expected to reach the store: it is Amazon's, or the operator has stated its URL for them. A
+   * request to an address of a private network would let a browser wait, or ask its user.
+   */
+  isReachable?: boolean
   /** Permits a client to put one object itself, without this service. Absent where the store cannot: on a disk. @throws Problem 503 */
   permitPut?(key: ObjectKey, options: PermitOptions): Promise<PutPermit>
   /** The parts that clients have put by a permit with an `uploadId`, in order. Empty when that upload does not exist. */
@@ -51,6 +56,8 @@ export interface PermitOptions {
   /** The size of the object in bytes, from 1. */
   size: number
   expiresInSeconds: number
+  /** Continues this upload: only parts that the store has not received are permitted. Absent: another upload begins. */
+  rest?: { uploadId: string; received: readonly PutPart[] }
 }
 
 /** The requests with which a client puts an object. */
@@ -59,7 +66,7 @@ export interface PutPermit {
   uploadId: string
   /** The end of the requests, in milliseconds since 1970. Credentials may expire before the requested time. */
   until: number
-  /** Each with its part of the bytes, in order. */
+  /** Each with its part of the bytes, in order; of a continued upload, those that are missing. */
   puts: PermittedPut[]
 }
 

@@ -121,7 +121,7 @@ export function isStillStoring(error: unknown): boolean {
 }
 
 /** 503 */
-function stillStoring(): Problem {
+export function stillStoring(): Problem {
   const detail = 'The upload is complete and will be stored within two minutes.'
   return new Problem({ status: 503, code: STORING, detail, ...retryAfter(30) })
 }

@@ -45,13 +45,19 @@ export function uploadExpired(): Problem {
   return new Problem({ status: 410, code: 'upload_expired', detail: 'This upload has expired.' })
 }
 
-/** 403: the store of this installation receives no bytes from clients. */
-export function directUploadsOff(): Problem {
+const OTHER_WAYS = 'Use PUT /v1/upload/<name>, POST /v1/upload or POST /v1/tus.'
+
+/** 403: the file has to be sent to the service. */
+export function directUploadsOff(reason: string): Problem {
+  return new Problem({ status: 403, code: 'direct_uploads_off', detail: `${reason} ${OTHER_WAYS}` })
+}
+
+/** 409: a direct upload that is complete cannot be aborted any more. */
+export function uploadIsComplete(): Problem {
   return new Problem({
-    status: 403,
-    code: 'direct_uploads_off',
-    detail:
-      'This installation stores files on a disk, so clients cannot send them to the bucket. Use PUT /v1/upload/<name>, POST /v1/upload or POST /v1/tus.',
+    status: 409,
+    code: 'upload_complete',
+    detail: 'The upload is complete, and its file is being stored. Delete the file when it is stored.',
   })
 }
 

@@ -98,7 +98,11 @@ export function createResumables({
           isUnderWay: (begun) => storing.isUnderWay(client, begun),
           ...(isPartial ? { part: { bytes: size ?? limit, maxBytes: limit } } : {}),
         })
-      const direct = await request.permit?.()
+      const direct = await request.permit?.().catch(async (error) => {
+        // The client may use the link for another upload at once.
+        if (link !== undefined) await linkUploads.end(client, signedLinks.read(link).link, id)
+        throw error
+      })
       const begun = direct ? { ...record, direct } : record
       await writeResumable(bucket, refOf(grant, id), begun)
       return upTo(parts ? (size ?? 0) : 0, begun)

@@ -1,3 +1,4 @@
+import { anySignal } from '../../core/async/any-signal.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
 import { isFileId, type ObjectKey, storedKey } from '../../core/files/object-key.ts'
@@ -6,10 +7,10 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
 import { createAssemble } from './direct/assemble.ts'
-import type { ResumableOriginals } from './finish-resumable.ts'
+import { isStillStoring, type ResumableOriginals, stillStoring } from './finish-resumable.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
-import { isPermanentlyRefused, notComplete, uploadNotFound } from './resumable-problems.ts'
+import { isPermanentlyRefused, notComplete, uploadIsComplete, uploadNotFound } from './resumable-problems.ts'
 import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
 import type { Bearer } from './resumables.ts'
 import type { OpenedLink, SignedLinks } from './upload-links.ts'
@@ -25,6 +26,11 @@ export interface Storing {
   finish(client: Client, ref: ResumableRef): Promise<ObjectKey>
   /** The original of an upload with this record, created if it is not stored. @throws as `finish`; Problem 404 when it was deleted */
   original(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<UploadedFile>
+  /**
+   * Deletes a direct upload, unless its file is being stored.
+   * @throws Problem 404, 409 while the file is being stored, or when it was stored during this call; 503
+   */
+  abort(client: Client, ref: ResumableRef): Promise<void>
   /** Deletes an upload in any state. @throws Problem 503 */
   discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void>
   /** Whether an upload of a link is in progress. Discards one that has received no bytes for a while. */
@@ -39,6 +45,18 @@ const FINISH_LIMIT_MS = 3_600_000
 const BEGUN_MS = 60_000
 // A direct upload has one when its first part is complete: 16 MiB at 30 kB/s.
 const BEGUN_DIRECT_MS = 600_000
+
+// How long an abort waits for a request that joins the parts.
+const ABORT_WAIT_MS = 10_000
+// The result of an abort, in place of the key of an original.
+const ABORTED = ''
+
+const lockOf = ({ clientId, id }: ResumableRef) => `resumable ${clientId} ${id}`
+
+/** From then on, a sweep stores it. */
+function isBeingStored(record: ResumableRecord | undefined): boolean {
+  return record?.direct?.isComplete === true && !record.stored
+}
 
 export function createStoring({
   bucket,
@@ -129,7 +147,7 @@ export function createStoring({
 
   /** Whether any of its bytes have arrived. */
   async function hasBytes(ref: ResumableRef, record: ResumableRecord): Promise<boolean> {
-    return (await pieces.list(ref)).length > 0 || (await assemble.hasParts(ref, record))
+    return (await pieces.list(ref)).length > 0 || (await assemble.partsOf(ref, record))?.length !== 0
   }
 
   async function finish(client: Client, ref: ResumableRef): Promise<ObjectKey> {
@@ -138,8 +156,43 @@ export function createStoring({
       running.add(one)
       return one
     }
-    const name = `resumable ${ref.clientId} ${ref.id}`
-    return storedKey(await locks.share(name, work, { signal: end.signal, limitMs: FINISH_LIMIT_MS }))
+    const options = { signal: end.signal, limitMs: FINISH_LIMIT_MS }
+    const key = await locks.share(lockOf(ref), work, options)
+    if (key === ABORTED) throw uploadNotFound()
+    return storedKey(key)
+  }
+
+  /** Under the lock of `finish`, so that an upload is either aborted or stored. */
+  async function abort(client: Client, ref: ResumableRef): Promise<void> {
+    const { signal, leave } = anySignal([end.signal, AbortSignal.timeout(ABORT_WAIT_MS)])
+    try {
+      for (;;) {
+        let isOwn = false
+        const work = async () => {
+          isOwn = true
+          const record = await readResumable(bucket, ref)
+          if (isBeingStored(record)) throw stillStoring()
+          if (record) await discard(client, ref, record)
+          return ABORTED
+        }
+        if (isBeingStored(await readResumable(bucket, ref))) throw uploadIsComplete()
+        const result = await locks
+          .share(lockOf(ref), work, { signal, limitMs: FINISH_LIMIT_MS })
+          .catch((error) => {
+            if (isStillStoring(error)) throw uploadIsComplete()
+            // Another request could not complete it.
+            if (isOwn || signal.aborted) throw error
+          })
+        if (result === ABORTED) return
+        // Another request has completed it.
+        if (result !== undefined) throw uploadIsComplete()
+      }
+    } catch (error) {
+      if (signal.aborted && !end.signal.aborted) throw uploadIsComplete()
+      throw error
+    } finally {
+      leave()
+    }
   }
 
   return {
@@ -154,6 +207,7 @@ export function createStoring({
     },
 
     finish,
+    abort,
 
     async original(client, ref, { stored }) {
       const key = stored ? storedKey(stored.key) : await finish(client, ref)

@@ -5,6 +5,7 @@ import { type Answer, exchange, jsonOf } from '../requests/exchange.ts'
 export interface Begun {
   id: string
   url: string
+  state: string
   expiresAt: string
   requests: Array<{
     method: string
@@ -57,6 +58,19 @@ export function completeDirect({ url, tokens }: Caller, begun: Pick<Begun, 'url'
   const path = `${new URL(begun.url).pathname}/complete`
   const headers = begun.url.includes('~') ? {} : { Authorization: tokens.secretClientToken }
   return exchange({ url }, path, { method: 'POST', headers })
+}
+
+/** Asks what is missing. */
+export function askRest({ url, tokens }: Caller, begun: Pick<Begun, 'url'>): Promise<Answer> {
+  const headers = begun.url.includes('~') ? {} : { Authorization: tokens.secretClientToken }
+  return exchange({ url }, new URL(begun.url).pathname, { headers })
+}
+
+/** What is missing of an upload that must exist. */
+export async function restOf(caller: Caller, begun: Pick<Begun, 'url'>): Promise<Begun> {
+  const answer = await askRest(caller, begun)
+  if (answer.status !== 200) throw new Error(`no direct upload: ${answer.status} ${answer.body}`)
+  return jsonOf(answer) as unknown as Begun
 }
 
 export function abortDirect({ url, tokens }: Caller, begun: Pick<Begun, 'url'>): Promise<Answer> {

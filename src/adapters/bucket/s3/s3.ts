@@ -46,6 +46,7 @@ export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
         prefix,
         publicUrl,
         isPublic: options.publicUrl !== undefined,
+        isReachable: options.directEndpoint !== undefined || isAmazon(address),
         root: rootOf(id, prefix),
       }),
 
@@ -66,6 +67,7 @@ function s3Bucket(
     prefix,
     publicUrl,
     isPublic,
+    isReachable,
     root,
   }: {
     bucket: string
@@ -73,6 +75,7 @@ function s3Bucket(
     publicUrl: string
     /** Whether objects can be read at `publicUrl` without a signature. */
     isPublic: boolean
+    isReachable: boolean
     root: Root
   },
 ): Bucket {
@@ -80,6 +83,7 @@ function s3Bucket(
   const urlOf: Bucket['urlOf'] = (key) => `${publicUrl}/${encodedPath(root.nameOf(key))}`
   return {
     urlOf,
+    isReachable,
 
     async find(key, known) {
       const name = root.nameOf(key)
@@ -147,6 +151,11 @@ function s3Bucket(
       }
     },
   }
+}
+
+/** Whether a store is Amazon's, which every network can reach. */
+function isAmazon(address: string): boolean {
+  return /\.amazonaws\.com(\.cn)?$/.test(new URL(address).hostname)
 }
 
 /** The first bytes of an object. Undefined when it does not exist. @throws Problem 503 */

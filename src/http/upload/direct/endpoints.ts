@@ -1,51 +1,29 @@
-import type { Request, RequestHandler } from 'express'
-import { isFileId } from '../../../core/files/object-key.ts'
-import { createSignSrc, unsignedSrc } from '../../../service/clients/signed-src.ts'
-import type { DirectUploads } from '../../../service/upload/direct/direct-uploads.ts'
 import { checkBodyType, jsonBody } from '../../body/json.ts'
 import { checkedBody } from '../../body/parse.ts'
 import { callerBySecret } from '../../caller/caller.ts'
 import { clientIp } from '../../caller/client-ip.ts'
 import { consumeRateLimit } from '../../caller/rate-limit.ts'
-import { noteStored } from '../../console/audited-by.ts'
 import { EXAMPLE } from '../../documents/examples.ts'
 import { SECRET_PROBLEMS } from '../../endpoint/access.ts'
 import { JSON_PROBLEMS, json, type ServedEndpoint } from '../../endpoint/endpoint.ts'
 import { sendReply } from '../../endpoint/reply.ts'
 import { stateOf } from '../../request-state.ts'
-import { UPLOAD_ID } from '../../tus/described.ts'
-import { bearerOf, namedIn, type TusServices } from '../../tus/exchange.ts'
-import { corsTus } from '../../tus/headers.ts'
-import { type UploadProgress, uploadProgress } from '../../tus/upload-progress.ts'
-import { finishedFile } from '../../tus/upload-record.ts'
-import { uploadToWire } from '../../wire/file.ts'
-import { LINK_PROBLEMS, RECORDS, STORED_PROBLEMS } from '../described.ts'
+import { bearerOf } from '../../tus/exchange.ts'
+import { LINK_PROBLEMS } from '../described.ts'
+import {
+  abortDirectUpload,
+  completeDirectUpload,
+  cors,
+  type DirectServices,
+  EXAMPLE_PUT,
+  EXAMPLE_URL,
+  missingOfDirectUpload,
+  PATH,
+} from './existing.ts'
 import { checkedDirectUpload, directUpload, directUploadToWire, newDirectUpload } from './wire.ts'
 
-/** The services that handle these requests. */
-export interface DirectServices
-  extends Pick<
-    TusServices,
-    'baseUrl' | 'clients' | 'signedLinks' | 'findClient' | 'limits' | 'minBytesPerSecond'
-  > {
-  directUploads: DirectUploads
-}
-
-const PATH = '/v1/upload/direct'
 // Tags and metadata have 21 KB, with each character escaped.
 const BODY_MAX_BYTES = 128 * 1024
-const OF_UPLOAD = [...SECRET_PROBLEMS, '404 upload_not_found', '410 upload_expired'] as const
-
-/** CORS for any origin, as for resumable uploads: a page sends a link, or a secret in a header, and never a cookie. */
-const cors: RequestHandler = (req, res, next) => {
-  corsTus(req, res, () => {})
-  if (req.method !== 'OPTIONS') return next()
-  res.setHeader('Allow', 'POST, DELETE, OPTIONS')
-  res.setHeader('Access-Control-Allow-Methods', 'POST, DELETE')
-  res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-Requested-With, X-Request-Id')
-  res.setHeader('Access-Control-Max-Age', '86400')
-  res.status(204).end()
-}
 
 const beginDirectUpload: ServedEndpoint<DirectServices> = {
   route: `POST ${PATH}`,
@@ -69,17 +47,10 @@ const beginDirectUpload: ServedEndpoint<DirectServices> = {
       status: 201,
       response: {
         id: EXAMPLE.directId,
-        url: `${EXAMPLE.baseUrl}${PATH}/${EXAMPLE.directId}`,
+        url: EXAMPLE_URL,
+        state: 'receiving',
         expiresAt: '2026-12-01T00:00:00.000Z',
-        requests: [
-          {
-            method: 'PUT',
-            url: `https://photos.s3.eu-central-1.amazonaws.com/.sluice/tus/pieces/${EXAMPLE.clientId}/${EXAMPLE.directId}/0-11?partNumber=1&uploadId=2~x&X-Amz-Expires=43200`,
-            headers: {},
-            start: 0,
-            size: 11,
-          },
-        ],
+        requests: [EXAMPLE_PUT],
       },
     },
   ],
@@ -106,6 +77,8 @@ const beginDirectUpload: ServedEndpoint<DirectServices> = {
     const { link } = upload
     const grant =
       owner && link === undefined ? owner : bearerOf(req, link === undefined ? {} : { link }, services)
+    // A program that only tries it does not take a point of the file that it then sends to the service.
+    directUploads.checkOffered(grant.client, upload)
     if (link !== undefined) await signedLinks.check(signedLinks.read(link))
     await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
     const begun = await directUploads.begin(grant, upload)
@@ -114,92 +87,10 @@ const beginDirectUpload: ServedEndpoint<DirectServices> = {
   },
 }
 
-const completeDirectUpload: ServedEndpoint<DirectServices> = {
-  route: `POST ${PATH}/:id/complete`,
-  id: 'completeDirectUpload',
-  tag: 'Uploads',
-  summary: 'Complete an upload straight into the bucket',
-  description:
-    'Checks the file in the bucket as any upload, and stores it. A repetition returns the same record. It has no body.',
-  access: 'secret',
-  parameters: [UPLOAD_ID],
-  responses: {
-    200: { ...RECORDS[200], headers: ['Cache-Control'] },
-    202: json(uploadProgress, 'The file is being stored. Repeat the request.', ['Retry-After']),
-  },
-  examples: [
-    {
-      id: 'text',
-      summary: 'A file of 11 bytes',
-      parameters: { id: EXAMPLE.directId },
-      status: 200,
-    },
-  ],
-  problems: [
-    ...OF_UPLOAD,
-    ...LINK_PROBLEMS,
-    ...STORED_PROBLEMS,
-    '400 bad_path',
-    '400 size_mismatch',
-    '404 file_not_found',
-    '409 upload_incomplete',
-  ],
-  first: cors,
-
-  handlerOf: (services) => async (req, res) => {
-    const { directUploads, clients, baseUrl } = services
-    const { id, ...named } = namedIn(req)
-    const grant = bearerOf(req, named, services)
-    const { size, isStored } = await directUploads.find(grant, id)
-    const file = await finishedFile(directUploads.complete(grant, id), {
-      // The audit log has the upload once.
-      stored: isStored ? undefined : (stored) => noteStored(req, [stored]),
-    })
-    if (!file) {
-      const progress: UploadProgress = { state: 'storing', offset: size, size }
-      sendReply(res, { status: 202, json: progress, headers: { 'Retry-After': '2' } })
-      return
-    }
-    // The holder of an upload link may not read the files of the client.
-    const sign = grant.byAddress ? unsignedSrc : createSignSrc(clients.urlKeys, grant)
-    sendReply(res, { json: [uploadToWire(file, { client: grant.client, baseUrl, sign, options: {} })] })
-  },
-}
-
-const abortDirectUpload: ServedEndpoint<DirectServices> = {
-  route: `DELETE ${PATH}/:id`,
-  id: 'abortDirectUpload',
-  // The delete of a file in a folder called `direct`.
-  passesOn: true,
-  tag: 'Uploads',
-  summary: 'Abort an upload straight into the bucket',
-  description: 'Deletes the bytes that the bucket has received. A stored file remains.',
-  access: 'secret',
-  parameters: [UPLOAD_ID],
-  responses: { 204: { description: 'The upload was aborted.', headers: ['Cache-Control'] } },
-  examples: [
-    {
-      id: 'text',
-      summary: 'A file of 11 bytes',
-      parameters: { id: EXAMPLE.directId },
-      status: 204,
-    },
-  ],
-  problems: [...SECRET_PROBLEMS, '404 upload_not_found'],
-  first: cors,
-
-  handlerOf: (services) => async (req, res, next) => {
-    if (!isUpload(req)) return next()
-    const { id, ...named } = namedIn(req)
-    await services.directUploads.abort(bearerOf(req, named, services), id)
-    sendReply(res, {})
-  },
-}
-
-/** Names of files have an extension, so no upload has the path of a file. */
-function isUpload(req: Request): boolean {
-  return isFileId(namedIn(req).id)
-}
-
 /** Uploads whose bytes pass from the client to the bucket. */
-export const DIRECT_UPLOADS = [beginDirectUpload, completeDirectUpload, abortDirectUpload]
+export const DIRECT_UPLOADS = [
+  beginDirectUpload,
+  missingOfDirectUpload,
+  completeDirectUpload,
+  abortDirectUpload,
+]

@@ -46,11 +46,17 @@ export const newDirectUpload = named(
         .string('a signed upload link')
         .describe('Signed upload link, in place of the secret.')
         .optional(),
+      automatic: z
+        .boolean('true or false')
+        .describe(
+          'Whether a program has chosen a direct upload by itself, and would send the file to Sluice otherwise. Refused where clients are not expected to reach the bucket.',
+        )
+        .optional(),
       tags: z.unknown().meta(TAGS_JSON).optional(),
       metadata: z.unknown().meta(METADATA_JSON).optional(),
       focalPoint: z.unknown().meta(FOCAL_POINT_JSON).optional(),
     },
-    'an object of name, size, type, folder, sha256, link, tags, metadata and focalPoint',
+    'an object of name, size, type, folder, sha256, link, automatic, tags, metadata and focalPoint',
   ),
 )
 
@@ -63,9 +69,14 @@ export const directUpload = named(
       url: z
         .string()
         .describe(
-          'URL of the upload: `POST <url>/complete` stores the file, `DELETE <url>` aborts the upload.',
+          'URL of the upload: `GET <url>` returns what is missing, `POST <url>/complete` stores the file, `DELETE <url>` aborts the upload.',
         ),
-      expiresAt: instant('When the URLs of the requests expire.'),
+      state: z
+        .enum(['receiving', 'storing', 'stored'])
+        .describe(
+          '`receiving`: requests may be missing, and `POST <url>/complete`. `storing`: the file is being stored. `stored`: `POST <url>/complete` returns its record.',
+        ),
+      expiresAt: instant('When the URLs of the requests expire, or without requests the upload itself.'),
       requests: z
         .array(
           z.object({
@@ -79,7 +90,7 @@ export const directUpload = named(
           }),
         )
         .describe(
-          'The requests that send the file to the bucket, in any order: one, or several for a large file.',
+          'The requests that send the missing bytes to the bucket, in any order: one, or several for a large file. Empty when nothing is missing.',
         ),
     })
     .describe('A direct upload, with the requests that send its bytes to the bucket.'),
@@ -117,12 +128,13 @@ function targetOf(link: string): string {
 
 /** @param url of the upload */
 export function directUploadToWire(
-  { id, until, puts }: BegunDirectUpload,
+  { id, state, until, puts }: BegunDirectUpload,
   url: string,
 ): z.input<typeof directUpload> {
   return {
     id,
     url,
+    state,
     expiresAt: iso(until),
     requests: puts.map((put) => ({ method: 'PUT', ...put })),
   }

@@ -1,5 +1,5 @@
 import { type ResumableRef, resumablePiece } from '../../../core/files/resumable-key.ts'
-import type { Bucket } from '../../../core/ports/bucket.ts'
+import type { Bucket, PutPart } from '../../../core/ports/bucket.ts'
 import { notInBucket, otherSize } from '../resumable-problems.ts'
 import { type ResumableRecord, writeResumable } from '../resumable-record.ts'
 
@@ -13,8 +13,8 @@ type SizedRecord = ResumableRecord & { size: number }
  */
 export interface Assemble {
   (ref: ResumableRef, record: SizedRecord): Promise<ResumableRecord>
-  /** Whether the bucket has received a part of a direct upload. */
-  hasParts(ref: ResumableRef, record: ResumableRecord): Promise<boolean>
+  /** The parts of a direct upload that the bucket has received; undefined when they are joined. None of another upload. */
+  partsOf(ref: ResumableRef, record: ResumableRecord): Promise<readonly PutPart[] | undefined>
 }
 
 /** @param options.bucket the first client's */
@@ -23,17 +23,18 @@ export function createAssemble({ bucket }: { bucket: Bucket }): Assemble {
 
   async function partsOf(ref: ResumableRef, { size = 0, direct }: ResumableRecord) {
     if (!direct) return []
-    return (await bucket.partsOf?.(keyOf(ref, size), direct.uploadId)) ?? []
+    const key = keyOf(ref, size)
+    const parts = (await bucket.partsOf?.(key, direct.uploadId)) ?? []
+    // A process may have died after it has joined the parts.
+    return parts.length === 0 && (await bucket.find(key)) ? undefined : parts
   }
 
   async function assembled(ref: ResumableRef, record: SizedRecord): Promise<ResumableRecord> {
     const { size, direct } = record
     if (!direct) return record
     const key = keyOf(ref, size)
-    // A process may have died after it has joined the parts.
-    const present = await bucket.find(key)
-    if (!present) {
-      const parts = await partsOf(ref, record)
+    const parts = await partsOf(ref, record)
+    if (parts) {
       const received = parts.reduce((sum, part) => sum + part.size, 0)
       if (received !== size)
         throw notInBucket(
@@ -41,7 +42,7 @@ export function createAssemble({ bucket }: { bucket: Bucket }): Assemble {
         )
       await bucket.joinParts?.(key, direct.uploadId, parts)
     }
-    const whole = present ?? (await bucket.find(key))
+    const whole = await bucket.find(key)
     if (!whole) throw notInBucket('The bucket has not received the file. Send it, and repeat this request.')
     if (whole.size !== size) throw otherSize({ size, received: whole.size })
     if (direct.isComplete) return record
@@ -50,9 +51,7 @@ export function createAssemble({ bucket }: { bucket: Bucket }): Assemble {
     return complete
   }
 
-  return Object.assign(assembled, {
-    hasParts: async (ref: ResumableRef, record: ResumableRecord) => (await partsOf(ref, record)).length > 0,
-  })
+  return Object.assign(assembled, { partsOf })
 }
 
 function firstMissing(numbers: readonly number[]): string {

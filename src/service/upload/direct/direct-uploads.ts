@@ -1,16 +1,17 @@
 import type { Client } from '../../../core/clients/client.ts'
 import type { Annotations } from '../../../core/files/annotations.ts'
-import { newFileId } from '../../../core/files/object-key.ts'
+import { newFileId, type ObjectKey } from '../../../core/files/object-key.ts'
 import { resumablePiece } from '../../../core/files/resumable-key.ts'
 import { type Format, formatOfMediaType } from '../../../core/media/formats.ts'
 import type { Bucket, PutPermit } from '../../../core/ports/bucket.ts'
 import { directUploadsOff, uploadExpired, uploadNotFound } from '../resumable-problems.ts'
-import type { ResumableRecord } from '../resumable-record.ts'
+import { endOfRecord, type ResumableRecord } from '../resumable-record.ts'
 import type { Bearer, Resumables } from '../resumables.ts'
 import { checkType } from '../rules/upload-rules.ts'
 import type { Storing } from '../storing.ts'
 import type { SignedLinks } from '../upload-links.ts'
 import type { UploadedFile } from '../upload-request.ts'
+import { createAssemble } from './assemble.ts'
 
 /** A file that a client wants to send to the bucket itself. */
 export interface NewDirectUpload {
@@ -26,11 +27,17 @@ export interface NewDirectUpload {
   annotations?: Annotations | undefined
   /** Path and query of the signed link that begins it. */
   link?: string | undefined
+  /** Whether a program has chosen a direct upload by itself, and would send the file to the service otherwise. */
+  automatic?: boolean | undefined
 }
 
+/** Whether bytes may be missing, or its client has stated that it is complete, or the original is stored. */
+export type DirectUploadState = 'receiving' | 'storing' | 'stored'
+
 /** The requests that a client must send. */
-export interface BegunDirectUpload extends PutPermit {
+export interface BegunDirectUpload extends Pick<PutPermit, 'puts' | 'until'> {
   id: string
+  state: DirectUploadState
 }
 
 /**
@@ -38,15 +45,17 @@ export interface BegunDirectUpload extends PutPermit {
  * that the client puts. It is under a key that is never delivered, and becomes an original when it has passed all checks of an upload.
  */
 export interface DirectUploads {
-  /** Whether the store of this installation permits them. */
-  readonly isOffered: boolean
+  /** @throws Problem 403 on a disk, and for an automatic one where the bucket is not expected to be a better way */
+  checkOffered(client: Client, request: Pick<NewDirectUpload, 'automatic'>): void
   /** @throws Problem 400, 403 on a disk, 409 for a link that is used or busy, 413, 415 for a type that is not accepted, 503 */
   begin(grant: Bearer, request: NewDirectUpload): Promise<BegunDirectUpload>
-  /** @returns its size in bytes, and whether its original is stored @throws Problem 404, 410 */
-  find(grant: Bearer, id: string): Promise<{ size: number; isStored: boolean }>
+  /** @returns its size in bytes, and its state @throws Problem 404, 410 */
+  find(grant: Bearer, id: string): Promise<{ size: number; state: DirectUploadState }>
+  /** The requests for the parts that the bucket does not have, signed again. @throws Problem 404, 410, 503 */
+  rest(grant: Bearer, id: string): Promise<BegunDirectUpload>
   /** Creates the original: one, however often it is called. @throws Problem 404, 409 while bytes are missing, 410; as an upload does */
   complete(grant: Bearer, id: string): Promise<UploadedFile>
-  /** Deletes an upload in any state, with its parts. Its original, if stored, remains. @throws Problem 404, 503 */
+  /** Deletes an upload with its parts. Its original, if stored, remains. @throws Problem 404, 409 while it is being stored, 503 */
   abort(grant: Bearer, id: string): Promise<void>
 }
 
@@ -54,6 +63,19 @@ export interface DirectUploads {
 const URLS_MAX_MS = 12 * 3_600_000
 // S3 checks the end of a URL when a request begins. The request may take a while, and the client completes the upload after it.
 const GRACE_MAX_MS = 3_600_000
+
+// Why the file has to be sent to the service.
+const ON_DISK = 'This installation stores files on a disk, so clients cannot send them to the bucket.'
+const OWN_BUCKET =
+  'This client has a bucket of its own, into which Sluice would have to move the file itself.'
+const NOT_REACHABLE =
+  'S3_DIRECT_ENDPOINT is not set, so clients may be unable to reach the bucket, and an automatic direct upload is refused.'
+const NO_PERMISSION = 'Sluice may not list the parts of uploads in the bucket (s3:ListMultipartUploadParts).'
+
+function stateOf({ direct, stored }: ResumableRecord): DirectUploadState {
+  if (stored) return 'stored'
+  return direct?.isComplete ? 'storing' : 'receiving'
+}
 
 export function createDirectUploads({
   bucket,
@@ -73,6 +95,8 @@ export function createDirectUploads({
   now?: () => number
 }): DirectUploads {
   const urlsMs = Math.min(expireMs, URLS_MAX_MS)
+  const assemble = createAssemble({ bucket })
+  let mayListParts = false
 
   async function read(grant: Bearer, id: string): Promise<ResumableRecord & { size: number }> {
     const record = await storing.read(grant, id)
@@ -84,12 +108,31 @@ export function createDirectUploads({
 
   const refOf = ({ client }: Bearer, id: string) => ({ clientId: client.id, id })
 
-  return {
-    isOffered: bucket.permitPut !== undefined,
+  function checkOffered({ storage }: Client, { automatic }: Pick<NewDirectUpload, 'automatic'>): void {
+    if (!bucket.permitPut) throw directUploadsOff(ON_DISK)
+    if (automatic && storage) throw directUploadsOff(OWN_BUCKET)
+    if (automatic && !bucket.isReachable) throw directUploadsOff(NOT_REACHABLE)
+  }
 
-    async begin(grant, { name, size, type, folder, sha256, annotations, link }) {
+  /** Without this permission, no upload can be completed: it should fail before its bytes are sent. */
+  async function checkMayListParts(key: ObjectKey, uploadId: string, automatic: boolean | undefined) {
+    if (mayListParts) return
+    try {
+      await bucket.partsOf?.(key, uploadId)
+      mayListParts = true
+    } catch (error) {
+      if (automatic) throw directUploadsOff(NO_PERMISSION)
+      throw error
+    }
+  }
+
+  return {
+    checkOffered,
+
+    async begin(grant, request) {
+      const { name, size, type, folder, sha256, annotations, link, automatic } = request
       const { permitPut } = bucket
-      if (!permitPut) throw directUploadsOff()
+      if (!permitPut) throw directUploadsOff(ON_DISK)
       if (type !== undefined) checkExpectedType(formatOfMediaType(type), grant.client, link)
       const id = newFileId()
       const { key } = resumablePiece(refOf(grant, id), { start: 0, end: size })
@@ -109,17 +152,36 @@ export function createDirectUploads({
           : {}),
         async permit() {
           permit = await permitPut(key, { size, expiresInSeconds: Math.ceil(urlsMs / 1000) })
-          const { uploadId, until } = permit
-          return { uploadId, until: until + Math.min(urlsMs, GRACE_MAX_MS) }
+          const { uploadId } = permit
+          await checkMayListParts(key, uploadId, automatic)
+          // Temporary credentials may end its URLs earlier. Then `rest` signs others.
+          return { uploadId, until: now() + urlsMs + Math.min(urlsMs, GRACE_MAX_MS) }
         },
       })
       if (!permit) throw new Error('the requests were not signed')
-      return { id, ...permit }
+      return { id, ...permit, state: 'receiving' }
     },
 
     async find(grant, id) {
-      const { size, stored } = await read(grant, id)
-      return { size, isStored: stored !== undefined }
+      const record = await read(grant, id)
+      return { size: record.size, state: stateOf(record) }
+    },
+
+    async rest(grant, id) {
+      const record = await read(grant, id)
+      const { size, direct } = record
+      const state = stateOf(record)
+      const ref = refOf(grant, id)
+      const received = state === 'receiving' ? await assemble.partsOf(ref, record) : undefined
+      if (!received || !direct || !bucket.permitPut)
+        return { id, state, until: endOfRecord(record, expireMs), puts: [] }
+      const { key } = resumablePiece(ref, { start: 0, end: size })
+      const { puts, until } = await bucket.permitPut(key, {
+        size,
+        expiresInSeconds: Math.max(1, Math.floor(Math.min(urlsMs, direct.until - now()) / 1000)),
+        rest: { uploadId: direct.uploadId, received },
+      })
+      return { id, state, until, puts }
     },
 
     async complete(grant, id) {
@@ -130,7 +192,7 @@ export function createDirectUploads({
     async abort(grant, id) {
       const record = await storing.read(grant, id)
       if (!record.direct) throw uploadNotFound()
-      await storing.discard(grant.client, refOf(grant, id), record)
+      await storing.abort(grant.client, refOf(grant, id))
     },
   }
 

@@ -13,6 +13,7 @@ import { wrapBuckets } from '../../../support/storage.ts'
 import {
   abortDirect,
   askDirect,
+  askRest,
   begunDirect,
   completeDirect,
   put,
@@ -261,6 +262,8 @@ for (const backend of [S3_EMBEDDED, S3_REDIS])
       await putAll(begun, png)
       expectProblem(await completeDirect(other, begun), 404, 'upload_not_found')
       expectProblem(await abortDirect(other, begun), 404, 'upload_not_found')
+      expectProblem(await askRest(other, begun), 404, 'upload_not_found')
+      expectProblem(await askRest(client, { url: `${begun.url}~${client.id}` }), 404, 'upload_not_found')
       expectProblem(
         await completeDirect(client, { url: `${begun.url}~${client.id}` }),
         404,
@@ -269,6 +272,10 @@ for (const backend of [S3_EMBEDDED, S3_REDIS])
       const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'y' } })
       const narrow = { ...client, tokens: { ...client.tokens, secretClientToken: secret } }
       expectProblem(await completeDirect(narrow, begun), 404, 'upload_not_found')
+      expectProblem(await askRest(narrow, begun), 404, 'upload_not_found')
+      const { secret: reader } = await service.app.clients.addSecret(client.id, { scope: { only: 'read' } })
+      const reading = { ...client, tokens: { ...client.tokens, secretClientToken: reader } }
+      expectProblem(await askRest(reading, begun), 403, 'out_of_scope')
       expectProblem(await askDirect(narrow, { name: 'a', size: 1, folder: 'x' }), 403, 'out_of_scope')
       // Nor are they uploads of tus, whose requests would add other pieces.
       const tus = { 'Tus-Resumable': '1.0.0', Authorization: client.tokens.secretClientToken }

@@ -26,6 +26,7 @@ describe('direct uploads on a disk', () => {
     const path = `/v1/upload/direct/${address.slice(-22)}`
     expect((await ask(service, `${path}/complete`, { method: 'POST' })).status).to.equal(404)
     expect((await ask(service, path, { method: 'DELETE' })).status).to.equal(404)
+    expect((await ask(service, path)).status).to.equal(404)
     expect((await tus(service, address, { method: 'HEAD' })).status).to.equal(200)
   })
 })

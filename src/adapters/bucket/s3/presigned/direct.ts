@@ -28,7 +28,7 @@ interface NamedObject {
 }
 
 /**
- * Begins a multipart upload, and signs the requests that put its parts: one or more. The signatures cover key and length. A single PUT would
+ * Begins a multipart upload, or continues one, and signs the requests that put its parts: one or more. The signatures cover key and length. A single PUT would
  * make an object at once, and its URL could not be revoked: the parts are no object until they are joined, and their URLs stop working
  * when the upload is aborted.
  *
@@ -36,22 +36,28 @@ interface NamedObject {
  */
 export async function permitPut(
   { signer, calls, patience }: S3Clients,
-  { bucket, name, size, expiresInSeconds }: NamedObject & PermitOptions,
+  { bucket, name, size, expiresInSeconds, rest }: NamedObject & PermitOptions,
 ): Promise<PutPermit> {
   // Loaded on first use: most installations sign no URLs.
   const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
   const object = { Bucket: bucket, Key: name }
   const { expiration } = await signer.config.credentials()
-  const create = new CreateMultipartUploadCommand({ ...object, ContentType: CONTENT_TYPE })
-  const { UploadId: uploadId = '' } = await patience.responseOf(
-    (abortSignal) => calls.send(create, { abortSignal }),
-    { withinMs: SILENCE_MS },
-  )
+  async function begun(): Promise<string> {
+    const create = new CreateMultipartUploadCommand({ ...object, ContentType: CONTENT_TYPE })
+    const { UploadId = '' } = await patience.responseOf(
+      (abortSignal) => calls.send(create, { abortSignal }),
+      { withinMs: SILENCE_MS },
+    )
+    return UploadId
+  }
+  const uploadId = rest?.uploadId ?? (await begun())
+  const received = new Map(rest?.received.map((part) => [part.number, part.size]))
   const partBytes = partBytesOf(size)
   const puts: PermittedPut[] = []
-  for (let start = 0; start < size; start += partBytes) {
+  for (let start = 0, number = 1; start < size; start += partBytes, number += 1) {
     const length = Math.min(partBytes, size - start)
-    const part = { ...object, UploadId: uploadId, PartNumber: puts.length + 1, ContentLength: length }
+    if (received.get(number) === length) continue
+    const part = { ...object, UploadId: uploadId, PartNumber: number, ContentLength: length }
     const url = await getSignedUrl(signer, new UploadPartCommand(part), {
       expiresIn: expiresInSeconds,
       signableHeaders: new Set(['host', 'content-length']),

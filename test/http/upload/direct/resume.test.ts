@@ -1,0 +1,283 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { unavailable } from '../../../../src/core/problem.ts'
+import { S3_EMBEDDED, stoppedAtTheEnd } from '../../../support/backends.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { ADMIN_PASSWORD, signedIn } from '../../../support/requests/admin.ts'
+import { ask } from '../../../support/requests/ask.ts'
+import type { Caller } from '../../../support/requests/client.ts'
+import { type Answer, exchange, jsonOf } from '../../../support/requests/exchange.ts'
+import { noise } from '../../../support/requests/tus.ts'
+import { s3Server } from '../../../support/servers/s3-server.ts'
+import { type Service, startService } from '../../../support/service.ts'
+import { wrapBuckets } from '../../../support/storage.ts'
+import {
+  abortDirect,
+  askDirect,
+  askRest,
+  begunDirect,
+  completeDirect,
+  put,
+  putAll,
+  recordOf,
+  restOf,
+} from '../../../support/stored/direct-uploads.ts'
+
+const MIB = 1024 ** 2
+const BYTES = noise(33 * MIB)
+const SMALL = noise(5000)
+
+describe('direct uploads that are interrupted', function () {
+  this.timeout(60_000)
+  const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
+  const expectProblem = (answer: Answer, status: number, code: string) =>
+    expect([answer.status, jsonOf(answer).code], String(answer.body)).to.deep.equal([status, code])
+  const linkOf = async (service: Service) => {
+    const { body } = await ask(service, '/v1/sign', { method: 'POST', json: { expiresIn: 600 } })
+    return (body as { url: string }).url
+  }
+  /** A step that waits until the test lets it go on. */
+  function gate() {
+    let open = () => {}
+    let arrive = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    const opened = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const pass = () => {
+      arrive()
+      return opened
+    }
+    return { open, arrived, pass }
+  }
+
+  it('continue with the missing parts, by the secret or by their URL', async () => {
+    const service = await start()
+    for (const link of [undefined, await linkOf(service)]) {
+      const begun = await begunDirect(service, { name: 'a.bin', size: BYTES.length, ...(link && { link }) })
+      expect(begun.state).to.equal('receiving')
+      const [, two] = begun.requests
+      if (!two) throw new Error('no second part')
+      expect(await put(two, BYTES)).to.equal(200)
+      const answer = await askRest(service, begun)
+      expect(answer.headers).to.include({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' })
+      const rest = await restOf(service, begun)
+      expect(rest).to.include({ id: begun.id, url: begun.url, state: 'receiving' })
+      expect(rest.requests.map(({ start: from, size }) => [from, size])).to.deep.equal([
+        [0, 16 * MIB],
+        [32 * MIB, MIB],
+      ])
+      await putAll(rest, BYTES)
+      expect(await restOf(service, begun)).to.deep.include({ state: 'receiving', requests: [] })
+      const record = recordOf(await completeDirect(service, begun))
+      expect((await exchange(service, new URL(record.src).pathname)).body.equals(BYTES)).to.equal(true)
+      expect(await restOf(service, begun)).to.deep.include({ state: 'stored', requests: [] })
+    }
+    const preflight = await exchange(service, `/v1/upload/direct/${'a'.repeat(22)}`, { method: 'OPTIONS' })
+    expect(preflight.headers['access-control-allow-methods']).to.equal('GET, POST, DELETE')
+    expectProblem(
+      await askRest(service, { url: `${service.url}/v1/upload/direct/${'a'.repeat(22)}` }),
+      404,
+      'upload_not_found',
+    )
+  })
+
+  it('get new URLs when theirs have expired, until the upload expires', async () => {
+    const service = await start({ env: { RESUMABLE_UPLOAD_TTL_SECONDS: '4' } })
+    const begunAt = Date.now()
+    const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+    const [first] = begun.requests
+    if (!first) throw new Error('no request')
+    await pause(5000)
+    expect(await put(first, SMALL)).to.equal(403)
+    const rest = await restOf(service, begun)
+    expect(Date.parse(rest.expiresAt)).to.be.within(Date.now(), begunAt + 8500)
+    await putAll(rest, SMALL)
+    await pause(Math.max(0, begunAt + 8500 - Date.now()))
+    expectProblem(await askRest(service, begun), 410, 'upload_expired')
+  })
+
+  it('need no part again after a process died that had joined them', async () => {
+    let fails = false
+    const service = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        async joinParts(...args) {
+          await bucket.joinParts?.(...args)
+          fails = true
+        },
+        async put(key, bytes, options) {
+          if (fails && key.endsWith('.json')) {
+            fails = false
+            bytes.destroy()
+            throw unavailable('the process has died')
+          }
+          await bucket.put(key, bytes, options)
+        },
+      })),
+    })
+    const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+    await putAll(begun, SMALL)
+    expect((await completeDirect(service, begun)).status).to.equal(503)
+    expect(await restOf(service, begun)).to.deep.include({ state: 'receiving', requests: [] })
+    expect(recordOf(await completeDirect(service, begun)).size).to.equal(SMALL.length)
+  })
+
+  it('cannot be aborted while they are stored, and are found as such', async () => {
+    const copy = gate()
+    const service = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        async copyFromFirst(...args) {
+          await copy.pass()
+          return (await bucket.copyFromFirst?.(...args)) ?? false
+        },
+      })),
+    })
+    const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+    await putAll(begun, SMALL)
+    const completing = completeDirect(service, begun)
+    await copy.arrived
+    expect(await restOf(service, begun)).to.deep.include({ state: 'storing', requests: [] })
+    expectProblem(await abortDirect(service, begun), 409, 'upload_complete')
+    copy.open()
+    const record = recordOf(await completing)
+    expect((await abortDirect(service, begun)).status).to.equal(204)
+    expect((await exchange(service, new URL(record.src).pathname)).status).to.equal(200)
+  })
+
+  it('cannot be aborted after a process died that was storing them', async () => {
+    let fails = true
+    const service = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        async copyFromFirst(...args) {
+          if (fails) throw unavailable('the process has died')
+          return (await bucket.copyFromFirst?.(...args)) ?? false
+        },
+      })),
+    })
+    const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+    await putAll(begun, SMALL)
+    expect((await completeDirect(service, begun)).status).to.equal(503)
+    expectProblem(await abortDirect(service, begun), 409, 'upload_complete')
+    fails = false
+    await eventually(async () => expect((await completeDirect(service, begun)).status).to.equal(200))
+  })
+
+  it('are stored or aborted, and never both, when both are requested at once', async () => {
+    const join = gate()
+    const service = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        async joinParts(...args) {
+          await join.pass()
+          await bucket.joinParts?.(...args)
+        },
+      })),
+    })
+    const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+    await putAll(begun, SMALL)
+    const completing = completeDirect(service, begun)
+    await join.arrived
+    const aborting = abortDirect(service, begun)
+    await pause(200)
+    join.open()
+    expectProblem(await aborting, 409, 'upload_complete')
+    expect(recordOf(await completing).size).to.equal(SMALL.length)
+    // A complete that fails does not prevent it.
+    const other = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+    const [failed, aborted] = await Promise.all([completeDirect(service, other), abortDirect(service, other)])
+    expect(aborted.status).to.equal(204)
+    expect(failed.status).to.be.oneOf([404, 409])
+    await eventually(async () =>
+      expect((await service.objects()).filter((key) => key.includes(other.id))).to.deep.equal([]),
+    )
+  })
+
+  it('take a point of the rate limit until they are complete, and none while they are stored', async () => {
+    const copy = gate()
+    const service = await start({
+      env: { UPLOAD_RATE_LIMIT: '4' },
+      wrapStorage: wrapBuckets((bucket) => ({
+        async copyFromFirst(...args) {
+          await copy.pass()
+          return (await bucket.copyFromFirst?.(...args)) ?? false
+        },
+      })),
+    })
+    const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+    expectProblem(await completeDirect(service, begun), 409, 'upload_incomplete')
+    const { requests } = await restOf(service, begun)
+    await putAll({ ...begun, requests }, SMALL)
+    const completing = completeDirect(service, begun)
+    await copy.arrived
+    const polls = [1, 2, 3].map(() => completeDirect(service, begun))
+    expect((await restOf(service, begun)).state).to.equal('storing')
+    copy.open()
+    for (const answer of await Promise.all([completing, ...polls])) recordOf(answer)
+    expectProblem(await askDirect(service, { name: 'a', size: 1 }), 429, 'rate_limited')
+    recordOf(await completeDirect(service, begun))
+  })
+
+  it('are bounded by the rate limit while bytes are missing', async () => {
+    const service = await start({ env: { UPLOAD_RATE_LIMIT: '3' } })
+    const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+    expectProblem(await completeDirect(service, begun), 409, 'upload_incomplete')
+    expect((await askRest(service, begun)).status).to.equal(200)
+    expectProblem(await completeDirect(service, begun), 429, 'rate_limited')
+    expectProblem(await askRest(service, begun), 429, 'rate_limited')
+  })
+})
+
+describe('direct uploads that a program begins by itself', function () {
+  this.timeout(60_000)
+  const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
+  const automatic = { name: 'a.bin', size: 1, automatic: true }
+  const codeOf = async (caller: Caller, body: object) => {
+    const answer = await askDirect(caller, body)
+    return answer.status === 201 ? 201 : jsonOf(answer).code
+  }
+
+  it('are refused where clients may be unable to reach the bucket, and take no point of the rate limit', async () => {
+    const service = await start({ env: { UPLOAD_RATE_LIMIT: '1' } })
+    for (const _ of [1, 2]) expect(await codeOf(service, automatic)).to.equal('direct_uploads_off')
+    expect(await codeOf(service, { ...automatic, automatic: false })).to.equal(201)
+  })
+
+  it('are accepted with S3_DIRECT_ENDPOINT, but not for a client with its own bucket', async () => {
+    const s3 = await s3Server()
+    const { endpoint, region, credentials, forcePathStyle } = s3.connection
+    const service = await start({ env: { ADMIN_PASSWORD, S3_DIRECT_ENDPOINT: endpoint } })
+    expect(await codeOf(service, automatic)).to.equal(201)
+    const { accessKeyId, secretAccessKey } = credentials
+    const asOperator = await signedIn(service)
+    const { json } = await asOperator('POST', '', {
+      storage: {
+        endpoint,
+        region,
+        accessKeyId,
+        secretAccessKey,
+        forcePathStyle,
+        bucket: await s3.newBucket(),
+      },
+    })
+    const client: Caller = { url: service.url, tokens: json as Caller['tokens'] }
+    expect(await codeOf(client, automatic)).to.equal('direct_uploads_off')
+    expect(await codeOf(client, { ...automatic, automatic: false })).to.equal(201)
+  })
+
+  it('are refused without the permission to list parts, before bytes are sent, and leave the link free', async () => {
+    const { endpoint } = (await s3Server()).connection
+    const service = await start({
+      env: { S3_DIRECT_ENDPOINT: endpoint },
+      wrapStorage: wrapBuckets(() => ({
+        partsOf: () => Promise.reject(unavailable('AccessDenied')),
+      })),
+    })
+    const { body } = await ask(service, '/v1/sign', { method: 'POST', json: { expiresIn: 600 } })
+    const { url: link } = body as { url: string }
+    expect(await codeOf(service, { ...automatic, link })).to.equal('direct_uploads_off')
+    expect(await codeOf(service, { ...automatic, link })).to.equal('direct_uploads_off')
+    expect((await askDirect(service, { ...automatic, automatic: false })).status).to.equal(503)
+    expect((await fetch(link, { method: 'PUT', body: SMALL })).status).to.equal(200)
+  })
+})
