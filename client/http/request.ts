@@ -55,6 +55,8 @@ export interface Api {
   send(request: ApiRequest): Promise<Response>
   /** The JSON of the response. @throws SluiceError */
   json<T>(request: ApiRequest): Promise<T>
+  /** Whether `onSent` is called while a body is sent, and not only at its end. */
+  seesProgress: boolean
   /** The whole URL of a path. */
   urlOf(path: string): string
   baseUrl: string
@@ -127,6 +129,7 @@ export function createApi({
 
   return {
     baseUrl,
+    seesProgress: !givenFetch && browserXhr() !== undefined,
     urlOf,
     send: (request) => send(request) as Promise<Response>,
     json: <T>(request: ApiRequest) => send(request, parsed) as Promise<T>,

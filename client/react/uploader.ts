@@ -36,6 +36,8 @@ export interface SluiceUploaderProps {
   concurrency?: number
   /** Files of this size and above, in bytes, are sent as resumable uploads. Default: 8 MiB. */
   resumableFromBytes?: number
+  /** False: no file is sent straight to the bucket. Default: large files are, where the service offers it. */
+  direct?: boolean
   onUploaded?: (record: FileRecord, item: UploadItem) => void
   onError?: (item: UploadItem) => void
   onChange?: (state: QueueState) => void
@@ -86,6 +88,7 @@ export const SluiceUploader = forwardRef<SluiceUploaderElement, SluiceUploaderPr
       'max-size': properties.maxSize,
       'resume-scope': properties.resumeScope,
       concurrency: properties.concurrency,
+      direct: properties.direct === false ? 'off' : undefined,
       multiple: flag(properties.multiple),
       folder: flag(properties.folder),
       camera: flag(properties.camera),

@@ -3,8 +3,8 @@ import { createApi } from '../http/request.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type TransferOptions } from './options.ts'
 import { uploadRaw } from './small.ts'
 import { type FileIdentity, fingerprintOf, openSource, type UploadSource } from './source.ts'
-import { discardByTus, uploadByTus } from './tus.ts'
-import { resumeOf } from './upload.ts'
+import { discardUnfinished, uploadByTus } from './tus.ts'
+import { resumeOf, uploadDirectly } from './upload.ts'
 
 /** A signed upload link: its URL, or the response of {@link Links.create}. */
 export type UploadLink = string | { url: string }
@@ -36,7 +36,7 @@ export interface Uploader {
   /** Uploads one file. @throws SluiceError */
   upload(file: UploadSource, options?: TransferOptions): Promise<FileRecord>
   /**
-   * Deletes the bytes that the service has of an unfinished resumable upload, which a link can then replace at once. Abort the upload
+   * Deletes the bytes of an unfinished upload in the service or the bucket, which a link can then replace at once. Abort the upload
    * first. Does nothing without such an upload, and never throws for a failed request: the upload expires by itself.
    */
   discard(file: FileIdentity, options?: Pick<TransferOptions, 'resume'>): Promise<void>
@@ -52,7 +52,7 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
   return {
     async discard(file, options = {}) {
       const entry = entryOf(options, fingerprintOf(file))
-      if (entry) await discardByTus(api, entry)
+      if (entry) await discardUnfinished(api, entry)
     },
     async upload(file, options = {}) {
       const { signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES, retries = true } = options
@@ -71,11 +71,11 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
           given ??= await getLink()
           return given
         }
-        if (isLarge && options.direct) {
-          // Loaded on first use: most pages never need it.
-          const { uploadToBucket } = await import('./direct.ts')
-          const record = await uploadToBucket({ api, source, link: sameLink, onProgress, signal })
-          if (record) return record
+        const resume = entryOf(options, source.fingerprint)
+        if (isLarge) {
+          const common = { api, source, resume, onProgress, signal, retries }
+          const stored = await uploadDirectly({ ...common, link: sameLink }, options.direct)
+          if (stored) return stored.record
         }
         const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
         if (!first?.isLast)
@@ -88,7 +88,7 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
             chunkBytes: options.chunkBytes ?? CHUNK_BYTES,
             folder: undefined,
             endpoint: async () => ({ url: await sameLink(), isLink: true }),
-            resume: entryOf(options, source.fingerprint),
+            resume,
           })
         const name = source.name === '' ? '' : `&name=${encodeURIComponent(source.name)}`
         const request = {

@@ -13,10 +13,10 @@ export interface TransferOptions extends CallOptions {
   resumableFromBytes?: number
   /**
    * Whether files of this size and above are sent straight to the bucket, if the service offers it and the bucket can be reached from
-   * here. Else they are sent as resumable uploads. A direct upload does not resume after a reload. Default: false.
+   * here. Else they are sent as resumable uploads. Default: if the service expects that clients reach its bucket.
    */
-  direct?: boolean
-  /** The size of one request of a resumable upload, in bytes. Default: 8 MiB. */
+  direct?: boolean | undefined
+  /** The size of one request of a resumable upload to the service, in bytes. Default: 8 MiB. */
   chunkBytes?: number
   /** Whether a 429 or 503 before the first byte is retried after its `Retry-After`. Default: true. Only for uploads by link. */
   retries?: boolean

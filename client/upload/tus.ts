@@ -28,10 +28,13 @@ export interface TusUpload {
   retries?: boolean
 }
 
-/** The URL of an upload, and whether the URL alone authorizes. */
-interface Created {
+/** An upload that has begun, as it is stored to be resumed. */
+export interface Created {
   url: string
+  /** Whether the URL alone authorizes. */
   isLink: boolean
+  /** Set for one that is sent straight to the bucket. */
+  isDirect?: true
 }
 
 interface State {
@@ -42,7 +45,9 @@ interface State {
 
 const TUS = { 'Tus-Resumable': '1.0.0' }
 // So long a server or a network may be away.
-const PATIENCE_MS = 120_000
+export const PATIENCE_MS = 120_000
+// The responses of an upload that has expired, or belongs to another client.
+export const GONE = [401, 403, 404, 410]
 
 /**
  * Uploads in chunks, and continues after each interruption where the service has the last byte.
@@ -52,10 +57,9 @@ const PATIENCE_MS = 120_000
  */
 export async function uploadByTus(upload: TusUpload): Promise<FileRecord> {
   const { resume } = upload
-  const text = resume && (await resume.store.get(resume.key))
-  for (let stored = text; ; stored = undefined) {
-    const created = stored === undefined ? await create(upload) : (JSON.parse(stored) as Created)
-    if (stored === undefined) await resume?.store.set(resume.key, JSON.stringify(created))
+  for (let stored = resume && (await unfinished(resume)); ; stored = undefined) {
+    const created = stored ?? (await create(upload))
+    if (!stored) await resume?.store.set(resume.key, JSON.stringify(created))
     try {
       const record = await transfer(upload, created)
       await resume?.store.delete(resume.key)
@@ -67,22 +71,29 @@ export async function uploadByTus(upload: TusUpload): Promise<FileRecord> {
       if (!(error instanceof SluiceError) || isTransient(error)) throw error
       await resume?.store.delete(resume.key)
       // The stored upload has expired, or belongs to another client.
-      if (stored === undefined || ![401, 403, 404, 410].includes(error.status)) throw error
+      if (!stored || !GONE.includes(error.status)) throw error
     }
   }
 }
 
-/** Deletes an unfinished upload that can be resumed, and its bytes. Does nothing without one. */
-export async function discardByTus(api: Api, { store, key }: ResumeEntry): Promise<void> {
+/** The unfinished upload that can be resumed. */
+export async function unfinished({ store, key }: ResumeEntry): Promise<Created | undefined> {
   const stored = await store.get(key)
-  if (stored === undefined) return
+  return stored === undefined ? undefined : (JSON.parse(stored) as Created)
+}
+
+/** Deletes an unfinished upload that can be resumed, and its bytes. Does nothing without one. */
+export async function discardUnfinished(api: Api, { store, key }: ResumeEntry): Promise<void> {
+  const created = await unfinished({ store, key })
+  if (!created) return
   await store.delete(key)
-  await deleteUpload(api, JSON.parse(stored) as Created)
+  await deleteUpload(api, created)
 }
 
 /** Never throws: an upload that is not deleted expires by itself. */
-async function deleteUpload(api: Api, { url, isLink }: Created): Promise<void> {
-  await api.send({ method: 'DELETE', path: url, headers: TUS, isAnonymous: isLink }).catch(() => {})
+export async function deleteUpload(api: Api, { url, isLink, isDirect }: Created): Promise<void> {
+  const headers = isDirect ? {} : TUS
+  await api.send({ method: 'DELETE', path: url, headers, isAnonymous: isLink }).catch(() => {})
 }
 
 async function create({
@@ -208,7 +219,7 @@ function recordIn(json: string | null): FileRecord | undefined {
 }
 
 /** Whether the upload still exists and can be continued. */
-function isTransient({ status, code }: SluiceError): boolean {
+export function isTransient({ status, code }: SluiceError): boolean {
   if (code === 'network' || code === 'timeout') return true
   // Only the operator can change it.
   if (code === 'storage_full') return false

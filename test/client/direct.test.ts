@@ -7,7 +7,14 @@ import { join } from 'node:path'
 import { DeleteBucketCorsCommand, PutBucketCorsCommand } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
 import { build } from 'esbuild'
-import { createClient, createUploader } from '../../client/index.ts'
+import {
+  createClient,
+  createUploader,
+  type ResumeStore,
+  type UploadOptions,
+  type UploadProgress,
+  uploadToLink,
+} from '../../client/index.ts'
 import { EMBEDDED } from '../support/backend.ts'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../support/backends.ts'
 import { eventually } from '../support/eventually.ts'
@@ -22,6 +29,17 @@ import { PROJECT, type Service, startService } from '../support/service.ts'
 const MIB = 1024 ** 2
 const BYTES = noise(35 * MIB)
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+/** What localStorage is in a page. */
+function memoryStore(): ResumeStore & { urls: Map<string, string> } {
+  const urls = new Map<string, string>()
+  return {
+    urls,
+    get: (key) => urls.get(key),
+    set: (key, url) => void urls.set(key, url),
+    delete: (key) => void urls.delete(key),
+  }
+}
 
 describe('direct uploads of the client library', function () {
   this.timeout(60_000)
@@ -112,6 +130,176 @@ describe('direct uploads of the client library', function () {
     expect(await uploader.upload(BYTES, { direct: true })).to.include({ size: BYTES.length })
     expect(kinds.slice(0, 4)).to.deep.equal(['POST direct', 'PUT bucket', 'DELETE direct', 'POST upload'])
     expect(await pieces(apart)).to.deep.equal([])
+  })
+
+  describe('that are interrupted', () => {
+    const file = () => new File([BYTES], 'film.bin', { lastModified: 1_700_000_000_000 })
+    /** Ends an upload when its first part has arrived. */
+    async function interrupted(of = watched(service), options: UploadOptions = {}) {
+      const resume = memoryStore()
+      const end = new AbortController()
+      const error = await rejection(
+        of.files.upload(file(), {
+          ...{ direct: true, resume, signal: end.signal, ...options },
+          onProgress: ({ sentBytes }) => sentBytes >= 16 * MIB && end.abort(new Error('left')),
+        }),
+      )
+      expect(error).to.include({ message: 'left' })
+      expect(await pieces(service)).to.have.lengthOf(1)
+      of.kinds.length = 0
+      return resume
+    }
+    /** Other tests count what is left. */
+    afterEach(async () => {
+      await eventually(async () => expect(await pieces(service)).to.deep.equal([]))
+    })
+
+    it('continue with the missing parts, also in another program, and show the progress', async () => {
+      const resume = await interrupted()
+      const { files, kinds } = watched(service)
+      const progress: number[] = []
+      const options = {
+        direct: true,
+        onProgress: ({ sentBytes }: UploadProgress) => progress.push(sentBytes),
+      }
+      const record = await files.upload(file(), { ...options, resume, tags: ['late'] })
+      expect(kinds).to.deep.equal(['GET direct', 'PUT bucket', 'PUT bucket', 'POST direct', 'PATCH files'])
+      expect(await files.get(record)).to.deep.include({ sha256: sha256(BYTES), tags: ['late'] })
+      expect([progress[0], progress.at(-1)]).to.deep.equal([16 * MIB, BYTES.length])
+      expect(resume.urls.size).to.equal(0)
+    })
+
+    it('continue although they are not direct by default here, and are deleted with direct: false', async () => {
+      const { files, kinds } = watched(service)
+      const resume = await interrupted()
+      await files.upload(file(), { resume })
+      expect(kinds[0]).to.equal('GET direct')
+      const other = await interrupted()
+      kinds.length = 0
+      expect(await files.upload(file(), { resume: other, direct: false })).to.include({ size: BYTES.length })
+      expect(kinds.slice(0, 2)).to.deep.equal(['DELETE direct', 'POST tus'])
+    })
+
+    it('begin again when the service has deleted them', async () => {
+      const resume = await interrupted()
+      const [entry] = resume.urls.values()
+      const { url } = JSON.parse(entry ?? '')
+      await fetch(url, { method: 'DELETE', headers: { Authorization: service.tokens.secretClientToken } })
+      const { files, kinds } = watched(service)
+      await files.upload(file(), { direct: true, resume })
+      expect(kinds.slice(0, 3)).to.deep.equal(['GET direct', 'POST direct', 'PUT bucket'])
+      expect(resume.urls.size).to.equal(0)
+    })
+
+    it('continue as resumable uploads when they have begun so', async () => {
+      const end = new AbortController()
+      const resume = memoryStore()
+      const { files, kinds } = watched(service, (kind, times) => {
+        if (kind === 'PATCH tus' && times === 2) end.abort(new Error('left'))
+      })
+      await rejection(files.upload(file(), { direct: false, resume, signal: end.signal }))
+      kinds.length = 0
+      await files.upload(file(), { direct: true, resume })
+      expect(kinds[0]).to.equal('HEAD tus')
+      expect(kinds).not.to.include('PUT bucket')
+    })
+
+    it('are deleted by discard(), which frees their link', async () => {
+      const { links, fetch: watchedFetch, kinds } = watched(service)
+      const { url: link } = await links.create({ expiresIn: 600 })
+      const uploader = createUploader({ link, fetch: watchedFetch })
+      const resume = memoryStore()
+      const end = new AbortController()
+      const onProgress = ({ sentBytes }: UploadProgress) =>
+        sentBytes >= 16 * MIB && end.abort(new Error('left'))
+      await rejection(uploader.upload(file(), { direct: true, resume, signal: end.signal, onProgress }))
+      expect(await pieces(service)).to.have.lengthOf(1)
+      kinds.length = 0
+      await uploader.discard(file(), { resume })
+      expect(kinds).to.deep.equal(['DELETE direct'])
+      expect(resume.urls.size).to.equal(0)
+      expect(await uploader.upload(file(), { direct: true, resume })).to.include({ size: BYTES.length })
+    })
+
+    it('remain when the service cannot be reached either', async () => {
+      let isOffline = true
+      const offline = watched(service, (kind) => {
+        if (isOffline && kind !== 'POST direct') throw new TypeError('fetch failed')
+      })
+      const resume = memoryStore()
+      const error = await rejection(offline.files.upload(file(), { direct: true, resume }))
+      expect(error).to.include({ code: 'network' })
+      expect(resume.urls.size).to.equal(1)
+      isOffline = false
+      offline.kinds.length = 0
+      await offline.files.upload(file(), { direct: true, resume })
+      expect(offline.kinds.slice(0, 2)).to.deep.equal(['GET direct', 'PUT bucket'])
+    })
+
+    it('get other URLs when theirs have expired', async () => {
+      const refusing: typeof fetch = async (url, init) => {
+        const { partNumber } = Object.fromEntries(new URL(String(url)).searchParams)
+        puts.push(partNumber ?? '')
+        if (partNumber === '3' && puts.filter((part) => part === '3').length === 1)
+          return new Response('<Code>AccessDenied</Code>', { status: 403 })
+        return fetch(url, init)
+      }
+      const puts: string[] = []
+      const { url: baseUrl, tokens } = service
+      const { files } = createClient({ baseUrl, secret: tokens.secretClientToken, fetch: refusing })
+      const record = await files.upload(BYTES, { direct: true })
+      expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
+      expect(puts.filter((part) => part === '3')).to.have.lengthOf(2)
+      expect(puts.filter((part) => part === '1')).to.have.lengthOf(1)
+    })
+  })
+
+  describe('by default', () => {
+    const large = BYTES.subarray(0, 9 * MIB)
+
+    it('are what a service with S3_DIRECT_ENDPOINT gets, unless they are turned off', async () => {
+      const { endpoint } = (await s3Server()).connection
+      const open = await start({ env: { S3_DIRECT_ENDPOINT: endpoint } })
+      const { files, links, kinds, fetch: watchedFetch } = watched(open)
+      await files.upload(large)
+      expect(kinds).to.deep.equal(['POST direct', 'PUT bucket', 'POST direct'])
+      await uploadToLink(await links.create({ expiresIn: 600 }), large)
+      const uploader = createUploader({ link: () => links.create({ expiresIn: 600 }), fetch: watchedFetch })
+      kinds.length = 0
+      await uploader.upload(large)
+      expect(kinds).to.deep.equal(['POST sign', 'POST direct', 'PUT bucket', 'POST direct'])
+      kinds.length = 0
+      await files.upload(large, { direct: false })
+      await uploader.upload(large, { direct: false })
+      expect(kinds.join()).not.to.include('direct')
+    })
+
+    it('are tried once with a service that does not offer them', async () => {
+      for (const backend of [S3_EMBEDDED, EMBEDDED]) {
+        const closed = await start({ backend })
+        const { files, links, kinds, fetch: watchedFetch } = watched(closed)
+        for (const _ of [1, 2, 3]) await files.upload(large)
+        expect(kinds.filter((kind) => kind.endsWith('direct'))).to.deep.equal(['POST direct'])
+        kinds.length = 0
+        for (const _ of [1, 2, 3]) {
+          const link = await links.create({ expiresIn: 600 })
+          await createUploader({ link, fetch: watchedFetch }).upload(large)
+        }
+        expect(kinds.filter((kind) => kind.endsWith('direct'))).to.deep.equal(['POST direct'])
+        // The refusal was one of uploads that nobody has chosen.
+        kinds.length = 0
+        await files.upload(large, { direct: true })
+        expect(kinds[0]).to.equal('POST direct')
+      }
+    })
+
+    it('are tried once with a bucket that cannot be reached', async () => {
+      const apart = await start({ env: { S3_DIRECT_ENDPOINT: `http://127.0.0.1:${await freePort()}` } })
+      const { files, kinds } = watched(apart)
+      for (const _ of [1, 2]) await files.upload(large)
+      expect(kinds.slice(0, 4)).to.deep.equal(['POST direct', 'PUT bucket', 'DELETE direct', 'POST tus'])
+      expect(kinds.slice(4)).not.to.include('POST direct')
+    })
   })
 
   describe('in Chromium, in a page of another origin', () => {

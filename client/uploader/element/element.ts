@@ -24,7 +24,7 @@ export interface SluiceUploaderEvents {
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 const ATTRIBUTES = [
   ...['link', 'link-url', 'accept', 'max-size', 'multiple', 'folder', 'camera', 'disabled', 'required'],
-  ...['resume-scope', 'concurrency', 'texts'],
+  ...['resume-scope', 'concurrency', 'direct', 'texts'],
 ]
 const PROPERTIES = ['link', 'texts', 'resumableFromBytes', 'chunkBytes'] as const
 
@@ -175,8 +175,10 @@ export class SluiceUploaderElement extends Base {
     const resumeScope = this.getAttribute('resume-scope') ?? ''
     const concurrency = Number(this.getAttribute('concurrency')) || undefined
     const memory = browserMemory(resumeScope)
-    this.#queue.configure({ accept, maxBytes, multiple, resumeScope, concurrency, memory, ...this.#transfer })
-    this.#view.update(this.#settings({ accept, maxBytes, multiple }))
+    const direct = this.getAttribute('direct') === 'off' ? false : undefined
+    const rules = { accept, maxBytes, multiple }
+    this.#queue.configure({ ...rules, resumeScope, concurrency, direct, memory, ...this.#transfer })
+    this.#view.update(this.#settings(rules))
     this.#showSoon()
   }
 

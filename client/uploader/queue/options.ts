@@ -13,7 +13,7 @@ export interface QueuedLinkFile extends LinkFile {
 /** How a queue uploads. */
 export interface QueueOptions
   extends UploadRules,
-    Pick<TransferOptions, 'resumableFromBytes' | 'chunkBytes' | 'resume'> {
+    Pick<TransferOptions, 'resumableFromBytes' | 'direct' | 'chunkBytes' | 'resume'> {
   /** A link, or a function that requests one from your server for each new upload. */
   link: UploadLink | ((file: QueuedLinkFile) => UploadLink | Promise<UploadLink>)
   /** Whether several files are accepted. False: a new file replaces the previous one. Default: true. */

@@ -17,7 +17,7 @@ export interface UploadQueue {
   resume(id?: string): void
   /** Retries a failed file, or all. A file that waits for `retryAt` is sent at once. */
   retry(id?: string): void
-  /** Stops the upload of a file and forgets it. The service deletes the bytes of an unfinished upload; a stored file stays stored. */
+  /** Stops the upload of a file and forgets it. The bytes of an unfinished upload are deleted; a stored file stays stored. */
   remove(id: string): void
   /** Removes all files. */
   clear(): void
@@ -104,10 +104,11 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     const { signal } = controller
     runs.set(id, controller)
     change(id, { status: 'uploading', error: undefined, retryAt: undefined })
-    const { resumableFromBytes, chunkBytes, resume } = options
+    const { resumableFromBytes, direct, chunkBytes, resume } = options
     try {
       const record = await uploaderOf(item).upload(file, {
         ...(resumableFromBytes === undefined ? {} : { resumableFromBytes }),
+        direct,
         ...(chunkBytes === undefined ? {} : { chunkBytes }),
         ...(resume === undefined ? {} : { resume }),
         // The queue waits by itself, so that the user sees why.
