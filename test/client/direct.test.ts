@@ -4,7 +4,6 @@ import { writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { DeleteBucketCorsCommand, PutBucketCorsCommand } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
 import { build } from 'esbuild'
 import {
@@ -21,8 +20,8 @@ import { eventually } from '../support/eventually.ts'
 import { type Chromium, startChromium } from '../support/peers/chromium.ts'
 import { rejection } from '../support/rejection.ts'
 import { noise } from '../support/requests/tus.ts'
+import { allowOrigin } from '../support/servers/bucket-cors.ts'
 import { freePort } from '../support/servers/free-port.ts'
-import { s3Env } from '../support/servers/on-s3.ts'
 import { s3Server } from '../support/servers/s3-server.ts'
 import { PROJECT, type Service, startService } from '../support/service.ts'
 
@@ -343,29 +342,14 @@ describe('direct uploads of the client library', function () {
     }
 
     it('send the file to the service without a CORS rule, and to the bucket with the documented one', async () => {
-      const { client } = await s3Server()
-      const { S3_BUCKET: Bucket } = await s3Env('')
       const common = { size: 17 * MIB, folder: 'page', last: 1 }
       expect(await upload()).to.deep.equal({ ...common, byTus: true, toBucket: false })
-      await client.send(
-        new PutBucketCorsCommand({
-          Bucket,
-          CORSConfiguration: {
-            CORSRules: [
-              {
-                AllowedMethods: ['PUT'],
-                AllowedOrigins: [`http://127.0.0.1:${(page.address() as AddressInfo).port}`],
-                AllowedHeaders: ['content-type'],
-                MaxAgeSeconds: 3600,
-              },
-            ],
-          },
-        }),
-      )
+      const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
+      const remove = await allowOrigin(origin)
       try {
         expect(await upload()).to.deep.equal({ ...common, byTus: false, toBucket: true })
       } finally {
-        await client.send(new DeleteBucketCorsCommand({ Bucket }))
+        await remove()
       }
     })
   })
