@@ -129,7 +129,7 @@ export function createApi({
 
   return {
     baseUrl,
-    seesProgress: !givenFetch && browserXhr() !== undefined,
+    seesProgress: !givenFetch && !!browserXhr(),
     urlOf,
     send: (request) => send(request) as Promise<Response>,
     json: <T>(request: ApiRequest) => send(request, parsed) as Promise<T>,

@@ -4,7 +4,7 @@ import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type TransferOptions } from './optio
 import { uploadRaw } from './small.ts'
 import { type FileIdentity, fingerprintOf, openSource, type UploadSource } from './source.ts'
 import { discardUnfinished, uploadByTus } from './tus.ts'
-import { resumeOf, uploadDirectly } from './upload.ts'
+import { resumeOf } from './upload.ts'
 
 /** A signed upload link: its URL, or the response of {@link Links.create}. */
 export type UploadLink = string | { url: string }
@@ -57,38 +57,30 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
     async upload(file, options = {}) {
       const { signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES, retries = true } = options
       const source = await openSource(file, options.name)
+      let given: UploadLink | undefined
+      // One link for all ways: a link for one file is free again when the direct upload is deleted.
       const getLink = async () => {
+        const { name, size } = source
         const type = file instanceof Blob ? file.type : ''
-        const wanted = { name: source.name, size: source.size, type }
-        const given = await (typeof link === 'function' ? link(wanted) : link)
+        given ??= await (typeof link === 'function' ? link({ name, size, type }) : link)
         return typeof given === 'string' ? given : given.url
       }
       try {
-        const isLarge = source.size !== undefined && source.size >= resumableFromBytes
-        let given: string | undefined
-        // One link for both: a link for one file is free again when the direct upload is deleted.
-        const sameLink = async () => {
-          given ??= await getLink()
-          return given
-        }
+        const isLarge = (source.size ?? -1) >= resumableFromBytes
         const resume = entryOf(options, source.fingerprint)
+        const transfer = { api, source, resume, onProgress, signal, retries }
         if (isLarge) {
-          const common = { api, source, resume, onProgress, signal, retries }
-          const stored = await uploadDirectly({ ...common, link: sameLink }, options.direct)
+          // Loaded on first use: most pages never need it.
+          const { uploadDirectly } = await import('./direct/direct.ts')
+          const stored = await uploadDirectly({ ...transfer, link: getLink, direct: options.direct })
           if (stored) return stored.record
         }
         const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
         if (!first?.isLast)
           return await uploadByTus({
-            api,
-            source,
-            signal,
-            onProgress,
-            retries,
+            ...transfer,
             chunkBytes: options.chunkBytes ?? CHUNK_BYTES,
-            folder: undefined,
-            endpoint: async () => ({ url: await sameLink(), isLink: true }),
-            resume,
+            endpoint: async () => ({ url: await getLink(), isLink: true }),
           })
         const name = source.name === '' ? '' : `&name=${encodeURIComponent(source.name)}`
         const request = {

@@ -19,7 +19,7 @@ export interface TusUpload {
   source: Source
   /** Creates an upload: the URL for its POST, and whether the URL alone authorizes. Not called for a resume. */
   endpoint: () => Promise<{ url: string; isLink: boolean }>
-  folder: string | undefined
+  folder?: string | undefined
   chunkBytes: number
   resume: ResumeEntry | undefined
   onProgress: ((progress: UploadProgress) => void) | undefined
@@ -83,10 +83,10 @@ export async function unfinished({ store, key }: ResumeEntry): Promise<Created |
 }
 
 /** Deletes an unfinished upload that can be resumed, and its bytes. Does nothing without one. */
-export async function discardUnfinished(api: Api, { store, key }: ResumeEntry): Promise<void> {
-  const created = await unfinished({ store, key })
+export async function discardUnfinished(api: Api, entry: ResumeEntry): Promise<void> {
+  const created = await unfinished(entry)
   if (!created) return
-  await store.delete(key)
+  await entry.store.delete(entry.key)
   await deleteUpload(api, created)
 }
 

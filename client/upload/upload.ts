@@ -2,12 +2,11 @@ import { queryOf } from '../delivery/query.ts'
 import type { FileRecord } from '../generated/api.ts'
 import type { Api } from '../http/request.ts'
 import { completeAfterTus } from './complete.ts'
-import type { BucketUpload, DirectRecord } from './direct/direct.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type UploadOptions } from './options.ts'
 import { browserStore } from './resume-store.ts'
 import { uploadForm, uploadRaw } from './small.ts'
 import { openSource, type RemoteFile, type UploadSource } from './source.ts'
-import { discardUnfinished, type ResumeEntry, unfinished, uploadByTus } from './tus.ts'
+import { type ResumeEntry, uploadByTus } from './tus.ts'
 
 /**
  * Uploads a file with a secret: as the body of one request, as a form when it has other options, or as a resumable
@@ -23,27 +22,23 @@ export async function uploadFile(
   const { folder, signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES } = options
   const source = await openSource(file as UploadSource, options.name)
   try {
-    const isLarge = source.size !== undefined && source.size >= resumableFromBytes
+    const isLarge = (source.size ?? -1) >= resumableFromBytes
     const resume = resumeOf(options, source.fingerprint, `${api.baseUrl} ${folder ?? ''}`)
+    const transfer = { api, source, resume, onProgress, signal }
     if (isLarge) {
-      const stored = await uploadDirectly(
-        { api, source, options, resume, onProgress, signal },
-        options.direct,
-      )
+      // Loaded on first use: most pages never need it.
+      const { uploadDirectly } = await import('./direct/direct.ts')
+      const stored = await uploadDirectly({ ...transfer, options, direct: options.direct })
       const { tags: _t, metadata: _m, focalPoint: _f, ...later } = options
       if (stored) return await completeAfterTus(api, stored.record, stored.isResumed ? options : later)
     }
     const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)
     if (!first?.isLast) {
       const record = await uploadByTus({
-        api,
-        source,
+        ...transfer,
         folder,
-        signal,
-        onProgress,
         chunkBytes: options.chunkBytes ?? CHUNK_BYTES,
         endpoint: async () => ({ url: api.urlOf('/v1/tus'), isLink: false }),
-        resume,
       })
       return await completeAfterTus(api, record, options)
     }
@@ -62,28 +57,6 @@ export async function uploadFile(
   } finally {
     await source.close()
   }
-}
-
-/**
- * Sends a large file straight to the bucket.
- *
- * @param direct as in the options: undefined when the service decides
- * @returns undefined when it has to be sent to the service
- */
-export async function uploadDirectly(
-  upload: Omit<BucketUpload, 'isAutomatic'>,
-  direct: boolean | undefined,
-): Promise<DirectRecord | undefined> {
-  const { api, source, resume } = upload
-  const stored = resume && (await unfinished(resume))
-  if (direct === false && resume && stored?.isDirect) await discardUnfinished(api, resume)
-  // An upload continues in the way in which it has begun.
-  if (direct === false || (stored && !stored.isDirect)) return undefined
-  // The bytes of a stream can be read only once.
-  if (!source.size || !source.isReplayable) return undefined
-  // Loaded on first use: most pages never need it.
-  const { uploadToBucket } = await import('./direct/direct.ts')
-  return uploadToBucket({ ...upload, isAutomatic: direct === undefined })
 }
 
 /** Where an upload is stored to be resumed. Undefined when it cannot be recognised again. */

@@ -166,7 +166,8 @@ onOneBackend('resumable uploads of the client library', (start) => {
     try {
       const { files } = createClient({ baseUrl: url, secret: service.tokens.secretClientToken })
       await files.upload(new Blob([noise(300)]), { resumableFromBytes: 1 })
-      expect(seen).to.deep.equal(['POST', 'HEAD', 'PATCH'])
+      // The first one is refused: this service has no bucket for direct uploads.
+      expect(seen).to.deep.equal(['POST', 'POST', 'HEAD', 'PATCH'])
     } finally {
       close()
     }

@@ -3,14 +3,22 @@ import { SluiceError } from '../../http/problem.ts'
 import type { Api } from '../../http/request.ts'
 import { wait } from '../../http/wait.ts'
 import type { UploadOptions } from '../options.ts'
-import { type Created, deleteUpload, GONE, isTransient, type ResumeEntry, unfinished } from '../tus.ts'
+import {
+  type Created,
+  deleteUpload,
+  discardUnfinished,
+  GONE,
+  isTransient,
+  type ResumeEntry,
+  unfinished,
+} from '../tus.ts'
 import { type PartsUpload, sendParts } from './parts.ts'
 import { placeOf } from './places.ts'
 
-/** A file that is sent straight to the bucket. Its bytes can be read again. */
+/** A file of known size that is sent straight to the bucket. Its bytes can be read again. */
 export interface BucketUpload extends PartsUpload {
-  /** Whether the caller has not chosen it: the service decides whether it is the better way. */
-  isAutomatic: boolean
+  /** As in the options: undefined when the service decides whether it is the better way. */
+  direct: boolean | undefined
   /** What is stored with the file. A link has its own folder. */
   options?: Pick<UploadOptions, 'folder' | 'tags' | 'metadata' | 'focalPoint'>
   /** Returns the signed link that authorizes the upload, in place of the secret. Not called for a resume. */
@@ -37,6 +45,21 @@ interface Begun {
 const ROUNDS = 5
 
 /**
+ * Sends a large file straight to the bucket, or continues to do so.
+ *
+ * @returns undefined when the file has to be sent to the service
+ * @throws as {@link uploadToBucket}
+ */
+export async function uploadDirectly(upload: BucketUpload): Promise<DirectRecord | undefined> {
+  const { api, source, direct, resume } = upload
+  const stored = resume && (await unfinished(resume))
+  if (direct === false && resume && stored?.isDirect) await discardUnfinished(api, resume)
+  // An upload continues in the way in which it has begun.
+  if (direct === false || (stored && !stored.isDirect) || source.size === 0) return undefined
+  return uploadToBucket(upload)
+}
+
+/**
  * Sends a file to the bucket in one or more requests, each of which is retried by itself, and has the service store it. An upload that
  * was interrupted continues with the parts that the bucket does not have.
  *
@@ -44,7 +67,7 @@ const ROUNDS = 5
  *   do not name. Then the file has to be sent to the service. Both are remembered for a while
  * @throws SluiceError when the upload is refused, or when the bucket accepts nothing for two minutes
  */
-export async function uploadToBucket(upload: BucketUpload): Promise<DirectRecord | undefined> {
+async function uploadToBucket(upload: BucketUpload): Promise<DirectRecord | undefined> {
   const { api, resume } = upload
   for (let stored = resume && (await unfinished(resume)); ; stored = undefined) {
     const begun = stored ? { created: stored, requests: undefined } : await begin(upload)
@@ -72,12 +95,13 @@ async function begin({
   source,
   link,
   signal,
-  isAutomatic,
+  direct,
   retries = true,
   options = {},
 }: BucketUpload): Promise<Begun | undefined> {
   const target = link && (await link())
   const place = placeOf(api, target)
+  const isAutomatic = direct === undefined
   if (place.isAvoided(isAutomatic)) return undefined
   const { folder, tags, metadata, focalPoint } = options
   try {
