@@ -49,7 +49,7 @@ export const STORAGE_VARIABLES = {
     read: readBaseUrl,
   },
   S3_DIRECT_ENDPOINT: {
-    help: 'Endpoint of S3 for clients that upload straight into the bucket, if they reach it by another URL than Sluice. AWS_ENDPOINT_URL_S3 when unset.',
+    help: 'Endpoint of S3 for clients that upload straight into the bucket, if they reach it by another URL than Sluice. AWS_ENDPOINT_URL_S3 when unset: then the client library uploads there only on request, except to Amazon S3.',
     expected: 'an http or https URL without query',
     read: readBaseUrl,
   },

@@ -7,7 +7,7 @@ import { createClient, type FileRecord, type SluiceClient } from '../../../clien
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
-import { allowOrigin } from '../../support/servers/bucket-cors.ts'
+import { allowOrigin } from '../../support/servers/on-s3.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { bundled, type Site, startSite, UPLOADER } from './page.ts'

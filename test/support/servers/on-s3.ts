@@ -1,4 +1,10 @@
-import { GetObjectCommand, ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
+import {
+  DeleteBucketCorsCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  PutBucketCorsCommand,
+  paginateListObjectsV2,
+} from '@aws-sdk/client-s3'
 import { s3Server } from './s3-server.ts'
 
 // What a service keeps in the S3 server of this run, as ../support/backends.ts has it: a prefix for each data folder.
@@ -19,6 +25,20 @@ export async function s3Env(prefix: string) {
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   }
+}
+
+/** Sets the documented CORS rule of the bucket that all services share. @returns a function that removes it */
+export async function allowOrigin(origin: string): Promise<() => Promise<unknown>> {
+  const { client } = await s3Server()
+  const { S3_BUCKET: Bucket } = await s3Env('')
+  const rule = {
+    AllowedMethods: ['PUT'],
+    AllowedOrigins: [origin],
+    AllowedHeaders: ['content-type'],
+    MaxAgeSeconds: 3600,
+  }
+  await client.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules: [rule] } }))
+  return () => client.send(new DeleteBucketCorsCommand({ Bucket }))
 }
 
 /** Every object, sorted, named as files of a disk are; and the half written ones. */

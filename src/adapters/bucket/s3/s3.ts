@@ -153,9 +153,10 @@ function s3Bucket(
   }
 }
 
-/** Whether a store is Amazon's, which every network can reach. */
+/** Whether a store is Amazon's, which every network can reach. Its endpoints within a private network cannot be reached by all. */
 function isAmazon(address: string): boolean {
-  return /\.amazonaws\.com(\.cn)?$/.test(new URL(address).hostname)
+  const { hostname } = new URL(address)
+  return /\.amazonaws\.com(\.cn)?$/.test(hostname) && !hostname.includes('.vpce.')
 }
 
 /** The first bytes of an object. Undefined when it does not exist. @throws Problem 503 */
