@@ -235,6 +235,16 @@ describe('direct uploads of the client library', function () {
       expect(offline.kinds.slice(0, 2)).to.deep.equal(['GET direct', 'PUT bucket'])
     })
 
+    it('are not given up for a lost connection', async () => {
+      const resume = await interrupted()
+      const { files, kinds } = watched(service, (kind, times) => {
+        if (kind === 'PUT bucket' && times === 1) throw new TypeError('fetch failed')
+      })
+      await files.upload(file(), { direct: true, resume })
+      expect(kinds.filter((kind) => kind === 'PUT bucket')).to.have.lengthOf(3)
+      expect(kinds).not.to.include('DELETE direct')
+    })
+
     it('get other URLs when theirs have expired', async () => {
       const refusing: typeof fetch = async (url, init) => {
         const { partNumber } = Object.fromEntries(new URL(String(url)).searchParams)
