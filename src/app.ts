@@ -42,13 +42,13 @@ export { openOperator } from './assembly/operator.ts'
 export { loadEverything } from './assembly/plugins.ts'
 export type { Storage } from './assembly/services.ts'
 
-export interface AppOptions extends LoadOptions, Pick<HttpOptions, 'messages'> {
+export interface AppOptions
+  extends LoadOptions,
+    Pick<HttpOptions, 'messages'>,
+    Pick<ServicesOptions, 'wrapStorage' | 'clientCacheTtlMs' | 'passwordCost'> {
   /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string
   log: Log
-  /** See {@link ServicesOptions}. */
-  wrapStorage?: ServicesOptions['wrapStorage']
-  clientCacheTtlMs?: number
   /** Whether the process is shutting down: then it is not ready. */
   isStopping?: () => boolean
   /**

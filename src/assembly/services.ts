@@ -39,7 +39,7 @@ import { createOriginals } from '../service/originals/originals.ts'
 import { createRecords } from '../service/originals/records.ts'
 import { createSoftDeletes } from '../service/originals/trash.ts'
 import { openManagedClients } from './access/managed-clients.ts'
-import { openMembers } from './access/members.ts'
+import { type MembersOptions, openMembers } from './access/members.ts'
 import { deliveryLogLimits, openWebhooks } from './events/webhooks.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { type Backends, openBackends } from './storage/backends.ts'
@@ -53,7 +53,7 @@ export interface Storage {
   index: FileIndex
 }
 
-export interface ServicesOptions {
+export interface ServicesOptions extends Pick<MembersOptions, 'passwordCost'> {
   config: Config
   /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string

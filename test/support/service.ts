@@ -41,7 +41,14 @@ export interface ServiceOptions
   extends Partial<
     Pick<
       AppOptions,
-      'engines' | 'wrapStorage' | 'root' | 'clientCacheTtlMs' | 'programs' | 'idleCpu' | 'openPool'
+      | 'engines'
+      | 'wrapStorage'
+      | 'root'
+      | 'clientCacheTtlMs'
+      | 'passwordCost'
+      | 'programs'
+      | 'idleCpu'
+      | 'openPool'
     >
   > {
   /** Environment variables over the defaults. */
@@ -54,6 +61,9 @@ export interface ServiceOptions
 
 /** Environment of services in tests. The default reserve of 32 MiB takes a fifth of the CPU time of a start. */
 export const SMALL_RESERVE = { DISK_RESERVE_BYTES: String(1024 * 1024) }
+
+// Each sign-in with the usual cost takes 0.2 s of CPU time.
+const SMALL_COST = { N: 1024, r: 8, p: 1 }
 
 export const PROJECT = join(import.meta.dirname, '..', '..')
 
@@ -87,6 +97,7 @@ export async function startService({
     log,
     programs: installedPrograms(),
     openPool: openSharedPool,
+    passwordCost: SMALL_COST,
     messages,
     wrapStorage: (inner) => {
       storage = inner

@@ -12,7 +12,7 @@ import { createAdminSessions } from '../../service/admin/sessions.ts'
 import { createLastSeen } from '../../service/members/last-seen.ts'
 import { createMemberLinks, isSetUp } from '../../service/members/links.ts'
 import { createMembers } from '../../service/members/members.ts'
-import { createPasswords } from '../../service/members/passwords.ts'
+import { createPasswords, type PasswordCost } from '../../service/members/passwords.ts'
 import { createSessions } from '../../service/members/sessions.ts'
 import { createSignIn } from '../../service/members/sign-in.ts'
 import { createSignInLinks } from '../../service/members/sign-in-link.ts'
@@ -28,10 +28,21 @@ export interface MembersOptions {
   clients: ClientStore
   keys: AppKeys
   log: Log
+  /** Of the digests of passwords. Tests set less than the default. */
+  passwordCost?: PasswordCost
 }
 
 /** Opens the members of the console, their sessions and links. */
-export async function openMembers({ config, baseUrl, backends, bucket, clients, keys, log }: MembersOptions) {
+export async function openMembers({
+  config,
+  baseUrl,
+  backends,
+  bucket,
+  clients,
+  keys,
+  log,
+  passwordCost,
+}: MembersOptions) {
   const { memberChanges, locks, ledger } = backends
   const store = await bucketMemberStore(bucket, {
     key: keys('members'),
@@ -58,7 +69,7 @@ export async function openMembers({ config, baseUrl, backends, bucket, clients, 
         store,
         sessions,
         links,
-        passwords: createPasswords(),
+        passwords: createPasswords(passwordCost ? { cost: passwordCost } : {}),
         adminSessions,
         lastSeen,
       }),

@@ -14,8 +14,15 @@ export interface Passwords {
   matches(password: string, digest: string | undefined): Promise<boolean>
 }
 
+/** Parameters of scrypt. */
+export interface PasswordCost {
+  N: number
+  r: number
+  p: number
+}
+
 // Of OWASP's equivalent choices for scrypt the one with 32 MiB: the service also runs on machines with 512 MiB.
-const COST = { N: 2 ** 15, r: 8, p: 3 }
+const COST: PasswordCost = { N: 2 ** 15, r: 8, p: 3 }
 const SALT_BYTES = 16
 const DIGEST_BYTES = 32
 // Half of the threads of libuv, which also read files.
@@ -25,8 +32,8 @@ const WAITING_MAX = 16
 
 const deriveKey = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 
-/** @param options.cost parameters of scrypt for new digests */
-export function createPasswords({ cost = COST }: { cost?: typeof COST } = {}): Passwords {
+/** @param options.cost of new digests */
+export function createPasswords({ cost = COST }: { cost?: PasswordCost } = {}): Passwords {
   let running = 0
   const waiting: (() => void)[] = []
   const none = formatted({ cost, salt: randomBytes(SALT_BYTES), key: randomBytes(DIGEST_BYTES) })
@@ -46,7 +53,7 @@ export function createPasswords({ cost = COST }: { cost?: typeof COST } = {}): P
     }
   }
 
-  function derive(password: string, salt: Buffer, { N, r, p }: typeof COST): Promise<Buffer> {
+  function derive(password: string, salt: Buffer, { N, r, p }: PasswordCost): Promise<Buffer> {
     // Keyboards write the same character in several ways.
     return deriveKey(password.normalize('NFKC'), salt, DIGEST_BYTES, { N, r, p, maxmem: 256 * N * r })
   }
@@ -67,7 +74,7 @@ export function createPasswords({ cost = COST }: { cost?: typeof COST } = {}): P
 }
 
 interface Stored {
-  cost: typeof COST
+  cost: PasswordCost
   salt: Buffer
   key: Buffer
 }
