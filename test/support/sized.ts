@@ -3,3 +3,8 @@ const isLong = process.env.SLUICE_TEST_LONG === '1'
 
 /** How much a test does: enough to see a fault in `npm test`, and all of it in `npm run test:long`. */
 export const sized = <T>(usual: T, long: T): T => (isLong ? long : usual)
+
+/** Registers a test that runs in `npm run test:long` only. */
+export function itLong(title: string, test: Mocha.AsyncFunc): void {
+  if (isLong) it(title, test)
+}

@@ -99,7 +99,8 @@ describe('audio output', function () {
     })
   }
 
-  for (const format of ['mp3', 'm4a', 'ogg', 'opus', 'flac', 'aac', 'aiff']) {
+  // MP3, M4A and FLAC are sources in other tests here.
+  for (const format of sized(['ogg', 'aac'], ['mp3', 'm4a', 'ogg', 'opus', 'flac', 'aac', 'aiff'])) {
     it(`accepts ${format} as the source`, async () => {
       const isOutput = format !== 'aac' && format !== 'aiff'
       const bytes = isOutput ? (await output(format)).bytes : await tone({ levels: [0.1, 0.8, 0], format })
@@ -143,11 +144,11 @@ describe('audio output', function () {
     const noise = await sound({ source: 'anoisesrc=d=2:a=0.5:r=44100', format: 'wav' })
     const usual = [
       ['f=mp3&br=64', 62, 68],
-      ['f=m4a&br=64', 50, 75],
-      ['f=ogg&br=16', 15, 60],
       ['f=opus&br=320', 180, 270],
     ] as const
     const others = [
+      ['f=m4a&br=64', 50, 75],
+      ['f=ogg&br=16', 15, 60],
       ['br=320', 310, 335],
       ['f=ogg&br=320', 150, 290],
       ['f=opus&br=16', 10, 30],
@@ -163,7 +164,7 @@ describe('audio output', function () {
     expect(await heard((await made(wide, 'f=flac')).bytes)).to.include({ channels: 6, sampleRate: 96_000 })
     expect(await heard((await made(wide, 'f=mp3')).bytes)).to.include({ channels: 2, sampleRate: 48_000 })
     const slow = await tone({ levels: [0.3], options: ['-ar', '8000'] })
-    for (const format of sized(['ogg', 'mp3'], ['ogg', 'opus', 'mp3', 'm4a']))
+    for (const format of sized(['ogg'], ['ogg', 'opus', 'mp3', 'm4a']))
       expect((await heard((await made(slow, `f=${format}`)).bytes)).seconds, format).to.be.closeTo(1, 0.1)
   })
 
@@ -185,11 +186,11 @@ describe('audio output', function () {
   })
 
   it('has the loudness of podcasts, and the sample rate of the source', async () => {
-    for (const [level, format] of [
+    const usual = [
       [0.01, 'wav'],
-      [0.2, 'mp3'],
-      [0.9, 'wav'],
-    ] as const) {
+      [0.9, 'mp3'],
+    ] as const
+    for (const [level, format] of [...usual, ...sized([], [[0.2, 'mp3']] as const)]) {
       const bytes = await tone({ levels: Array(2).fill(level) })
       const outcome = (await made(bytes, `loudnorm&f=${format}`)).bytes
       const { integrated, truePeak, ...rest } = await loudness(outcome)
@@ -223,7 +224,7 @@ describe('audio output', function () {
       format: 'mp3',
     })
     expect((await heard(bytes)).tags).to.have.property('title')
-    for (const query of sized(['f=mp3', 'f=ogg'], ['f=mp3', 'f=m4a', 'f=flac', 'f=ogg'])) {
+    for (const query of sized(['f=mp3'], ['f=mp3', 'f=m4a', 'f=flac', 'f=ogg'])) {
       const { tags, streams } = await heard((await made(bytes, query, { format: 'mp3' })).bytes)
       expect(JSON.stringify(tags), query).to.not.match(/Secret|52/)
       expect(streams, query).to.equal(1)
@@ -369,7 +370,7 @@ describe('audio output', function () {
           `#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n${secret}\n#EXT-X-ENDLIST\n`,
           `ffconcat version 1.0\nfile '${secret}'\n`,
         ]) {
-          for (const format of sized(['mp3', 'm4a'], ['mp3', 'm4a', 'ogg', 'wav', 'flac', 'aac']))
+          for (const format of sized(['mp3'], ['mp3', 'm4a', 'ogg', 'wav', 'flac', 'aac']))
             expect(await refusal(Buffer.from(text), 'f=wav', { format }), format).to.have.property(
               'status',
               422,
@@ -385,7 +386,7 @@ describe('audio output', function () {
     it('for an index without audio', async () => {
       const { bytes } = await output('m4a')
       const index = bytes.subarray(0, bytes.indexOf('mdat') + 4)
-      for (const query of ['f=wav', 'waveform', 'loudnorm'])
+      for (const query of sized(['f=wav', 'waveform'], ['f=wav', 'waveform', 'loudnorm']))
         expect(await refusal(index, query, { format: 'm4a' }), query).to.include({
           status: 422,
           message: BROKEN,

@@ -68,16 +68,17 @@ describe('facts from the headers of video and audio', () => {
     expect(facts).to.not.have.any.keys('audioCodec', 'channels', 'sampleRate')
   })
 
-  for (const [format, container, audioCodec, options] of [
+  const AUDIO = [
     ['mp3', 'mp3', 'mp3', []],
+    ['opus', 'ogg', 'opus', ['-ar', '48000']],
+    ['aac', 'adts', 'aac', []],
     ['m4a', 'mp4', 'aac', []],
     ['wav', 'wav', 'pcm_s16le', []],
     ['ogg', 'ogg', 'vorbis', ['-c:a', 'libvorbis']],
-    ['opus', 'ogg', 'opus', ['-ar', '48000']],
     ['flac', 'flac', 'flac', []],
-    ['aac', 'adts', 'aac', []],
     ['aiff', 'aiff', 'pcm_s16be', []],
-  ] as const) {
+  ] as const
+  for (const [format, container, audioCodec, options] of AUDIO.slice(0, sized(3, AUDIO.length))) {
     it(`are available for audio in ${format}`, async () => {
       const bytes = await sound({ format, options: ['-ac', '2', ...options] })
       const { duration, bitrate, ...rest } = await factsOf(bytes, format)
@@ -150,7 +151,7 @@ describe('facts from the headers of video and audio', () => {
       const known = [...stdout.matchAll(/^ D\s+(\S+)/gm)].flatMap(([, names = '']) => names.split(','))
       for (const format of formats) expect(known, format.name).to.include(demuxerOf(format))
       const names = formats.map(({ name }) => name)
-      for (const name of sized(['mp4', 'webm', 'mpeg', 'mp3', 'au'], names)) {
+      for (const name of sized(['mp4', 'mpeg', 'au'], names)) {
         const { status, message } = await refusal(Buffer.from('neither of them'), name)
         expect(status, name).to.equal(422)
         expect(message, name).to.match(/^expected .+ (cannot|neither)$/)

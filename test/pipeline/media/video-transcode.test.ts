@@ -17,6 +17,7 @@ import {
   wideVideo,
 } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
+import { sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS, transform } from '../image/transform.ts'
 import { type MakeVideo, videoMaker } from './video-maker.ts'
@@ -96,9 +97,9 @@ describe('a transcode of a video', () => {
     })
 
     it('of at most 720 lines with automatic quality, unless a size is requested', async () => {
-      const large = await video({ colours: ['red'], width: 1280, height: 800, rate: 5 })
+      const large = await video({ colours: ['red'], width: 1280, height: 800, rate: 2 })
       expect(await made(large, 'q_a')).to.include({ width: 1152, height: 720 })
-      expect(await made(large, 'q_a&w=1200')).to.include({ width: 1200, height: 750 })
+      if (sized(false, true)) expect(await made(large, 'q_a&w=1200')).to.include({ width: 1200, height: 750 })
     })
   })
 
@@ -121,8 +122,9 @@ describe('a transcode of a video', () => {
 
   it('contains the part between start and end', async () => {
     expect((await made(source, 'start=1&end=2.5')).seconds).to.be.closeTo(1.5, 0.1)
-    expect((await made(source, 'start=2')).seconds).to.be.closeTo(1, 0.1)
-    expect((await made(source, 'end=99')).seconds).to.be.closeTo(3, 0.1)
+    const others = [['start=2', 1] as const, ['end=99', 3] as const]
+    for (const [query, seconds] of sized([], others))
+      expect((await made(source, query)).seconds, query).to.be.closeTo(seconds, 0.1)
     const { status, message } = await refusal(source, 'start=3.5')
     expect(status).to.equal(400)
     expect(message).to.match(/^expected a number below 3(\.\d+)? \(this video is .* s long\) for start/)
@@ -140,6 +142,7 @@ describe('a transcode of a video', () => {
     expect((await made(long, 'kf_boost')).keyFrames).to.deep.equal([
       ...[0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 7],
     ])
+    if (sized(true, false)) return
     const { keyFrames } = await made(source, 'kf=10&f=webm&w=32')
     expect(keyFrames.map(Math.round)).to.deep.equal([0, 1, 2])
   })
@@ -152,6 +155,7 @@ describe('a transcode of a video', () => {
     const after = await made(varying, 'f=mp4')
     expect(after.frames).to.equal(before.frames)
     expect(after.seconds).to.be.closeTo(before.seconds, 0.15)
+    if (sized(true, false)) return
     expect((await made(varying, 'f=avi')).seconds).to.be.closeTo(before.seconds, 0.3)
   })
 

@@ -18,7 +18,7 @@ import { loadWith } from '../../load/drop-ins.ts'
 import { knownAsset } from '../known-asset.ts'
 
 // Noise needs every bit that it may have.
-const NOISE = 'anoisesrc=d=6:a=0.3:r=44100'
+const NOISE = `anoisesrc=d=${sized(2, 6)}:a=0.3:r=44100`
 // Each with the outputs that `npm test` renders: of an older, the same and a newer codec. The rule itself is tested for all.
 const SOURCES = [
   ['mp3', 'mp3', ['-b:a', '48k', '-ac', '1'], 0, ['mp3', 'opus']],

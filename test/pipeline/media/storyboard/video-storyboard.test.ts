@@ -203,12 +203,12 @@ describe('a storyboard of a video', () => {
     const late = await remuxed(await film({ colours }), ['-bsf:v', 'setts=ts=TS+1.5/TB'])
     const held = await boardOf(late)
     expect((await coloursOf(held)).slice(0, 5)).to.deep.equal(['red', 'red', 'red', 'green', 'blue'])
-    for (const matroska of sized([], [{ format: 'mkv' }])) {
-      const board = await boardOf(await film({ colours, ...matroska }), matroska)
-      expect(await coloursOf(board)).to.deep.equal(colours)
+    if (sized(false, true)) {
+      const matroska = await boardOf(await film({ colours, format: 'mkv' }), { format: 'mkv' })
+      expect(await coloursOf(matroska)).to.deep.equal(colours)
+      const transport = await remuxed(await film({ colours }), [], { format: 'ts' })
+      expect(await coloursOf(await boardOf(transport, { format: 'm2ts' }))).to.deep.equal(colours)
     }
-    const transport = await remuxed(await film({ colours }), [], { format: 'ts' })
-    expect(await coloursOf(await boardOf(transport, { format: 'm2ts' }))).to.deep.equal(colours)
     // It says when a frame is decoded, and no more.
     const options = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p']
     const old = await video({ colours, options, format: 'avi' })
