@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import type { Box, Size } from '../../../../src/core/geometry/box.ts'
 import type { LoadedDetector } from '../../../../src/pipeline/load/load.ts'
+import { sized } from '../../../support/sized.ts'
 import { loadWith } from '../../load/drop-ins.ts'
 import { transformed } from '../transform.ts'
 import { type Picture, pictures } from './pictures.ts'
@@ -33,17 +34,17 @@ describe('the detector of faces', function () {
     return partOf(part, size)
   }
 
-  it('keeps the faces of at least 18 of 20 pictures', async () => {
+  it(`keeps the faces of ${sized('every third picture', 'at least 18 of 20 pictures')}`, async () => {
     const all = await pictures()
     expect(all).to.have.length(20)
     const wrong: string[] = []
-    for (const one of all) {
+    for (const one of all.filter((_, i) => i % sized(3, 1) === 0)) {
       expect(one.faces, one.name).to.not.have.length(0)
       const part = await cut(one)
       const lost = one.faces.filter((face) => !contains(part, face))
       if (lost.length > 0) wrong.push(`${one.name}: ${JSON.stringify({ part, lost })}`)
     }
-    expect(wrong, wrong.join('\n')).to.have.length.at.most(2)
+    expect(wrong, wrong.join('\n')).to.have.length.at.most(sized(0, 2))
   })
 
   it('limits zoom, so that it frames all faces', async () => {

@@ -11,6 +11,7 @@ import { PluginError } from '../../../../src/pipeline/load/plugin-error.ts'
 import { createPlanner } from '../../../../src/pipeline/plan/plan.ts'
 import { animation, colourAt } from '../../../support/media/images.ts'
 import { rejection } from '../../../support/rejection.ts'
+import { itLong } from '../../../support/sized.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { loadWith } from '../../load/drop-ins.ts'
 import { type Transformation, transformed } from '../transform.ts'
@@ -234,7 +235,7 @@ describe('image-text', () => {
     expect(notesOf({ text: '日本' })).to.deep.equal([])
   })
 
-  it('needs no fonts of the machine', async function () {
+  itLong('needs no fonts of the machine', async function () {
     // A process that loads all plugins by tsx, on a machine with other things to do.
     this.timeout(60_000)
     const script = `

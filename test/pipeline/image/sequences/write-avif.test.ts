@@ -6,6 +6,7 @@ import sharp from 'sharp'
 import { sequenceIn } from '../../../../src/engines/image/sequences/tracks.ts'
 import { type Chromium, startChromium } from '../../../support/peers/chromium.ts'
 import { rejection } from '../../../support/rejection.ts'
+import { sized } from '../../../support/sized.ts'
 import { assetOf, rendered, transformed } from '../transform.ts'
 
 const [RED, BLUE, CLEAR] = ['#f00', '#00f', '#0000']
@@ -141,9 +142,10 @@ describe('an animation as AVIF', () => {
   })
 
   it('has any times of the most frames that are transformed', async () => {
-    const delay = Array.from({ length: 5000 }, (_, i) => (i % 2 ? 1234 : 4321 + i))
+    const frames = sized(500, 5000)
+    const delay = Array.from({ length: frames }, (_, i) => (i % 2 ? 1234 : 4321 + i))
     const source = await manyFrames(delay, 2)
-    expect((await sharp(source, { animated: true }).metadata()).pages).to.equal(5000)
+    expect((await sharp(source, { animated: true }).metadata()).pages).to.equal(frames)
     expect((await sequenceOf(source, 'f=avif')).sequence?.delays()).to.deep.equal(delay)
   })
 
