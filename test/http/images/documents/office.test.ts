@@ -18,19 +18,19 @@ import { NO_LIMITS } from '../../../support/no-limits.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../../support/service.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
-// Each takes a start of LibreOffice. Other tests here draw documents of its other two programs, so PPT is enough in `npm test`.
-const DRAWN = sized(
-  [['powerpoint-2003.ppt', 64, 48]],
+// Each takes a start of LibreOffice. Other tests here draw documents of Writer and Calc, and one of the sandbox a presentation.
+const DRAWN: ReadonlyArray<readonly [name: string, width: number, height: number]> = sized(
+  [],
   [
     ['word-2003.doc', 64, 83],
     ['powerpoint-2003.ppt', 64, 48],
     ['excel-2002.xls', 64, 91],
   ],
-) as ReadonlyArray<readonly [name: string, width: number, height: number]>
+)
 const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', name))
 
 onOneBackend('an Office document', (start) => {
@@ -109,11 +109,12 @@ onOneBackend('an Office document', (start) => {
     }
   })
 
-  it('never stops the service, whatever its bytes are', async function () {
-    this.timeout(sized(60_000, 1_200_000))
+  // In `npm test`, the broken document below is enough: each file takes a start of LibreOffice.
+  itLong('never stops the service, whatever its bytes are', async function () {
+    this.timeout(1_200_000)
     const statuses = new Set<number>()
     const files = await Promise.all(['libreoffice.odt', 'libreoffice.doc', 'libreoffice.rtf'].map(fileOf))
-    for (const bytes of mutated(files, { count: sized(1, 200), spared: 80 })) {
+    for (const bytes of mutated(files, { count: 200, spared: 80 })) {
       const { src } = await uploadOne(service, { name: 'a.doc', bytes })
       statuses.add((await exchange(service, `${src}?w=24&wait=30`)).status)
     }
@@ -132,12 +133,7 @@ onOneBackend('an Office document', (start) => {
 
   it('returns 422 when it has a password, and is delivered', async function () {
     this.timeout(60_000)
-    for (const name of [
-      'word-encrypted.docx',
-      'word-encrypted.doc',
-      'powerpoint-encrypted.ppt',
-      'excel-encrypted.xls',
-    ]) {
+    for (const name of ['word-encrypted.docx', 'powerpoint-encrypted.ppt', 'excel-encrypted.xls']) {
       const { src, format } = await uploadOne(service, { name, bytes: await fileOf(name) })
       expect(format, name).to.equal(name.split('.')[1])
       const answer = jsonOf(await exchange(service, `${src}?w=24&wait=30`))
