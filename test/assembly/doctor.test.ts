@@ -1,12 +1,16 @@
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { loadConfig } from '../../config/load.ts'
-import { checkNode } from '../../src/assembly/doctor/configuration.ts'
+import { type Config, loadConfig } from '../../config/load.ts'
+import { checkAddress } from '../../src/assembly/doctor/address.ts'
+import { checkBucket, checkClock } from '../../src/assembly/doctor/bucket.ts'
+import { checkConfiguration, checkNode } from '../../src/assembly/doctor/configuration.ts'
+import { checkDataDir } from '../../src/assembly/doctor/data-dir.ts'
 import { type DoctorOptions, examine } from '../../src/assembly/doctor/doctor.ts'
 import { checkFonts, checkMedia } from '../../src/assembly/doctor/media.ts'
 import { checkMemory } from '../../src/assembly/doctor/memory.ts'
-import type { Checkup } from '../../src/core/checkup.ts'
+import { checkRedis } from '../../src/assembly/doctor/redis.ts'
+import { type Checkup, checkupOf } from '../../src/core/checkup.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Remote, remote } from '../support/requests/remote.ts'
 import { inRedis, redisEnv } from '../support/servers/on-redis.ts'
@@ -18,6 +22,16 @@ import { startWatchedRedis } from '../support/servers/sentinels.ts'
 import { type SmallDisk, smallDisk } from '../support/servers/small-disk.ts'
 import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+/** The checks of what is outside of the process, which `examine` runs with all others. */
+const CHECKS = {
+  'data folder': (config: Config) => checkDataDir(config),
+  bucket: (config: Config) => checkBucket(config, String(config.S3_BUCKET)),
+  clock: (config: Config, { now = Date.now }) =>
+    checkClock(config, { bucket: String(config.S3_BUCKET), now }),
+  Redis: (config: Config) => checkRedis(config, String(config.REDIS_URL)),
+  'public URL': (config: Config) => checkAddress(config),
+}
 
 describe('the checks of sluice doctor', function () {
   this.timeout(60_000)
@@ -35,10 +49,22 @@ describe('the checks of sluice doctor', function () {
     return all
   }
 
-  async function result(name: string, environment: Record<string, string>, options?: Partial<DoctorOptions>) {
-    const one = (await results(environment, options)).get(name)
-    if (!one) throw new Error(`no check ${name}`)
-    return one
+  /** The result of one check, without the others: these start ffmpeg and look for LibreOffice and fonts. */
+  async function result(
+    name: keyof typeof CHECKS,
+    environment: Record<string, string>,
+    options: Pick<DoctorOptions, 'now'> = {},
+  ) {
+    const config = loadConfig({ DATA_DIR: folder, ...environment })
+    return checkupOf(name, await CHECKS[name](config, options))
+  }
+
+  async function configurationOf(environment: Record<string, string>) {
+    const { findings } = await checkConfiguration({
+      environment: { DATA_DIR: folder, ...environment },
+      root: PROJECT,
+    })
+    return checkupOf('configuration', findings)
   }
 
   describe('on a bucket and Redis', () => {
@@ -273,12 +299,12 @@ describe('the checks of sluice doctor', function () {
   })
 
   it('report misspelt variables and broken plugins', async () => {
-    const misspelt = await result('configuration', { UPLOAD_MAX_BYES: '5' })
+    const misspelt = await configurationOf({ UPLOAD_MAX_BYES: '5' })
     expect(misspelt).to.include({ state: 'warning' })
     expect(misspelt.found).to.include('Did you mean UPLOAD_MAX_BYTES?')
     await mkdir(join(folder, 'plugins'))
     await writeFile(join(folder, 'plugins', 'broken.js'), 'export default {}')
-    const broken = await result('configuration', { PLUGINS_DIR: join(folder, 'plugins') })
+    const broken = await configurationOf({ PLUGINS_DIR: join(folder, 'plugins') })
     expect(broken).to.include({ state: 'problem', advice: 'Correct or remove the named file.' })
     expect(broken.found).to.include('broken.js')
   })

@@ -44,8 +44,10 @@ describe('the scripts without a font', function () {
     expect(JSON.parse(printed)).to.deep.equal(LACKING)
   })
 
-  it('are named by /readyz, and by the header of a derivative whose text has them', async () => {
-    const server = await startProcess({ env: { ...env, DATA_DIR: join(folder, 'data') } })
+  it('are named by /readyz, and by the header of a derivative whose text has them, also after the index was lost', async () => {
+    const DATA_DIR = join(folder, 'data')
+    const server = await startProcess({ env: { ...env, DATA_DIR } })
+    let path = ''
     try {
       await eventually(async () => {
         const ready = jsonOf(await exchange(server, '/readyz'))
@@ -62,6 +64,8 @@ describe('the scripts without a font', function () {
       }
       const png = await uploaded('a.png', await picture())
       const svg = await uploaded('a.svg', drawn('日本'))
+      const { src } = await uploadOne(server, { name: 'd.svg', bytes: drawn('日本') })
+      path = new URL(src).pathname
       const escaped = await uploaded('b.svg', drawn('&#x939;&#3585;'))
       const latin = await uploaded('c.svg', drawn('&#937;'))
       const text = await uploaded('a.txt', Buffer.from('\ufeff한', 'utf16le'))
@@ -82,19 +86,12 @@ describe('the scripts without a font', function () {
       server.child.kill('SIGTERM')
       await server.ended
     }
-  })
-
-  it('are known of a file when the index was lost, from its record in the bucket', async () => {
-    const DATA_DIR = join(folder, 'lost')
-    const first = await startProcess({ env: { ...env, DATA_DIR } })
-    const { src } = await uploadOne(first, { name: 'a.svg', bytes: drawn('日本') })
-    first.child.kill('SIGTERM')
-    await first.ended
+    // From its record in the bucket.
     await rm(join(DATA_DIR, 'index'), { recursive: true })
     const second = await startProcess({ env: { ...env, DATA_DIR } })
     try {
       await eventually(async () => {
-        const { status, headers } = await exchange(second, `${new URL(src).pathname}?w=20`)
+        const { status, headers } = await exchange(second, `${path}?w=20`)
         expect([status, headers['x-sluice-transform']]).to.deep.equal([
           200,
           'drawn with boxes: no font for Chinese',
