@@ -8,8 +8,12 @@ import { corrupted, picture } from '../support/media/images.ts'
 import { NO_LIMITS } from '../support/no-limits.ts'
 import { uploadOne } from '../support/requests/client.ts'
 import { type Service, startService } from '../support/service.ts'
+import { sized } from '../support/sized.ts'
 
 const LONG = 'x'.repeat(14_000)
+// If each left its link in memory, there would be three times what is allowed, and of the failures, five times.
+const LINKS = sized(1000, 3000)
+const FAILURES = sized(25, 120)
 
 describe('what requests leave in memory', () => {
   let service: Service
@@ -44,20 +48,20 @@ describe('what requests leave in memory', () => {
     return usedHeap() - before
   }
 
-  it('is little after 3000 long links to one derivative', async () => {
+  it(`is little after ${LINKS} long links to one derivative`, async () => {
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const path = new URL(src).pathname
-    const bytes = await grownBy(3000, (i) => `${path}?w=50&f=auto&utm_source=${i}_${LONG}`, 200)
+    const bytes = await grownBy(LINKS, (i) => `${path}?w=50&f=auto&utm_source=${i}_${LONG}`, 200)
     expect(bytes).to.be.below(4_000_000)
   })
 
-  it('is little after 120 failed derivatives of a broken file of 400 KB', async () => {
+  it(`is little after ${FAILURES} failed derivatives of a broken file of 400 KB`, async () => {
     const noise = await sharp(randomBytes(400 * 340 * 3), { raw: { width: 400, height: 340, channels: 3 } })
       .png()
       .toBuffer()
     const { src } = await uploadOne(service, { name: 'broken.png', bytes: corrupted(noise) })
     const path = new URL(src).pathname
-    const bytes = await grownBy(120, (i) => `${path}?w=${i + 10}`, 422)
+    const bytes = await grownBy(FAILURES, (i) => `${path}?w=${i + 10}`, 422)
     expect(bytes).to.be.below(2_000_000)
   })
 })

@@ -14,7 +14,7 @@ import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 
-onTwoBackends('derivatives', (start, backend) => {
+onTwoBackends('derivatives', (start, backend, itOnce) => {
   const watched = watchedEngine()
   let service: Service
   let record: WireRecord
@@ -75,7 +75,7 @@ onTwoBackends('derivatives', (start, backend) => {
     const accept = { headers: { accept: 'image/avif,image/webp' } }
     const sorted = (query: string) => query.split('&').sort().join('&')
 
-    it('are in a format that can hold the height for f=auto, and their key names it', async () => {
+    itOnce('are in a format that can hold the height for f=auto, and their key names it', async () => {
       record = await uploadOne(service, { name: 'a.png', bytes: await tall(20_000) })
       for (const query of ['f=auto', 'f=auto', 'w=2&f=auto']) {
         const { status, headers, body } = await exchange(service, `${record.src}?${query}`, accept)
@@ -89,7 +89,7 @@ onTwoBackends('derivatives', (start, backend) => {
       }
     })
 
-    it('respond 422 with the limit when the format is explicit', async () => {
+    itOnce('respond 422 with the limit when the format is explicit', async () => {
       const { src } = await uploadOne(service, { name: 'a.png', bytes: await tall(66_000) })
       const limits = { webp: 16_383, avif: 16_384, jpeg: 65_500, gif: 65_535 }
       for (const [format, maxSide] of Object.entries(limits)) {
@@ -103,7 +103,7 @@ onTwoBackends('derivatives', (start, backend) => {
     })
   })
 
-  it('respond 400 to a page that the file does not have', async () => {
+  itOnce('respond 400 to a page that the file does not have', async () => {
     record = await uploadOne(service, { name: 'a.gif', bytes: await animation() })
     expect((await exchange(service, `${record.src}?page=3`)).status).to.equal(200)
     const answer = await exchange(service, `${record.src}?page=4`)
@@ -164,7 +164,7 @@ onTwoBackends('derivatives', (start, backend) => {
     expect((await exchange(service, `${record.src}?w=4998`)).status).to.equal(404)
   })
 
-  it('are named by the upright width of an image that its camera has turned', async () => {
+  itOnce('are named by the upright width of an image that its camera has turned', async () => {
     const turned = await picture({ format: 'jpeg', orientation: 6 })
     record = await uploadOne(service, { name: 'a.jpg', bytes: turned })
     const { width, height } = await sharp(turned)
@@ -177,7 +177,7 @@ onTwoBackends('derivatives', (start, backend) => {
     await storedEventually([`_w=${width}`])
   })
 
-  it('are one default derivative without metadata when every parameter has its default', async () => {
+  itOnce('are one default derivative without metadata when every parameter has its default', async () => {
     const before = watched.opened
     for (const query of ['q=75', 'f=png', 'f=png&q=10', 'fit=cover&dpr=2']) {
       const { status, headers } = await exchange(service, `${record.src}?${query}`)
@@ -190,7 +190,7 @@ onTwoBackends('derivatives', (start, backend) => {
     expect((await exchange(service, byKey)).status).to.equal(200)
   })
 
-  it('are the original when the query has no transformation', async () => {
+  itOnce('are the original when the query has no transformation', async () => {
     const before = watched.opened
     for (const query of ['', '?', '?utm_campaign=x', '?_=123&v=1&gclid=a']) {
       const { headers } = await exchange(service, `${record.src}${query}`)
@@ -216,7 +216,7 @@ onTwoBackends('derivatives', (start, backend) => {
     }
   })
 
-  it('respond 400 to a transformation of a derivative', async () => {
+  itOnce('respond 400 to a transformation of a derivative', async () => {
     await exchange(service, `${record.src}?w=100`)
     await storedEventually(['_w=100'])
     const answer = await exchange(
@@ -265,7 +265,7 @@ onTwoBackends('derivatives', (start, backend) => {
   describe('concurrent requests for derivatives', () => {
     const address = () => `${record.src}?w=64`
 
-    it('render once for 50 equal requests', async () => {
+    itOnce('render once for 50 equal requests', async () => {
       const before = { opened: watched.opened, rendered: watched.rendered }
       watched.hold()
       const spellings = ['w=64&f=webp&q=80', 'width=64&q=80&f=webp', 'w=64&f=webp&q=80&utm_source=a']
@@ -284,7 +284,7 @@ onTwoBackends('derivatives', (start, backend) => {
       await storedEventually(['_f=webp&q=80&w=64'])
     })
 
-    it('render once for each variant', async () => {
+    itOnce('render once for each variant', async () => {
       const before = watched.opened
       const widths = [10, 11, 12, 13]
       const answers = await Promise.all(
@@ -297,7 +297,7 @@ onTwoBackends('derivatives', (start, backend) => {
       expect(watched.opened - before).to.equal(4)
     })
 
-    it('decode a broken file once for 50 requests, which all get its 422', async () => {
+    itOnce('decode a broken file once for 50 requests, which all get its 422', async () => {
       const broken = await uploadOne(service, { name: 'b.png', bytes: corrupted(await picture()) })
       expect(broken.format).to.equal('png')
       const before = watched.opened
@@ -318,7 +318,7 @@ onTwoBackends('derivatives', (start, backend) => {
     })
 
     for (const leaving of [0, 25, 49]) {
-      it(`continue when client ${leaving + 1} of 50 disconnects`, async () => {
+      itOnce(`continue when client ${leaving + 1} of 50 disconnects`, async () => {
         const before = { opened: watched.opened, aborted: watched.aborted }
         watched.hold()
         const gone = new AbortController()
@@ -341,40 +341,46 @@ onTwoBackends('derivatives', (start, backend) => {
       })
     }
 
-    it('abort the render when the last client disconnects, and render again for the next one', async () => {
-      const before = { opened: watched.opened, aborted: watched.aborted }
-      watched.hold()
-      const gone = leaving()
-      const requests = Array.from({ length: 10 }, () =>
-        exchange(service, address(), { signal: gone.signal }).catch(() => 'left'),
-      )
-      await eventually(() => expect(watched.opened).to.equal(before.opened + 1))
-      await pause(50)
-      gone.abort()
-      expect(new Set(await Promise.all(requests))).to.deep.equal(new Set(['left']))
-      await eventually(() => expect(watched.aborted).to.equal(before.aborted + 1))
-      watched.release()
-      await storedEventually([])
-      expect((await exchange(service, address())).status).to.equal(200)
-      await storedEventually(['_w=64'])
-    })
+    itOnce(
+      'abort the render when the last client disconnects, and render again for the next one',
+      async () => {
+        const before = { opened: watched.opened, aborted: watched.aborted }
+        watched.hold()
+        const gone = leaving()
+        const requests = Array.from({ length: 10 }, () =>
+          exchange(service, address(), { signal: gone.signal }).catch(() => 'left'),
+        )
+        await eventually(() => expect(watched.opened).to.equal(before.opened + 1))
+        await pause(50)
+        gone.abort()
+        expect(new Set(await Promise.all(requests))).to.deep.equal(new Set(['left']))
+        await eventually(() => expect(watched.aborted).to.equal(before.aborted + 1))
+        watched.release()
+        await storedEventually([])
+        expect((await exchange(service, address())).status).to.equal(200)
+        await storedEventually(['_w=64'])
+      },
+    )
   })
 
-  it('deliver a large derivative only once it is stored, so that slow readers keep none in memory', async () => {
-    const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
-    const create = { width: 2000, height: 1600, channels: 3, background: '#888', noise } as const
-    const large = await uploadOne(service, {
-      name: 'a.jpg',
-      bytes: await sharp({ create }).jpeg().toBuffer(),
-    })
-    const { status, body } = await exchange(service, `${large.src}?f=png`)
-    expect(status).to.equal(200)
-    expect(body.length).to.be.above(8 * 1024 * 1024)
-    expect(await sharp(body).metadata()).to.include({ format: 'png', width: 2000, height: 1600 })
-    expect(await service.objects()).to.include(`first/${large.s3PathOriginal}_f=png`)
-    const again = await exchange(service, `${large.src}?f=png`)
-    expect(again.body.equals(body)).to.equal(true)
-  })
+  itOnce(
+    'deliver a large derivative only once it is stored, so that slow readers keep none in memory',
+    async () => {
+      const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
+      const create = { width: 2000, height: 1600, channels: 3, background: '#888', noise } as const
+      const large = await uploadOne(service, {
+        name: 'a.jpg',
+        bytes: await sharp({ create }).jpeg().toBuffer(),
+      })
+      const { status, body } = await exchange(service, `${large.src}?f=png`)
+      expect(status).to.equal(200)
+      expect(body.length).to.be.above(8 * 1024 * 1024)
+      expect(await sharp(body).metadata()).to.include({ format: 'png', width: 2000, height: 1600 })
+      expect(await service.objects()).to.include(`first/${large.s3PathOriginal}_f=png`)
+      const again = await exchange(service, `${large.src}?f=png`)
+      expect(again.body.equals(body)).to.equal(true)
+    },
+  )
 
   it('deliver a small derivative while it is still being stored', async () => {
     let store = () => {}

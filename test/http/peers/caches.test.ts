@@ -35,8 +35,8 @@ onOneBackend('caches in front', (start) => {
   before(async function () {
     this.timeout(30_000)
     service = await start()
-    const raw = { width: 600, height: 600, channels: 3 as const }
-    noise = await sharp(randomBytes(600 * 600 * 3), { raw })
+    const raw = { width: 450, height: 450, channels: 3 as const }
+    noise = await sharp(randomBytes(450 * 450 * 3), { raw })
       .png()
       .toBuffer()
     derived = (await exchange(service, (await derivative()).path)).body
@@ -44,7 +44,7 @@ onOneBackend('caches in front', (start) => {
 
   async function derivative() {
     const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: noise })
-    return { path: `${src.slice(service.url.length)}?w=590`, etag: `"${s3PathOriginal}_w=590"` }
+    return { path: `${src.slice(service.url.length)}?w=440`, etag: `"${s3PathOriginal}_w=440"` }
   }
   const targets: Record<string, () => Promise<Target>> = {
     'an original': async () => {
@@ -183,7 +183,7 @@ onOneBackend('caches in front', (start) => {
 
       it('stores the formats of f=auto separately', async () => {
         const { path } = await derivative()
-        const auto = path.replace('w=590', 'w=500&f=auto')
+        const auto = path.replace('w=440', 'w=400&f=auto')
         for (const from of ['MISS', 'HIT']) {
           for (const type of ['image/webp', 'image/avif', 'image/png']) {
             const { headers } = await exchange(cache.caching, auto, { headers: { Accept: type } })
@@ -194,7 +194,7 @@ onOneBackend('caches in front', (start) => {
 
       const refused: Array<[what: string, change: (path: string) => string, status: number]> = [
         ['a file that there is not', (path) => path.replace(/\w{10}\.png/, '1111111111.png'), 404],
-        ['a bad parameter', (path) => path.replace('w=590', 'w=0'), 400],
+        ['a bad parameter', (path) => path.replace('w=440', 'w=0'), 400],
       ]
       for (const [what, change, status] of refused) {
         it(`does not store the response to ${what}`, async () => {

@@ -8,6 +8,7 @@ import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 // From this machine all of a file would be there before anybody seeks.
@@ -107,11 +108,12 @@ onOneBackend('a <video> in Chromium', (start) => {
   })
   after(() => chromium.stop())
 
-  for (const [query, size] of [
+  const OUTPUTS = [
     ['f=mp4&kf=10', '320x180'],
-    ['w=240&q_a&kf=10', '240x136'],
     ['f=webm&kf=10', '320x180'],
-  ] as const) {
+    ['w=240&q_a&kf=10', '240x136'],
+  ] as const
+  for (const [query, size] of OUTPUTS.slice(0, sized(2, 3))) {
     it(`plays ?${query}, and seeks by byte ranges`, async function () {
       this.timeout(120_000)
       const src = `${video.src}?${query}`

@@ -16,7 +16,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 // Videos are made by the process that is asked, also where others could.
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
-onTwoBackends('video transformations', (start, backend) => {
+onTwoBackends('video transformations', (start, backend, itOnce) => {
   let service: Service
   let bytes: Buffer
   let record: WireRecord
@@ -85,7 +85,7 @@ onTwoBackends('video transformations', (start, backend) => {
     expect(puts.filter((key) => key === `${record.s3PathOriginal}_w=48`)).to.have.length(1)
   })
 
-  it('respond 422 when they cannot be rendered, also later', async () => {
+  itOnce('respond 422 when they cannot be rendered, also later', async () => {
     const mute = await uploadOne(service, { name: 'song.mp4', bytes: await sound() })
     const detail = 'expected a video stream but this file has only audio'
     expect(jsonOf(await get('w=80&wait=30', mute))).to.include({ status: 422, detail })
@@ -125,7 +125,7 @@ onTwoBackends('video transformations', (start, backend) => {
     })
   }
 
-  it('respond 429 above the share of one address, and evict others above the variant limit', async () => {
+  itOnce('respond 429 above the share of one address, and evict others above the variant limit', async () => {
     const limited = await start({ env: { ...env, MEDIA_JOBS_LIMIT: '12', VARIANT_LIMIT: '5' } })
     const { src } = await uploadOne(limited, { name: 'film.mp4', bytes })
     const ask = (query: string) => exchange(limited, `${src}?${query}`)
