@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { type Pages, startPages } from '../../support/peers/browser-pages.ts'
+import { sized } from '../../support/sized.ts'
 import {
   createClient,
   firstVisit,
@@ -25,7 +26,11 @@ const STEPS: ReadonlyArray<readonly [title: string, step: (tour: Tour) => Promis
   ['counts deliveries on the page Usage', readUsage],
   ['refuses a wrong password after the sign-out', signOutAndIn],
   ['finishes an upload whose session was ended, after the sign-in', sessionEndsDuringUpload],
-  ['scrolls through a folder of 10,000 files', scrollManyFiles],
+  // In `npm test`, ../scale.test.ts does.
+  ...sized<ReadonlyArray<[string, typeof scrollManyFiles]>>(
+    [],
+    [['scrolls through a folder of 10,000 files', scrollManyFiles]],
+  ),
 ]
 
 onOneBackend('the whole tour of the console', (start) => {
