@@ -15,6 +15,7 @@ import type { Remote } from '../support/requests/remote.ts'
 import { fetchingFrom, fetchPath, fileServer } from '../support/requests/remote-files.ts'
 import { type S3Server, s3Server } from '../support/servers/s3-server.ts'
 import type { Service } from '../support/service.ts'
+import { sized } from '../support/sized.ts'
 
 onOneBackend('the page Clients', (start) => {
   let service: Service
@@ -285,10 +286,8 @@ onOneBackend('the page Clients', (start) => {
     expect(none).to.deep.equal([])
   })
 
-  for (const [colorScheme, width] of [
-    ['light', 1440],
-    ['dark', 390],
-  ] as const)
+  const screens = [['light', 1440] as const, ['dark', 390] as const]
+  for (const [colorScheme, width] of screens.slice(sized(1, 0)))
     it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
       this.timeout(120_000)
       const { page: own } = await open('clients', owner, { colorScheme, viewport: { width, height: 844 } })

@@ -10,6 +10,7 @@ import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { entriesOf } from '../support/requests/archive.ts'
 import { uploadOne } from '../support/requests/client.ts'
 import type { Service } from '../support/service.ts'
+import { sized } from '../support/sized.ts'
 import { listAll } from '../support/stored/files.ts'
 
 onOneBackend('the pages Files and Trash', (start) => {
@@ -208,10 +209,8 @@ onOneBackend('the pages Files and Trash', (start) => {
     await button('Choose files').waitFor()
   })
 
-  for (const [colorScheme, width] of [
-    ['light', 1440],
-    ['dark', 390],
-  ] as const)
+  const screens = [['light', 1440] as const, ['dark', 390] as const]
+  for (const [colorScheme, width] of screens.slice(sized(1, 0)))
     it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
       this.timeout(60_000)
       await page.setViewportSize({ width, height: 844 })

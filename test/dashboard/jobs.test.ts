@@ -11,6 +11,7 @@ import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { uploadOne, type WireRecord } from '../support/requests/client.ts'
 import { exchange } from '../support/requests/exchange.ts'
 import type { Service } from '../support/service.ts'
+import { sized } from '../support/sized.ts'
 
 onOneBackend('the page Jobs', (start) => {
   let folder: string
@@ -55,10 +56,8 @@ onOneBackend('the page Jobs', (start) => {
   const state = (page: Page, name: string, text: string) =>
     row(page, name).getByText(text, { exact: true }).filter({ visible: true })
 
-  for (const [colorScheme, width] of [
-    ['light', 1440],
-    ['dark', 390],
-  ] as const)
+  const screens = [['light', 1440] as const, ['dark', 390] as const]
+  for (const [colorScheme, width] of screens.slice(sized(1, 0)))
     it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
       this.timeout(60_000)
       const { page } = await open(owner, { colorScheme, viewport: { width, height: 844 } })

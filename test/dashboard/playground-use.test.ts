@@ -23,6 +23,7 @@ import { video } from '../support/media/videos.ts'
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
+import { sized } from '../support/sized.ts'
 
 // The encoder looks ahead 40 frames, so that a short film has no progress before its end.
 const SLOW = { rate: 25, colours: ['red', 'green', 'blue', 'red', 'green', 'blue', 'red', 'green'] }
@@ -210,10 +211,11 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
     expect(await snippet(page, 'URL')).to.equal(`${clip.src}?hls=1`)
   })
 
-  for (const { colorScheme, width, views } of [
+  const screens = [
     { colorScheme: 'light', width: 1440, views: ['Compare', 'Original'] },
     { colorScheme: 'dark', width: 390, views: ['Original', 'Focal point'] },
-  ] as const)
+  ] as const
+  for (const { colorScheme, width, views } of screens.slice(sized(1, 0)))
     it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
       this.timeout(120_000)
       await page.emulateMedia({ colorScheme })

@@ -6,6 +6,7 @@ import { type Browser, firstOwner } from '../support/console/browser.ts'
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
+import { sized } from '../support/sized.ts'
 import { addUsage } from '../support/stored/usage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -95,10 +96,8 @@ onOneBackend('the page Usage', (start, backend) => {
     expect(lines.join('\n')).not.to.include(dayBefore(40))
   })
 
-  for (const [colorScheme, width] of [
-    ['light', 1440],
-    ['dark', 390],
-  ] as const)
+  const screens = [['light', 1440] as const, ['dark', 390] as const]
+  for (const [colorScheme, width] of screens.slice(sized(1, 0)))
     it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
       this.timeout(60_000)
       const { page } = await open({ colorScheme, viewport: { width, height: 844 } })

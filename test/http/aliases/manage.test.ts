@@ -11,6 +11,7 @@ import { ask } from '../../support/requests/ask.ts'
 import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import {
   askAlias,
@@ -23,6 +24,7 @@ import { copiedOrMoved } from '../../support/stored/moves.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoBackends('aliases', (start, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let keys: string[]
   let images: Buffer[]
@@ -95,7 +97,7 @@ onTwoBackends('aliases', (start, backend, itOnce) => {
     expect(await setAlias(service, name, key(2))).to.include({ version: 1 })
   })
 
-  it('are listed by name, page by page, in a folder or everywhere', async () => {
+  itUsuallyOnce('are listed by name, page by page, in a folder or everywhere', async () => {
     const other = await newClient(service)
     const file = (await uploadOne(other, { name: 'a.png', bytes: images[0] ?? '' })).s3PathOriginal
     const names = ['b', 'a', 'a/c', 'a/b/d', 'a.d/e', 'Z', 'ab', 'ä']
@@ -124,7 +126,7 @@ onTwoBackends('aliases', (start, backend, itOnce) => {
     expect(outcomeOf(misplaced)).to.equal('400 bad_parameter')
   })
 
-  it('of which one record is damaged are listed without it, and it can be deleted', async () => {
+  itUsuallyOnce('of which one record is damaged are listed without it, and it can be deleted', async () => {
     const other = await newClient(service)
     const file = (await uploadOne(other, { name: 'a.png', bytes: images[0] ?? '' })).s3PathOriginal
     await setAlias(other, 'well', file)
@@ -142,7 +144,7 @@ onTwoBackends('aliases', (start, backend, itOnce) => {
     expect(outcomeOf(await askAlias(other, 'worn'))).to.equal('404 alias_not_found')
   })
 
-  it('are changed with If-Match only when no other request has changed them', async () => {
+  itUsuallyOnce('are changed with If-Match only when no other request has changed them', async () => {
     const name = 'matched'
     const etagOf = async () => String((await askAlias(service, name)).headers.get('etag'))
     const put = (file: string, match: string) =>
@@ -183,42 +185,45 @@ onTwoBackends('aliases', (start, backend, itOnce) => {
     expect(numbers[0]).to.be.above(before)
   })
 
-  it('whose file is deleted are missing, until it is restored or they are set to another file', async () => {
-    await service.app.clients.setRules('first', { keepDeletedSeconds: 3600 })
-    const { s3PathOriginal: file } = await uploadOne(service, { name: 'a.png', bytes: images[0] ?? '' })
-    const alias = await setAlias(service, 'lost', key(1))
-    await setAlias(service, 'lost', file)
-    const missing = async () => {
-      const { versions } = await get('lost')
-      const page: WireAliasList = (await ask(service, '/v1/aliases?limit=1000')).body
-      const [listed] = page.aliases.filter(({ name }) => name === 'lost')
-      expect(listed?.missing).to.equal(versions[0]?.missing)
-      return versions.map((one) => one.missing)
-    }
-    const get404 = async () => {
-      const { status, body, headers } = await exchange(service, new URL(alias.src).pathname)
-      return [status, headers['cache-control'], JSON.parse(body.toString()).code]
-    }
-    await deleteFile(service, file)
-    expect(await missing()).to.deep.equal([true, false])
-    expect(await get404()).to.deep.equal([404, 'no-store', 'alias_target_missing'])
-    await ask(service, '/v1/files/restore', { method: 'POST', json: { paths: [file] } })
-    expect(await missing()).to.deep.equal([false, false])
-    expect(await delivered(service, alias)).to.equal(0)
+  itUsuallyOnce(
+    'whose file is deleted are missing, until it is restored or they are set to another file',
+    async () => {
+      await service.app.clients.setRules('first', { keepDeletedSeconds: 3600 })
+      const { s3PathOriginal: file } = await uploadOne(service, { name: 'a.png', bytes: images[0] ?? '' })
+      const alias = await setAlias(service, 'lost', key(1))
+      await setAlias(service, 'lost', file)
+      const missing = async () => {
+        const { versions } = await get('lost')
+        const page: WireAliasList = (await ask(service, '/v1/aliases?limit=1000')).body
+        const [listed] = page.aliases.filter(({ name }) => name === 'lost')
+        expect(listed?.missing).to.equal(versions[0]?.missing)
+        return versions.map((one) => one.missing)
+      }
+      const get404 = async () => {
+        const { status, body, headers } = await exchange(service, new URL(alias.src).pathname)
+        return [status, headers['cache-control'], JSON.parse(body.toString()).code]
+      }
+      await deleteFile(service, file)
+      expect(await missing()).to.deep.equal([true, false])
+      expect(await get404()).to.deep.equal([404, 'no-store', 'alias_target_missing'])
+      await ask(service, '/v1/files/restore', { method: 'POST', json: { paths: [file] } })
+      expect(await missing()).to.deep.equal([false, false])
+      expect(await delivered(service, alias)).to.equal(0)
 
-    const finding = `alias without original: first ${aliasRecordKey('lost')}`
-    expect((await command(service, 'check')).findings).to.not.include(finding)
-    await exchange(service, `/v1/upload/${file}?now`, {
-      method: 'DELETE',
-      headers: { Authorization: service.tokens.secretClientToken },
-    })
-    expect(await get404()).to.deep.equal([404, 'no-store', 'alias_target_missing'])
-    expect((await command(service, 'check')).findings).to.include(finding)
-    expect((await rollBack('lost')).body).to.include({ file: key(1), missing: false })
-    expect(outcomeOf(await rollBack('lost'))).to.equal('404 alias_target_missing')
-    expect(await delivered(service, alias)).to.equal(1)
-    expect((await command(service, 'check')).findings).to.not.include(finding)
-  })
+      const finding = `alias without original: first ${aliasRecordKey('lost')}`
+      expect((await command(service, 'check')).findings).to.not.include(finding)
+      await exchange(service, `/v1/upload/${file}?now`, {
+        method: 'DELETE',
+        headers: { Authorization: service.tokens.secretClientToken },
+      })
+      expect(await get404()).to.deep.equal([404, 'no-store', 'alias_target_missing'])
+      expect((await command(service, 'check')).findings).to.include(finding)
+      expect((await rollBack('lost')).body).to.include({ file: key(1), missing: false })
+      expect(outcomeOf(await rollBack('lost'))).to.equal('404 alias_target_missing')
+      expect(await delivered(service, alias)).to.equal(1)
+      expect((await command(service, 'check')).findings).to.not.include(finding)
+    },
+  )
 
   itOnce('whose file is moved deliver it, as long as the move has a redirect', async () => {
     const { s3PathOriginal: file } = await uploadOne(service, { name: 'a.png', bytes: images[0] ?? '' })
@@ -287,7 +292,8 @@ onTwoBackends('aliases', (start, backend, itOnce) => {
       await other.stop({ keepData: true })
     })
 
-  it('are deleted with their client', async () => {
+  itUsuallyOnce('are deleted with their client', async function () {
+    this.timeout(60_000)
     const other = await newClient(service)
     const file = (await uploadOne(other, { name: 'a.png', bytes: images[0] ?? '' })).s3PathOriginal
     await setAlias(other, 'a/b', file)
@@ -295,5 +301,5 @@ onTwoBackends('aliases', (start, backend, itOnce) => {
     expect((await objects()).join()).to.include('.sluice/aliases/a.d/b.json')
     await command(service, 'client remove', { id: other.id, files: true })
     expect(await objects()).to.deep.equal([])
-  }).timeout(60_000)
+  })
 })

@@ -84,7 +84,7 @@ onOneBackend('hostile requests', (start) => {
       '.sluice/clients/first.json',
       'etc/passwd',
     ]
-    for (const step of STEPS) {
+    for (const step of STEPS.filter((_, i) => i % sized(3, 1) === 0)) {
       it(`are refused in every part of the URL: ${JSON.stringify(step)}`, async () => {
         const { clientToken } = service.tokens
         const ups = sized([2, 12], [1, 2, 3, 12]).flatMap((times, i) =>

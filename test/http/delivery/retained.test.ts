@@ -6,10 +6,12 @@ import { onTwoBackends, stoppedAfterEach } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('stored data of a file', (startAnother, backend) => {
+onTwoBackends('stored data of a file', (startAnother, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   const start = stoppedAfterEach(startAnother)
   let dataDir: string
   beforeEach(async () => {
@@ -45,7 +47,7 @@ onTwoBackends('stored data of a file', (startAnother, backend) => {
     expect((await deleteFile({ url: second.url, tokens: other.tokens }, theirs.s3Path)).status).to.equal(200)
   })
 
-  it('is delivered when the index is empty and refuses writes', async () => {
+  itUsuallyOnce('is delivered when the index is empty and refuses writes', async () => {
     const first = await start({ dataDir })
     const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'kept' })
     await first.stop({ keepData: true })
@@ -104,7 +106,7 @@ onTwoBackends('stored data of a file', (startAnother, backend) => {
     expect(await third.objects()).to.deep.equal([])
   })
 
-  it('has no file that is in the bucket without a record', async () => {
+  itUsuallyOnce('has no file that is in the bucket without a record', async () => {
     const service = await start({ dataDir })
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     await service.storage.buckets

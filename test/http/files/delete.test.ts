@@ -8,12 +8,13 @@ import { picture } from '../../support/media/images.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { sized, usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoOrEveryBackend('DELETE of a file', (start, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
   before(async () => {
@@ -81,21 +82,24 @@ onTwoOrEveryBackend('DELETE of a file', (start, backend, itOnce) => {
     expect((await exchange(service, neighbour.src)).status).to.equal(200)
   })
 
-  it('responds 200 to one of two concurrent deletes and 200 or 404 to the other, without failures', async () => {
-    for (let i = 0; i < sized(2, 5); i += 1) {
-      const record = await withDerivatives(['w=10'])
-      const responses = await Promise.all(
-        Array.from({ length: 4 }, () => deleteFile(service, record.s3PathOriginal)),
-      )
-      const statuses = responses.map(({ status }) => status)
-      expect(statuses).to.include(200)
-      for (const status of statuses) expect(status).to.be.oneOf([200, 404])
-      expect(await objectsOf(record)).to.deep.equal([])
-      expect(await indexed(record.s3PathOriginal)).to.deep.equal({})
-    }
-  })
+  itUsuallyOnce(
+    'responds 200 to one of two concurrent deletes and 200 or 404 to the other, without failures',
+    async () => {
+      for (let i = 0; i < sized(2, 5); i += 1) {
+        const record = await withDerivatives(['w=10'])
+        const responses = await Promise.all(
+          Array.from({ length: 4 }, () => deleteFile(service, record.s3PathOriginal)),
+        )
+        const statuses = responses.map(({ status }) => status)
+        expect(statuses).to.include(200)
+        for (const status of statuses) expect(status).to.be.oneOf([200, 404])
+        expect(await objectsOf(record)).to.deep.equal([])
+        expect(await indexed(record.s3PathOriginal)).to.deep.equal({})
+      }
+    },
+  )
 
-  it('responds 503 when the bucket does not delete, and continues on retry', async () => {
+  itUsuallyOnce('responds 503 when the bucket does not delete, and continues on retry', async () => {
     let failing = true
     const stubborn = await start({
       wrapStorage: wrapBuckets((bucket) => ({
@@ -191,7 +195,7 @@ onTwoOrEveryBackend('DELETE of a file', (start, backend, itOnce) => {
   // The rest does not depend on the combination of bucket and index.
   if (!isOneOfTwo(backend)) return
 
-  it('responds 404 the second time', async () => {
+  itUsuallyOnce('responds 404 the second time', async () => {
     const record = await withDerivatives(['w=10'])
     expect((await deleteFile(service, record.s3PathOriginal)).status).to.equal(200)
     for (let i = 0; i < 2; i += 1) {

@@ -13,6 +13,7 @@ import { deleteFile, newClient, type WireRecord } from '../../support/requests/c
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart, postForm, type RawPart } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 
@@ -27,6 +28,7 @@ type Transform = { key: string; src: string; state: string }
 type Eager = Omit<WireRecord, 'options'> & { options: { transforms?: Transform[] } }
 
 onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   const watched = watchedEngine()
   let service: Service
   let failingPuts = 0
@@ -172,19 +174,22 @@ onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     })
   }
 
-  it('are not retried when they cannot be rendered, and the ones after them continue', async () => {
-    const png = await picture()
-    const parts = [asking(['w=81']), file('broken.png', corrupted(png)), file('whole.png', png)]
-    const [broken, whole] = recordsOf(await postForm(service, parts)) as [Eager, Eager]
-    await eventually(async () => expect(await derivatives(whole)).to.deep.equal(['w=81']))
-    expect(await derivatives(broken)).to.deep.equal([])
-    const { status } = await exchange(service, broken.options.transforms?.[0]?.src ?? '')
-    expect(status).to.equal(422)
-    const failed = service.log.lines.filter(({ message }) => message === 'job failed')
-    expect(failed).to.have.length(1)
-  })
+  itUsuallyOnce(
+    'are not retried when they cannot be rendered, and the ones after them continue',
+    async () => {
+      const png = await picture()
+      const parts = [asking(['w=81']), file('broken.png', corrupted(png)), file('whole.png', png)]
+      const [broken, whole] = recordsOf(await postForm(service, parts)) as [Eager, Eager]
+      await eventually(async () => expect(await derivatives(whole)).to.deep.equal(['w=81']))
+      expect(await derivatives(broken)).to.deep.equal([])
+      const { status } = await exchange(service, broken.options.transforms?.[0]?.src ?? '')
+      expect(status).to.equal(422)
+      const failed = service.log.lines.filter(({ message }) => message === 'job failed')
+      expect(failed).to.have.length(1)
+    },
+  )
 
-  it('are rendered again later when they could not be stored', async function () {
+  itUsuallyOnce('are rendered again later when they could not be stored', async function () {
     this.timeout(60_000)
     failingPuts = 1
     const record = await uploaded(['w=91'])

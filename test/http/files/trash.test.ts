@@ -20,12 +20,14 @@ import {
 } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -123,7 +125,7 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
     ])
   })
 
-  it('becomes permanent when its retention ends, by a sweep', async () => {
+  itUsuallyOnce('becomes permanent when its retention ends, by a sweep', async () => {
     const brief = await newKeepingClient(service, 1)
     const record = await withDerivative(brief)
     await deleteFile(brief, record.s3PathOriginal)
@@ -188,7 +190,7 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
   // The rest does not depend on the combination of bucket and index.
   if (!isOneOfTwo(backend)) return
 
-  it('is permanent with now, for stored and for deleted files', async () => {
+  itUsuallyOnce('is permanent with now, for stored and for deleted files', async () => {
     const [first, second, third, live] = [
       await withDerivative(),
       await withDerivative(),
@@ -309,7 +311,7 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
     },
   )
 
-  it('is permanent when the client is removed', async () => {
+  itUsuallyOnce('is permanent when the client is removed', async () => {
     const record = await withDerivative()
     await deleteFile(client, record.s3PathOriginal)
     await command(service, 'client remove', { id: client.id, files: true })

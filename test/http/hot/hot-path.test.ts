@@ -7,6 +7,7 @@ import { sampleOf } from '../../support/metrics.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { setAlias } from '../../support/stored/aliases.ts'
 import { settled } from '../../support/stored/settled.ts'
 
@@ -21,7 +22,8 @@ function headersOf({ rawHeaders }: Answer): string[] {
   return lines
 }
 
-onTwoBackends('the hot path', (start) => {
+onTwoBackends('the hot path', (start, _backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let record: WireRecord
   let path: string
@@ -133,7 +135,7 @@ onTwoBackends('the hot path', (start) => {
     expect(await hits()).to.equal(before)
   })
 
-  it('leaves everything unusual to the long path', async () => {
+  itUsuallyOnce('leaves everything unusual to the long path', async () => {
     await warm(path)
     for (const [target, headers, status, method = 'GET'] of [
       [path, { Range: 'bytes=0-1,4-5' }, 206],
@@ -152,7 +154,7 @@ onTwoBackends('the hot path', (start) => {
     }
   })
 
-  it('serves originals, raw objects, downloads, and formats by Accept', async () => {
+  itUsuallyOnce('serves originals, raw objects, downloads, and formats by Accept', async () => {
     await warm(path)
     await warm(rawPath(service, record.s3PathOriginal))
     await warm(`${path}?download=a.png`)
@@ -218,7 +220,7 @@ onTwoBackends('the hot path', (start) => {
     expect(sampleOf(after, 'sluice_derivative_lookups_total', { found: 'hit' })).to.equal(lookups + 1)
   })
 
-  it('ends with each change of the file or of its client', async () => {
+  itUsuallyOnce('ends with each change of the file or of its client', async () => {
     const target = `${path}?w=30`
     const secret = { Authorization: service.tokens.secretClientToken }
     await warm(target)
@@ -247,7 +249,7 @@ onTwoBackends('the hot path', (start) => {
     expect((await get(path)).status).to.equal(404)
   })
 
-  it('ends with a change of the client: its rules, its removal', async () => {
+  itUsuallyOnce('ends with a change of the client: its rules, its removal', async () => {
     const client = await newClient(service)
     const own = await uploadOne(client, { name: 'a.png', bytes: await picture() })
     const target = new URL(own.src).pathname
@@ -262,7 +264,7 @@ onTwoBackends('the hot path', (start) => {
     expect((await get(target)).status).to.equal(403)
   })
 
-  it('delivers a signed URL until it expires, with the time that is left', async () => {
+  itUsuallyOnce('delivers a signed URL until it expires, with the time that is left', async () => {
     const client = await newClient(service)
     const { version, key } = (await service.app.clients.addUrlKey(client.id)).urlKey
     await service.app.clients.setRules(client.id, { signedUrls: true })

@@ -11,7 +11,7 @@ import { transformed } from './transform.ts'
 
 const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif']
 const QUERIES = FORMATS.flatMap((f) => [
-  `f=${f}`,
+  ...sized([], [`f=${f}`]),
   `f=${f}&w=70&q=40`,
   `f=${f}&w=70&h=70&maxbytes=900`,
   ...(f === 'jpeg' ? [] : [`f=${f}&lossless&icc=keep`]),
