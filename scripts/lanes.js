@@ -122,9 +122,9 @@ function nodeOptions(options) {
   return (loadOptions(options)['node-option'] ?? []).map((option) => `--${option}`)
 }
 
-/** Whether a test file has a full size or more backends, or runs a contract, of which some have. */
+/** Whether a test file has a full size, more backends or more crashes, or runs a contract, of which some have. */
 const isSized = (name) =>
-  /\/support\/sized\.ts'|\/contracts\/|onTwoOrEveryBackend/.test(
+  /\/support\/sized\.ts'|\/crash-points\.ts'|\/contracts\/|onTwoOrEveryBackend/.test(
     readFileSync(join(root, 'test', name), 'utf8'),
   )
 

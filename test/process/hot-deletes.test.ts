@@ -19,12 +19,14 @@ describe('the hot path of two processes on one Redis', () => {
 
   it('delivers no byte of a deleted file: here after the answer, elsewhere after 200 ms', async function () {
     this.timeout(60_000)
-    const deletes = sized(60, 1000)
+    const deletes = sized(20, 1000)
+    // So few that a busy machine answers them all while the file is there.
+    const atOnce = 5
     const late: string[] = []
     let hot = 0
-    for (let done = 0; done < deletes; done += 20) {
+    for (let done = 0; done < deletes; done += atOnce) {
       const batch = await Promise.all(
-        Array.from({ length: 20 }, (_, i) =>
+        Array.from({ length: atOnce }, (_, i) =>
           uploadOne(one, { name: 'a.txt', bytes: Buffer.from(`${done + i}`) }),
         ),
       )

@@ -19,8 +19,9 @@ export interface ShutdownTimes {
   drainMs: number
 }
 
-// A request that was sent before its client saw the shutdown is read and answered within this time, instead of a reset.
-const LINGER_MS = 250
+// Each connection that is used within this time is closed by a response. To close an idle one is a risk: a proxy that does not
+// see it at once sends a POST there, which it may not repeat. At a restart the machine is busy, and a proxy may wait for the CPU.
+const LINGER_MS = 1_000
 const CLOSE_IDLE_EVERY_MS = 100
 
 /** Runs right after the poll phase: a connection whose request is not read yet would count as idle before that. */

@@ -16,6 +16,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
+import { sized } from '../../support/sized.ts'
 
 /**
  * npm that notes each call and "installs" a compiler, which notes each build of the service. The client library and the console
@@ -154,17 +155,18 @@ describe('scripts', () => {
     expect(existsSync(join(folder, 'dist/dashboard'))).to.equal(true)
   })
 
-  it('a server that stops ends the build of the console', async () => {
-    save('bin/npm', NPM.replace('sleep 0.2', '[ -d scripts ] || exec sleep 600'), 0o755)
-    const isBuilding = `fs.readFileSync('calls', 'utf8').includes('(dashboard)')`
-    save('src/main.ts', `${FS}; setInterval(() => ${isBuilding} && process.exit(7), 10)`)
-    expect((await node(['scripts/start.js'])).code).to.equal(7)
-    expect(existsSync(join(folder, 'dist/dashboard'))).to.equal(false)
-    save('bin/npm', NPM, 0o755)
-    save('src/main.ts', '')
-    await node(['scripts/start.js'])
-    expect(existsSync(join(folder, 'dist/dashboard'))).to.equal(true)
-  })
+  if (sized(false, true))
+    it('a server that stops ends the build of the console', async () => {
+      save('bin/npm', NPM.replace('sleep 0.2', '[ -d scripts ] || exec sleep 600'), 0o755)
+      const isBuilding = `fs.readFileSync('calls', 'utf8').includes('(dashboard)')`
+      save('src/main.ts', `${FS}; setInterval(() => ${isBuilding} && process.exit(7), 10)`)
+      expect((await node(['scripts/start.js'])).code).to.equal(7)
+      expect(existsSync(join(folder, 'dist/dashboard'))).to.equal(false)
+      save('bin/npm', NPM, 0o755)
+      save('src/main.ts', '')
+      await node(['scripts/start.js'])
+      expect(existsSync(join(folder, 'dist/dashboard'))).to.equal(true)
+    })
 
   it('start removes the packages of the console after the build, unless they were there', async () => {
     await prepare('scripts/start.js')
@@ -175,17 +177,18 @@ describe('scripts', () => {
     expect(existsSync(join(folder, 'dashboard/node_modules'))).to.equal(true)
   })
 
-  it('start builds only what has changed', async () => {
-    await prepare('scripts/start.js')
-    const first = calls().length
-    save('dashboard/page.tsx', '')
-    await node(['scripts/setup.js'])
-    await node(['scripts/start.js'])
-    save('plugins/one.ts', '')
-    expect((await node(['scripts/start.js'])).code).to.equal(7)
-    const builds = calls().filter((call) => !call.startsWith('npm'))
-    expect(builds.slice(first - 2)).to.deep.equal(['console', 'tsc'])
-  })
+  if (sized(false, true))
+    it('start builds only what has changed', async () => {
+      await prepare('scripts/start.js')
+      const first = calls().length
+      save('dashboard/page.tsx', '')
+      await node(['scripts/setup.js'])
+      await node(['scripts/start.js'])
+      save('plugins/one.ts', '')
+      expect((await node(['scripts/start.js'])).code).to.equal(7)
+      const builds = calls().filter((call) => !call.startsWith('npm'))
+      expect(builds.slice(first - 2)).to.deep.equal(['console', 'tsc'])
+    })
 
   it('start gives Node the options that it needs at start-up, unless the environment sets them', async () => {
     const printed = (env: Record<string, string>) => {
@@ -347,19 +350,21 @@ Failed: one of them would pass
     expect(stdout).to.match(/\n0 passed, 0 failed\n$/)
   })
 
-  it('test runs more files than it has processes, and ends what they share after the last', async () => {
+  it('test runs more files than it has processes, ends what they share after the last, and reports with --coverage', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
     const server = `globalThis[Symbol.for('sluice.lane')].atEnd(async () => console.log('server ended'))`
     const file = (name: string) => `import './shared.js'
       it('${name} runs', () => {})`
-    const files = Object.fromEntries(names.map((name) => [name, file(name)]))
+    const files = { ...Object.fromEntries(names.map((name) => [name, file(name)])), kept: KEPT }
     save('test/shared.js', server)
-    const { code, stdout } = await testing(files)
+    const { code, stdout } = await testing(files, '--coverage')
     expect(code).to.equal(0)
+    const [, kept] = /is kept in (\/.+\/coverage)/.exec(stdout) ?? []
+    expect(stdout).to.include(`\nc8 report --temp-directory ${kept}\n`)
     for (const name of names) expect(stdout.split(`✔ ${name} runs`)).to.have.length(2)
     const ended = stdout.split('server ended').length - 1
     expect(ended).to.be.within(1, 4)
-    expect(stdout).to.match(/\n8 passed, 0 failed\n$/)
+    expect(stdout).to.match(/\n9 passed, 0 failed\n/)
   })
 
   it('test names slow files that exist', async () => {
@@ -367,12 +372,6 @@ Failed: one of them would pass
     const names = [...lanes.matchAll(/^ {2}'(.+\.test\.ts)',$/gm)].map(([, name]) => name ?? '')
     expect(names).to.have.length.above(5)
     expect(names.filter((name) => !existsSync(join('test', name)))).to.deep.equal([])
-  })
-
-  it('test tells what has been run with --coverage', async () => {
-    const { stdout } = await testing({ 'core/one': KEPT }, '--coverage')
-    const [, kept] = /is kept in (\/.+\/coverage)/.exec(stdout) ?? []
-    expect(stdout).to.include(`\nc8 report --temp-directory ${kept}\n`)
   })
 
   for (const name of ['bench', 'build', 'demo', 'setup', 'test']) {

@@ -9,19 +9,24 @@ import { type Caller, deleteFile, uploadOne, type WireRecord } from '../../suppo
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fileServer, keepPath } from '../../support/requests/remote-files.ts'
-import { crashPoints } from '../../support/servers/crash-points.ts'
+import { crashedBackends, crashPoints } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 import { askAlias, setAlias } from '../../support/stored/aliases.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { filePath, listAll, type WireFile } from '../../support/stored/files.ts'
 
 const KEEP_SECONDS = 3600
 
-/** The steps at which a process dies: where files are shared, only those between one store and the other. */
-const stepsOn = <T>(backend: Backend, steps: Readonly<Record<string, T>>, shared: readonly string[]) =>
-  Object.entries(steps).filter(([step]) => backend === EMBEDDED || shared.includes(step))
+/**
+ * The steps at which a process dies: where files are shared, and in `npm test`, only those between one store and the other.
+ */
+function stepsOn<T>(backend: Backend, steps: Readonly<Record<string, T>>, between: readonly string[]) {
+  const isEveryStep = backend === EMBEDDED && sized(between.length === 0, true)
+  return Object.entries(steps).filter(([step]) => isEveryStep || between.includes(step))
+}
 
-for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
+for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
   describe(`a process killed while it changes files (${backend.name})`, function () {
     this.timeout(60_000)
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))

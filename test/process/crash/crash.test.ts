@@ -28,6 +28,24 @@ const S3_REDIS_STEPS = [
   'after bucket.delete record',
 ]
 
+// Of each kind of work those that leave most.
+const USUAL_STEPS = [
+  'within bucket.put original',
+  'within bucket.put record',
+  'after bucket.put record',
+  'within bucket.put derivative',
+  'after bucket.put derivative',
+  'after index.beginRemoval',
+  'after bucket.delete original',
+  'after bucket.delete record',
+]
+const USUAL_STEPS_ON_S3 = [
+  'within bucket.put original',
+  'after bucket.put record',
+  'after bucket.put derivative',
+  'after bucket.delete original',
+]
+
 /** Who ends what a dead process has left. */
 interface Repair {
   by: string
@@ -66,7 +84,8 @@ const REPAIRS: readonly Repair[] = [
 
 for (const repair of REPAIRS) {
   const { by, backend } = repair
-  const isTried = (step: string) => isTriedOn(backend, step, S3_REDIS_STEPS)
+  const tried = { onS3: S3_REDIS_STEPS, usual: USUAL_STEPS, usualOnS3: USUAL_STEPS_ON_S3 }
+  const isTried = (step: string) => isTriedOn(backend, step, tried)
   describe(`a killed process (${backend.name})`, function () {
     this.timeout(30_000)
     const start = stoppedAtTheEnd(startService)

@@ -8,6 +8,7 @@ import { picture } from '../../support/media/images.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { killedAt } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 import { filesInBucket } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -64,9 +65,8 @@ describe('a process that is killed during an upload by a signed link', function 
       'after bucket.put record': ['link_busy', 'link_used'],
       'after index.finishUpload': ['link_busy', 'link_used'],
     }
-    const links = await Promise.all(
-      Object.keys(expected).map(async (step) => ({ step, ...(await newLink()) })),
-    )
+    const steps = sized(['after bucket.put original', 'after bucket.put record'], Object.keys(expected))
+    const links = await Promise.all(steps.map(async (step) => ({ step, ...(await newLink()) })))
     await killedAt(
       links.map(({ step, dataDir, target }) => ({
         step,

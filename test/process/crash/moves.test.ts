@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { type Backend, EMBEDDED } from '../../support/backend.ts'
+import { EMBEDDED } from '../../support/backend.ts'
 import { endLocks, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { crashPoints, isTriedOn, preparedOnce } from '../../support/servers/crash-points.ts'
+import { crashedBackends, crashPoints, isTriedOn, preparedOnce } from '../../support/servers/crash-points.ts'
 import { startService } from '../../support/service.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { listAll } from '../../support/stored/files.ts'
@@ -36,9 +36,9 @@ const TITLES: Readonly<Record<Left, string>> = {
 }
 
 // One for each outcome.
-const S3_REDIS_STEPS = ['after bucket.put redirect', 'after bucket.put record', 'after index.beginRemoval']
+const FEW_STEPS = ['after bucket.put redirect', 'after bucket.put record', 'after index.beginRemoval']
 
-for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
+for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
   describe(`a process killed while it moves a file (${backend.name})`, function () {
     this.timeout(60_000)
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
@@ -58,7 +58,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
     }
 
     const prepare = backend === EMBEDDED ? preparedOnce(uploaded) : uploaded
-    const isTried = (step: string) => isTriedOn(backend, step, S3_REDIS_STEPS)
+    const isTried = (step: string) => isTriedOn(backend, step, { onS3: FEW_STEPS, usual: FEW_STEPS })
     for (const [step, left] of Object.entries(STEPS).filter(([step]) => isTried(step)))
       crash(`${step}: leaves ${TITLES[left]}`, {
         step,

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { type Backend, EMBEDDED } from '../../support/backend.ts'
+import { EMBEDDED } from '../../support/backend.ts'
 import { S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Caller } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { begin, noise, offsetAt, patch, tus } from '../../support/requests/tus.ts'
-import { crashPoints, isTriedOn, preparedOnce } from '../../support/servers/crash-points.ts'
+import { crashedBackends, crashPoints, isTriedOn, preparedOnce } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { sweptLater } from '../../support/stored/clock.ts'
 
@@ -41,7 +41,10 @@ const S3_REDIS_STEPS = [
   'after bucket.put record',
 ]
 
-for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
+// One of a piece, one of the original, and one of the record.
+const USUAL_STEPS = ['within bucket.put piece', 'after bucket.put original', 'after bucket.put resumable']
+
+for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
   describe(`a process killed during a resumable upload (${backend.name})`, function () {
     this.timeout(60_000)
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
@@ -74,7 +77,9 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       return address
     }
     const prepare = backend === EMBEDDED ? preparedOnce(begun) : begun
-    for (const step of STEPS.filter((name) => isTriedOn(backend, name, S3_REDIS_STEPS)))
+    for (const step of STEPS.filter((name) =>
+      isTriedOn(backend, name, { onS3: S3_REDIS_STEPS, usual: USUAL_STEPS }),
+    ))
       crash(`resumes where it was, and stores one original: ${step}`, {
         step,
         prepare,

@@ -23,7 +23,8 @@ const ZIP_FILES = sized(20, 100)
 const CLIENTS = sized(45, 200)
 const METRICS_TOKEN = 'sixteen-letters-or-more'
 
-for (const backend of [EMBEDDED, S3_REDIS])
+// The client of S3 buffers what it sends and receives, more than a disk.
+for (const backend of sized([S3_REDIS], [EMBEDDED, S3_REDIS]))
   describe(`memory (${backend.name})`, function () {
     this.timeout(900_000)
     let dataDir: string
@@ -75,12 +76,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
       expect(size).to.be.within(20 * ZIP_FILES * MIB, (20 * ZIP_FILES + 1) * MIB)
       expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
     }
-    // The client of S3 buffers what it receives. Archives of a disk: ../crash/archives.test.ts.
-    if (backend === S3_REDIS || sized(false, true))
-      it(`stays under ${LIMIT_MIB} MB while ${ZIP_FILES} files of 20 MB are sent as a ZIP`, zip)
-
-    // The bytes of a new derivative come from the memory of the process, not from the bucket.
-    if (backend !== EMBEDDED && !sized(false, true)) return
+    it(`stays under ${LIMIT_MIB} MB while ${ZIP_FILES} files of 20 MB are sent as a ZIP`, zip)
 
     it(`stays under ${LIMIT_MIB} MB when ${CLIENTS} clients request the same new derivative concurrently`, async () => {
       const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(2600, 2000) })

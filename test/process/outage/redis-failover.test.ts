@@ -69,6 +69,7 @@ const FAILURES: Record<
         (to, cluster) => cluster.move({ from: cluster.nodes[1] as RedisServer, to, slots: 500 }),
       ),
     isInterrupted: false,
+    isLong: true,
   },
 }
 
@@ -167,7 +168,8 @@ for (const [what, { open, isInterrupted, isLong }] of Object.entries(FAILURES))
         const again = async (work: (server: RunningServer) => Promise<void>, server: RunningServer) => {
           while (!isOver) {
             await work(server)
-            await pause(60)
+            // The fewer requests, the less CPU time while a failure is not yet noticed.
+            await pause(150)
           }
         }
         const deliver = async (server: RunningServer) => {

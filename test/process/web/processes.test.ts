@@ -93,7 +93,7 @@ describe('several web processes', function () {
             ),
           )
           // Enough connections to meet the killed process, and few enough to leave CPU time to its successor.
-          await pause(2)
+          await pause(15)
         }
       }
       const askers = Array.from({ length: 8 }, askIfReady)

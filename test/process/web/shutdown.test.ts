@@ -1,7 +1,9 @@
 import { rm } from 'node:fs/promises'
-import { Agent, request } from 'node:http'
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { createShutdown } from '../../../src/process/web/shutdown.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startNginxProgram } from '../../support/peers/nginx-program.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -120,5 +122,22 @@ describe('SIGTERM', function () {
       await nginx.stop()
     }
     expect(outcomes.filter((outcome) => outcome !== 200)).to.deep.equal([])
+  })
+  it('answers on kept connections of a client that sends its next request only 600 ms later', async () => {
+    const server = createServer((_, res) => {
+      shutdown.mark(res)
+      res.end()
+    })
+    const shutdown = createShutdown(server)
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    expect(await put(url, agent)).to.deep.equal({ outcome: 200, connection: 'keep-alive' })
+    const stopped = shutdown.stop({ delayMs: 1, drainMs: 10_000 })
+    // In one process, the order of the two timers does not depend on how busy the machine is.
+    await pause(600)
+    expect(await put(url, agent)).to.deep.equal({ outcome: 200, connection: 'close' })
+    await stopped
+    agent.destroy()
   })
 })

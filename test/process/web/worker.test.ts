@@ -12,6 +12,7 @@ import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import { type Running, type RunningServer, run } from '../../support/servers/process.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
 import { PROJECT } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 
 const WORKER = [join(PROJECT, 'dist', 'src', 'worker.js')]
 
@@ -131,37 +132,38 @@ describe('workers', function () {
       expect(await readdir(media)).to.deep.equal([])
     })
 
-    it('create a stream that web processes deliver while it is being created', async () => {
-      // Twelve seconds are two segments at least, one of which is complete seconds before the stream is.
-      const colours = Array.from({ length: 12 }, (_, i) => (i % 2 ? 'red' : 'blue'))
-      const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await film({ colours }) })
-      const get = (path: string) => exchange(web, path)
-      const query = `${new URL(src).pathname}?hls`
-      let begun = await get(`${query}&wait=30`)
-      // A busy machine needs longer for the first segments.
-      while (begun.status === 423) begun = await get(`${query}&wait=30`)
-      expect(begun.status, String(begun.body)).to.equal(302)
-      expect(begun.headers['cache-control']).to.equal('no-store')
-      const { pathname } = new URL(String(begun.headers.location))
-      const named = ({ body }: Pick<typeof begun, 'body'>) =>
-        [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b = '']) =>
-          pathname.replace('master.m3u8', a ?? b),
+    if (sized(false, true))
+      it('create a stream that web processes deliver while it is being created', async () => {
+        // Twelve seconds are two segments at least, one of which is complete seconds before the stream is.
+        const colours = Array.from({ length: 12 }, (_, i) => (i % 2 ? 'red' : 'blue'))
+        const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await film({ colours }) })
+        const get = (path: string) => exchange(web, path)
+        const query = `${new URL(src).pathname}?hls`
+        let begun = await get(`${query}&wait=30`)
+        // A busy machine needs longer for the first segments.
+        while (begun.status === 423) begun = await get(`${query}&wait=30`)
+        expect(begun.status, String(begun.body)).to.equal(302)
+        expect(begun.headers['cache-control']).to.equal('no-store')
+        const { pathname } = new URL(String(begun.headers.location))
+        const named = ({ body }: Pick<typeof begun, 'body'>) =>
+          [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b = '']) =>
+            pathname.replace('master.m3u8', a ?? b),
+          )
+        const master = await get(pathname)
+        expect(master.status).to.equal(200)
+        for (const playlist of named(master)) {
+          const answer = await get(playlist)
+          expect(answer.status).to.equal(200)
+          for (const file of named(answer)) expect((await get(file)).status, file).to.equal(200)
+        }
+        await eventually(
+          async () => expect((await get(query)).headers['cache-control']).to.include('max-age=604800'),
+          { withinMs: 90_000 },
         )
-      const master = await get(pathname)
-      expect(master.status).to.equal(200)
-      for (const playlist of named(master)) {
-        const answer = await get(playlist)
-        expect(answer.status).to.equal(200)
-        for (const file of named(answer)) expect((await get(file)).status, file).to.equal(200)
-      }
-      await eventually(
-        async () => expect((await get(query)).headers['cache-control']).to.include('max-age=604800'),
-        { withinMs: 90_000 },
-      )
-      for (const playlist of named(await get(pathname)))
-        expect((await get(playlist)).body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
-      expect(await readdir(media)).to.deep.equal([])
-    })
+        for (const playlist of named(await get(pathname)))
+          expect((await get(playlist)).body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
+        expect(await readdir(media)).to.deep.equal([])
+      })
   })
 
   it('print their requirements and every variable with --help', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { derivativePrefix, type ObjectKey, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import { listOf } from '../../contracts/file-index/file-index-model.ts'
-import { onEveryBackend } from '../../support/backends.ts'
+import { onTwoOrEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
@@ -12,7 +12,7 @@ import { settled } from '../../support/stored/settled.ts'
 const ROUNDS = sized(2, 5)
 const FILES = sized(6, 12)
 
-onEveryBackend('check and reindex during a live service', (start) => {
+onTwoOrEveryBackend('check and reindex during a live service', (start) => {
   let service: Service
   let png: Buffer
   /** What comes between, once: just before this step of the storage. */

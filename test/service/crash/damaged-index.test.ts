@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { command } from '../../support/command.ts'
@@ -13,18 +13,24 @@ const COUNT = 30
 
 describe('a damaged embedded index', function () {
   this.timeout(30_000)
+  let filled: string
   let dataDir: string
   let records: WireRecord[]
   let service: Service | undefined
-  beforeEach(async () => {
-    dataDir = await temporaryFolder()
-    const first = await startService({ dataDir })
+  before(async () => {
+    filled = await temporaryFolder()
+    const first = await startService({ dataDir: filled })
     records = []
     for (let i = 0; i < COUNT; i += 1)
       records.push(await uploadOne(first, { name: `${i}.txt`, bytes: `text ${i}` }))
     await first.stop({ keepData: true })
     // Only when it is opened again LevelDB makes a table of its log.
-    await (await startService({ dataDir })).stop({ keepData: true })
+    await (await startService({ dataDir: filled })).stop({ keepData: true })
+  })
+  after(() => rm(filled, { recursive: true }))
+  beforeEach(async () => {
+    dataDir = await temporaryFolder()
+    await cp(filled, dataDir, { recursive: true })
   })
   afterEach(async () => {
     await service?.stop()

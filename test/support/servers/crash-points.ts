@@ -7,6 +7,7 @@ import { eventually } from '../eventually.ts'
 import { builtScript } from '../programs/built-script.ts'
 import type { Caller } from '../requests/client.ts'
 import { SMALL_RESERVE } from '../service.ts'
+import { sized } from '../sized.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { type Running, run, tokensOf } from './process.ts'
 
@@ -79,11 +80,30 @@ export function crashPoints(
 }
 
 /**
- * Whether a step is tried on a backend: on disk every step. S3 and Redis get the same calls in the same order, so there only steps
- * that leave another state.
+ * Whether a step is tried on a backend. In the long tests: on disk every step. S3 and Redis get the same calls in the same order, so
+ * there only steps that leave another state.
+ *
+ * @param usual the few steps of `npm test`; none of them on S3 and Redis, unless a suite gives them
  */
-export const isTriedOn = (backend: Backend, step: string, onS3: readonly string[]): boolean =>
-  backend === EMBEDDED || onS3.includes(step)
+export function isTriedOn(
+  backend: Backend,
+  step: string,
+  { onS3, usual, usualOnS3 = [] }: TriedSteps,
+): boolean {
+  const isOnDisk = backend === EMBEDDED
+  return sized(isOnDisk ? usual : usualOnS3, isOnDisk ? undefined : onS3)?.includes(step) ?? true
+}
+
+export interface TriedSteps {
+  onS3: readonly string[]
+  usual: readonly string[]
+  usualOnS3?: readonly string[]
+}
+
+/** The backends of a suite of crashes: `npm test` tries its steps on the first, the long tests on all. */
+export const crashedBackends = (
+  ...[first, ...others]: readonly [Backend, ...Backend[]]
+): readonly Backend[] => sized([first], [first, ...others])
 
 /** Wraps a prepare that depends only on the disk. It runs once; each later data folder is a copy of the first, which needs no start. */
 export function preparedOnce<T>(prepare: (dataDir: string) => Promise<T>): (dataDir: string) => Promise<T> {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { seededRandom } from '../../../contracts/random.ts'
-import { EMBEDDED } from '../../../support/backend.ts'
+import { type Backend, EMBEDDED } from '../../../support/backend.ts'
 import { S3_REDIS } from '../../../support/backends.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { openFiles, residentBytes } from '../../../support/heavy.ts'
@@ -25,10 +25,12 @@ const PATIENCE_MS = 200
 const MAY_GROW_BYTES = 60 * 1024 * 1024
 
 // 100,000 in all in the long run.
-for (const [backend, requests] of [
+const RUNS: ReadonlyArray<readonly [backend: Backend, requests: number]> = [
   [EMBEDDED, sized(1200, 95_000)],
-  [S3_REDIS, sized(1000, 5000)],
-] as const)
+  [S3_REDIS, 5000],
+]
+
+for (const [backend, requests] of RUNS.slice(0, sized(1, 2)))
   describe(`mutated requests (${backend.name})`, function () {
     this.timeout(900_000)
     let folder: string
