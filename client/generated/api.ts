@@ -565,7 +565,7 @@ export interface DirectUpload {
   id: string
   /** URL of the upload: `GET <url>` returns what is missing, `POST <url>/complete` stores the file, `DELETE <url>` aborts the upload. */
   url: string
-  /** `receiving`: requests may be missing, and `POST <url>/complete`. `storing`: the file is being stored. `stored`: `POST <url>/complete` returns its record. */
+  /** `receiving`: send the `requests`, then `POST <url>/complete`. `storing`: the file is being stored. `stored`: `POST <url>/complete` returns its record. */
   state: "receiving" | "storing" | "stored"
   /** When the URLs of the requests expire, or without requests the upload itself. */
   expiresAt: string

@@ -41,7 +41,10 @@ export interface Bucket {
   isReachable?: boolean
   /** Permits a client to put one object itself, without this service. Absent where the store cannot: on a disk. @throws Problem 503 */
   permitPut?(key: ObjectKey, options: PermitOptions): Promise<PutPermit>
-  /** The parts that clients have put by a permit with an `uploadId`, in order. Empty when that upload does not exist. */
+  /**
+   * The parts that clients have put by a permit with an `uploadId`, in order. Empty when that upload does not exist.
+   * @throws Problem 503; without the permission to list parts, its cause has the name `AccessDenied`
+   */
   partsOf?(key: ObjectKey, uploadId: string): Promise<PutPart[]>
   /** Creates the object from these parts. @throws Problem 503 */
   joinParts?(key: ObjectKey, uploadId: string, parts: readonly PutPart[]): Promise<void>

@@ -28,7 +28,7 @@ export interface Storing {
   original(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<UploadedFile>
   /**
    * Deletes a direct upload, unless its file is being stored.
-   * @throws Problem 404, 409 while the file is being stored, or when it was stored during this call; 503
+   * @throws Problem 409 while the file is being stored, or when it was stored during this call; 503
    */
   abort(client: Client, ref: ResumableRef): Promise<void>
   /** Deletes an upload in any state. @throws Problem 503 */

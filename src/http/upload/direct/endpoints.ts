@@ -17,7 +17,7 @@ import {
   type DirectServices,
   EXAMPLE_PUT,
   EXAMPLE_URL,
-  missingOfDirectUpload,
+  getDirectUpload,
   PATH,
 } from './existing.ts'
 import { checkedDirectUpload, directUpload, directUploadToWire, newDirectUpload } from './wire.ts'
@@ -88,9 +88,4 @@ const beginDirectUpload: ServedEndpoint<DirectServices> = {
 }
 
 /** Uploads whose bytes pass from the client to the bucket. */
-export const DIRECT_UPLOADS = [
-  beginDirectUpload,
-  missingOfDirectUpload,
-  completeDirectUpload,
-  abortDirectUpload,
-]
+export const DIRECT_UPLOADS = [beginDirectUpload, getDirectUpload, completeDirectUpload, abortDirectUpload]

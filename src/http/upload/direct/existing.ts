@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { isFileId } from '../../../core/files/object-key.ts'
+import { Problem } from '../../../core/problem.ts'
 import { createSignSrc, unsignedSrc } from '../../../service/clients/signed-src.ts'
 import type { DirectUploads } from '../../../service/upload/direct/direct-uploads.ts'
 import { consumeRateLimit } from '../../caller/rate-limit.ts'
@@ -50,12 +51,12 @@ export const EXAMPLE_PUT = {
 }
 export const EXAMPLE_URL = `${EXAMPLE.baseUrl}${PATH}/${EXAMPLE.directId}`
 
-export const missingOfDirectUpload: ServedEndpoint<DirectServices> = {
+export const getDirectUpload: ServedEndpoint<DirectServices> = {
   route: `GET ${PATH}/:id`,
-  id: 'missingOfDirectUpload',
+  id: 'getDirectUpload',
   passesOn: true,
   tag: 'Uploads',
-  summary: 'What is missing of an upload straight into the bucket',
+  summary: 'Get the missing requests of a direct upload',
   description:
     'Returns requests for the parts that the bucket has not received, signed again, so that an interrupted upload continues, also when its URLs have expired.',
   access: 'secret',
@@ -130,12 +131,14 @@ export const completeDirectUpload: ServedEndpoint<DirectServices> = {
     const { id, ...named } = namedIn(req)
     const grant = bearerOf(req, named, services)
     const { size, state } = await directUploads.find(grant, id)
-    // A client may poll until the file is stored.
-    if (state === 'receiving')
-      await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
     const file = await finishedFile(directUploads.complete(grant, id), {
       // The audit log has the upload once.
       stored: state === 'stored' ? undefined : (stored) => noteStored(req, [stored]),
+    }).catch(async (error) => {
+      // The first request has paid for the file: only needless repetitions take another point. A client may poll until it is stored.
+      if (error instanceof Problem && error.code === 'upload_incomplete')
+        await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
+      throw error
     })
     if (!file) {
       const progress: UploadProgress = { state: 'storing', offset: size, size }

@@ -74,7 +74,7 @@ export const directUpload = named(
       state: z
         .enum(['receiving', 'storing', 'stored'])
         .describe(
-          '`receiving`: requests may be missing, and `POST <url>/complete`. `storing`: the file is being stored. `stored`: `POST <url>/complete` returns its record.',
+          '`receiving`: send the `requests`, then `POST <url>/complete`. `storing`: the file is being stored. `stored`: `POST <url>/complete` returns its record.',
         ),
       expiresAt: instant('When the URLs of the requests expire, or without requests the upload itself.'),
       requests: z

@@ -13,7 +13,7 @@ type SizedRecord = ResumableRecord & { size: number }
  */
 export interface Assemble {
   (ref: ResumableRef, record: SizedRecord): Promise<ResumableRecord>
-  /** The parts of a direct upload that the bucket has received; undefined when they are joined. None of another upload. */
+  /** The parts of a direct upload that the bucket has received; undefined when they are joined. Empty for an upload that is not direct. */
   partsOf(ref: ResumableRef, record: ResumableRecord): Promise<readonly PutPart[] | undefined>
 }
 

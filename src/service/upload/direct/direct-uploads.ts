@@ -64,6 +64,9 @@ const URLS_MAX_MS = 12 * 3_600_000
 // S3 checks the end of a URL when a request begins. The request may take a while, and the client completes the upload after it.
 const GRACE_MAX_MS = 3_600_000
 
+// Then it is tried again: an operator may have granted the permission.
+const REFUSED_MS = 300_000
+
 // Why the file has to be sent to the service.
 const ON_DISK = 'This installation stores files on a disk, so clients cannot send them to the bucket.'
 const OWN_BUCKET =
@@ -71,6 +74,11 @@ const OWN_BUCKET =
 const NOT_REACHABLE =
   'S3_DIRECT_ENDPOINT is not set, so clients may be unable to reach the bucket, and an automatic direct upload is refused.'
 const NO_PERMISSION = 'Sluice may not list the parts of uploads in the bucket (s3:ListMultipartUploadParts).'
+
+function isForbidden(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && cause.name === 'AccessDenied'
+}
 
 function stateOf({ direct, stored }: ResumableRecord): DirectUploadState {
   if (stored) return 'stored'
@@ -97,6 +105,7 @@ export function createDirectUploads({
   const urlsMs = Math.min(expireMs, URLS_MAX_MS)
   const assemble = createAssemble({ bucket })
   let mayListParts = false
+  let refusedUntil = Number.NEGATIVE_INFINITY
 
   async function read(grant: Bearer, id: string): Promise<ResumableRecord & { size: number }> {
     const record = await storing.read(grant, id)
@@ -112,6 +121,7 @@ export function createDirectUploads({
     if (!bucket.permitPut) throw directUploadsOff(ON_DISK)
     if (automatic && storage) throw directUploadsOff(OWN_BUCKET)
     if (automatic && !bucket.isReachable) throw directUploadsOff(NOT_REACHABLE)
+    if (automatic && now() < refusedUntil) throw directUploadsOff(NO_PERMISSION)
   }
 
   /** Without this permission, no upload can be completed: it should fail before its bytes are sent. */
@@ -121,6 +131,10 @@ export function createDirectUploads({
       await bucket.partsOf?.(key, uploadId)
       mayListParts = true
     } catch (error) {
+      // A sweep aborts it otherwise, after 16 hours.
+      await bucket.abortPuts(key).catch(() => {})
+      if (!isForbidden(error)) throw error
+      refusedUntil = now() + REFUSED_MS
       if (automatic) throw directUploadsOff(NO_PERMISSION)
       throw error
     }
@@ -181,7 +195,7 @@ export function createDirectUploads({
         expiresInSeconds: Math.max(1, Math.floor(Math.min(urlsMs, direct.until - now()) / 1000)),
         rest: { uploadId: direct.uploadId, received },
       })
-      return { id, state, until, puts }
+      return { id, state, until: puts.length > 0 ? until : endOfRecord(record, expireMs), puts }
     },
 
     async complete(grant, id) {

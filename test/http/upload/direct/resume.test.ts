@@ -70,7 +70,10 @@ describe('direct uploads that are interrupted', function () {
         [32 * MIB, MIB],
       ])
       await putAll(rest, BYTES)
-      expect(await restOf(service, begun)).to.deep.include({ state: 'receiving', requests: [] })
+      const whole = await restOf(service, begun)
+      expect(whole).to.deep.include({ state: 'receiving', requests: [] })
+      // No URL expires any more, only the upload itself does.
+      expect(Date.parse(whole.expiresAt)).to.be.greaterThan(Date.parse(rest.expiresAt) + 3_500_000)
       const record = recordOf(await completeDirect(service, begun))
       expect((await exchange(service, new URL(record.src).pathname)).body.equals(BYTES)).to.equal(true)
       expect(await restOf(service, begun)).to.deep.include({ state: 'stored', requests: [] })
@@ -193,10 +196,10 @@ describe('direct uploads that are interrupted', function () {
     )
   })
 
-  it('take a point of the rate limit until they are complete, and none while they are stored', async () => {
+  it('take no point of the rate limit to be completed, nor while they are stored', async () => {
     const copy = gate()
     const service = await start({
-      env: { UPLOAD_RATE_LIMIT: '4' },
+      env: { UPLOAD_RATE_LIMIT: '1' },
       wrapStorage: wrapBuckets((bucket) => ({
         async copyFromFirst(...args) {
           await copy.pass()
@@ -205,26 +208,26 @@ describe('direct uploads that are interrupted', function () {
       })),
     })
     const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
-    expectProblem(await completeDirect(service, begun), 409, 'upload_incomplete')
-    const { requests } = await restOf(service, begun)
-    await putAll({ ...begun, requests }, SMALL)
+    expectProblem(await askDirect(service, { name: 'a', size: 1 }), 429, 'rate_limited')
+    await putAll(begun, SMALL)
     const completing = completeDirect(service, begun)
     await copy.arrived
     const polls = [1, 2, 3].map(() => completeDirect(service, begun))
     expect((await restOf(service, begun)).state).to.equal('storing')
     copy.open()
     for (const answer of await Promise.all([completing, ...polls])) recordOf(answer)
-    expectProblem(await askDirect(service, { name: 'a', size: 1 }), 429, 'rate_limited')
     recordOf(await completeDirect(service, begun))
   })
 
-  it('are bounded by the rate limit while bytes are missing', async () => {
+  it('are bounded by the rate limit while bytes are missing, which loses none of them', async () => {
     const service = await start({ env: { UPLOAD_RATE_LIMIT: '3' } })
     const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
     expectProblem(await completeDirect(service, begun), 409, 'upload_incomplete')
     expect((await askRest(service, begun)).status).to.equal(200)
     expectProblem(await completeDirect(service, begun), 429, 'rate_limited')
     expectProblem(await askRest(service, begun), 429, 'rate_limited')
+    await putAll(begun, SMALL)
+    recordOf(await completeDirect(service, begun))
   })
 })
 
@@ -267,17 +270,44 @@ describe('direct uploads that a program begins by itself', function () {
 
   it('are refused without the permission to list parts, before bytes are sent, and leave the link free', async () => {
     const { endpoint } = (await s3Server()).connection
+    let asked = 0
     const service = await start({
-      env: { S3_DIRECT_ENDPOINT: endpoint },
+      env: { S3_DIRECT_ENDPOINT: endpoint, UPLOAD_RATE_LIMIT: '3' },
       wrapStorage: wrapBuckets(() => ({
-        partsOf: () => Promise.reject(unavailable('AccessDenied')),
+        partsOf() {
+          asked += 1
+          const cause = Object.assign(new Error(), { name: 'AccessDenied' })
+          return Promise.reject(unavailable('refused', { cause }))
+        },
       })),
     })
     const { body } = await ask(service, '/v1/sign', { method: 'POST', json: { expiresIn: 600 } })
     const { url: link } = body as { url: string }
     expect(await codeOf(service, { ...automatic, link })).to.equal('direct_uploads_off')
-    expect(await codeOf(service, { ...automatic, link })).to.equal('direct_uploads_off')
+    // The refusal is remembered for a while: others take no point of the rate limit.
+    for (const _ of [1, 2, 3])
+      expect(await codeOf(service, { ...automatic, link })).to.equal('direct_uploads_off')
+    expect(asked).to.equal(1)
     expect((await askDirect(service, { ...automatic, automatic: false })).status).to.equal(503)
+    expect((await service.objects()).filter((key) => key.includes('/tus/'))).to.deep.equal([])
     expect((await fetch(link, { method: 'PUT', body: SMALL })).status).to.equal(200)
+  })
+
+  it('fail when the permission cannot be checked, and are accepted after the outage', async () => {
+    const { endpoint } = (await s3Server()).connection
+    let fails = true
+    const service = await start({
+      env: { S3_DIRECT_ENDPOINT: endpoint },
+      wrapStorage: wrapBuckets((bucket) => ({
+        async partsOf(...args) {
+          if (fails) throw unavailable('The bucket reported an internal error or overload.')
+          return (await bucket.partsOf?.(...args)) ?? []
+        },
+      })),
+    })
+    expect(await codeOf(service, automatic)).to.equal('unavailable')
+    expect((await service.objects()).filter((key) => key.includes('/tus/'))).to.deep.equal([])
+    fails = false
+    expect(await codeOf(service, automatic)).to.equal(201)
   })
 })
