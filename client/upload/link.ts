@@ -70,9 +70,9 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
         const resume = entryOf(options, source.fingerprint)
         const transfer = { api, source, resume, onProgress, signal, retries }
         if (isLarge) {
-          // Loaded on first use: most pages never need it.
-          const { uploadDirectly } = await import('./direct/direct.ts')
-          const stored = await uploadDirectly({ ...transfer, link: getLink, direct: options.direct })
+          // Loaded on first use: most pages never need it. A deployment may have removed it since the page was opened.
+          const loaded = await import('./direct/direct.ts').catch(() => {})
+          const stored = await loaded?.uploadDirectly({ ...transfer, link: getLink, direct: options.direct })
           if (stored) return stored.record
         }
         const first = isLarge ? undefined : await source.chunk(0, resumableFromBytes)

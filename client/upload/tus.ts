@@ -56,8 +56,13 @@ export const GONE = [401, 403, 404, 410]
  * @throws SluiceError when the upload is refused, or when no byte arrives for two minutes
  */
 export async function uploadByTus(upload: TusUpload): Promise<FileRecord> {
-  const { resume } = upload
-  for (let stored = resume && (await unfinished(resume)); ; stored = undefined) {
+  const { api, resume } = upload
+  let stored = resume && (await unfinished(resume))
+  if (stored?.isDirect) {
+    await deleteUpload(api, stored)
+    stored = undefined
+  }
+  for (; ; stored = undefined) {
     const created = stored ?? (await create(upload))
     if (!stored) await resume?.store.set(resume.key, JSON.stringify(created))
     try {
@@ -66,7 +71,7 @@ export async function uploadByTus(upload: TusUpload): Promise<FileRecord> {
       return record
     } catch (error) {
       // Without its URL, it cannot be resumed.
-      if (!resume && upload.signal?.aborted) void deleteUpload(upload.api, created)
+      if (!resume && upload.signal?.aborted) void deleteUpload(api, created)
       // An aborted or interrupted upload can be resumed later.
       if (!(error instanceof SluiceError) || isTransient(error)) throw error
       await resume?.store.delete(resume.key)
@@ -123,8 +128,7 @@ async function create({
     signal,
   })
   const location = response.headers.get('Location')
-  if (location === null)
-    throw new SluiceError('The response to a new upload has no Location.', { code: 'bad_response' })
+  if (location === null) throw without('Location')
   if (isLink) return { url: new URL(location, url).href, isLink }
   // BASE_URL may be another address of the service. The secret is sent only to the address that the caller has given.
   return { url: api.urlOf(`/v1/tus/${location.split('/').at(-1)}`), isLink }
@@ -201,7 +205,7 @@ async function recordOf(api: Api, common: Common): Promise<FileRecord> {
     if (response.status === 200) {
       const record = recordIn(body)
       if (record) return record
-      throw new SluiceError('The response has no record of the uploaded file.', { code: 'bad_response' })
+      throw without('record of the uploaded file')
     }
     const seconds = Number(response.headers.get('Retry-After') ?? 2)
     await wait(1000 * (Number.isFinite(seconds) ? seconds : 2), common.signal)
@@ -211,7 +215,11 @@ async function recordOf(api: Api, common: Common): Promise<FileRecord> {
 function offsetIn(response: Response): number {
   const offset = Number(response.headers.get('Upload-Offset') ?? Number.NaN)
   if (Number.isInteger(offset)) return offset
-  throw new SluiceError('The response has no Upload-Offset.', { code: 'bad_response' })
+  throw without('Upload-Offset')
+}
+
+function without(what: string): SluiceError {
+  return new SluiceError(`The response has no ${what}.`, { code: 'bad_response' })
 }
 
 function recordIn(json: string | null): FileRecord | undefined {

@@ -26,9 +26,9 @@ export async function uploadFile(
     const resume = resumeOf(options, source.fingerprint, `${api.baseUrl} ${folder ?? ''}`)
     const transfer = { api, source, resume, onProgress, signal }
     if (isLarge) {
-      // Loaded on first use: most pages never need it.
-      const { uploadDirectly } = await import('./direct/direct.ts')
-      const stored = await uploadDirectly({ ...transfer, options, direct: options.direct })
+      // Loaded on first use: most pages never need it. A deployment may have removed it since the page was opened.
+      const loaded = await import('./direct/direct.ts').catch(() => {})
+      const stored = await loaded?.uploadDirectly({ ...transfer, options, direct: options.direct })
       const { tags: _t, metadata: _m, focalPoint: _f, ...later } = options
       if (stored) return await completeAfterTus(api, stored.record, stored.isResumed ? options : later)
     }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { build } from 'esbuild'
 import {
+  type ClientOptions,
   createClient,
   createUploader,
   type ResumeStore,
@@ -49,7 +50,11 @@ describe('direct uploads of the client library', function () {
   })
 
   /** A client with the list of its requests: their methods, and what they are for. */
-  function watched(of: Service, decide: (kind: string, times: number) => void = () => {}) {
+  function watched(
+    of: Service,
+    decide: (kind: string, times: number) => Response | Promise<void> | void = () => {},
+    more: Partial<ClientOptions> = {},
+  ) {
     const kinds: string[] = []
     const kindOf = (url: string) => {
       if (!url.startsWith(of.url)) return 'bucket'
@@ -58,11 +63,11 @@ describe('direct uploads of the client library', function () {
     const watchedFetch: typeof fetch = async (url, init) => {
       const kind = `${init?.method} ${kindOf(String(url))}`
       kinds.push(kind)
-      decide(kind, kinds.filter((one) => one === kind).length)
-      return fetch(url, init)
+      const response = await decide(kind, kinds.filter((one) => one === kind).length)
+      return response ?? fetch(url, init)
     }
     const { url: baseUrl, tokens } = of
-    const options = { baseUrl, secret: tokens.secretClientToken, fetch: watchedFetch }
+    const options = { baseUrl, secret: tokens.secretClientToken, fetch: watchedFetch, ...more }
     return { ...createClient(options), kinds, fetch: watchedFetch }
   }
   const pieces = async (of: Service) => (await of.objects()).filter((key) => key.includes('/tus/pieces/'))
@@ -99,6 +104,38 @@ describe('direct uploads of the client library', function () {
     expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
   })
 
+  it('are sent to the service when the network breaks each part, although the bucket responds', async () => {
+    const { now } = performance
+    let awayMs = 0
+    performance.now = () => now.call(performance) + awayMs
+    try {
+      const { files, kinds } = watched(service, (kind, times) => {
+        if (kind !== 'PUT bucket') return
+        if (times === 1) return new Response('', { status: 503 })
+        awayMs = times === 4 ? 121_000 : 0
+        throw new TypeError('fetch failed')
+      })
+      const record = await files.upload(BYTES, { direct: true })
+      expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
+      const puts = kinds.filter((kind) => kind === 'PUT bucket')
+      expect(kinds.slice(0, 7)).to.deep.equal(['POST direct', ...puts, 'DELETE direct', 'POST tus'])
+    } finally {
+      performance.now = now
+    }
+  })
+
+  it('wait for the rate limit when all bytes have arrived', async () => {
+    const problem = JSON.stringify({ code: 'rate_limited', status: 429, detail: 'Too many requests.' })
+    const limited = (kind: string, times: number) => {
+      if (kind === 'POST direct' && times === 2)
+        return new Response(problem, { status: 429, headers: { 'Retry-After': '1' } })
+    }
+    // The limit of a call is shorter than the wait, as for a limit per hour.
+    const { files, kinds } = watched(service, limited, { timeoutMs: 900 })
+    expect(await files.upload(BYTES.subarray(0, 9 * MIB), { direct: true })).to.include({ size: 9 * MIB })
+    expect(kinds).to.deep.equal(['POST direct', 'PUT bucket', 'POST direct', 'POST direct'])
+  })
+
   it('are deleted when they are aborted', async () => {
     const end = new AbortController()
     const { files } = watched(service, (kind, times) => {
@@ -122,12 +159,13 @@ describe('direct uploads of the client library', function () {
     const { files, links, kinds, fetch: watchedFetch } = watched(apart)
     const record = await files.upload(BYTES, { direct: true })
     expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
-    expect(kinds.slice(0, 4)).to.deep.equal(['POST direct', 'PUT bucket', 'DELETE direct', 'POST tus'])
+    const tries = ['POST direct', 'PUT bucket', 'PUT bucket', 'DELETE direct']
+    expect(kinds.slice(0, 5)).to.deep.equal([...tries, 'POST tus'])
     const link = await links.create({ expiresIn: 600 })
     kinds.length = 0
     const uploader = createUploader({ link, fetch: watchedFetch })
     expect(await uploader.upload(BYTES, { direct: true })).to.include({ size: BYTES.length })
-    expect(kinds.slice(0, 4)).to.deep.equal(['POST direct', 'PUT bucket', 'DELETE direct', 'POST upload'])
+    expect(kinds.slice(0, 5)).to.deep.equal([...tries, 'POST upload'])
     expect(await pieces(apart)).to.deep.equal([])
   })
 
@@ -176,7 +214,7 @@ describe('direct uploads of the client library', function () {
       const other = await interrupted()
       kinds.length = 0
       expect(await files.upload(file(), { resume: other, direct: false })).to.include({ size: BYTES.length })
-      expect(kinds.slice(0, 2)).to.deep.equal(['DELETE direct', 'POST tus'])
+      expect(kinds.slice(0, 3)).to.deep.equal(['GET direct', 'DELETE direct', 'POST tus'])
     })
 
     it('begin again when the service has deleted them', async () => {
@@ -245,21 +283,69 @@ describe('direct uploads of the client library', function () {
       expect(kinds).not.to.include('DELETE direct')
     })
 
-    it('get other URLs when theirs have expired', async () => {
-      const refusing: typeof fetch = async (url, init) => {
-        const { partNumber } = Object.fromEntries(new URL(String(url)).searchParams)
-        puts.push(partNumber ?? '')
-        if (partNumber === '3' && puts.filter((part) => part === '3').length === 1)
-          return new Response('<Code>AccessDenied</Code>', { status: 403 })
-        return fetch(url, init)
-      }
-      const puts: string[] = []
-      const { url: baseUrl, tokens } = service
-      const { files } = createClient({ baseUrl, secret: tokens.secretClientToken, fetch: refusing })
-      const record = await files.upload(BYTES, { direct: true })
-      expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
-      expect(puts.filter((part) => part === '3')).to.have.lengthOf(2)
-      expect(puts.filter((part) => part === '1')).to.have.lengthOf(1)
+    for (const status of [400, 403, 404])
+      it(`get other URLs when the bucket refuses theirs with ${status}`, async () => {
+        const puts: string[] = []
+        // More often than an upload without progress is continued.
+        const refused: Record<string, number> = { 1: status === 403 ? 0 : 3, 3: 3 }
+        const refusing: typeof fetch = async (url, init) => {
+          const part = new URL(String(url)).searchParams.get('partNumber') ?? ''
+          puts.push(part)
+          const left = refused[part] ?? 0
+          if (left === 0) return fetch(url, init)
+          refused[part] = left - 1
+          return new Response('<Code>ExpiredToken</Code>', { status })
+        }
+        const { url: baseUrl, tokens } = service
+        const { files } = createClient({ baseUrl, secret: tokens.secretClientToken, fetch: refusing })
+        const record = await files.upload(BYTES, { direct: true })
+        expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
+        expect(puts.filter((part) => part === '3')).to.have.lengthOf(4)
+        expect(puts.filter((part) => part === '1')).to.have.lengthOf(status === 403 ? 1 : 4)
+        // The part in flight was not aborted.
+        expect(puts.filter((part) => part === '2')).to.have.lengthOf(1)
+      })
+
+    it('are sent to the service when the bucket refuses all URLs', async () => {
+      const { files, kinds } = watched(service, (kind) => {
+        if (kind === 'PUT bucket') return new Response('<Code>ExpiredToken</Code>', { status: 400 })
+      })
+      expect(await files.upload(BYTES, { direct: true })).to.include({ size: BYTES.length })
+      expect(kinds.filter((kind) => kind === 'PUT bucket')).to.have.lengthOf(5)
+      expect(kinds).to.include.members(['DELETE direct', 'POST tus'])
+    })
+
+    it('are deleted when they fail permanently, and can begin again', async () => {
+      const resume = memoryStore()
+      const { files, kinds } = watched(service, (kind, times) => {
+        if (kind === 'PUT bucket' && times === 2) return new Response('', { status: 411 })
+      })
+      const error = await rejection(files.upload(file(), { direct: true, resume }))
+      expect(error).to.include({ status: 411 })
+      expect(kinds.at(-1)).to.equal('DELETE direct')
+      expect(resume.urls.size).to.equal(0)
+    })
+
+    it('are stored once when another program completes them, also with direct: false', async () => {
+      const resume = memoryStore()
+      const other = watched(service)
+      const sources: string[] = []
+      const entries: Array<[string, string]> = []
+      const { files, kinds } = watched(service, async (kind, times) => {
+        if (kind !== 'PUT bucket' || times > 1) return
+        const copy = memoryStore()
+        for (const [key, url] of resume.urls) await copy.set(key, url)
+        sources.push((await other.files.upload(file(), { direct: true, resume: copy })).src)
+        entries.push(...resume.urls)
+      })
+      const record = await files.upload(file(), { direct: true, resume })
+      expect([record.src]).to.deep.equal(sources)
+      expect(kinds).to.deep.equal(['POST direct', 'PUT bucket', 'GET direct', 'POST direct'])
+      for (const [key, url] of entries) await resume.set(key, url)
+      other.kinds.length = 0
+      const again = await other.files.upload(file(), { direct: false, resume })
+      expect([again.src]).to.deep.equal(sources)
+      expect(other.kinds).to.deep.equal(['GET direct', 'GET direct', 'POST direct'])
     })
   })
 
@@ -306,8 +392,9 @@ describe('direct uploads of the client library', function () {
       const apart = await start({ env: { S3_DIRECT_ENDPOINT: `http://127.0.0.1:${await freePort()}` } })
       const { files, kinds } = watched(apart)
       for (const _ of [1, 2]) await files.upload(large)
-      expect(kinds.slice(0, 4)).to.deep.equal(['POST direct', 'PUT bucket', 'DELETE direct', 'POST tus'])
-      expect(kinds.slice(4)).not.to.include('POST direct')
+      const tries = ['POST direct', 'PUT bucket', 'PUT bucket', 'DELETE direct']
+      expect(kinds.slice(0, 5)).to.deep.equal([...tries, 'POST tus'])
+      expect(kinds.slice(5)).not.to.include('POST direct')
     })
   })
 

@@ -1,19 +1,11 @@
 import type { DirectUpload, FileRecord } from '../../generated/api.ts'
 import { SluiceError } from '../../http/problem.ts'
-import type { Api } from '../../http/request.ts'
+import { backoffMs } from '../../http/retry.ts'
 import { wait } from '../../http/wait.ts'
 import type { UploadOptions } from '../options.ts'
-import {
-  type Created,
-  deleteUpload,
-  discardUnfinished,
-  GONE,
-  isTransient,
-  type ResumeEntry,
-  unfinished,
-} from '../tus.ts'
-import { type PartsUpload, sendParts } from './parts.ts'
-import { placeOf } from './places.ts'
+import { type Created, deleteUpload, GONE, isTransient, type ResumeEntry, unfinished } from '../tus.ts'
+import { bucketAccessOf } from './bucket-access.ts'
+import { isStale, type PartsUpload, sendParts } from './parts.ts'
 
 /** A file of known size that is sent straight to the bucket. Its bytes can be read again. */
 export interface BucketUpload extends PartsUpload {
@@ -41,35 +33,24 @@ interface Begun {
   requests: Part[]
 }
 
-// How often the missing requests are signed again. A day has two lifetimes of their URLs.
+// How often the missing requests are signed again while no part arrives.
 const ROUNDS = 5
 
 /**
- * Sends a large file straight to the bucket, or continues to do so.
- *
- * @returns undefined when the file has to be sent to the service
- * @throws as {@link uploadToBucket}
- */
-export async function uploadDirectly(upload: BucketUpload): Promise<DirectRecord | undefined> {
-  const { api, source, direct, resume } = upload
-  const stored = resume && (await unfinished(resume))
-  if (direct === false && resume && stored?.isDirect) await discardUnfinished(api, resume)
-  // An upload continues in the way in which it has begun.
-  if (direct === false || (stored && !stored.isDirect) || source.size === 0) return undefined
-  return uploadToBucket(upload)
-}
-
-/**
- * Sends a file to the bucket in one or more requests, each of which is retried by itself, and has the service store it. An upload that
- * was interrupted continues with the parts that the bucket does not have.
+ * Sends a large file to the bucket in one or more requests, each of which is retried by itself, and has the service store it. An upload
+ * that was interrupted continues with the parts that the bucket does not have.
  *
  * @returns undefined when the service does not offer it, or the bucket accepts nothing from here, for example a page that its CORS rules
  *   do not name. Then the file has to be sent to the service. Both are remembered for a while
  * @throws SluiceError when the upload is refused, or when the bucket accepts nothing for two minutes
  */
-async function uploadToBucket(upload: BucketUpload): Promise<DirectRecord | undefined> {
-  const { api, resume } = upload
-  for (let stored = resume && (await unfinished(resume)); ; stored = undefined) {
+export async function uploadDirectly(upload: BucketUpload): Promise<DirectRecord | undefined> {
+  const { api, source, direct, resume } = upload
+  let stored = resume && (await unfinished(resume))
+  // An upload continues in the way in which it has begun.
+  if ((stored && !stored.isDirect) || source.size === 0) return undefined
+  if (stored && direct === false && !(await isReceived(upload, stored))) return undefined
+  for (; ; stored = undefined) {
     const begun = stored ? { created: stored, requests: undefined } : await begin(upload)
     if (!begun) return undefined
     const { created, requests } = begun
@@ -79,14 +60,27 @@ async function uploadToBucket(upload: BucketUpload): Promise<DirectRecord | unde
       await resume?.store.delete(resume.key)
       return record && { record, isResumed: stored !== undefined }
     } catch (error) {
-      // Without its URL, it cannot be resumed.
-      if (!resume) void deleteUpload(api, created)
-      // An aborted or interrupted upload can be resumed later.
-      if (!(error instanceof SluiceError) || isTransient(error)) throw error
+      if (!(error instanceof SluiceError) || isTransient(error)) {
+        // An aborted or interrupted upload can be resumed later, but not without its URL.
+        if (!resume) void deleteUpload(api, created)
+        throw error
+      }
       await resume?.store.delete(resume.key)
-      // The stored upload has expired, or belongs to another client.
-      if (!stored || !GONE.includes(error.status)) throw error
+      // The service has deleted the stored upload, or it belongs to another client.
+      if (stored && error.problem && GONE.includes(error.status)) continue
+      await deleteUpload(api, created)
+      throw error
     }
+  }
+}
+
+/** Whether the bucket has all bytes of a stored upload. */
+async function isReceived(upload: BucketUpload, stored: Created): Promise<boolean> {
+  try {
+    return (await missingOf(upload, stored)).length === 0
+  } catch (error) {
+    if (error instanceof SluiceError && !isTransient(error)) return false
+    throw error
   }
 }
 
@@ -99,10 +93,11 @@ async function begin({
   retries = true,
   options = {},
 }: BucketUpload): Promise<Begun | undefined> {
+  if (direct === false) return undefined
   const target = link && (await link())
-  const place = placeOf(api, target)
+  const access = bucketAccessOf(api, target)
   const isAutomatic = direct === undefined
-  if (place.isAvoided(isAutomatic)) return undefined
+  if (access.isAvoided(isAutomatic)) return undefined
   const { folder, tags, metadata, focalPoint } = options
   try {
     const { id, url, requests } = await api.json<DirectUpload>({
@@ -127,7 +122,7 @@ async function begin({
     // The last two are the responses of earlier versions.
     const off = ['direct_uploads_off', 'route_not_found', 'method_not_allowed']
     if (!(error instanceof SluiceError) || !off.includes(error.code)) throw error
-    place.avoid(isAutomatic ? 'automatic' : 'all')
+    access.avoid(isAutomatic ? 'automatic' : 'all')
     return undefined
   }
 }
@@ -144,42 +139,48 @@ async function transfer(
   first: Part[] | undefined,
 ): Promise<FileRecord | undefined> {
   const { api, source, onProgress, signal } = upload
-  const common = { path: created.url, isAnonymous: created.isLink, signal }
-  const place = placeOf(api, created.isLink ? created.url : undefined)
-  const missing = async () => (await api.json<DirectUpload>(common)).requests
-  let requests = first ?? (await missing())
+  const access = bucketAccessOf(api, created.isLink ? created.url : undefined)
+  let requests = first ?? (await missingOf(upload, created))
   for (let rounds = 1; ; rounds += 1) {
     try {
-      if (!(await sendParts(upload, place, requests))) {
-        // A lost network is not the fault of the bucket.
-        await api.send({ ...common, method: 'DELETE', retries: false }).catch((error) => {
-          if (!(error instanceof SluiceError) || isTransient(error)) throw error
-        })
-        place.avoid('all')
-        return undefined
-      }
-      const record = await complete(api, created, signal)
+      if (!(await sendParts(upload, access, requests))) break
+      const record = await complete(upload, created)
       onProgress?.({ sentBytes: record.size, totalBytes: source.size })
       return record
     } catch (error) {
-      if (!isStale(error) || rounds === ROUNDS) throw error
-      requests = await missing()
+      if (!isStale(error)) throw error
+      if (rounds === ROUNDS) {
+        const isAllMissing = requests.reduce((sum, { size }) => sum + size, 0) === source.size
+        if (isAllMissing) break
+        throw error
+      }
+      await wait(backoffMs(rounds - 1), signal)
+      const rest = await missingOf(upload, created)
+      if (rest.length < requests.length) rounds = 0
+      requests = rest
     }
   }
+  // A lost network is not the fault of the bucket.
+  const request = { method: 'DELETE', path: created.url, isAnonymous: created.isLink, signal } as const
+  await api.send({ ...request, retries: false }).catch((error) => {
+    if (!(error instanceof SluiceError) || isTransient(error)) throw error
+  })
+  access.avoid('all')
+  return undefined
 }
 
-/** Whether URLs have expired, or the bucket has lost a part. */
-function isStale(error: unknown): boolean {
-  if (!(error instanceof SluiceError)) return false
-  return error.code === 'upload_incomplete' || (error.status === 403 && !error.problem)
+type Caller = Pick<BucketUpload, 'api' | 'signal' | 'resume'>
+
+/** The requests for the parts that the bucket does not have. */
+async function missingOf({ api, signal, resume }: Caller, { url, isLink }: Created): Promise<Part[]> {
+  const ask = () => api.json<DirectUpload>({ path: url, isAnonymous: isLink, signal })
+  // An upload that is stored can be resumed later: the caller may show why it waits.
+  const { requests } = await (resume ? ask() : withinRate(ask, signal))
+  return requests
 }
 
 /** The record of the file, which may take a while to be stored. */
-async function complete(
-  api: Api,
-  { url, isLink }: Created,
-  signal: AbortSignal | undefined,
-): Promise<FileRecord> {
+async function complete({ api, signal }: Caller, { url, isLink }: Created): Promise<FileRecord> {
   const request = {
     method: 'POST',
     path: `${url}/complete`,
@@ -188,12 +189,24 @@ async function complete(
     signal,
   } as const
   for (;;) {
-    const response = await api.send(request)
+    const response = await withinRate(() => api.send(request), signal)
     const [record] = response.status === 200 ? ((await response.json()) as FileRecord[]) : []
     if (record) return record
     if (response.status !== 202)
       throw new SluiceError('The response has no record of the uploaded file.', { code: 'bad_response' })
     const seconds = Number(response.headers.get('Retry-After') ?? 2)
     await wait(1000 * (Number.isFinite(seconds) ? seconds : 2), signal)
+  }
+}
+
+/** Waits for the rate limit of the service, so that no sent bytes are lost. An upload expires after 13 hours, which ends this. */
+async function withinRate<T>(ask: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof SluiceError) || error.code !== 'rate_limited') throw error
+      await wait(1000 * (error.retryAfter ?? 2), signal)
+    }
   }
 }

@@ -6,7 +6,7 @@ import { backoffMs } from '../../http/retry.ts'
 import { wait } from '../../http/wait.ts'
 import type { Source } from '../chunks.ts'
 import { isTransient, PATIENCE_MS } from '../tus.ts'
-import type { Place } from './places.ts'
+import type { BucketAccess } from './bucket-access.ts'
 
 /** A file whose parts are sent. */
 export interface PartsUpload {
@@ -30,7 +30,7 @@ const REACH_MS = 10_000
  */
 export async function sendParts(
   { api, source, signal, onProgress }: PartsUpload,
-  place: Place,
+  access: BucketAccess,
   parts: readonly Part[],
 ): Promise<boolean> {
   const { size: totalBytes = 0 } = source
@@ -40,11 +40,16 @@ export async function sendParts(
   if (signal?.aborted) abort()
   const received = parts.reduce((rest, { size }) => rest - size, totalBytes)
   const sent = parts.map(() => 0)
+  const reached = [...sent]
   let progressAt = performance.now()
   const report = (i: number, bytes: number) => {
     sent[i] = bytes
-    place.isReached = true
-    progressAt = performance.now()
+    access.isReached = true
+    // A repetition of the same bytes is no progress: a proxy may refuse each part at its end.
+    if (bytes > (reached[i] ?? 0)) {
+      reached[i] = bytes
+      progressAt = performance.now()
+    }
     onProgress?.({ sentBytes: sent.reduce((sum, one) => sum + one, received), totalBytes })
   }
   const send = async (i: number) => {
@@ -55,15 +60,21 @@ export async function sendParts(
     await api.send({ ...request, kind: 'transfer', body: bytes, onSent, signal: end.signal })
     report(i, size)
   }
-  /** Repeats a part that the bucket could not accept, for as long as others arrive, and two minutes more. */
-  const sendPatiently = async (i: number) => {
+  /**
+   * Repeats a part that the bucket could not accept, for as long as others arrive, and two minutes more.
+   *
+   * @param attemptsToReach the number of attempts while no request has arrived
+   */
+  const sendPatiently = async (i: number, attemptsToReach = Number.POSITIVE_INFINITY) => {
     let firstFailureAt: number | undefined
     for (let failures = 0; ; failures += 1) {
       try {
         return await send(i)
       } catch (error) {
         end.signal.throwIfAborted()
-        if (!(error instanceof SluiceError) || !isTransient(error)) throw error
+        if (!(error instanceof SluiceError)) throw error
+        access.isReached ||= error.status > 0
+        if (!isTransient(error) || (!access.isReached && failures + 1 >= attemptsToReach)) throw error
         firstFailureAt ??= performance.now()
         const delayMs = backoffMs(failures)
         if (performance.now() + delayMs > Math.max(firstFailureAt, progressAt) + PATIENCE_MS) throw error
@@ -74,19 +85,18 @@ export async function sendParts(
   const unreachable = new SluiceError('The bucket does not respond.', { code: 'network' })
   /** The first part alone: its failure decides whether the file is sent to the service instead. */
   const isAccepted = async () => {
-    const giveUp = () => place.isReached || end.abort(unreachable)
+    const giveUp = () => access.isReached || end.abort(unreachable)
     const timer = api.seesProgress ? setTimeout(giveUp, REACH_MS) : undefined
     try {
-      await send(0)
+      // Without progress, a lost connection to the bucket looks like a bucket that cannot be reached.
+      await sendPatiently(0, api.seesProgress ? 1 : 2)
       return true
     } catch (error) {
-      if (error === unreachable) return false
-      end.signal.throwIfAborted()
-      if (!(error instanceof SluiceError)) throw error
-      const isReached = place.isReached || error.status > 0
-      if (!isReached || !isTransient(error)) return false
-      await sendPatiently(0)
-      return true
+      if (end.signal.aborted && error !== unreachable) throw error
+      // A 403 for a URL that was just signed is a refusal.
+      if (!(error instanceof SluiceError) || (isStale(error) && error.status !== 403)) throw error
+      access.isReached = false
+      return false
     } finally {
       clearTimeout(timer)
     }
@@ -102,18 +112,31 @@ export async function sendParts(
       while (next < parts.length) {
         const i = next
         next += 1
-        await sendPatiently(i)
+        await sendPatiently(i).catch((error: unknown) => {
+          next = parts.length
+          // Parts whose URLs were still valid when their requests began arrive.
+          if (!isStale(error)) end.abort(error)
+          throw error
+        })
       }
     }
-    await Promise.all(Array.from({ length: PARTS_AT_ONCE }, worker))
+    const ends = await Promise.allSettled(Array.from({ length: PARTS_AT_ONCE }, worker))
+    for (const one of ends) if (one.status === 'rejected') throw one.reason
     return true
   } catch (error) {
     // Another network may not reach it.
-    if (error instanceof SluiceError && error.code === 'network') place.isReached = false
+    if (error instanceof SluiceError && error.code === 'network') access.isReached = false
     // The other parts must not continue.
     end.abort(error)
     throw error
   } finally {
     signal?.removeEventListener('abort', abort)
   }
+}
+
+/** Whether URLs or their credentials have expired, another program has completed the upload, or the bucket has lost a part. */
+export function isStale(error: unknown): boolean {
+  if (!(error instanceof SluiceError)) return false
+  // S3 responds with 400 to expired credentials (ExpiredToken), and when a body stalls (RequestTimeout).
+  return error.code === 'upload_incomplete' || (!error.problem && [400, 403, 404].includes(error.status))
 }
