@@ -54,7 +54,6 @@ export const EXAMPLE_URL = `${EXAMPLE.baseUrl}${PATH}/${EXAMPLE.directId}`
 export const getDirectUpload: ServedEndpoint<DirectServices> = {
   route: `GET ${PATH}/:id`,
   id: 'getDirectUpload',
-  passesOn: true,
   tag: 'Uploads',
   summary: 'Get the missing requests of a direct upload',
   description:
@@ -80,8 +79,7 @@ export const getDirectUpload: ServedEndpoint<DirectServices> = {
   problems: [...OF_UPLOAD, '429 rate_limited'],
   first: cors,
 
-  handlerOf: (services) => async (req, res, next) => {
-    if (!isUpload(req)) return next()
+  handlerOf: (services) => async (req, res) => {
     const { directUploads, limits, baseUrl } = services
     const { id, ...named } = namedIn(req)
     const grant = bearerOf(req, named, services)
