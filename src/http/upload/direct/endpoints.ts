@@ -3,7 +3,6 @@ import { checkedBody } from '../../body/parse.ts'
 import { callerBySecret } from '../../caller/caller.ts'
 import { clientIp } from '../../caller/client-ip.ts'
 import { consumeRateLimit } from '../../caller/rate-limit.ts'
-import { EXAMPLE } from '../../documents/examples.ts'
 import { SECRET_PROBLEMS } from '../../endpoint/access.ts'
 import { JSON_PROBLEMS, json, type ServedEndpoint } from '../../endpoint/endpoint.ts'
 import { sendReply } from '../../endpoint/reply.ts'
@@ -15,8 +14,7 @@ import {
   completeDirectUpload,
   cors,
   type DirectServices,
-  EXAMPLE_PUT,
-  EXAMPLE_URL,
+  EXAMPLE_UPLOAD,
   getDirectUpload,
   PATH,
 } from './existing.ts'
@@ -45,13 +43,7 @@ const beginDirectUpload: ServedEndpoint<DirectServices> = {
       summary: 'A file of 11 bytes',
       body: { name: 'hello.txt', size: 11, folder: 'texts' },
       status: 201,
-      response: {
-        id: EXAMPLE.directId,
-        url: EXAMPLE_URL,
-        state: 'receiving',
-        expiresAt: '2026-12-01T00:00:00.000Z',
-        requests: [EXAMPLE_PUT],
-      },
+      response: EXAMPLE_UPLOAD,
     },
   ],
   problems: [

@@ -42,14 +42,21 @@ export const cors: RequestHandler = (req, res, next) => {
 }
 
 // In the examples of the API document.
-export const EXAMPLE_PUT = {
-  method: 'PUT',
-  url: `https://photos.s3.eu-central-1.amazonaws.com/.sluice/tus/pieces/${EXAMPLE.clientId}/${EXAMPLE.directId}/0-11?partNumber=1&uploadId=2~x&X-Amz-Expires=43200`,
-  headers: {},
-  start: 0,
-  size: 11,
+export const EXAMPLE_UPLOAD = {
+  id: EXAMPLE.directId,
+  url: `${EXAMPLE.baseUrl}${PATH}/${EXAMPLE.directId}`,
+  state: 'receiving',
+  expiresAt: '2026-12-01T00:00:00.000Z',
+  requests: [
+    {
+      method: 'PUT',
+      url: `https://photos.s3.eu-central-1.amazonaws.com/.sluice/tus/pieces/${EXAMPLE.clientId}/${EXAMPLE.directId}/0-11?partNumber=1&uploadId=2~x&X-Amz-Expires=43200`,
+      headers: {},
+      start: 0,
+      size: 11,
+    },
+  ],
 }
-export const EXAMPLE_URL = `${EXAMPLE.baseUrl}${PATH}/${EXAMPLE.directId}`
 
 export const getDirectUpload: ServedEndpoint<DirectServices> = {
   route: `GET ${PATH}/:id`,
@@ -67,13 +74,7 @@ export const getDirectUpload: ServedEndpoint<DirectServices> = {
       summary: 'A file of 11 bytes, none of which has arrived',
       parameters: { id: EXAMPLE.directId },
       status: 200,
-      response: {
-        id: EXAMPLE.directId,
-        url: EXAMPLE_URL,
-        state: 'receiving',
-        expiresAt: '2026-12-01T00:00:00.000Z',
-        requests: [EXAMPLE_PUT],
-      },
+      response: EXAMPLE_UPLOAD,
     },
   ],
   problems: [...OF_UPLOAD, '429 rate_limited'],
