@@ -43,7 +43,13 @@ export async function* pluginFiles(folder: PluginFolder): AsyncGenerator<PluginF
  * A mounted Kubernetes ConfigMap is a folder of symbolic links into a hidden folder next to them. So this follows links, and
  * takes each file once, under the first of its names.
  */
-async function filesOf({ path, package: ofPackage, extension, optional }: PluginFolder): Promise<string[]> {
+async function filesOf({
+  path,
+  package: ofPackage,
+  extension,
+  shipped,
+  optional,
+}: PluginFolder): Promise<string[]> {
   if (ofPackage !== undefined) return [path]
   const names = await readdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' && optional) return []
@@ -54,16 +60,25 @@ async function filesOf({ path, package: ofPackage, extension, optional }: Plugin
     const hidden = name.split('/').some((segment) => segment.startsWith('.') || segment === 'node_modules')
     if (hidden || !name.endsWith(extension) || name.endsWith('.d.ts')) continue
     const file = join(path, name)
+    // Sluice's own folders have no links.
+    if (shipped) {
+      files.set(file, file)
+      continue
+    }
     const real = await realpath(file)
     if ((await stat(real)).isFile() && !files.has(real)) files.set(real, file)
   }
   return [...files.values()]
 }
 
+/** Imported modules, by path. Node caches them too, but calls the loaders of modules, such as tsx, at each import. */
+const imported = new Map<string, { default?: unknown }>()
+
 async function importDefault(file: string): Promise<object> {
   let module: { default?: unknown }
   try {
-    module = await import(pathToFileURL(file).href)
+    module = imported.get(file) ?? (await import(pathToFileURL(file).href))
+    imported.set(file, module)
   } catch (cause) {
     throw new PluginError(
       file,
