@@ -1,5 +1,5 @@
 import { alone, projectLock } from './ready/lock.js'
-import { ALL_PACKAGES, ensurePackages } from './ready/node-modules.js'
+import { ensureAllPackages } from './ready/node-modules.js'
 import { checkNode } from './ready/node-version.js'
 import { command } from './ready/run.js'
 
@@ -12,6 +12,6 @@ await command(async () => {
   if (process.argv.includes('--help')) return console.log(HELP)
   checkNode()
   await alone(projectLock, async () => {
-    for (const folder of ALL_PACKAGES) await ensurePackages(folder)
+    await ensureAllPackages()
   })
 })

@@ -5,7 +5,7 @@ import { affectedTests, changedFiles, graphOf } from './changed-tests.js'
 import { runLanes, testFiles } from './lanes.js'
 import { ensureBuilt } from './ready/dist.js'
 import { alone, machineLock, projectLock } from './ready/lock.js'
-import { ALL_PACKAGES, ensurePackages } from './ready/node-modules.js'
+import { ensureAllPackages } from './ready/node-modules.js'
 import { checkNode } from './ready/node-version.js'
 import { command, run, say } from './ready/run.js'
 import { ensurePrograms } from './ready/system-packages.js'
@@ -51,7 +51,7 @@ await command(async () => {
   checkNode()
   await alone(machineLock, () => ensurePrograms(PROGRAMS))
   await alone(projectLock, async () => {
-    for (const folder of ALL_PACKAGES) await ensurePackages(folder)
+    await ensureAllPackages()
     await ensureBuilt()
   })
   process.exitCode = await test(options)

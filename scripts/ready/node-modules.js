@@ -4,10 +4,18 @@ import { join } from 'node:path'
 import { root, run, say } from './run.js'
 
 /** The folders with packages that tests and checks need: the service, the console, the tests, and the client of the benchmark. */
-export const ALL_PACKAGES = ['.', 'dashboard', 'test', 'scripts/bench']
+const ALL_PACKAGES = ['.', 'dashboard', 'test', 'scripts/bench']
 
 /** npm writes this file at the very end, so an incomplete installation does not have it. */
 const INSTALLED = 'node_modules/.package-lock.json'
+
+/** Installs the packages of all folders, at the same time: one installation waits for most of its time. */
+export async function ensureAllPackages() {
+  // All are awaited, also when one has failed: an installation that is cut off leaves an incomplete folder.
+  const results = await Promise.allSettled(ALL_PACKAGES.map(ensurePackages))
+  const failed = results.find(({ status }) => status === 'rejected')
+  if (failed) throw failed.reason
+}
 
 /**
  * Installs the npm packages of a folder's package-lock.json, unless they are installed.
