@@ -58,6 +58,8 @@ export interface Bucket {
 export interface PermitOptions {
   /** The size of the object in bytes, from 1. */
   size: number
+  /** The smallest size of a part except the last one, in bytes: a multiple of 1 MiB, from 5 MiB. Default: 16 MiB. */
+  partBytes?: number
   expiresInSeconds: number
   /** Continues this upload: only parts that the store has not received are permitted. Absent: another upload begins. */
   rest?: { uploadId: string; received: readonly PutPart[] }

@@ -1,3 +1,4 @@
+import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import type { Caller, WireRecord } from '../requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../requests/exchange.ts'
 
@@ -15,6 +16,13 @@ export interface Begun {
     size: number
   }>
 }
+
+/** The smallest part that S3 accepts, in bytes. */
+export const PART_BYTES = 5 * 1024 ** 2
+
+/** For `wrapBuckets`: direct uploads have parts of {@link PART_BYTES}, so that a file of several parts is small. */
+export const inSmallParts = ({ permitPut }: Bucket): Partial<Bucket> =>
+  permitPut ? { permitPut: (key, options) => permitPut(key, { ...options, partBytes: PART_BYTES }) } : {}
 
 /** Begins a direct upload. A `link` in the body authorizes in place of the secret. */
 export function askDirect({ url, tokens }: Caller, body: object): Promise<Answer> {

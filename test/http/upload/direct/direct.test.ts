@@ -16,6 +16,8 @@ import {
   askRest,
   begunDirect,
   completeDirect,
+  inSmallParts,
+  PART_BYTES,
   put,
   putAll,
   recordOf,
@@ -38,6 +40,7 @@ for (const backend of [S3_EMBEDDED, S3_REDIS])
       service = await start({
         env: { UPLOAD_MAX_BYTES: String(40 * MIB) },
         wrapStorage: wrapBuckets((bucket) => ({
+          ...inSmallParts(bucket),
           async put(key, bytes, options) {
             if (!key.startsWith('.sluice/')) passed.push(key)
             await bucket.put(key, bytes, options)
@@ -82,21 +85,21 @@ for (const backend of [S3_EMBEDDED, S3_REDIS])
       })
 
     it('store a large file in parts, in any order, one of them repeated', async () => {
-      const bytes = noise(33 * MIB)
+      const bytes = noise(11 * MIB)
       const begun = await begunDirect(client, {
         name: 'large.bin',
         size: bytes.length,
         sha256: sha256(bytes),
       })
       expect(begun.requests.map(({ start: from, size }) => [from, size])).to.deep.equal([
-        [0, 16 * MIB],
-        [16 * MIB, 16 * MIB],
-        [32 * MIB, MIB],
+        [0, PART_BYTES],
+        [PART_BYTES, PART_BYTES],
+        [2 * PART_BYTES, MIB],
       ])
       const [one, two, three] = begun.requests as Required<typeof begun.requests>
       if (!one || !two || !three) throw new Error('no three parts')
       expect(await put(three, bytes)).to.equal(200)
-      expect(await put(one, noise(33 * MIB))).to.equal(200)
+      expect(await put(one, noise(11 * MIB))).to.equal(200)
       const early = await completeDirect(client, begun)
       expectProblem(early, 409, 'upload_incomplete')
       expect(jsonOf(early).detail).to.include('part 2 is missing')
@@ -108,6 +111,18 @@ for (const backend of [S3_EMBEDDED, S3_REDIS])
       expect(passed).to.deep.equal([])
       expect((await left()).filter((key) => !key.endsWith('.json'))).to.deep.equal([])
     })
+
+    if (backend === S3_EMBEDDED)
+      it('have parts of 16 MiB', async () => {
+        const usual = await start()
+        const begun = await begunDirect(usual, { name: 'large.bin', size: 33 * MIB })
+        expect(begun.requests.map(({ start: from, size }) => [from, size])).to.deep.equal([
+          [0, 16 * MIB],
+          [16 * MIB, 16 * MIB],
+          [32 * MIB, MIB],
+        ])
+        expect((await abortDirect(usual, begun)).status).to.equal(204)
+      })
 
     it('answer the same record again, also to two requests at once', async () => {
       const begun = await begunDirect(client, { name: 'twice.png', size: png.length })
@@ -287,7 +302,7 @@ for (const backend of [S3_EMBEDDED, S3_REDIS])
     })
 
     it('are aborted with all their parts', async () => {
-      const bytes = noise(17 * MIB)
+      const bytes = noise(6 * MIB)
       const begun = await begunDirect(client, { name: 'a.bin', size: bytes.length })
       const [one, two] = begun.requests
       if (!one || !two) throw new Error('no two parts')
@@ -341,8 +356,11 @@ for (const backend of [S3_EMBEDDED, S3_REDIS])
     })
 
     it('expire, and are swept with their parts', async () => {
-      const short = await start({ env: { RESUMABLE_UPLOAD_TTL_SECONDS: '2' } })
-      const bytes = noise(17 * MIB)
+      const short = await start({
+        env: { RESUMABLE_UPLOAD_TTL_SECONDS: '2' },
+        wrapStorage: wrapBuckets(inSmallParts),
+      })
+      const bytes = noise(6 * MIB)
       const large = await begunDirect(short, { name: 'a.bin', size: bytes.length })
       const small = await begunDirect(short, { name: 'a.png', size: png.length })
       const [one] = large.requests

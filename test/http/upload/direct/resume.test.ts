@@ -17,6 +17,8 @@ import {
   askRest,
   begunDirect,
   completeDirect,
+  inSmallParts,
+  PART_BYTES,
   put,
   putAll,
   recordOf,
@@ -24,7 +26,7 @@ import {
 } from '../../../support/stored/direct-uploads.ts'
 
 const MIB = 1024 ** 2
-const BYTES = noise(33 * MIB)
+const BYTES = noise(11 * MIB)
 const SMALL = noise(5000)
 
 describe('direct uploads that are interrupted', function () {
@@ -54,7 +56,7 @@ describe('direct uploads that are interrupted', function () {
   }
 
   it('continue with the missing parts, by the secret or by their URL', async () => {
-    const service = await start()
+    const service = await start({ wrapStorage: wrapBuckets(inSmallParts) })
     for (const link of [undefined, await linkOf(service)]) {
       const begun = await begunDirect(service, { name: 'a.bin', size: BYTES.length, ...(link && { link }) })
       expect(begun.state).to.equal('receiving')
@@ -66,8 +68,8 @@ describe('direct uploads that are interrupted', function () {
       const rest = await restOf(service, begun)
       expect(rest).to.include({ id: begun.id, url: begun.url, state: 'receiving' })
       expect(rest.requests.map(({ start: from, size }) => [from, size])).to.deep.equal([
-        [0, 16 * MIB],
-        [32 * MIB, MIB],
+        [0, PART_BYTES],
+        [2 * PART_BYTES, MIB],
       ])
       await putAll(rest, BYTES)
       const whole = await restOf(service, begun)

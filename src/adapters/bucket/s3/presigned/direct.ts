@@ -36,7 +36,7 @@ interface NamedObject {
  */
 export async function permitPut(
   { signer, calls, patience }: S3Clients,
-  { bucket, name, size, expiresInSeconds, rest }: NamedObject & PermitOptions,
+  { bucket, name, size, partBytes: least = PART_BYTES, expiresInSeconds, rest }: NamedObject & PermitOptions,
 ): Promise<PutPermit> {
   // Loaded on first use: most installations sign no URLs.
   const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
@@ -52,7 +52,7 @@ export async function permitPut(
   }
   const uploadId = rest?.uploadId ?? (await begun())
   const received = new Map(rest?.received.map((part) => [part.number, part.size]))
-  const partBytes = partBytesOf(size)
+  const partBytes = partBytesOf(size, least)
   const puts: PermittedPut[] = []
   for (let start = 0, number = 1; start < size; start += partBytes, number += 1) {
     const length = Math.min(partBytes, size - start)
@@ -71,8 +71,8 @@ export async function permitPut(
 }
 
 /** The size of all parts but the last one: a multiple of 1 MiB. */
-function partBytesOf(size: number): number {
-  return Math.max(PART_BYTES, Math.ceil(size / PARTS_MAX / MIB) * MIB)
+function partBytesOf(size: number, least: number): number {
+  return Math.max(least, Math.ceil(size / PARTS_MAX / MIB) * MIB)
 }
 
 /** The received parts of a multipart upload, in order. Empty when it does not exist. @throws Problem 503 */
