@@ -19,8 +19,20 @@ export interface ControlGroups {
 
 const CONTROL_GROUPS: ControlGroups = { root: '/sys/fs/cgroup', own: '/proc/self/cgroup' }
 
-/** Reads the limits of this process from its control groups and their parents, of cgroup v1 or v2: the lowest ones. */
-export function machineLimits(groups: ControlGroups = CONTROL_GROUPS): MachineLimits {
+let ofThisProcess: MachineLimits | undefined
+
+/**
+ * The limits of this process by its control groups and their parents, of cgroup v1 or v2: the lowest ones.
+ *
+ * @param groups those of this process when absent, which are read at the first call
+ */
+export function machineLimits(groups?: ControlGroups): MachineLimits {
+  if (groups) return limitsBy(groups)
+  ofThisProcess ??= limitsBy(CONTROL_GROUPS)
+  return ofThisProcess
+}
+
+function limitsBy(groups: ControlGroups): MachineLimits {
   const cores: number[] = []
   const memories: number[] = []
   for (const folder of groupFolders(groups)) {

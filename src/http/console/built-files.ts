@@ -22,13 +22,17 @@ export interface BuiltConsole {
   page(of: { base: string; nonce: string }): string
 }
 
+// Read once per process: all services of a process deliver the same files.
+let files: BuiltConsole | undefined
+
 /** Returns the files of the console, once there are any: a first `npm start` builds them while the server serves already. */
 export function createBuiltConsole(): () => BuiltConsole | undefined {
-  let files = readBuilt()
-  return () => {
+  const built = () => {
     files ??= readBuilt()
     return files
   }
+  built()
+  return built
 }
 
 /**
@@ -41,17 +45,17 @@ function readBuilt(): BuiltConsole | undefined {
   )
   if (folder === undefined) return undefined
   const names = readdirSync(join(folder, 'assets'))
-  const files = new Map(names.map((name) => [name, readFileSync(join(folder, 'assets', name))]))
+  const assets = new Map(names.map((name) => [name, readFileSync(join(folder, 'assets', name))]))
   const document = readFileSync(join(folder, 'index.html'), 'utf8')
   return {
     asset(name) {
-      const plain = files.get(name)
+      const plain = assets.get(name)
       if (!plain) return undefined
-      const encodings = ENCODINGS.filter((encoding) => files.has(name + SUFFIXES[encoding]))
+      const encodings = ENCODINGS.filter((encoding) => assets.has(name + SUFFIXES[encoding]))
       return {
         type: extname(name),
         encodings,
-        bytes: (encoding) => (encoding && files.get(name + SUFFIXES[encoding])) ?? plain,
+        bytes: (encoding) => (encoding && assets.get(name + SUFFIXES[encoding])) ?? plain,
       }
     },
     page: ({ base, nonce }) =>

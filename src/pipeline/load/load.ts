@@ -121,7 +121,8 @@ export async function loadPlugins({
       const checked = checkTransform(file, candidate)
       const options = { ...checked.options, ...chain.options[name] }
       checkOptions(file, checked, options)
-      const plugin = checkTransform(file, withChoices(file, checked, options))
+      const chosen = withChoices(file, checked, options)
+      const plugin = chosen === checked ? checked : checkTransform(file, chosen)
       const fingerprint = await fingerprintOf(plugin, { shipped, release, options: chain.options[name] })
       transforms.push({
         file,
