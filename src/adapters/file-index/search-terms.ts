@@ -4,7 +4,7 @@ import { folded } from '../../core/text/folded.ts'
 
 /**
  * The longest term of a name, in characters. A longer part of a name is found by its beginning, and then compared. Limits
- * the size of the index: a name has one term for every two of its characters. `redis/search-lua.ts` has the same number.
+ * the size of the index: a name has one term for every two of its characters.
  */
 export const TERM_CHARACTERS = 32
 
@@ -14,8 +14,8 @@ export function searchTexts({ originalName, tags = [] }: Findable): [name: strin
 }
 
 /**
- * The terms of an original: `n` and the end of its folded name from each second character on, a line break, and the character
- * before this end; and `t` and each tag. `redis/search-lua.ts` computes the same.
+ * The terms of an original in LevelDB: `n` and the end of its folded name from each second character on, a line break, and the character
+ * before this end; and `t` and each tag. Redis has other ones, see `redis/search/lua.ts`.
  */
 export function searchTerms(record: Findable): string[] {
   const [name, ...tags] = searchTexts(record)
@@ -66,7 +66,7 @@ export async function searchedKeys(
   return [...keys].map(storedKey)
 }
 
-// A line break separates texts in Redis. No file name of an upload and no tag has one.
-function oneLine(text: string): string {
+/** A text without line breaks, which separate texts in Redis. No file name of an upload and no tag has one. */
+export function oneLine(text: string): string {
   return text.replaceAll('\n', ' ')
 }

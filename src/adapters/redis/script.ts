@@ -6,8 +6,8 @@ import type { RedisConnection } from './connection.ts'
  */
 export type RedisScript = (
   redis: RedisConnection,
-  keys: readonly string[],
-  args: ReadonlyArray<string | number>,
+  keys: ReadonlyArray<string | Buffer>,
+  args: ReadonlyArray<string | number | Buffer>,
 ) => Promise<unknown>
 
 /** @param lua reads its keys from KEYS and all other values from ARGV, where numbers are text */

@@ -7,6 +7,7 @@ import type { FileSearch } from './index/file-search.ts'
 import type { FolderCounts } from './index/folder-counts.ts'
 import type { FolderKeys } from './index/folder-keys.ts'
 import type { IndexRun } from './index/index-run.ts'
+import type { IndexUpkeep } from './index/index-upkeep.ts'
 import type { ListedState } from './index/listed-state.ts'
 import type { RecordChanges } from './index/record-changes.ts'
 
@@ -144,8 +145,8 @@ export interface OriginalIndex extends FileLookup {
    */
   finishUpload(clientId: string, records: readonly OriginalRecord[]): Promise<boolean>
   /**
-   * Adds an original that was found in the bucket, as `stored` or `trashed`. An entry that exists is unchanged, but listed
-   * from now on if an older version has left it out of the lists.
+   * Adds an original that was found in the bucket, as `stored` or `trashed`. An entry that exists is unchanged, but listed and found
+   * from now on if an older version has left it out.
    * @returns the entry after this step
    */
   adopt(clientId: string, record: OriginalRecord, trash?: Trash): Promise<OriginalEntry>
@@ -223,7 +224,7 @@ export interface FileLists extends FolderCounts, FolderKeys, FileSearch {
 }
 
 /** Sweeps, comparison with the buckets, and the connection itself. */
-export interface IndexMaintenance extends RecordChanges {
+export interface IndexMaintenance extends RecordChanges, IndexUpkeep {
   /** Notes that the index has all files, in all lists, counters and the search. @param run only what is still in the run of this name */
   markComplete(run?: string): Promise<void>
   /** The current run of the store behind the index. @param ref limits it to the partition of this file */
@@ -238,9 +239,8 @@ export interface IndexMaintenance extends RecordChanges {
 }
 
 /**
- * The index of originals and derivatives, as adapters implement it; services take the parts that they use. Every method is one
- * atomic step, durable when it resolves. A crash between two steps leaves a state that {@link IndexMaintenance.overdue} finds
- * and a sweep ends. The buckets are the source of truth: `adopt` and `adoptDerivative` fill an emptied index again.
+ * The index of originals and derivatives, as adapters implement it; services take the parts that they use. Every method is one atomic
+ * step, durable when it resolves. A crash between two steps leaves a state that `overdue` finds and a sweep ends. The buckets are the source of truth: `adopt` and `adoptDerivative` fill an emptied index again.
  */
 export interface FileIndex extends OriginalIndex, DerivativeIndex, FileLists, IndexMaintenance {}
 

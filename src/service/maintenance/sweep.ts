@@ -102,6 +102,14 @@ export function createSweep({
     }
   }
 
+  async function tidy(): Promise<void> {
+    try {
+      await index.tidy()
+    } catch (error) {
+      log.warn({ err: error }, 'the memory of the index could not be freed; the next sweep retries')
+    }
+  }
+
   async function sweep(): Promise<number> {
     let ended = 0
     const changes = await index.overdueChanges(now())
@@ -109,6 +117,7 @@ export function createSweep({
       if (hasEnded) ended += 1
     for await (const hasEnded of mapConcurrent(index.overdue(now()), { concurrency: CONCURRENCY, work: end }))
       if (hasEnded) ended += 1
+    await tidy()
     if (ended > 0) log.info({ ended }, 'cleaned up overdue uploads, derivatives, changes and deletes')
     return ended
   }

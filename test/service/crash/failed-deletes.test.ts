@@ -62,6 +62,7 @@ describe('bytes that a bucket fails to delete', () => {
       },
       finishDerivative: async () => false,
       dropDerivative: async (_ref, key) => void dropped.push(key),
+      tidy: async () => {},
     } satisfies Partial<FileIndex> as unknown as FileIndex
     let outcome: Bucket['delete'] = allFail
     const bucket = {

@@ -15,6 +15,7 @@ describe('a sweep', () => {
       async *overdue() {
         for (let i = 0; i < 100; i += 1) yield { kind: 'original', ref: { clientId: 'first', key } } as const
       },
+      tidy: async () => {},
     } satisfies Partial<FileIndex> as unknown as FileIndex
     const sweep = createSweep({
       index,
@@ -46,6 +47,7 @@ describe('a sweep', () => {
           async *overdue() {},
           find: async () => (hasFile ? { original: { state: 'stored' } } : {}),
           endChange: async () => void done.push('mark removed'),
+          tidy: async () => {},
         } satisfies Partial<Record<keyof FileIndex, unknown>> as unknown as FileIndex,
         buckets: {} as never,
         clients: {
@@ -78,5 +80,27 @@ describe('a sweep', () => {
         done: ['mark removed'],
       })
     })
+  })
+
+  it('frees memory of the index each time, also after a failure', async () => {
+    let calls = 0
+    const log = recordLog()
+    const sweep = createSweep({
+      index: {
+        overdueChanges: async () => [],
+        async *overdue() {},
+        async tidy() {
+          calls += 1
+          if (calls === 1) throw new Error('the memory of Redis is full')
+        },
+      } satisfies Partial<FileIndex> as unknown as FileIndex,
+      buckets: {} as never,
+      clients: {} as never,
+      agree: async () => {},
+      removals: {} as never,
+      log,
+    })
+    expect([await sweep(), await sweep(), calls]).to.deep.equal([0, 0, 2])
+    expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn'])
   })
 })

@@ -202,6 +202,8 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
       }
     },
 
+    async upgrade() {},
+    async tidy() {},
     ping: () => table.ping(),
     close: () => table.close(),
   }

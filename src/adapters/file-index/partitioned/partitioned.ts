@@ -70,7 +70,7 @@ export function partitionedIndex(
 
     isComplete: (clientId) => every((index) => index.isComplete(), clientId),
     isCounted: (clientId) => every((index) => index.isCounted(), clientId),
-    canSearch: (clientId) => every((index) => index.canSearch(), clientId),
+    canSearch: (clientId) => every((index) => index.canSearch(clientId), clientId),
     async markComplete(run) {
       const ids = run === undefined ? [] : idsIn(run)
       await Promise.all(all.map((index, i) => index.markComplete(ids[i])))
@@ -94,6 +94,12 @@ export function partitionedIndex(
         }
       }
       if (errors.length > 0) throw errors[0]
+    },
+    async upgrade(signal) {
+      for (const index of all) await index.upgrade(signal)
+    },
+    async tidy() {
+      for (const index of all) await index.tidy()
     },
     async ping() {
       await each((index) => index.ping())

@@ -2,6 +2,7 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
 import type { IndexedFile, Overdue } from '../../../core/ports/file-index.ts'
 import { derivativeEntry, originalEntry } from './entries.ts'
+import { NUMBER_FIELD } from './search/lua.ts'
 
 /** The ref of an original as the scripts use it. An encoded client ID contains no slash, so every original has its own name. */
 export function nameOf({ clientId, key }: FileRef): string {
@@ -24,7 +25,7 @@ export function escapePattern(text: string): string {
 
 /** Parses the hash of an original; undefined when the original does not exist. */
 export function indexedFile(ref: FileRef, hash: Readonly<Record<string, string>>): IndexedFile | undefined {
-  const { '': original, ...derivatives } = hash
+  const { '': original, [NUMBER_FIELD]: _, ...derivatives } = hash
   if (original === undefined) return undefined
   return {
     ref,

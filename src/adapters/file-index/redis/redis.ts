@@ -12,7 +12,9 @@ import { escapePattern, indexedFile, nameOf, overdueItem, ownerOf, pairs, refNam
 import { positionsIn } from './positions-in.ts'
 import { runOf } from './run.ts'
 import * as scripts from './scripts.ts'
-import { redisSearch, searchableKey, searchKeys, searchText } from './search.ts'
+import { searchMarks } from './search/former.ts'
+import { redisSearch, searchKey, searchText } from './search/search.ts'
+import { tidySearch } from './search/tidy.ts'
 import { redisUses, scoreOf } from './uses.ts'
 
 // Overdue items, or keys, in one response: about 200 kB.
@@ -31,6 +33,7 @@ const PAGE = 1000
  */
 export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): FileIndex {
   const unsettled = `${keyPrefix}unsettled`
+  const untidy = `${keyPrefix}untidy`
   const hashOf = (ref: FileRef) => `${keyPrefix}file:${nameOf(ref)}`
   const totalsOf = (clientId: string) => `${keyPrefix}totals:${ownerOf(clientId)}`
   const listOf = (clientId: string, { state, by }: Pick<PageRequest, 'state' | 'by'>) =>
@@ -48,7 +51,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     usesOf(clientId),
     sumsOf(clientId),
     ...folderKeys(keyPrefix, clientId),
-    ...searchKeys(keyPrefix, clientId),
+    searchKey(keyPrefix, clientId),
+    untidy,
   ]
   /** The keys of a step. All originals must belong to one client, except in a step that changes no lists. */
   const keys = (first: FileRef, ...others: FileRef[]) => [
@@ -56,11 +60,20 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     ...[first, ...others].map(hashOf),
   ]
 
+  const adopt: FileIndex['adopt'] = async (clientId, record, trash) => {
+    const ref = { clientId, key: record.key }
+    const instants = trash ? [trash.until, trash.at] : []
+    const args = [nameOf(ref), originalJson(record), searchText(record), ...instants]
+    return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as string)
+  }
+  const marks = searchMarks(redis, { keyPrefix, adopt })
+
   return {
     ...redisChanges(redis, { set: `${keyPrefix}changes`, nameOf, refNamed }),
     ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
     ...redisFolders(redis, { keyPrefix, clientKeys }),
     ...redisSearch(redis, { keyPrefix }),
+    canSearch: marks.canSearch,
 
     async find(ref, derivative) {
       const fields = derivative === undefined ? [''] : ['', derivative]
@@ -86,13 +99,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const args = [...refs.map(nameOf), ...records.map(originalJson), ...records.map(searchText)]
       return (await scripts.finishUpload(redis, keys(first, ...others), args)) === 1
     },
-    async adopt(clientId, record, trash) {
-      const ref = { clientId, key: record.key }
-      const instants = trash ? [trash.until, trash.at] : []
-      const args = [nameOf(ref), originalJson(record), searchText(record), ...instants]
-      const entry = await scripts.adopt(redis, keys(ref), args)
-      return originalEntry(ref.key, entry as string)
-    },
+    adopt,
     async amend(clientId, record, amended) {
       const ref = { clientId, key: record.key }
       const args = [nameOf(ref), originalJson(record), originalJson(amended), searchText(amended)]
@@ -190,7 +197,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
     async markComplete(run) {
       if (run !== undefined && (await runOf(redis, { keyPrefix })) !== run) return
-      await redis.send((client) => client.mset(complete, 1, counted, 1, searchableKey(keyPrefix), 1))
+      await redis.send((client) => client.mset(complete, 1, counted, 1, marks.mark, 1))
     },
     async run() {
       const [id, noted] = await Promise.all([
@@ -226,6 +233,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       }
     },
 
+    upgrade: marks.upgrade,
+    tidy: () => tidySearch(redis, { keyPrefix, untidy, keys, nameOf, hashOf }),
     async ping() {
       // A write, since a full Redis and a replica also answer PING.
       await redis.send((client) => client.set(`${keyPrefix}ping`, '', 'PX', 1000))

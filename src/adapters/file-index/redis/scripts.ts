@@ -1,3 +1,4 @@
+import { NUMBER_FIELD } from './search/lua.ts'
 import { step } from './step.ts'
 
 // See `step.ts` for the keys, the arguments and the functions of all steps.
@@ -46,7 +47,7 @@ local known = original()
 if known then
   enlist(ref, known)
   if lists[state_of(known)] and is_found_alike(known, ARGV[2]) then
-    enter_search(string.match(ref, '^[^/]*/(.*)$'), ARGV[3])
+    enter_search(file, string.match(ref, '^[^/]*/(.*)$'), ARGV[3])
   end
   return known
 end
@@ -93,8 +94,8 @@ return 1
 export const beginDerivative = step(`
 if state_of(original()) ~= 'stored' then return 'refused' end
 local limit = tonumber(ARGV[4])
--- One field of the hash is the original.
-local others = 1
+-- One field of the hash is the original, and one its number.
+local others = 1 + redis.call('HEXISTS', file, '${NUMBER_FIELD}')
 for i = 5, limit and #ARGV or 4 do others = others + redis.call('HEXISTS', file, ARGV[i]) end
 local is_full = limit and redis.call('HLEN', file) - others >= limit
 if is_full and redis.call('HEXISTS', file, ARGV[2]) == 0 then return 'full' end
@@ -183,4 +184,18 @@ end)
 set('gone')
 redis.call('ZADD', unsettled, last, ref)
 return 1
+`)
+
+/**
+ * Gives an original another number in the search. ARGV: ref, number, search texts. An older version has deleted the originals
+ * that have a key, but not this number: its key is deleted.
+ */
+export const moveNumber = step(`
+local number, key = tonumber(ARGV[2]), string.match(ref, '^[^/]*/(.*)$')
+local keys, pieces = pieces_of(number, key)
+if redis.call('HGET', keys, pieces[1]) ~= pieces[2] then return end
+if number_of(file) ~= number then return forget_number(number, key) end
+redis.call('HSET', keys, pieces[1], '/' .. pieces[2])
+retire(number)
+draw_number(file, key, ARGV[3])
 `)

@@ -1,6 +1,6 @@
 import { redisScript } from '../../redis/script.ts'
 import { FOLDERS } from './folder-lua.ts'
-import { SEARCH } from './search-lua.ts'
+import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
 
 /**
  * A step of the index: one Lua script, which consists of the shared functions and the given text.
@@ -18,10 +18,10 @@ import { SEARCH } from './search-lua.ts'
  *
  * KEYS[15] to KEYS[18] are the counters of folders, see `folder-lua.ts`.
  *
- * KEYS[19] and KEYS[20] are the search, see `search-lua.ts`.
+ * KEYS[19] and KEYS[20] are the search, see `search/lua.ts`.
  *
  * KEYS[21] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
- * empty name is the original, the others are its derivatives by key. The values are texts. The scripts read their state, their
+ * empty name is the original, {@link NUMBER_FIELD} is its number in the search, the others are its derivatives by key. The values are texts. The scripts read their state, their
  * instant, and the members that lists need. They must not parse the JSON, since Lua's numbers would lose digits:
  *
  *     pending <instant>      stored <JSON>      trashed <until> <at> <JSON>      going <instant>      gone
@@ -140,14 +140,14 @@ local function set(entry, in_file, of, texts)
   redis.call('HSET', in_file, '', entry)
   enlist(of, entry)
   local key = string.match(of, '^[^/]*/(.*)$')
-  if not lists[state_of(entry)] then leave_search(key) elseif texts then enter_search(key, texts) end
+  if not lists[state_of(entry)] then leave_search(in_file, key) elseif texts then enter_search(in_file, key, texts) end
 end
 
 -- Calls visit(key, entry) for all derivatives.
 local function each_derivative(visit)
   local all = redis.call('HGETALL', file)
   for i = 1, #all, 2 do
-    if all[i] ~= '' then visit(all[i], all[i + 1]) end
+    if all[i] ~= '' and all[i] ~= '${NUMBER_FIELD}' then visit(all[i], all[i + 1]) end
   end
 end
 

@@ -17,8 +17,10 @@ export interface Findable {
 export interface FileSearch {
   /**
    * Finds originals by a term, in no order. The result has all that match. It may have others, so compare their records.
-   * @param options.most the number of terms to compare at most, at least 1. These may be twice as many as match
-   * @returns undefined when there are more to compare, and for a name of one character: read a list instead
+   * @param options.most the number of terms to compare at most, at least 1. These may be more than match: twice as many, or four times
+   *   as many where many files were deleted or renamed
+   * @returns undefined when there are more to compare, and for a name that is too short: read a list instead. One of three
+   *   characters never is, one of a single byte always
    */
   search(
     clientId: string,

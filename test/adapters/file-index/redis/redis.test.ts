@@ -5,7 +5,6 @@ import { connectRedis, type RedisConnection } from '../../../../src/adapters/red
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex, Overdue } from '../../../../src/core/ports/file-index.ts'
-import type { SearchTerm } from '../../../../src/core/ports/index/file-search.ts'
 import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { eventually } from '../../../support/eventually.ts'
@@ -18,7 +17,6 @@ import {
   startRedis,
 } from '../../../support/servers/redis-server.ts'
 import { sized } from '../../../support/sized.ts'
-import { adoptMany, manyRecords } from '../../../support/stored/indexed-files.ts'
 import { failOnUnhandledRejection } from '../../../support/unhandled.ts'
 import { type Done, explained, randomSteps, type Step } from '../linear.ts'
 
@@ -64,21 +62,6 @@ describe('redis: the index of two processes', () => {
     close = opened.close
   })
   afterEach(() => close())
-
-  it('counts the files that a search matches before it reads them', async () => {
-    const records = manyRecords(60)
-    await adoptMany(index, 'counting', records, { trashed: false })
-    const readings = async () => {
-      const stats = await redis.client.info('commandstats')
-      return Number(/cmdstat_zrangebylex:calls=(\d+)/.exec(stats)?.[1] ?? 0)
-    }
-    const before = await readings()
-    // "20200101" and so on is in each name.
-    expect(await index.search('counting', { name: '20' }, { most: 59 })).to.equal(undefined)
-    expect(await readings(), 'too many to read').to.equal(before)
-    expect(await index.search('counting', { name: '20' }, { most: 1000 })).to.have.length(60)
-    expect(await readings(), 'one for each kind of term').to.equal(before + 2)
-  })
 
   const rounds = sized(10, 40)
 
@@ -164,36 +147,6 @@ describe('redis: the index of two processes', () => {
     expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: record.size })
   })
 
-  it('finds originals for which an earlier version has stored no search terms, when they are adopted', async () => {
-    const record = { ...recordOf(REF), tags: ['red'] }
-    await index.adopt(REF.clientId, record)
-    await index.adopt(OTHER.clientId, recordOf(OTHER), { at: NOW, until: LATER })
-    await index.markComplete()
-    const terms = await redis.client.keys(`${keyPrefix}te*`)
-    expect(terms).to.have.length(2)
-    await redis.client.del(...terms, `${keyPrefix}searchable`)
-    expect([await index.isComplete(), await elsewhere.canSearch()]).to.deep.equal([true, false])
-    const search = async (term: SearchTerm) =>
-      (await elsewhere.search(REF.clientId, term, { most: 9 }))?.toSorted()
-    expect([
-      await search({ name: record.originalName }),
-      await index.isSearchable(REF.clientId, record),
-    ]).to.deep.equal([[], false])
-    // A record that is not that of the index must not decide what is found.
-    await index.adopt(REF.clientId, { ...record, originalName: 'other' })
-    await index.adopt(REF.clientId, { ...record, tags: ['blue'] })
-    expect(await index.isSearchable(REF.clientId, record)).to.equal(false)
-    for (const [ref, { originalName }] of [
-      [REF, record],
-      [OTHER, recordOf(OTHER)],
-    ] as const) {
-      await index.adopt(ref.clientId, ref === REF ? record : recordOf(OTHER))
-      expect(await search({ name: originalName }), originalName).to.include(ref.key)
-    }
-    expect(await search({ tag: 'red' })).to.deep.equal([REF.key])
-    expect(await search({ tag: 'blue' })).to.deep.equal([])
-  })
-
   it('counts folders that an earlier version has not counted, while other files are added', async () => {
     const refs = Array.from({ length: 1200 }, (_, i) => refNamed(`f${i % 3}/g`))
     const keys = refs.map(({ key }, i) =>
@@ -243,6 +196,7 @@ describe('redis: the index of two processes', () => {
     await index.dropDerivative(REF, derivativeKey(REF.key, 'w=200'), LATER)
     await index.beginRemoval(OTHER, { cause: 'abandon', leaseUntil: LATER, now: NOW })
     await index.finishRemoval(OTHER, NOW)
+    await index.tidy()
     expect(await redis.client.keys(`${keyPrefix}*`)).to.deep.equal([])
   })
 

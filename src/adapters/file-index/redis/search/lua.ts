@@ -1,0 +1,126 @@
+/**
+ * The numbers of a block: a number within it takes two bytes. All numbers of a client in a partition are divided into
+ * blocks, in their order.
+ */
+export const BLOCK = 65_536
+/** The numbers whose keys are in one hash. Redis stores a hash of at most 128 fields compactly, which is four for each key. */
+export const GROUP = 32
+/** The bytes of a key in one field. Redis stores 64 bytes compactly, and the first one may have a mark. */
+export const PIECE = 63
+/**
+ * The field of a file's hash with its number and its digest. An older version takes it for a derivative of this name in progress,
+ * which it deletes with the file, so it must be a name that no object has.
+ */
+export const NUMBER_FIELD = '.sluice/n'
+/** The bytes of the number in this field. The rest is the beginning of the digest of the texts. */
+export const NUMBER_BYTES = 5
+/** The hexadecimal digits of the digest. With these, the field takes 16 bytes of memory, which is the least for its number alone. */
+export const DIGEST_DIGITS = 9
+// Fewer dead numbers are not worth the work.
+const WASTE_MIN = 1024
+
+/** Whether so few numbers of a block are alive that the others are dropped. */
+export const WASTE = `
+local function is_waste(drawn, living)
+  return living <= 0 or (drawn - living >= ${WASTE_MIN} and drawn > 4 * living)
+end
+`
+
+/**
+ * The search of originals, as a part of each step. Each listed original has a number. An original with other texts (its folded
+ * name and its tags) gets another number, so a number never changes its meaning. A number that is not used any more is dead.
+ *
+ * KEYS[19] is a hash: the next number of the client (`next`), and how many numbers are alive in each block that has postings. Its name is
+ * the beginning of the names of these keys:
+ *
+ * - `<block>:<term>`: a posting, the numbers in a block that have a term, without their block: two bytes each, or a bitmap, see
+ *   `postings.ts`. A term is three bytes of a folded name, or a line break and a tag
+ * - `terms:<block>`: a list of all terms that have a posting in a block
+ * - `keys:<group>`: a hash of the keys of 32 living numbers. The fields are the number within the group, and for the further
+ *   pieces of 63 bytes of a long key this number plus 32, 64, …. The key of a file that `tidy.ts` has given another number begins
+ *   with a slash: a search that has begun before finds it
+ *
+ * KEYS[20] is a set of the blocks that `tidy.ts` has to look at, by the beginning of the names of their postings.
+ *
+ * A dead number remains in its postings. Who reads them finds no key for it.
+ */
+export const SEARCH = `
+local search, untidy = KEYS[19], KEYS[20]
+
+${WASTE}
+-- The pieces of a key, as pairs of a field and a value.
+local function pieces_of(number, key)
+  local pieces, field = {}, number % ${GROUP}
+  for from = 1, #key, ${PIECE} do
+    pieces[#pieces + 1] = field
+    pieces[#pieces + 1] = string.sub(key, from, from + ${PIECE} - 1)
+    field = field + ${GROUP}
+  end
+  return search .. 'keys:' .. math.floor(number / ${GROUP}), pieces
+end
+
+-- Counts a number as dead.
+local function retire(number)
+  local block = math.floor(number / ${BLOCK})
+  local living = redis.call('HINCRBY', search, block, -1)
+  local drawn = math.min(${BLOCK}, redis.call('HGET', search, 'next') - block * ${BLOCK})
+  if is_waste(drawn, living) then redis.call('SADD', untidy, search .. block) end
+end
+
+local function number_of(in_file)
+  local known = redis.call('HGET', in_file, '${NUMBER_FIELD}')
+  if known then return struct.unpack('>I${NUMBER_BYTES}', known), string.sub(known, ${NUMBER_BYTES + 1}) end
+end
+
+local function forget_number(number, key)
+  local keys, pieces = pieces_of(number, key)
+  local fields = {}
+  for i = 1, #pieces, 2 do fields[#fields + 1] = pieces[i] end
+  redis.call('HDEL', keys, unpack(fields))
+  retire(number)
+end
+
+-- An original that an older version has stored has no number. The first write takes no memory: a full Redis would refuse it.
+local function leave_search(in_file, key)
+  local number = number_of(in_file)
+  if not number then return end
+  redis.call('HDEL', in_file, '${NUMBER_FIELD}')
+  forget_number(number, key)
+end
+
+local function terms_of(texts)
+  local name, tags = string.match(texts, '^([^\\n]*)(.*)$')
+  local terms, seen = {}, {}
+  local function add(term)
+    if not seen[term] then terms[#terms + 1] = term end
+    seen[term] = true
+  end
+  for i = 1, #name - 2 do add(string.sub(name, i, i + 2)) end
+  for tag in string.gmatch(tags, '(\\n[^\\n]*)') do add(tag) end
+  return terms
+end
+
+local function draw_number(in_file, key, texts)
+  local number = redis.call('HINCRBY', search, 'next', 1) - 1
+  local block = math.floor(number / ${BLOCK})
+  local ordinal = struct.pack('>I2', number % ${BLOCK})
+  redis.call('HINCRBY', search, block, 1)
+  if number == block * ${BLOCK} and number > 0 then redis.call('SADD', untidy, search .. block - 1) end
+  local digest = string.sub(redis.sha1hex(texts), 1, ${DIGEST_DIGITS})
+  redis.call('HSET', in_file, '${NUMBER_FIELD}', struct.pack('>I${NUMBER_BYTES}', number) .. digest)
+  local keys, pieces = pieces_of(number, key)
+  redis.call('HSET', keys, unpack(pieces))
+  for _, term in ipairs(terms_of(texts)) do
+    if redis.call('APPEND', search .. block .. ':' .. term, ordinal) == 2 then
+      redis.call('RPUSH', search .. 'terms:' .. block, term)
+    end
+  end
+end
+
+local function enter_search(in_file, key, texts)
+  local _, digest = number_of(in_file)
+  if digest == string.sub(redis.sha1hex(texts), 1, ${DIGEST_DIGITS}) then return end
+  leave_search(in_file, key)
+  draw_number(in_file, key, texts)
+end
+`
