@@ -49,6 +49,36 @@ describe('the index in a Redis Cluster of three nodes', () => {
     { steps: 700 },
   )
 
+  it('converts the search of an older version, and frees its memory, in each partition', async () => {
+    const prefix = newKeyPrefix()
+    const spread = indexOn(keyspaces, prefix, PARTITIONS)
+    const keys = Array.from({ length: 9 }, (_, i) => storedKey(`image/png/${String(i + 1).repeat(22)}.png`))
+    const file = { originalName: 'a.png', mediaType: 'image/png', size: 1, sha256: '00', storedAt: 1 }
+    for (const key of keys) await spread.adopt('one', { ...file, key })
+    const perSlot = keyspaces.all.map(({ redis, keyPrefix }) => ({ redis, start: keyPrefix + prefix }))
+    for (const { redis, start } of perSlot) {
+      await redis.client.mset(`${start}searchable`, 1, `${start}searchable:2`, 1)
+      await redis.client.zadd(`${start}terms:one/`, 0, 'term')
+    }
+    expect(await spread.canSearch('one')).to.equal(false)
+    await spread.upgrade(new AbortController().signal)
+    expect([await spread.canSearch('one'), await spread.canSearch()]).to.deep.equal([true, true])
+    expect(await spread.search('one', { name: 'a.png' }, { most: 9 })).to.have.length(9)
+    for (const key of keys) {
+      await spread.beginRemoval({ clientId: 'one', key }, { cause: 'delete', leaseUntil: 2, now: 1 })
+      await spread.finishRemoval({ clientId: 'one', key }, 1)
+    }
+    await spread.tidy()
+    const left = await Promise.all(
+      perSlot.map(async ({ redis, start }) =>
+        (await redis.client.keys(`${start}*`)).map((key) => key.slice(start.length)),
+      ),
+    )
+    expect(
+      left.flat().filter((name) => name !== 'searchable:2' && !name.startsWith('partitions:')),
+    ).to.deep.equal([])
+  })
+
   it('keeps the number of partitions that a client had first, whatever other processes are told', async () => {
     const prefix = newKeyPrefix()
     const keys = Array.from({ length: 9 }, (_, i) => storedKey(`image/png/${String(i + 1).repeat(22)}.png`))
