@@ -6,14 +6,15 @@ import type { Services } from './services.ts'
 const SWEEP_EVERY_MS = 60_000
 // After a restore or failover, Redis may list deleted files as public again. The check takes two short commands.
 const COMPLETE_EVERY_MS = 5_000
+const UPGRADE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 
 /**
  * Starts the periodic maintenance of a service: sweeps of abandoned
- * work, and the comparison of index and buckets where needed.
+ * work, and the conversion of an older index and the comparison of index and buckets where needed.
  */
 export function startMaintenance(
-  { completion, sweep, sweepPuts, sweepResumables }: Services,
+  { completion, sweep, sweepPuts, sweepResumables, upgradeIndex }: Services,
   { log, metrics }: { log: Log; metrics: Pick<Metrics, 'watchComparison'> },
 ): { stop(): Promise<void> } {
   metrics.watchComparison(completion.state)
@@ -28,9 +29,18 @@ export function startMaintenance(
           'the index was not compared with all files; the next attempt continues from there',
         )
     })
+  const upgraded = () =>
+    upgradeIndex(closing.signal).catch((error) => {
+      if (!closing.signal.aborted)
+        log.warn({ err: error }, 'the index of an older version could not be converted; it is retried')
+    })
   const running = [
+    every(UPGRADE_EVERY_MS, upgraded),
     every(COMPLETE_EVERY_MS, completed),
-    every(SWEEP_EVERY_MS, tried(sweep)),
+    every(
+      SWEEP_EVERY_MS,
+      tried(() => sweep(closing.signal)),
+    ),
     every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts)),
     every(SWEEP_EVERY_MS, tried(sweepResumables)),
   ]

@@ -31,6 +31,7 @@ import { createCompletion } from '../service/maintenance/complete-index.ts'
 import { createReindex } from '../service/maintenance/reindex.ts'
 import { createSweep } from '../service/maintenance/sweep.ts'
 import { createSweepPuts } from '../service/maintenance/sweep-partial-writes.ts'
+import { createUpgradeIndex } from '../service/maintenance/upgrade-index.ts'
 import { createAgree } from '../service/originals/agree.ts'
 import { createRemovals } from '../service/originals/delete.ts'
 import { createForgetMissing } from '../service/originals/forget-missing.ts'
@@ -223,6 +224,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     trash,
     sweep,
     sweepPuts,
+    upgradeIndex: createUpgradeIndex({ index, clients: store }),
     ...uploads,
     commands: {
       ...auditedCommands(serviceCommands, members.http.audit),

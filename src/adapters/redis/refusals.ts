@@ -24,6 +24,10 @@ const ADVICE: ReadonlyArray<readonly [words: RegExp, advice: string]> = [
   [/^MISCONF\b/, 'Redis cannot write its snapshots. Its log has the reason, such as a full disk.'],
   [/^OOM\b/, 'The memory of Redis is full. Increase maxmemory.'],
   [/^NOREPLICAS\b/, 'Redis waits for its replicas (min-replicas-to-write). Start them.'],
+  [
+    /undeclared key/i,
+    'Start Dragonfly with --default_lua_flags=allow-undeclared-keys: scripts compute the names of some keys.',
+  ],
   [/unknown (?:command|subcommand)|wrong number of arguments/i, 'Install Redis 6.2 or later.'],
 ]
 
@@ -49,9 +53,10 @@ export async function mayCallInfo(redis: RedisConnection): Promise<boolean> {
     )
 }
 
-// A write of a key and a message to a channel, as each step of the index has them.
+// A write of a key, of one whose name is computed, and a message to a channel, as steps of the index have them.
 const trial = redisScript(`
 redis.call('SET', KEYS[1], '', 'PX', 1000)
+redis.call('SET', KEYS[1] .. ':2', '', 'PX', 1000)
 redis.call('PUBLISH', ARGV[1], '')
 return 1`)
 
@@ -60,5 +65,6 @@ return 1`)
  * @throws Problem 503, whose cause is the error of Redis: the user may not write the keys, the server is a replica, …
  */
 export async function tryRedis(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): Promise<void> {
-  await trial(redis, [`${keyPrefix}trial`], [`${keyPrefix}trial`])
+  // The hash tag matters only where the prefix has none.
+  await trial(redis, [`${keyPrefix}{trial}`], [`${keyPrefix}trial`])
 }

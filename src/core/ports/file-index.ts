@@ -146,8 +146,7 @@ export interface OriginalIndex extends FileLookup {
   finishUpload(clientId: string, records: readonly OriginalRecord[]): Promise<boolean>
   /**
    * Adds an original that was found in the bucket, as `stored` or `trashed`. An entry that exists is unchanged, but listed and found
-   * from now on if an older version has left it out.
-   * @returns the entry after this step
+   * from now on if an older version has left it out. @returns the entry after this step
    */
   adopt(clientId: string, record: OriginalRecord, trash?: Trash): Promise<OriginalEntry>
   /** Replaces the record of a `stored` original. @returns false, and changes nothing, when `record` is not its current one */
@@ -240,7 +239,8 @@ export interface IndexMaintenance extends RecordChanges, IndexUpkeep {
 
 /**
  * The index of originals and derivatives, as adapters implement it; services take the parts that they use. Every method is one atomic
- * step, durable when it resolves. A crash between two steps leaves a state that `overdue` finds and a sweep ends. The buckets are the source of truth: `adopt` and `adoptDerivative` fill an emptied index again.
+ * step, durable when it resolves, except in `IndexUpkeep`. A crash between two steps leaves a state that `overdue` finds and a sweep
+ * ends. The buckets are the source of truth: `adopt` and `adoptDerivative` fill an emptied index again.
  */
 export interface FileIndex extends OriginalIndex, DerivativeIndex, FileLists, IndexMaintenance {}
 

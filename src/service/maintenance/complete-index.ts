@@ -79,9 +79,6 @@ export function createCompletion({
 
   async function fill(signal: AbortSignal): Promise<null> {
     if (!(await isNeeded())) return null
-    // After an upgrade, the index may have all that is needed.
-    await index.upgrade(signal)
-    if (!(await isNeeded())) return null
     const startedAt = performance.now()
     const { id: run = '' } = await index.run()
     const before = await noted()

@@ -447,6 +447,7 @@ export async function compareWithModel({
       }
     }
     if (random.below(20) === 0) {
+      await index.tidy({ most: 100 })
       await compareUses(open(), ref)
       expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
       for (const clientId of clients)

@@ -62,7 +62,7 @@ describe('bytes that a bucket fails to delete', () => {
       },
       finishDerivative: async () => false,
       dropDerivative: async (_ref, key) => void dropped.push(key),
-      tidy: async () => {},
+      tidy: async () => 0,
     } satisfies Partial<FileIndex> as unknown as FileIndex
     let outcome: Bucket['delete'] = allFail
     const bucket = {

@@ -28,7 +28,6 @@ describe('an interrupted comparison of the index with all files', () => {
   let isComplete: boolean
   let read: string[]
   let failAt: string | undefined
-  let isConvertible: boolean
   before(async () => {
     folder = await temporaryFolder()
     ledger = await embeddedLedger(folder)
@@ -38,7 +37,6 @@ describe('an interrupted comparison of the index with all files', () => {
     isComplete = false
     read = []
     failAt = undefined
-    isConvertible = false
   })
   after(async () => {
     await ledger.close()
@@ -52,9 +50,6 @@ describe('an interrupted comparison of the index with all files', () => {
       isComplete: async () => isComplete,
       isCounted: async () => isComplete,
       canSearch: async () => isComplete,
-      upgrade: async () => {
-        isComplete = isConvertible
-      },
       find: async () => ({}),
       recount: async () => {},
       markComplete: async () => {},
@@ -115,11 +110,5 @@ describe('an interrupted comparison of the index with all files', () => {
     read = []
     await start().complete(signal)
     expect(read[0]).to.equal(recordsOf('a')[0])
-  })
-
-  it('is not necessary when the index of an older version has all files in another form', async () => {
-    isConvertible = true
-    await start().complete(signal)
-    expect([isComplete, read]).to.deep.equal([true, []])
   })
 })

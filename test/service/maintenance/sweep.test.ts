@@ -15,7 +15,7 @@ describe('a sweep', () => {
       async *overdue() {
         for (let i = 0; i < 100; i += 1) yield { kind: 'original', ref: { clientId: 'first', key } } as const
       },
-      tidy: async () => {},
+      tidy: async () => 0,
     } satisfies Partial<FileIndex> as unknown as FileIndex
     const sweep = createSweep({
       index,
@@ -47,7 +47,7 @@ describe('a sweep', () => {
           async *overdue() {},
           find: async () => (hasFile ? { original: { state: 'stored' } } : {}),
           endChange: async () => void done.push('mark removed'),
-          tidy: async () => {},
+          tidy: async () => 0,
         } satisfies Partial<Record<keyof FileIndex, unknown>> as unknown as FileIndex,
         buckets: {} as never,
         clients: {
@@ -84,14 +84,17 @@ describe('a sweep', () => {
 
   it('frees memory of the index each time, also after a failure', async () => {
     let calls = 0
+    const closing = new AbortController()
     const log = recordLog()
     const sweep = createSweep({
       index: {
         overdueChanges: async () => [],
         async *overdue() {},
-        async tidy() {
+        async tidy({ signal, most }) {
           calls += 1
+          expect([signal, most]).to.deep.equal([closing.signal, 10_000])
           if (calls === 1) throw new Error('the memory of Redis is full')
+          return 0
         },
       } satisfies Partial<FileIndex> as unknown as FileIndex,
       buckets: {} as never,
@@ -100,7 +103,7 @@ describe('a sweep', () => {
       removals: {} as never,
       log,
     })
-    expect([await sweep(), await sweep(), calls]).to.deep.equal([0, 0, 2])
+    expect([await sweep(closing.signal), await sweep(closing.signal), calls]).to.deep.equal([0, 0, 2])
     expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn'])
   })
 })

@@ -203,7 +203,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     },
 
     async upgrade() {},
-    async tidy() {},
+    tidy: async () => 0,
     ping: () => table.ping(),
     close: () => table.close(),
   }

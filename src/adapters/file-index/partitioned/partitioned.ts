@@ -95,11 +95,29 @@ export function partitionedIndex(
       }
       if (errors.length > 0) throw errors[0]
     },
-    async upgrade(signal) {
-      for (const index of all) await index.upgrade(signal)
+    async upgrade(signal, clientIds) {
+      const ids = new Map(all.map((index) => [index, [] as string[]]))
+      await eachInTurn([
+        ...clientIds.map((id) => async () => {
+          for (const index of await ofClient(id)) ids.get(index)?.push(id)
+        }),
+        ...[...ids].map(
+          ([index, some]) =>
+            () =>
+              index.upgrade(signal, some),
+        ),
+      ])
     },
-    async tidy() {
-      for (const index of all) await index.tidy()
+    /** Begins with another partition each time, so that all have their turn. */
+    async tidy({ signal, most }) {
+      const first = Math.floor(Math.random() * all.length)
+      let left = most
+      await eachInTurn(
+        [...all.slice(first), ...all.slice(0, first)].map((index) => async () => {
+          if (left > 0) left -= await index.tidy({ signal, most: left })
+        }),
+      )
+      return most - left
     },
     async ping() {
       await each((index) => index.ping())
@@ -108,6 +126,13 @@ export function partitionedIndex(
       await each((index) => index.close())
     },
   }
+}
+
+/** Does all of this, then throws the first error: a partition that is unavailable does not stop the others. */
+async function eachInTurn(works: ReadonlyArray<() => Promise<void>>): Promise<void> {
+  const errors: unknown[] = []
+  for (const work of works) await work().catch((error) => errors.push(error))
+  if (errors.length > 0) throw errors[0]
 }
 
 function changesOf({ all, ofFile }: Partitions): RecordChanges {

@@ -59,14 +59,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     ...clientKeys(first.clientId),
     ...[first, ...others].map(hashOf),
   ]
-
-  const adopt: FileIndex['adopt'] = async (clientId, record, trash) => {
-    const ref = { clientId, key: record.key }
-    const instants = trash ? [trash.until, trash.at] : []
-    const args = [nameOf(ref), originalJson(record), searchText(record), ...instants]
-    return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as string)
-  }
-  const marks = searchMarks(redis, { keyPrefix, adopt })
+  const names = { keyPrefix, untidy, keys, nameOf, hashOf }
+  const marks = searchMarks(redis, names)
 
   return {
     ...redisChanges(redis, { set: `${keyPrefix}changes`, nameOf, refNamed }),
@@ -99,7 +93,12 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const args = [...refs.map(nameOf), ...records.map(originalJson), ...records.map(searchText)]
       return (await scripts.finishUpload(redis, keys(first, ...others), args)) === 1
     },
-    adopt,
+    async adopt(clientId, record, trash) {
+      const ref = { clientId, key: record.key }
+      const instants = trash ? [trash.until, trash.at] : []
+      const args = [nameOf(ref), originalJson(record), searchText(record), ...instants]
+      return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as string)
+    },
     async amend(clientId, record, amended) {
       const ref = { clientId, key: record.key }
       const args = [nameOf(ref), originalJson(record), originalJson(amended), searchText(amended)]
@@ -234,7 +233,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
 
     upgrade: marks.upgrade,
-    tidy: () => tidySearch(redis, { keyPrefix, untidy, keys, nameOf, hashOf }),
+    tidy: (options) => tidySearch(redis, names, options),
     async ping() {
       // A write, since a full Redis and a replica also answer PING.
       await redis.send((client) => client.set(`${keyPrefix}ping`, '', 'PX', 1000))

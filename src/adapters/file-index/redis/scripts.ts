@@ -24,7 +24,10 @@ for i = 1, several do
 end
 `)
 
-/** Several originals, all or none. ARGV: refs, JSON of each, search texts of each. @returns 1, or 0 when one is neither pending nor stored */
+/**
+ * Several originals, all or none. ARGV: refs, JSON of each, search texts of each.
+ * @returns 1, or 0 when one is neither pending nor stored
+ */
 export const finishUpload = step(`
 local several = #KEYS - FIRST + 1
 for i = 1, several do
@@ -187,15 +190,26 @@ return 1
 `)
 
 /**
- * Gives an original another number in the search. ARGV: ref, number, search texts. An older version has deleted the originals
- * that have a key, but not this number: its key is deleted.
+ * Gives an original another number in the search. ARGV: ref, number, entry, search texts. Does nothing when its entry has changed.
+ * An older version has deleted the originals that have a key, but not this number: its key is deleted.
  */
 export const moveNumber = step(`
 local number, key = tonumber(ARGV[2]), string.match(ref, '^[^/]*/(.*)$')
-local keys, pieces = pieces_of(number, key)
-if redis.call('HGET', keys, pieces[1]) ~= pieces[2] then return end
 if number_of(file) ~= number then return forget_number(number, key) end
-redis.call('HSET', keys, pieces[1], '/' .. pieces[2])
-retire(number)
-draw_number(file, key, ARGV[3])
+if (original() or '') ~= ARGV[3] then return end
+leave_search(file, key)
+if lists[state_of(ARGV[3])] then draw_number(file, key, ARGV[4]) end
+`)
+
+/**
+ * Enters an original of the search of version 1.0. KEYS ends with the hash of its texts in that search. ARGV: ref, entry or an
+ * empty text, search texts. Does nothing when the entry has changed.
+ */
+export const enterFormer = step(`
+local former, key = KEYS[FIRST + 1], string.match(ref, '^[^/]*/(.*)$')
+-- The first write takes no memory: a full Redis would refuse it. No original has an empty key.
+redis.call('HDEL', former, '')
+if (original() or '') ~= ARGV[2] then return end
+if lists[state_of(ARGV[2])] then enter_search(file, key, ARGV[3]) end
+redis.call('HDEL', former, key)
 `)

@@ -21,8 +21,9 @@ import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
  * KEYS[19] and KEYS[20] are the search, see `search/lua.ts`.
  *
  * KEYS[21] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
- * empty name is the original, {@link NUMBER_FIELD} is its number in the search, the others are its derivatives by key. The values are texts. The scripts read their state, their
- * instant, and the members that lists need. They must not parse the JSON, since Lua's numbers would lose digits:
+ * empty name is the original, {@link NUMBER_FIELD} is its number in the search, the others are its derivatives by key. The values
+ * are texts. The scripts read their state, their instant, and the members that lists need. They must not parse the JSON, since
+ * Lua's numbers would lose digits:
  *
  *     pending <instant>      stored <JSON>      trashed <until> <at> <JSON>      going <instant>      gone
  *
@@ -197,6 +198,8 @@ end
 
 local function forget()
   each_derivative(leave)
+  -- An older version has not removed it from the search.
+  leave_search(file, string.match(ref, '^[^/]*/(.*)$'))
   redis.call('DEL', file)
   redis.call('ZREM', unsettled, ref)
 end

@@ -27,8 +27,14 @@ export interface FileSearch {
     term: SearchTerm,
     options: { most: number },
   ): Promise<readonly ObjectKey[] | undefined>
-  /** Whether an original with this record is found by all its terms. `adopt` adds one that an older version has left out. */
+  /**
+   * Whether an original with this record was entered in the search with all its terms. `adopt` enters one that an older version has left
+   * out.
+   */
   isSearchable(clientId: string, record: Findable): Promise<boolean>
-  /** Whether all originals are found, of all clients or of one: `markComplete` was called by a version that has this search. */
+  /**
+   * Whether all originals of a client are found. Without a client: whether no comparison with the buckets is necessary for it, since
+   * `markComplete` was called by this version, or by an older one whose search `upgrade` converts.
+   */
   canSearch(clientId?: string): Promise<boolean>
 }

@@ -67,6 +67,29 @@ describe('an index of partitions, one of which is unavailable', () => {
     expect(await rejection(index.overdueChanges(20))).to.include({ status: 503 })
   })
 
+  it('converts the search of an older version, and frees memory, in the others', async () => {
+    const firstOf = (clientId: string) => prefixes[firstPartition(clientId)]
+    for (const clientId of clients) {
+      await redis.client.hset(`${firstOf(clientId)}texts:${clientId}/`, refOf(clientId).key, 'a.png')
+      await redis.client.set(`${firstOf(clientId)}searchable`, 1)
+      const ref = refOf(clientId)
+      const file = { originalName: 'a.png', mediaType: 'image/png', size: 1, sha256: '00', storedAt: 1 }
+      await index.adopt(clientId, { ...file, key: ref.key })
+      await index.beginRemoval(ref, { cause: 'purge', leaseUntil: 2, now: 1 })
+      await index.finishRemoval(ref, 1)
+    }
+    lost.add(firstPartition('b'))
+    const { signal } = new AbortController()
+    expect(await rejection(index.upgrade(signal, clients))).to.include({ status: 503 })
+    expect(await rejection(index.tidy({ most: 999 }))).to.include({ status: 503 })
+    for (const clientId of clients) {
+      const left = (await redis.client.keys(`${firstOf(clientId)}*`)).map((name) => name.split(':')[1])
+      const isLost = clientId === 'b'
+      expect(left.includes('texts'), clientId).to.equal(isLost)
+      expect(left.includes('untidy'), clientId).to.equal(isLost)
+    }
+  })
+
   it('notes what was compared for each partition whose data is still the same', async () => {
     const { id = '' } = await index.run()
     // Another Redis has taken over this partition, or its data was deleted.

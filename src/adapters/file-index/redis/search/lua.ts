@@ -5,8 +5,8 @@
 export const BLOCK = 65_536
 /** The numbers whose keys are in one hash. Redis stores a hash of at most 128 fields compactly, which is four for each key. */
 export const GROUP = 32
-/** The bytes of a key in one field. Redis stores 64 bytes compactly, and the first one may have a mark. */
-export const PIECE = 63
+/** The bytes of a key in one field: as many as Redis stores compactly. */
+export const PIECE = 64
 /**
  * The field of a file's hash with its number and its digest. An older version takes it for a derivative of this name in progress,
  * which it deletes with the file, so it must be a name that no object has.
@@ -37,12 +37,11 @@ end
  *   `postings.ts`. A term is three bytes of a folded name, or a line break and a tag
  * - `terms:<block>`: a list of all terms that have a posting in a block
  * - `keys:<group>`: a hash of the keys of 32 living numbers. The fields are the number within the group, and for the further
- *   pieces of 63 bytes of a long key this number plus 32, 64, …. The key of a file that `tidy.ts` has given another number begins
- *   with a slash: a search that has begun before finds it
+ *   pieces of 64 bytes of a long key this number plus 32, 64, …
  *
- * KEYS[20] is a set of the blocks that `tidy.ts` has to look at, by the beginning of the names of their postings.
+ * KEYS[20] is a set of the blocks for `tidy.ts`, by the beginning of the names of their postings.
  *
- * A dead number remains in its postings. Who reads them finds no key for it.
+ * A dead number remains in its postings, and a search finds no key for it.
  */
 export const SEARCH = `
 local search, untidy = KEYS[19], KEYS[20]
@@ -75,6 +74,7 @@ end
 local function forget_number(number, key)
   local keys, pieces = pieces_of(number, key)
   local fields = {}
+  if redis.call('HGET', keys, pieces[1]) ~= pieces[2] then return end
   for i = 1, #pieces, 2 do fields[#fields + 1] = pieces[i] end
   redis.call('HDEL', keys, unpack(fields))
   retire(number)
@@ -106,8 +106,6 @@ local function draw_number(in_file, key, texts)
   local ordinal = struct.pack('>I2', number % ${BLOCK})
   redis.call('HINCRBY', search, block, 1)
   if number == block * ${BLOCK} and number > 0 then redis.call('SADD', untidy, search .. block - 1) end
-  local digest = string.sub(redis.sha1hex(texts), 1, ${DIGEST_DIGITS})
-  redis.call('HSET', in_file, '${NUMBER_FIELD}', struct.pack('>I${NUMBER_BYTES}', number) .. digest)
   local keys, pieces = pieces_of(number, key)
   redis.call('HSET', keys, unpack(pieces))
   for _, term in ipairs(terms_of(texts)) do
@@ -115,6 +113,9 @@ local function draw_number(in_file, key, texts)
       redis.call('RPUSH', search .. 'terms:' .. block, term)
     end
   end
+  -- Written last: with this digest, the file is found by all its terms.
+  local digest = string.sub(redis.sha1hex(texts), 1, ${DIGEST_DIGITS})
+  redis.call('HSET', in_file, '${NUMBER_FIELD}', struct.pack('>I${NUMBER_BYTES}', number) .. digest)
 end
 
 local function enter_search(in_file, key, texts)

@@ -18,7 +18,7 @@ export function trigramsOf(text: string): Buffer[] {
   return [...all.values()]
 }
 
-/** A posting in its shortest form: as it is, or as a bitmap, whose lowest bit is the number 0. */
+/** Seals a posting that will not change any more. It becomes a bitmap, whose lowest bit is the number 0, if that is shorter. */
 export function sealed(posting: Buffer): Buffer {
   if (posting.length <= SEALED_BYTES) return posting
   const bitmap = Buffer.alloc(SEALED_BYTES)

@@ -8,16 +8,21 @@ import { listed, positionOf } from '../../positions.ts'
 import { oneLine, searchTexts } from '../../search-terms.ts'
 import { originalEntry } from '../entries.ts'
 import { nameOf, ownerOf } from '../names.ts'
-import { readKeys } from './keys.ts'
+import { readKeys, readKeysSince } from './keys.ts'
 import { BLOCK, DIGEST_DIGITS, NUMBER_BYTES, NUMBER_FIELD } from './lua.ts'
 import { intersection, SIZE_OF, TRIGRAM, trigramsOf } from './postings.ts'
 
-// More terms of a long text find few files less.
-const TERMS_MAX = 32
+// Further terms of a long text rarely leave out more files.
+const TERMS_MAX = 8
 const POSTINGS_MAX = 6
-// In the shortest postings of all blocks. If they have more, the text is too frequent.
-const NUMBERS_MAX = 262_144
-const READ_MAX_BYTES = 1024 * 1024
+// Redis counts the terms of so many blocks in about 0.5 ms.
+const BLOCKS_AT_ONCE = 64
+// What a search reads of its postings, for each file that it may find. If the shortest ones have more numbers, the text is too
+// frequent. A client in several partitions has these limits in each of them, but a smaller maximum of files.
+const NUMBERS_PER_FILE = 26
+const NUMBERS_LEAST = 4096
+const BYTES_PER_FILE = 104
+const BYTES_LEAST = 16_384
 // To compare a file takes as long as to read this part of a posting. A short one is always worth it.
 const FILE_BYTES = 300
 const WORTH_BYTES = 2048
@@ -32,6 +37,12 @@ export function searchText(record: Findable): string {
   return searchTexts(record).join('\n')
 }
 
+/** The texts of an original by its entry. Empty for one without a record, and for an empty entry. */
+export function textsIn(key: ObjectKey, entry: string): string {
+  const known = entry ? originalEntry(key, entry) : undefined
+  return known && 'record' in known ? searchText(known.record) : ''
+}
+
 /** The search of originals, in Redis. */
 export function redisSearch(
   redis: RedisConnection,
@@ -39,15 +50,25 @@ export function redisSearch(
 ): Omit<FileSearch, 'canSearch'> & Pick<FileLists, 'pick'> {
   const hashOf = (clientId: string, key: ObjectKey) => `${keyPrefix}file:${nameOf({ clientId, key })}`
   return {
+    /**
+     * In the meantime, a file may be given another number: with a new name, or by `tidy.ts`. So the files of all
+     * numbers that were drawn since the beginning are candidates.
+     */
     async search(clientId, term, { most }) {
       const search = searchKey(keyPrefix, clientId)
       const terms = termsOf(term)
-      const blocks =
-        terms && ((await sizesOf(redis, [search], [NUMBERS_MAX, most, ...terms])) as Sizes[] | null)
+      if (!terms) return undefined
+      const { next = 0, ...living } = await redis.send((client) => client.hgetall(search))
+      const blocks = await countedBlocks(Object.keys(living).map(Number), {
+        most,
+        next: Number(next),
+        sizesIn: async (some) =>
+          (await sizesOf(redis, [search], [some.length, ...some, ...terms])) as Sizes[],
+      })
       if (!blocks) return undefined
       const read = await redis.send((client) =>
         Promise.all(
-          chosenPostings(blocks).map(async ({ block, indexes }) => {
+          chosenPostings(blocks, { most }).map(async ({ block, indexes }) => {
             const names = indexes.map((i) => postingName(search, block, terms[i] as Buffer))
             return { block, postings: await Promise.all(names.map((name) => client.getBuffer(name))) }
           }),
@@ -55,13 +76,16 @@ export function redisSearch(
       )
       const numbers: number[] = []
       for (const { block, postings } of read) {
-        // A block that was dropped since then has no file any more.
+        // The block was dropped: its files have other numbers.
         if (postings.includes(null)) continue
         for (const ordinal of intersection(postings as Buffer[], { most }))
           numbers.push(block * BLOCK + ordinal)
         if (numbers.length > most) return undefined
       }
-      return [...new Set((await readKeys(redis, search, numbers)).map(({ key }) => key))]
+      const known = await readKeys(redis, search, numbers)
+      const drawn = await readKeysSince(redis, search, Number(next))
+      const keys = new Set([...known.map(({ key }) => key), ...(drawn ?? [])])
+      return drawn && keys.size <= most ? [...keys] : undefined
     },
     async pick(clientId, { state, by, keys }) {
       const texts = await redis.send((client) =>
@@ -101,38 +125,57 @@ function termsOf(term: SearchTerm): Buffer[] | undefined {
 /** A block with all terms, and for each posting its bytes and the number of its files. */
 type Sizes = [block: number, ...sizes: Array<[bytes: number, files: number]>]
 
-/**
- * ARGV: the maximum of files in the shortest postings of all blocks, the maximum of files that have all terms, terms.
- * @returns {@link Sizes} of the blocks that have all terms, or nil when there are more
- */
+/** KEYS: search. ARGV: number of blocks, blocks, terms. @returns {@link Sizes} of the blocks that have all terms */
 const sizesOf = redisScript(`${SIZE_OF}
-local found, files, certain = {}, 0, 0
-local next = redis.call('HGET', KEYS[1], 'next')
-for _, block in ipairs(redis.call('HKEYS', KEYS[1])) do
-  local sizes, least = { tonumber(block) }, block ~= 'next' and math.huge or 0
-  local drawn = math.min(${BLOCK}, next - (sizes[1] or 0) * ${BLOCK})
-  -- Each term leaves out at most the files that do not have it.
-  local common = drawn
-  for i = 3, #ARGV do
-    if least == 0 then break end
-    sizes[i - 1] = { size_of(KEYS[1] .. block .. ':' .. ARGV[i]) }
-    least = math.min(least, sizes[i - 1][2])
-    common = common - (drawn - sizes[i - 1][2])
+local found, blocks = {}, tonumber(ARGV[1])
+for b = 2, blocks + 1 do
+  local sizes = { tonumber(ARGV[b]) }
+  for t = blocks + 2, #ARGV do
+    local bytes, files = size_of(KEYS[1] .. ARGV[b] .. ':' .. ARGV[t])
+    if bytes == 0 then break end
+    sizes[#sizes + 1] = { bytes, files }
   end
-  if least > 0 then
-    found[#found + 1] = sizes
-    files, certain = files + least, certain + math.max(0, common)
-    if files > tonumber(ARGV[1]) or certain > tonumber(ARGV[2]) then return false end
-  end
+  if #sizes == #ARGV - blocks then found[#found + 1] = sizes end
 end
 return found`)
+
+/** The blocks that have all terms. Undefined when they have too many files. */
+async function countedBlocks(
+  blocks: readonly number[],
+  {
+    most,
+    next,
+    sizesIn,
+  }: { most: number; next: number; sizesIn: (some: readonly number[]) => Promise<Sizes[]> },
+): Promise<Sizes[] | undefined> {
+  const found: Sizes[] = []
+  let [files, certain] = [0, 0]
+  for (let from = 0; from < blocks.length; from += BLOCKS_AT_ONCE)
+    for (const one of await sizesIn(blocks.slice(from, from + BLOCKS_AT_ONCE))) {
+      const [block, ...sizes] = one
+      const counts = sizes.map((size) => size[1])
+      const drawn = Math.min(BLOCK, next - block * BLOCK)
+      // Each term leaves out at most the files that do not have it.
+      certain += Math.max(
+        0,
+        counts.reduce((common, count) => common - (drawn - count), drawn),
+      )
+      files += Math.min(...counts)
+      if (files > Math.max(NUMBERS_LEAST, NUMBERS_PER_FILE * most) || certain > most) return undefined
+      found.push(one)
+    }
+  return found
+}
 
 /**
  * The postings to read of each block, by the indexes of their terms: the shortest one, and those that are likely to leave out
  * files that cost more. Terms that overlap often occur together, so the others are read first.
  */
-function chosenPostings(blocks: readonly Sizes[]): Array<{ block: number; indexes: number[] }> {
-  let left = READ_MAX_BYTES
+function chosenPostings(
+  blocks: readonly Sizes[],
+  { most }: { most: number },
+): Array<{ block: number; indexes: number[] }> {
+  let left = Math.max(BYTES_LEAST, BYTES_PER_FILE * most)
   return blocks.map(([block, ...sizes]) => {
     const byFiles = sizes.map(([bytes, files], i) => ({ bytes, files, i })).sort((a, b) => a.files - b.files)
     const apart: typeof byFiles = []
@@ -143,9 +186,9 @@ function chosenPostings(blocks: readonly Sizes[]): Array<{ block: number; indexe
       // One that most files have leaves out few.
       const isWorth = bytes <= Math.max(WORTH_BYTES, expected * FILE_BYTES) && files <= BLOCK / 2
       if (indexes.length > 0 && (!isWorth || bytes > left)) continue
+      left -= bytes
       if (indexes.push(i) === POSTINGS_MAX) break
       expected *= files / BLOCK
-      left -= bytes
     }
     return { block, indexes }
   })

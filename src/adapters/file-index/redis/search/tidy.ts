@@ -1,30 +1,29 @@
-import type { FileRef } from '../../../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../../../core/files/object-key.ts'
 import type { RedisConnection } from '../../../redis/connection.ts'
 import { redisScript } from '../../../redis/script.ts'
-import { originalEntry } from '../entries.ts'
 import { refNamed } from '../names.ts'
 import { moveNumber } from '../scripts.ts'
-import { readKeys } from './keys.ts'
+import type { IndexNames } from './former.ts'
+import { type NumberedKey, readKeys } from './keys.ts'
 import { BLOCK, GROUP, WASTE } from './lua.ts'
 import { sealed } from './postings.ts'
-import { searchText } from './search.ts'
+import { textsIn } from './search.ts'
 
-// Blocks of one call: a sweep may take some seconds.
-const BLOCKS_MAX = 8
-// Postings or numbers at a time. A posting has 128 KB at most, and few of them have so many.
+const BLOCKS_AT_ONCE = 64
+// Postings or files at a time. A posting has 128 KB at most, and few of them have so many.
 const AT_ONCE = 128
-const NUMBERS_AT_ONCE = 64 * GROUP
+const GROUPS_AT_ONCE = 64
 
 /** The names of the index's keys. */
-export interface TidyNames {
-  keyPrefix: string
+export interface TidyNames extends IndexNames {
   untidy: string
-  /** The keys of a step on one original. */
-  keys(ref: FileRef): string[]
-  /** The ref as scripts use it. */
-  nameOf(ref: FileRef): string
-  hashOf(ref: FileRef): string
+}
+
+/** How much a call may do. */
+interface Budget {
+  signal?: AbortSignal | undefined
+  /** Scripts that write. */
+  left: number
 }
 
 /** A block by the key of its client's search. */
@@ -34,74 +33,132 @@ interface Block {
 }
 
 /**
- * Frees memory of the search: shortens the postings of full blocks, gives the files of a block that has few of them numbers in the
- * newest block, and drops blocks without files. A block is dropped by a later call than the one that has
- * moved its files: until then, a search that has read its postings finds their keys.
+ * Frees memory of the search: seals the postings of full blocks, gives the files of a block that has few of them numbers in the
+ * newest block, and drops blocks without files. A search during this call finds the files by their new numbers, see `search.ts`.
+ *
+ * @param options.most the number of scripts that write, at most. A block that is sealed may take more
+ * @returns how many there were
+ * @throws Problem 503 when blocks failed, after all others
  */
-export async function tidySearch(redis: RedisConnection, names: TidyNames): Promise<void> {
-  const members = await redis.send((client) => client.srandmember(names.untidy, BLOCKS_MAX))
-  for (const member of members) {
-    const [, search = '', number = ''] = /^(.*\/)(\d+)$/.exec(member) ?? []
-    const one = { search, block: Number(number) }
-    const state = await lookAt(redis, [search, names.untidy], [one.block, 0])
-    if (state === 'empty') await drop(redis, one, names)
-    else if (state === 'sparse') await move(redis, one, names)
-    else if (state === 'full') await seal(redis, one, names)
+export async function tidySearch(
+  redis: RedisConnection,
+  names: TidyNames,
+  { signal, most }: { signal?: AbortSignal | undefined; most: number },
+): Promise<number> {
+  const budget: Budget = { signal, left: most }
+  const seen = new Set<string>()
+  const errors: unknown[] = []
+  while (!isOver(budget)) {
+    const some = await redis.send((client) => client.srandmember(names.untidy, BLOCKS_AT_ONCE))
+    const members = some.filter((member) => !seen.has(member))
+    if (members.length === 0) break
+    for (const member of members) {
+      if (isOver(budget)) break
+      seen.add(member)
+      await tidyBlock(redis, { member, names, budget }).catch((error) => errors.push(error))
+    }
   }
+  if (errors.length > 0) throw errors[0]
+  return most - budget.left
 }
 
-async function drop(redis: RedisConnection, { search, block }: Block, { untidy }: TidyNames): Promise<void> {
-  while (await dropTerms(redis, [search, untidy], [block, AT_ONCE]));
+function isOver({ signal, left }: Budget): boolean {
+  return signal?.aborted === true || left <= 0
 }
 
-async function move(redis: RedisConnection, { search, block }: Block, names: TidyNames): Promise<void> {
+async function tidyBlock(
+  redis: RedisConnection,
+  { member, names, budget }: { member: string; names: TidyNames; budget: Budget },
+): Promise<void> {
+  const [, search = '', number = ''] = /^(.*\/)(\d+)$/.exec(member) ?? []
+  const one = { search, block: Number(number) }
+  const state = await closeIfWaste(redis, [search, names.untidy], [one.block, 0])
+  if (state === 'full') await seal(redis, one, { names, budget })
+  if (state !== 'waste') return
+  const groups = await drop(redis, one, { names, budget })
+  if (groups.length === 0) return
+  await move(redis, { ...one, groups }, { names, budget })
+  await drop(redis, one, { names, budget })
+}
+
+type Options = { names: TidyNames; budget: Budget }
+
+/** @returns the groups with the keys of files. Only a block without files is dropped */
+async function drop(
+  redis: RedisConnection,
+  { search, block }: Block,
+  { names, budget }: Options,
+): Promise<readonly number[]> {
+  while (!isOver(budget)) {
+    const state = (await dropTerms(redis, [search, names.untidy], [block, AT_ONCE])) as 'more' | number[]
+    if (state !== 'more') return state
+    budget.left -= 1
+  }
+  return []
+}
+
+async function move(
+  redis: RedisConnection,
+  { search, groups }: Block & { groups: readonly number[] },
+  { names, budget }: Options,
+): Promise<void> {
   const owner = search.slice(`${names.keyPrefix}search:`.length)
   const refOf = ({ key }: { key: ObjectKey }) => refNamed(owner + key)
-  const end = (block + 1) * BLOCK
-  for (let from = block * BLOCK; from < end; from += NUMBERS_AT_ONCE) {
-    const numbers = Array.from({ length: NUMBERS_AT_ONCE }, (_, i) => from + i)
+  const moveOne = (one: NumberedKey, entry: string) => {
+    const args = [names.nameOf(refOf(one)), one.number, entry, textsIn(one.key, entry)]
+    return moveNumber(redis, names.keys(refOf(one)), args)
+  }
+  for (let from = 0; from < groups.length; from += GROUPS_AT_ONCE) {
+    const numbers = groups
+      .slice(from, from + GROUPS_AT_ONCE)
+      .flatMap((group) => Array.from({ length: GROUP }, (_, i) => group * GROUP + i))
     const known = await readKeys(redis, search, numbers)
     for (let first = 0; first < known.length; first += AT_ONCE) {
+      if (isOver(budget)) return
       const some = known.slice(first, first + AT_ONCE)
-      const texts = await redis.send((client) =>
+      const entries = await redis.send((client) =>
         Promise.all(some.map((one) => client.hget(names.hashOf(refOf(one)), ''))),
       )
-      await Promise.all(
-        some.map((one, i) => {
-          const entry = texts[i] ? originalEntry(one.key, texts[i]) : undefined
-          const text = entry && 'record' in entry ? searchText(entry.record) : ''
-          return moveNumber(redis, names.keys(refOf(one)), [names.nameOf(refOf(one)), one.number, text])
-        }),
-      )
+      budget.left -= some.length
+      await Promise.all(some.map((one, i) => moveOne(one, entries[i] ?? '')))
     }
   }
 }
 
-/** The postings of a full block do not change any more, until it is dropped. */
-async function seal(redis: RedisConnection, { search, block }: Block, { untidy }: TidyNames): Promise<void> {
+/**
+ * Seals the postings of a full block, which do not change any more until it is dropped. Short ones have the same bytes as
+ * before, but take half of the memory, since APPEND reserves as much again.
+ */
+async function seal(
+  redis: RedisConnection,
+  { search, block }: Block,
+  { names: { untidy }, budget }: Options,
+): Promise<void> {
   const prefix = Buffer.from(`${search}${block}:`)
   for (let from = 0; ; from += AT_ONCE) {
+    if (budget.signal?.aborted) return
     const terms = await redis.send((client) =>
       client.lrangeBuffer(`${search}terms:${block}`, from, from + AT_ONCE - 1),
     )
     if (terms.length === 0) break
     const names = terms.map((term) => Buffer.concat([prefix, term]))
     const postings = await redis.send((client) => Promise.all(names.map((name) => client.getBuffer(name))))
-    const changes = postings.flatMap((posting, i) => (posting ? [[i, posting] as const] : []))
+    budget.left -= terms.length
     await Promise.all(
-      changes.map(([i, posting]) =>
-        replace(redis, [search, names[i] as Buffer], [block, posting.length, sealed(posting)]),
-      ),
+      names.map(async (name, i) => {
+        const posting = postings[i]
+        if (posting) await replace(redis, [search, name], [block, posting.length, sealed(posting)])
+      }),
     )
   }
-  await lookAt(redis, [search, untidy], [block, 1])
+  await closeIfWaste(redis, [search, untidy], [block, 1])
 }
 
 /**
- * KEYS: search, untidy. ARGV: block, 1 when its postings are sealed or else 0. From then on, a block to empty gets no numbers. Begins with
- * a write that a full Redis does not refuse. @returns `empty`, `sparse` or `full`, or nil when nothing is to do
+ * KEYS: search, untidy. ARGV: block, 1 when its postings are sealed, or else 0. A block of `waste` gets no numbers any more. The first
+ * write takes no memory, so a full Redis does not refuse it. @returns `waste` or `full`, or nil when the block needs no work
  */
-const lookAt = redisScript(`
+const closeIfWaste = redisScript(`
 local search, untidy, block = KEYS[1], KEYS[2], tonumber(ARGV[1])
 ${WASTE}
 redis.call('SREM', untidy, search .. block)
@@ -115,32 +172,40 @@ if not is_waste(math.min(${BLOCK}, drawn), living) then
 end
 redis.call('SADD', untidy, search .. block)
 if drawn < ${BLOCK} then redis.call('HSET', search, 'next', (block + 1) * ${BLOCK}) end
-return living <= 0 and 'empty' or 'sparse'`)
+return 'waste'`)
 
-/** KEYS: search, untidy. ARGV: block, maximum. Drops postings of a block without living numbers. @returns 1 while there are more */
+/**
+ * KEYS: search, untidy. ARGV: block, maximum. Drops postings of a block that gets no numbers any more, and at last the block.
+ * @returns `more` when postings remain. Otherwise the groups with keys: it is dropped without any
+ */
 const dropTerms = redisScript(`
-local search, block = KEYS[1], tonumber(ARGV[1])
-local living = tonumber(redis.call('HGET', search, block))
-if not living or living > 0 or redis.call('HGET', search, 'next') - block * ${BLOCK} < ${BLOCK} then return 0 end
-local names = {}
-for _, term in ipairs(redis.call('LPOP', search .. 'terms:' .. block, ARGV[2]) or {}) do
-  names[#names + 1] = search .. block .. ':' .. term
+local search, block, most = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+if redis.call('HEXISTS', search, block) == 0 or redis.call('HGET', search, 'next') - block * ${BLOCK} < ${BLOCK} then return {} end
+local keys, groups, first = {}, {}, block * ${BLOCK / GROUP}
+for group = first, first + ${BLOCK / GROUP - 1} do keys[#keys + 1] = search .. 'keys:' .. group end
+if redis.call('EXISTS', unpack(keys)) > 0 then
+  for i, key in ipairs(keys) do if redis.call('EXISTS', key) == 1 then groups[#groups + 1] = first + i - 1 end end
+  return groups
 end
-if names[1] then
-  redis.call('UNLINK', unpack(names))
-  return 1
+local terms, postings = search .. 'terms:' .. block, {}
+for _, term in ipairs(redis.call('LRANGE', terms, 0, most - 1)) do postings[#postings + 1] = search .. block .. ':' .. term end
+if postings[1] then
+  redis.call('UNLINK', unpack(postings))
+  redis.call('LTRIM', terms, most, -1)
+  return 'more'
 end
-local first = block * ${BLOCK / GROUP}
-for group = first, first + ${BLOCK / GROUP - 1} do names[#names + 1] = search .. 'keys:' .. group end
-redis.call('UNLINK', unpack(names))
 redis.call('HDEL', search, block)
 redis.call('SREM', KEYS[2], search .. block)
 -- Without numbers in any block, the client can begin with the first one again.
 if redis.call('HLEN', search) == 1 then redis.call('DEL', search) end
-return 0`)
+return {}`)
 
-/** KEYS: search, posting. ARGV: block, bytes of the posting, new posting. Does nothing when the block is not full or the posting differs. */
+/**
+ * KEYS: search, posting. ARGV: block, bytes of the posting, new posting. Does nothing when the block is not full or the posting
+ * differs. The first write takes no memory.
+ */
 const replace = redisScript(`
 local next = redis.call('HGET', KEYS[1], 'next')
-if not next or next - ARGV[1] * ${BLOCK} < ${BLOCK} then return end
-if redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2]) then redis.call('SET', KEYS[2], ARGV[3]) end`)
+if not next or next - ARGV[1] * ${BLOCK} < ${BLOCK} or redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return end
+redis.call('DEL', KEYS[2])
+redis.call('SET', KEYS[2], ARGV[3])`)
