@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import { NUMBER_FIELD } from '../../../src/adapters/file-index/redis/search/lua.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { sharedRedis } from './redis-server.ts'
 
@@ -18,7 +19,7 @@ export function redisRows(database: number): Promise<string[]> {
   return on(database, rowsIn)
 }
 
-/** The index's rows, as those of an embedded one. */
+/** The index's rows, as those of an embedded one: without the search. */
 export async function rowsIn(redis: Redis): Promise<string[]> {
   const files = '{sluice}:file:'
   const rows = (await redis.zrange('{sluice}:unsettled', '0', '-1')).map((name) => `u ${name}`)
@@ -27,6 +28,7 @@ export async function rowsIn(redis: Redis): Promise<string[]> {
     const slash = name.indexOf('/')
     const ref = `${decodeURIComponent(name.slice(0, slash))} ${name.slice(slash + 1)}`
     for (const [key, entry] of Object.entries(await redis.hgetall(file))) {
+      if (key === NUMBER_FIELD) continue
       const [state] = entry.split(' ')
       rows.push(key === '' ? `o ${ref} ${state}` : `d ${ref} ${key} ${state}`)
     }
