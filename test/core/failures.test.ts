@@ -88,7 +88,7 @@ describe('failed transformations', () => {
     let clock = 0
     const failures = createFailures(() => clock)
     const before = usedHeap()
-    for (let i = 0; i < 1500; i += 1) failures.remember(`${i} ${'x'.repeat(1000)}`, notDecodable(`${i}`))
+    for (let i = 0; i < 1500; i += 1) failures.remember(`${i} ${'x'.repeat(3000)}`, notDecodable(`${i}`))
     expect(usedHeap() - before).to.be.above(1_000_000)
     clock = 3_600_001
     failures.remember('another', notDecodable('expected an image'))
