@@ -4,8 +4,8 @@ import type { FileIndex, FileLists, ListedFile } from '../../../core/ports/file-
 import type { CountedFolder, FolderCount } from '../../../core/ports/index/folder-counts.ts'
 import type { ListedState } from '../../../core/ports/index/listed-state.ts'
 import { derivedBytesOver } from './derived-bytes.ts'
-import { type MergeRequest, mergeSorted } from './merge.ts'
-import { groupedBy, type Partitions } from './partitions.ts'
+import { joinPages, type ListPage, type MergeRequest, mergeSorted } from './merge.ts'
+import { askEach, type Partitions } from './partitions.ts'
 
 type Lists = Pick<
   FileLists,
@@ -25,14 +25,17 @@ const SEARCH_SPARE = 100
 
 /** Lists, counts and searches over the partitions of a client. */
 export function partitionedLists(partitions: Partitions): Lists {
-  const { ofClient, ofFile } = partitions
+  const { ofClient, placesOf } = partitions
   const each = async <T>(clientId: string, ask: (index: FileIndex) => Promise<T>) =>
-    Promise.all((await ofClient(clientId)).map(ask))
-  /** As {@link mergeSorted}. The list of a client in one partition needs no merging. */
-  const merged = async <T>(clientId: string, request: Omit<MergeRequest<FileIndex, T>, 'lists'>) => {
-    const lists = await ofClient(clientId)
-    const [first, ...others] = lists
-    return first && others.length === 0 ? request.read(first, request) : mergeSorted({ ...request, lists })
+    askEach(await ofClient(clientId), ask)
+  const merged = async <T>(
+    clientId: string,
+    request: Omit<MergeRequest<FileIndex, T>, 'lists'>,
+  ): Promise<ListPage<T>> => {
+    const { left, others } = await ofClient(clientId)
+    if (left.length === 0) return mergedFrom(others, request)
+    const first = await mergedFrom(left, request)
+    return joinPages([first, await mergedFrom(others, request)], request)
   }
 
   return {
@@ -48,11 +51,20 @@ export function partitionedLists(partitions: Partitions): Lists {
     },
 
     async pick(clientId, request) {
-      const groups = await groupedBy(request.keys, (key) => ofFile({ clientId, key }))
-      const picked = await Promise.all(
-        [...groups].map(([index, keys]) => index.pick(clientId, { ...request, keys })),
-      )
-      const found = new Map(picked.flat().map((file) => [file.record.key, file]))
+      const found = new Map<ObjectKey, ListedFile>()
+      const places = await Promise.all(request.keys.map((key) => placesOf({ clientId, key })))
+      // Those that files leave are read before the others.
+      for (const turn of [0, 1]) {
+        const groups = new Map<FileIndex, ObjectKey[]>()
+        for (const [i, key] of request.keys.entries()) {
+          const index = places[i]?.[turn]
+          if (index) groups.set(index, [...(groups.get(index) ?? []), key])
+        }
+        const picked = await Promise.all(
+          [...groups].map(([index, keys]) => index.pick(clientId, { ...request, keys })),
+        )
+        for (const file of picked.flat()) found.set(file.record.key, file)
+      }
       return request.keys.flatMap((key) => found.get(key) ?? [])
     },
 
@@ -109,25 +121,35 @@ export function partitionedLists(partitions: Partitions): Lists {
     },
 
     async search(clientId, term, { most }) {
-      const { length } = await ofClient(clientId)
-      // One that has much more than its share is proof enough that there are too many: they are counted, and not read.
-      const perPartition = Math.min(most, SEARCH_SPARE + 4 * Math.ceil(most / length))
-      const found: ObjectKey[] = []
+      const { left, others } = await ofClient(clientId)
+      // One that has much more than its share is proof enough that there are too many: they are counted, and not read. During a move,
+      // there are no equal shares.
+      const share = left.length > 0 ? most : SEARCH_SPARE + 4 * Math.ceil(most / others.length)
+      const perPartition = Math.min(most, share)
+      const found = new Set<ObjectKey>()
       for (const keys of await each(clientId, (one) => one.search(clientId, term, { most: perPartition }))) {
-        if (!keys || found.length + keys.length > most) return undefined
-        found.push(...keys)
+        if (!keys || found.size + keys.length > most) return undefined
+        for (const key of keys) found.add(key)
       }
-      return found
+      return [...found]
     },
-    isSearchable: async (clientId, record) =>
-      (await ofFile({ clientId, key: record.key })).isSearchable(clientId, record),
+    async isSearchable(clientId, record) {
+      for (const index of await placesOf({ clientId, key: record.key }))
+        if (await index.isSearchable(clientId, record)) return true
+      return false
+    },
 
     derivedBytes: derivedBytesOver(partitions),
     async leastUsed(of, limit) {
       const { clientId, key } = of
-      if (key !== undefined) return (await ofFile({ clientId, key })).leastUsed(of, limit)
-      const used = (await each(clientId, (index) => index.leastUsed(of, limit))).flat()
-      return used.sort(byUse).slice(0, limit)
+      const used = new Map<ObjectKey, UsedDerivative>()
+      const add = (some: readonly UsedDerivative[]) => {
+        for (const one of some) used.set(one.key, one)
+      }
+      if (key === undefined)
+        for (const some of await each(clientId, (index) => index.leastUsed(of, limit))) add(some)
+      else for (const index of await placesOf({ clientId, key })) add(await index.leastUsed(of, limit))
+      return [...used.values()].sort(byUse).slice(0, limit)
     },
   }
 }
@@ -138,6 +160,15 @@ function added(one: FolderCount, other: FolderCount): FolderCount {
     bytes: one.bytes + other.bytes,
     directFiles: one.directFiles + other.directFiles,
   }
+}
+
+/** As {@link mergeSorted}. A single list needs no merging. */
+async function mergedFrom<T>(
+  lists: readonly FileIndex[],
+  request: Omit<MergeRequest<FileIndex, T>, 'lists'>,
+): Promise<ListPage<T>> {
+  const [first, ...others] = lists
+  return first && others.length === 0 ? request.read(first, request) : mergeSorted({ ...request, lists })
 }
 
 /** The order of eviction. */

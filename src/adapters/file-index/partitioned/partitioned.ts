@@ -3,7 +3,7 @@ import type { FileIndex, OriginalRecord } from '../../../core/ports/file-index.t
 import type { IndexRun } from '../../../core/ports/index/index-run.ts'
 import type { RecordChanges } from '../../../core/ports/index/record-changes.ts'
 import { partitionedLists } from './lists.ts'
-import { groupedBy, type Partitions, partitionsOf } from './partitions.ts'
+import { askEach, groupedBy, type Partitions, type PartitionsOptions, partitionsOf } from './partitions.ts'
 
 // As many as one partition returns.
 const CHANGES_MAX = 1000
@@ -12,21 +12,21 @@ const CHANGES_MAX = 1000
  * An index over {@link PARTITIONS} partitions, each of which is an index of its own, on one node of a cluster. The partition of a file
  * follows from its client and its id: a step touches one partition. Lists are merged from the partitions of the client.
  *
- * @param options.perClient among how many partitions the files of a client are divided, from 1 to {@link PARTITIONS}. It must not change
- *   while the index has files of the client
+ * @param options.perClient among how many partitions the files of a client are divided, from 1 to {@link PARTITIONS}. While the index
+ *   has files of the client, it changes only by a move
  */
 export function partitionedIndex(
   all: readonly FileIndex[],
-  options: { perClient(clientId: string): Promise<number>; list: FileIndex['list'] },
+  options: PartitionsOptions & { list: FileIndex['list'] },
 ): FileIndex {
   if (all.length !== PARTITIONS) throw new Error(`expected ${PARTITIONS} partitions, received ${all.length}`)
   const partitions = partitionsOf(all, options)
-  const { ofClient, ofFile } = partitions
+  const { ofClient, ofFile, placesOf } = partitions
   const each = <T>(ask: (index: FileIndex) => Promise<T>) => Promise.all(all.map(ask))
   /** Whether it is true for all partitions, or for those of a client. */
   const every = async (ask: (index: FileIndex) => Promise<boolean>, clientId?: string) => {
-    const asked = clientId === undefined ? all : await ofClient(clientId)
-    return (await Promise.all(asked.map(ask))).every(Boolean)
+    const asked = clientId === undefined ? { left: [], others: all } : await ofClient(clientId)
+    return (await askEach(asked, ask)).every(Boolean)
   }
   const ofRecord = (clientId: string, { key }: OriginalRecord) => ofFile({ clientId, key })
 
@@ -35,8 +35,20 @@ export function partitionedIndex(
     ...changesOf(partitions),
     list: options.list,
 
-    find: async (ref, derivative) => (await ofFile(ref)).find(ref, derivative),
-    look: async (ref) => (await ofFile(ref)).look(ref),
+    async find(ref, derivative) {
+      for (const index of await placesOf(ref)) {
+        const found = await index.find(ref, derivative)
+        if (found.original) return found
+      }
+      return {}
+    },
+    async look(ref) {
+      for (const index of await placesOf(ref)) {
+        const file = await index.look(ref)
+        if (file) return file
+      }
+      return undefined
+    },
 
     beginUpload: async (ref, leaseUntil) => (await ofFile(ref)).beginUpload(ref, leaseUntil),
     async renewUpload(refs, leaseUntil) {
@@ -76,8 +88,9 @@ export function partitionedIndex(
       await Promise.all(all.map((index, i) => index.markComplete(ids[i])))
     },
     async run(ref) {
-      if (ref) return (await ofFile(ref)).run()
-      return jointRun(await each((index) => index.run()))
+      if (!ref) return jointRun(await each((index) => index.run()))
+      const runs = await Promise.all((await placesOf(ref)).map((index) => index.run()))
+      return runs.length === 1 ? (runs[0] as IndexRun) : jointRun(runs)
     },
     async noteCompared(run) {
       const ids = idsIn(run)
@@ -104,10 +117,13 @@ export function partitionedIndex(
   }
 }
 
-function changesOf({ all, ofFile }: Partitions): RecordChanges {
+function changesOf({ all, placesOf }: Partitions): RecordChanges {
   return {
-    beginChange: async (change) => (await ofFile(change.ref)).beginChange(change),
-    endChange: async (change) => (await ofFile(change.ref)).endChange(change),
+    beginChange: async (change) => (await placesOf(change.ref)).at(-1)?.beginChange(change),
+    /** A mark that was set before a move is where the file was. */
+    async endChange(change) {
+      await Promise.all((await placesOf(change.ref)).map((index) => index.endChange(change)))
+    },
     async overdueChanges(now) {
       const outcomes = await Promise.allSettled(all.map((index) => index.overdueChanges(now)))
       const changes = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))

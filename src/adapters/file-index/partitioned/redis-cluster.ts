@@ -1,63 +1,45 @@
-import { LRUCache } from 'lru-cache'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
+import type { Partitioning } from '../../../core/ports/index/partitioning.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
-import { redisScript } from '../../redis/script.ts'
-import { listEntries } from '../redis/list.ts'
-import { escapePattern, ownerOf, refNamed } from '../redis/names.ts'
 import { redisIndex } from '../redis/redis.ts'
+import { MOVE_TIMES, redisDivisions } from './divisions.ts'
 import { partitionedIndex } from './partitioned.ts'
-import { firstPartition } from './partitions.ts'
-
-// A node that was emptied has lost the numbers of its clients, and another process may store other ones.
-const TRUST_MS = 1000
-const REMEMBERED = 10_000
+import { clusterPartitioning } from './partitioning.ts'
+import type { Division } from './partitions.ts'
+import { pullFile } from './pull.ts'
+import { clusterWalks } from './walks.ts'
 
 /**
  * The index in a Redis Cluster: one partition per keyspace.
  *
  * @param options.perClient among how many partitions the files of a new client are divided, from 1 to all. The value of a client is
  *   stored when the index is first used for it, also by a list or a request for an unknown file
+ * @param options.times the times of a move; tests have shorter ones
  */
 export function clusterIndex(
   keyspaces: readonly RedisKeyspace[],
-  { perClient }: { perClient: number },
-): FileIndex {
-  const noted = new LRUCache<string, number>({
-    max: REMEMBERED,
-    ttl: TRUST_MS,
-    fetchMethod: async (clientId, stale) => {
-      const { redis, keyPrefix } = keyspaces[firstPartition(clientId)] as RedisKeyspace
-      try {
-        return Number(await noteNumber(redis, [`${keyPrefix}partitions:${ownerOf(clientId)}`], [perClient]))
-      } catch (error) {
-        // While the node is down that has the number, the others can be used.
-        if (stale === undefined) throw error
-        return stale
-      }
-    },
-  })
+  { perClient, times = MOVE_TIMES }: { perClient: number; times?: typeof MOVE_TIMES },
+): { index: FileIndex; partitioning: Partitioning } {
+  const divisions = redisDivisions(keyspaces, { perClient, times })
+  const walks = clusterWalks(keyspaces)
   const indexes = keyspaces.map(({ redis, keyPrefix }) => redisIndex(redis, { keyPrefix }))
-  // The keys of all keyspaces have the same names, except for the hash tag.
-  const untagged = `${(keyspaces[0]?.keyPrefix ?? '').replace(/^\{[^}]*\}/, '')}file:`
-  return partitionedIndex(indexes, {
-    perClient: (clientId) => noted.forceFetch(clientId),
-    /** Reads all keys of each node once. */
+  const index = partitionedIndex(indexes, {
+    perClient: divisions.of,
+    pull: (ref, move) => pullFile(ref, move, keyspaces),
+    /** A file that moves while the nodes are read one after the other can be missed. So clients with a move are read again. */
     async *list(clientId) {
-      const nodes = new Set<unknown>()
-      for (const { redis } of keyspaces) {
-        const node = await redis.send((client) => client.cluster('MYID'))
-        if (nodes.has(node)) continue
-        nodes.add(node)
-        yield* listEntries(redis, {
-          pattern: `{*}${escapePattern(untagged + (clientId === undefined ? '' : ownerOf(clientId)))}*`,
-          refIn: (name) => refNamed(name.slice(name.indexOf('}') + 1 + untagged.length)),
-        })
+      const before = new Map<string, Division>()
+      const note = async (id: string) => {
+        if (!before.has(id)) before.set(id, await divisions.of(id))
       }
+      if (clientId !== undefined) await note(clientId)
+      for await (const file of walks.entries(clientId)) {
+        await note(file.ref.clientId)
+        yield file
+      }
+      for (const [id, division] of before)
+        if (typeof division === 'object' || (await divisions.of(id)) !== division) yield* walks.entries(id)
     },
   })
+  return { index, partitioning: clusterPartitioning(keyspaces, divisions) }
 }
-
-const noteNumber = redisScript(`
-local known = redis.call('GET', KEYS[1])
-if not known then redis.call('SET', KEYS[1], ARGV[1]) end
-return known or ARGV[1]`)

@@ -30,34 +30,14 @@ const PAGE = 1000
  * The durability of a step depends on the persistence settings of Redis. The caller that opened the connection closes it.
  */
 export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): FileIndex {
-  const unsettled = `${keyPrefix}unsettled`
-  const hashOf = (ref: FileRef) => `${keyPrefix}file:${nameOf(ref)}`
-  const totalsOf = (clientId: string) => `${keyPrefix}totals:${ownerOf(clientId)}`
-  const listOf = (clientId: string, { state, by }: Pick<PageRequest, 'state' | 'by'>) =>
-    `${keyPrefix}list:${ownerOf(clientId)}${state}:${by}`
-  const usesOf = (clientId: string) => `${keyPrefix}uses:${ownerOf(clientId)}`
-  const sumsOf = (clientId: string) => `${keyPrefix}derived:${ownerOf(clientId)}`
+  const { unsettled, changes, hashOf, totalsOf, listOf, usesOf, sumsOf, clientKeys, keys } =
+    keyNames(keyPrefix)
   const complete = `${keyPrefix}complete`
   const counted = `${keyPrefix}counted`
   const compared = `${keyPrefix}compared`
-  /** The keys of a client that every step names. */
-  const clientKeys = (clientId: string) => [
-    unsettled,
-    totalsOf(clientId),
-    ...LISTED_STATES.flatMap((state) => ORDERS.map((by) => listOf(clientId, { state, by }))),
-    usesOf(clientId),
-    sumsOf(clientId),
-    ...folderKeys(keyPrefix, clientId),
-    ...searchKeys(keyPrefix, clientId),
-  ]
-  /** The keys of a step. All originals must belong to one client, except in a step that changes no lists. */
-  const keys = (first: FileRef, ...others: FileRef[]) => [
-    ...clientKeys(first.clientId),
-    ...[first, ...others].map(hashOf),
-  ]
 
   return {
-    ...redisChanges(redis, { set: `${keyPrefix}changes`, nameOf, refNamed }),
+    ...redisChanges(redis, { set: changes, nameOf, refNamed }),
     ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
     ...redisFolders(redis, { keyPrefix, clientKeys }),
     ...redisSearch(redis, { keyPrefix }),
@@ -232,4 +212,32 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
     async close() {},
   }
+}
+
+/** The names of the keys of an index, as `step.ts` describes them. */
+export function keyNames(keyPrefix: string) {
+  const unsettled = `${keyPrefix}unsettled`
+  const hashOf = (ref: FileRef) => `${keyPrefix}file:${nameOf(ref)}`
+  const totalsOf = (clientId: string) => `${keyPrefix}totals:${ownerOf(clientId)}`
+  const listOf = (clientId: string, { state, by }: Pick<PageRequest, 'state' | 'by'>) =>
+    `${keyPrefix}list:${ownerOf(clientId)}${state}:${by}`
+  const usesOf = (clientId: string) => `${keyPrefix}uses:${ownerOf(clientId)}`
+  const sumsOf = (clientId: string) => `${keyPrefix}derived:${ownerOf(clientId)}`
+  /** The keys of a client that every step names. */
+  const clientKeys = (clientId: string) => [
+    unsettled,
+    totalsOf(clientId),
+    ...LISTED_STATES.flatMap((state) => ORDERS.map((by) => listOf(clientId, { state, by }))),
+    usesOf(clientId),
+    sumsOf(clientId),
+    ...folderKeys(keyPrefix, clientId),
+    ...searchKeys(keyPrefix, clientId),
+  ]
+  /** The keys of a step. All originals must belong to one client, except in a step that changes no lists. */
+  const keys = (first: FileRef, ...others: FileRef[]) => [
+    ...clientKeys(first.clientId),
+    ...[first, ...others].map(hashOf),
+  ]
+  const changes = `${keyPrefix}changes`
+  return { unsettled, changes, hashOf, totalsOf, listOf, usesOf, sumsOf, clientKeys, keys }
 }

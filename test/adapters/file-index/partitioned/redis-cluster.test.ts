@@ -26,7 +26,7 @@ describe('the index in a Redis Cluster of three nodes', () => {
     clusterIndex(
       all.map(({ redis, keyPrefix }) => ({ redis, keyPrefix: keyPrefix + prefix })),
       { perClient },
-    )
+    ).index
 
   fileIndexContract(
     `${PARTITIONS} partitions per client`,
