@@ -19,6 +19,7 @@ import { presetChecker } from '../pipeline/plan/presets.ts'
 import { auditedCommands } from '../service/admin/audited-commands.ts'
 import { createCommands } from '../service/admin/commands.ts'
 import { createHasFiles } from '../service/admin/has-files.ts'
+import { withPartitions } from '../service/admin/partition-commands.ts'
 import { createClients } from '../service/clients/clients.ts'
 import { createUrlKeys } from '../service/clients/url-keys.ts'
 import { createDeleteDerivatives } from '../service/derivatives/command.ts'
@@ -225,7 +226,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     sweepPuts,
     ...uploads,
     commands: {
-      ...auditedCommands(serviceCommands, members.http.audit),
+      ...auditedCommands(withPartitions(serviceCommands, { ...backends, store, index }), members.http.audit),
       ...webhookCommands,
       ...members.commands,
     },

@@ -20,6 +20,7 @@ const DESCRIBED: Readonly<Record<string, Describe>> = {
   'client create': (_, { id }) => ({ action: 'client.create', client: id, target: id }),
   'client set': ofClient('client.update'),
   'client remove': ofClient('client.delete'),
+  'client partition': ofClient('client.partition'),
   'client storage': ({ id, storage }) => ({
     action: storage ? 'storage.set' : 'storage.remove',
     client: id,
