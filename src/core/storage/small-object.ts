@@ -34,7 +34,8 @@ export async function snapshot(bucket: Bucket, key: ObjectKey): Promise<Snapshot
     if (!asset) return undefined
     try {
       const bytes = await readAll(asset)
-      return { ...assetFromBytes(bytes, asset), bytes }
+      const { tag } = asset
+      return { ...assetFromBytes(bytes, asset), bytes, ...(tag === undefined ? {} : { tag }) }
     } catch (error) {
       const isAway = error instanceof Problem && error.status !== 404
       if (isAway || attempt === ATTEMPTS) throw error

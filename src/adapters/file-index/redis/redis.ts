@@ -1,13 +1,15 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
-import type { DerivativeStart, FileIndex, PageRequest, Totals } from '../../../core/ports/file-index.ts'
+import type { FileIndex, Totals } from '../../../core/ports/file-index.ts'
+import type { PageRequest } from '../../../core/ports/index/page-request.ts'
+import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { readDirectKeys } from '../direct-keys.ts'
-import { boundsOf, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
+import { boundsOf, isSameInBucket, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
-import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './entries.ts'
+import { derivativeEntry, derivativeJson, listedText, originalEntry, originalJson } from './entries.ts'
 import { folderKeys, redisFolders } from './folders.ts'
-import { listEntries } from './list.ts'
+import { filesBetween, listEntries } from './list.ts'
 import { escapePattern, indexedFile, nameOf, overdueItem, ownerOf, pairs, refNamed } from './names.ts'
 import { positionsIn } from './positions-in.ts'
 import { runOf } from './run.ts'
@@ -79,24 +81,32 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const [first, ...others] = refs
       if (first) await scripts.renewUpload(redis, keys(first, ...others), [...refs.map(nameOf), leaseUntil])
     },
-    async finishUpload(clientId, records) {
+    async finishUpload(clientId, records, recordTags) {
       const refs = records.map(({ key }) => ({ clientId, key }))
       const [first, ...others] = refs
       if (!first) return true
-      const args = [...refs.map(nameOf), ...records.map(originalJson), ...records.map(searchText)]
+      const texts = records.map((record) => originalJson(record, recordTags?.get(record.key)))
+      const args = [...refs.map(nameOf), ...texts, ...records.map(searchText)]
       return (await scripts.finishUpload(redis, keys(first, ...others), args)) === 1
     },
-    async adopt(clientId, record, trash) {
+    async adopt(clientId, record, trash, recordTag) {
       const ref = { clientId, key: record.key }
       const instants = trash ? [trash.until, trash.at] : []
-      const args = [nameOf(ref), originalJson(record), searchText(record), ...instants]
+      const args = [nameOf(ref), originalJson(record, recordTag), searchText(record), ...instants]
       const entry = await scripts.adopt(redis, keys(ref), args)
       return originalEntry(ref.key, entry as string)
     },
-    async amend(clientId, record, amended) {
+    async amend(clientId, record, amended, recordTag) {
       const ref = { clientId, key: record.key }
-      const args = [nameOf(ref), originalJson(record), originalJson(amended), searchText(amended)]
-      return (await scripts.amend(redis, keys(ref), args)) === 1
+      const texts = [originalJson(record), originalJson(amended, recordTag), searchText(amended)]
+      const keepsTag = recordTag === undefined && isSameInBucket(record, amended)
+      return (await scripts.amend(redis, keys(ref), [nameOf(ref), ...texts, keepsTag ? 1 : 0])) === 1
+    },
+    async noteRecordTag(clientId, entry, recordTag) {
+      if (!('record' in entry)) return false
+      const ref = { clientId, key: entry.record.key }
+      const args = [nameOf(ref), listedText(entry), listedText(entry, recordTag)]
+      return (await scripts.noteRecordTag(redis, keys(ref), args)) === 1
     },
     async trash(ref, { at, until }) {
       const taken = (await scripts.trash(redis, keys(ref), [nameOf(ref), until, at])) as string[] | null
@@ -149,6 +159,11 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
         pattern: `${escapePattern(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`,
         refIn: (name) => refNamed(name.slice(prefix.length)),
       })
+    },
+
+    filesBetween(clientId, range) {
+      const lists = LISTED_STATES.map((state) => listOf(clientId, { state, by: 'key' }))
+      return filesBetween(redis, { ...range, clientId, lists, hashOf })
     },
 
     async page(clientId, request) {
