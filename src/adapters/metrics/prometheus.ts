@@ -119,8 +119,13 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
       )
       gauge(
         'sluice_index_compared_files',
-        'Files and derivatives that the running comparison has compared',
+        'Files that the running comparison has compared',
         () => load()?.files ?? 0,
+      )
+      gauge(
+        'sluice_index_files_to_compare',
+        'About how many files the running comparison has to compare, 0 when that is unknown',
+        () => load()?.total ?? 0,
       )
     },
     watchStores(check) {
