@@ -29,20 +29,23 @@ export interface Batch extends KeyRange {
 export interface Listing {
   /** The position up to which the list was read; undefined at its end. */
   position(): string | undefined
-  /** The files of about a thousand further objects. Objects of other systems count, too. */
+  /** The files of further objects. Objects of other systems count, too. */
   next(): Promise<Batch>
 }
 
-// An interrupted range repeats at most these.
-const BATCH_KEYS = 1000
 // The byte after "/" is "0".
 const PAST_RECORDS = `${RECORDS}0`
 
 /**
  * Opens the list of a bucket. Nothing is opened or read but lists: one of originals and derivatives, and one of records, which
  * have the same order.
+ *
+ * @param range.batchKeys the number of objects in a batch. One that ends within a file has a few more
  */
-export function openListing(bucket: Bucket, { after, upTo }: KeyRange): Listing {
+export function openListing(
+  bucket: Bucket,
+  { after, upTo, batchKeys }: KeyRange & { batchKeys: number },
+): Listing {
   const objects = peekable(withoutRecords(bucket, after))
   const records = peekable(
     bucket.listObjects(recordPrefix, { after: after === '' ? '' : recordKey(after as ObjectKey) }),
@@ -77,7 +80,7 @@ export function openListing(bucket: Bucket, { after, upTo }: KeyRange): Listing 
       for (let count = 0; ; count += 1) {
         const next = await peek()
         // A file is not divided.
-        const isFull = count >= BATCH_KEYS && !(last && next?.at.startsWith(last))
+        const isFull = count >= batchKeys && !(last && next?.at.startsWith(last))
         if (!next || isFull) {
           const end = next ? position : upTo
           position = end

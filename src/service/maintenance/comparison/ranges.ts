@@ -20,7 +20,9 @@ export interface Ranges {
   compareLeft(run: string, range: Range, signal: AbortSignal): Promise<void>
 }
 
-// About 5,000 objects: two seconds of lists, which the other processes wait for.
+// An interrupted range repeats at most these.
+const BATCH_KEYS = 1000
+// 5,000 objects: two seconds of lists, which the other processes wait for.
 const BATCHES_PER_RANGE = 5
 // A slow store needs an hour for 5,000 files with derivatives of many parts.
 const LIMIT_MS = 24 * 3_600_000
@@ -34,6 +36,7 @@ export function createRanges({
   progress,
   compareBatch,
   reached,
+  batchKeys = BATCH_KEYS,
 }: {
   index: FileIndex
   buckets: Buckets
@@ -42,13 +45,14 @@ export function createRanges({
   progress: ReturnType<typeof progressIn>
   compareBatch: CompareBatch
   reached: (compared: Compared) => Promise<void>
+  batchKeys?: number
 }): Ranges {
   /** The list that was read for the last range of this process. The next range may continue it. */
   let open: { run: string; clientId: string; listing: Listing } | undefined
 
   function listingFrom(run: string, client: Client, after: string): Listing {
     const isNext = open?.run === run && open.clientId === client.id && open.listing.position() === after
-    const listing = isNext && open ? open.listing : openListing(buckets.of(client), { after })
+    const listing = isNext && open ? open.listing : openListing(buckets.of(client), { after, batchKeys })
     open = { run, clientId: client.id, listing }
     return listing
   }
@@ -132,7 +136,7 @@ export function createRanges({
           const client = clients.find(range.clientId)
           // The files of a removed client are deleted.
           const batches = client
-            ? batchesOf(openListing(buckets.of(client), range), range)
+            ? batchesOf(openListing(buckets.of(client), { ...range, batchKeys }), range)
             : inTurn([{ ...range, files: new Map() }])
           await compare(run, { range, batches, signal: aborted })
         },
