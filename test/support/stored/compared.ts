@@ -43,6 +43,8 @@ export interface ComparedStorage {
   index: FileIndex
   /** Names the run of the index. It changes with each restart of its store. */
   restart(): void
+  /** Removes a client, without its files. */
+  remove(clientId: string): void
   /** Replaces methods of the index, for processes that start later. */
   wrapIndex(wrap: (index: FileIndex) => Partial<FileIndex>): void
   isCompared(): Promise<boolean>
@@ -73,7 +75,7 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
     return known
   }
   const buckets = { of: ({ id }: Pick<Client, 'id'>) => inMemory(bucketOf(id)) } as unknown as Buckets
-  const known = clientIds.map((id) => ({ id }) as Client)
+  let known = clientIds.map((id) => ({ id }) as Client)
   const clients = {
     refresh: async () => {},
     list: () => known,
@@ -95,6 +97,9 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
     bucketOf,
     restart() {
       run += 1
+    },
+    remove(clientId) {
+      known = known.filter(({ id }) => id !== clientId)
     },
     wrapIndex(by) {
       wrap = by
@@ -149,10 +154,10 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
   }
 }
 
-/** The key of a text file with a number, in this folder. */
+/** The key of a text file with a number, in this folder. Keys sort as their numbers do. */
 export function textKey(number: number, folder = 'a'): ObjectKey {
-  // The alphabet of IDs has no 0.
-  const id = String(number).padStart(22, '1').replaceAll('0', 'x')
+  const digits = String(number).padStart(22, '0')
+  const id = digits.replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')
   return storedKey(`${folder}/text/txt/${id}.txt`)
 }
 

@@ -1,0 +1,189 @@
+import { expect } from 'chai'
+import { inProcessLocks } from '../../../../src/adapters/locks/in-process.ts'
+import { deferred } from '../../../../src/core/async/deferred.ts'
+import { derivativeKey, recordKey } from '../../../../src/core/files/object-key.ts'
+import { unavailable } from '../../../../src/core/problem.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { rejection } from '../../../support/rejection.ts'
+import { type ComparedStorage, openCompared, textKey } from '../../../support/stored/compared.ts'
+
+const { signal } = new AbortController()
+// With batches of 8 objects, and 5 batches in a range: 20 files in each of 4 ranges.
+const FILES = 80
+
+describe('processes that compare index and bucket', () => {
+  let storage: ComparedStorage
+  beforeEach(async () => {
+    storage = await openCompared(['a', 'b'])
+  })
+  afterEach(() => storage.close())
+
+  const fill = async (clientId: string, count = FILES) => {
+    for (let number = 1; number <= count; number += 1)
+      await storage.store(textKey(number), { clientId, indexed: false })
+  }
+  const filesOf = async (clientId: string) => (await storage.index.totals(clientId)).stored.files
+  /** How often each record was looked for. */
+  const reads = (clientId: string) => {
+    const counts = new Map<string, number>()
+    for (const call of storage.bucketOf(clientId).calls)
+      if (call.startsWith('find .sluice/meta/')) counts.set(call, (counts.get(call) ?? 0) + 1)
+    return counts
+  }
+  const endOf = ({ log }: ReturnType<ComparedStorage['start']>) =>
+    log.lines.filter(({ message }) => message === 'compared the index with all files')
+
+  it('share the ranges, and each file is read once', async () => {
+    await fill('a')
+    const locks = inProcessLocks()
+    const [first, second] = [storage.start({ locks }), storage.start({ locks })]
+    const { calls } = storage.bucketOf('a')
+    const held = deferred<void>()
+    let holding = ''
+    // One process stops at the first file that it reads, until the other one has read all other ranges.
+    storage.bucketOf('a').before = async (call) => {
+      if (holding !== '' || !call.startsWith('find')) return
+      holding = call
+      await held.promise
+    }
+    const both = Promise.all([first.completion.complete(signal), second.completion.complete(signal)])
+    await eventually(async () => expect(await filesOf('a')).to.be.at.least(60))
+    expect(await storage.isCompared()).to.equal(false)
+    held.resolve()
+    await both
+    expect(await storage.isCompared()).to.equal(true)
+    expect(await filesOf('a')).to.equal(FILES)
+    expect([...reads('a').values()].every((count) => count === 1)).to.equal(true)
+    expect(calls.filter((call) => call.startsWith('list .sluice')).length).to.be.at.most(4)
+    const ends = [...endOf(first), ...endOf(second)]
+    expect(ends.map(({ fields }) => [fields.files, fields.added])).to.deep.equal([[FILES, FILES]])
+  })
+
+  it('continue after one of them has died, without its files and findings twice', async () => {
+    await fill('a')
+    await fill('b', 5)
+    const broken = [textKey(2), textKey(FILES - 1)]
+    for (const key of broken) storage.bucketOf('a').objects.set(recordKey(key), Buffer.from('{'))
+    const dead = storage.start()
+    const bucket = storage.bucketOf('a')
+    let last = ''
+    // In the second range, and behind a batch of it.
+    bucket.before = (call) => {
+      if (call !== `find ${recordKey(textKey(27))}`) return
+      last = call
+      return new Promise(() => {})
+    }
+    void dead.completion.complete(signal)
+    await eventually(() => expect(last).not.to.equal(''))
+    bucket.before = () => {}
+    bucket.calls.length = 0
+    const other = storage.start()
+    await other.completion.complete(signal)
+    expect(await storage.isCompared()).to.equal(true)
+    expect([await filesOf('a'), await filesOf('b')]).to.deep.equal([FILES - 2, 5])
+    expect(endOf(other).map(({ fields }) => fields.files)).to.deep.equal([FILES + 5])
+    // Neither the first range is read again, nor the first batch of the second one.
+    const again = [...Array(24).keys()].filter((i) => reads('a').has(`find ${recordKey(textKey(i + 1))}`))
+    expect(again).to.deep.equal([])
+    const findings = [dead, other].flatMap(({ log }) => log.lines.filter(({ level }) => level === 'warn'))
+    expect(findings.map(({ fields }) => fields.key)).to.deep.equal(broken.map(recordKey))
+  })
+
+  it('name the client whose bucket is unavailable, and continue there', async () => {
+    await fill('a', 30)
+    await fill('b', 30)
+    const bucket = storage.bucketOf('b')
+    bucket.before = (call) => {
+      if (call === `find ${recordKey(textKey(25))}`) throw unavailable('The bucket is down.')
+    }
+    const first = storage.start()
+    expect(await rejection(first.completion.complete(signal))).to.have.property(
+      'message', 'files of the client b: The bucket is down.'
+    )
+    // All batches before it.
+    expect(first.completion.state()).to.deep.equal({ files: 30 + 24 })
+    bucket.before = () => {}
+    storage.bucketOf('a').calls.length = 0
+    const second = storage.start()
+    await second.completion.complete(signal)
+    expect(storage.bucketOf('a').calls).to.deep.equal([])
+    expect(endOf(second).map(({ fields }) => fields.files)).to.deep.equal([60])
+    expect(second.completion.state()).to.equal(undefined)
+    expect(second.log.lines[0]).to.deep.include({
+      message: 'the comparison of the index with all files continues',
+      fields: { files: 54 },
+    })
+  })
+
+  it('state how many files there are, when the index has lost none of its lists', async () => {
+    await fill('a', 30)
+    await fill('b', 3)
+    await storage.start().completion.complete(signal)
+    storage.restart()
+    const second = storage.start()
+    let stated: unknown
+    storage.bucketOf('b').before = () => {
+      stated ??= second.completion.state()
+    }
+    await second.completion.complete(signal)
+    expect(stated).to.deep.equal({ files: 30, total: 33 })
+    expect(second.completion.state()).to.equal(undefined)
+  })
+
+  it('begin again in another run of the store, which has lost its entries', async () => {
+    await fill('a', 30)
+    const bucket = storage.bucketOf('a')
+    bucket.before = (call) => {
+      if (call === `find ${recordKey(textKey(25))}`) throw unavailable('The bucket is down.')
+    }
+    await rejection(storage.start().completion.complete(signal))
+    storage.restart()
+    bucket.before = () => {}
+    bucket.calls.length = 0
+    const second = storage.start()
+    await second.completion.complete(signal)
+    expect(endOf(second).map(({ fields }) => fields.files)).to.deep.equal([30])
+  })
+
+  it('begin again when the store is restarted during the comparison', async () => {
+    await fill('a', 50)
+    let restarted = false
+    storage.bucketOf('a').before = (call) => {
+      if (restarted || call !== `find ${recordKey(textKey(30))}`) return
+      restarted = true
+      storage.restart()
+    }
+    const process = storage.start()
+    await process.completion.complete(signal)
+    expect(await storage.isCompared()).to.equal(true)
+    expect(endOf(process).map(({ fields }) => fields.files)).to.deep.equal([50])
+  })
+
+  it('do not divide the objects of a file between batches', async () => {
+    const names = Array.from({ length: 60 }, (_, i) => `w=${i}`)
+    for (const number of [1, 2]) {
+      const derivatives = names.map((name) => derivativeKey(textKey(number), name))
+      await storage.store(textKey(number), { clientId: 'a', derivatives })
+    }
+    const process = storage.start()
+    await process.completion.complete(signal)
+    expect(endOf(process).map(({ fields }) => fields.files)).to.deep.equal([2])
+    storage.restart()
+    storage.bucketOf('a').calls.length = 0
+    await storage.start().completion.complete(signal)
+    expect(storage.bucketOf('a').calls.filter((call) => call.startsWith('find'))).to.deep.equal([])
+  })
+
+  it('end with a client that was removed in the meantime', async () => {
+    await fill('a', 30)
+    const bucket = storage.bucketOf('a')
+    bucket.before = (call) => {
+      if (call === `find ${recordKey(textKey(25))}`) throw unavailable('The bucket is down.')
+    }
+    await rejection(storage.start().completion.complete(signal))
+    bucket.before = () => {}
+    storage.remove('a')
+    await storage.start().completion.complete(signal)
+    expect(await storage.isCompared()).to.equal(true)
+  })
+})
