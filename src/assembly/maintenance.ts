@@ -8,36 +8,53 @@ const SWEEP_EVERY_MS = 60_000
 const COMPLETE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 
+interface Observers {
+  log: Log
+  metrics: Pick<Metrics, 'watchComparison'>
+}
+
 /**
  * Starts the periodic maintenance of a service: sweeps of abandoned
  * work, and the comparison of index and buckets where needed.
  */
-export function startMaintenance(
-  { completion, sweep, sweepPuts, sweepResumables }: Services,
-  { log, metrics }: { log: Log; metrics: Pick<Metrics, 'watchComparison'> },
-): { stop(): Promise<void> } {
-  metrics.watchComparison(completion.state)
-  const closing = new AbortController()
+export function startMaintenance(services: Services, observers: Observers): { stop(): Promise<void> } {
+  const { sweep, sweepPuts, sweepResumables } = services
+  const { log } = observers
   const tried = (work: () => Promise<number>) => () =>
     work().catch((error) => log.error({ err: error }, 'a sweep failed; the next sweep retries'))
-  const completed = () =>
-    completion.complete(closing.signal).catch((error) => {
-      if (!closing.signal.aborted)
-        log.warn(
-          { err: error, files: completion.state()?.files },
-          'the index was not compared with all files; the next attempt continues from there',
-        )
-    })
   const running = [
-    every(COMPLETE_EVERY_MS, completed),
+    startComparing(services, observers),
     every(SWEEP_EVERY_MS, tried(sweep)),
     every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts)),
     every(SWEEP_EVERY_MS, tried(sweepResumables)),
   ]
   return {
     async stop() {
-      closing.abort(new DOMException('the service is stopping', 'AbortError'))
       await Promise.all(running.map((one) => one.stop()))
+    },
+  }
+}
+
+/** Compares index and buckets where needed, together with all other processes. */
+export function startComparing(
+  { completion }: Pick<Services, 'completion'>,
+  { log, metrics }: Observers,
+): { stop(): Promise<void> } {
+  metrics.watchComparison(completion.state)
+  const closing = new AbortController()
+  const running = every(COMPLETE_EVERY_MS, () =>
+    completion.complete(closing.signal).catch((error) => {
+      if (!closing.signal.aborted)
+        log.warn(
+          { err: error, files: completion.state()?.files },
+          'the index was not compared with all files; the next attempt continues from there',
+        )
+    }),
+  )
+  return {
+    async stop() {
+      closing.abort(new DOMException('the service is stopping', 'AbortError'))
+      await running.stop()
     },
   }
 }

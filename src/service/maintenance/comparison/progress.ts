@@ -32,7 +32,8 @@ export interface Range extends KeyRange {
   clientId: string
 }
 
-const NAME = 'index comparison'
+// An older version has a state of another form under the name "index comparison".
+const NAME = 'comparison of index and buckets'
 const REMEMBERED_MS = 28 * 24 * 3_600_000
 
 /** Reads and changes the shared state of the comparison. */
@@ -99,7 +100,5 @@ export function progressIn(ledger: Ledger, now: () => number) {
 }
 
 function parsed(text: string | undefined): Progress | undefined {
-  const progress = text === undefined ? undefined : JSON.parse(text)
-  // An older version has noted a position instead.
-  return Array.isArray(progress?.ranges) ? progress : undefined
+  return text === undefined ? undefined : JSON.parse(text)
 }

@@ -98,7 +98,8 @@ describe('processes that compare index and bucket', () => {
     }
     const first = storage.start()
     expect(await rejection(first.completion.complete(signal))).to.have.property(
-      'message', 'files of the client b: The bucket is down.'
+      'message',
+      'files of the client b: The bucket is down.',
     )
     // All batches before it.
     expect(first.completion.state()).to.deep.equal({ files: 30 + 24 })
