@@ -62,19 +62,19 @@ describe('processes that compare index and bucket', () => {
   it('continue after one of them has died, without its files and findings twice', async () => {
     await fill('a')
     await fill('b', 5)
-    const broken = [textKey(2), textKey(FILES - 1)]
+    const broken = [textKey(2), textKey(28)]
     for (const key of broken) storage.bucketOf('a').objects.set(recordKey(key), Buffer.from('{'))
     const dead = storage.start()
     const bucket = storage.bucketOf('a')
-    let last = ''
+    const [stopped, released] = [deferred<void>(), deferred<void>()]
     // In the second range, and behind a batch of it.
     bucket.before = (call) => {
       if (call !== `find ${recordKey(textKey(27))}`) return
-      last = call
-      return new Promise(() => {})
+      stopped.resolve()
+      return released.promise
     }
-    void dead.completion.complete(signal)
-    await eventually(() => expect(last).not.to.equal(''))
+    const frozen = dead.completion.complete(signal)
+    await stopped.promise
     bucket.before = () => {}
     bucket.calls.length = 0
     const other = storage.start()
@@ -85,6 +85,9 @@ describe('processes that compare index and bucket', () => {
     // Neither the first range is read again, nor the first batch of the second one.
     const again = [...Array(24).keys()].filter((i) => reads('a').has(`find ${recordKey(textKey(i + 1))}`))
     expect(again).to.deep.equal([])
+    // It was only frozen, and now ends its batch, which the other process has reported.
+    released.resolve()
+    await frozen
     const findings = [dead, other].flatMap(({ log }) => log.lines.filter(({ level }) => level === 'warn'))
     expect(findings.map(({ fields }) => fields.key)).to.deep.equal(broken.map(recordKey))
   })
