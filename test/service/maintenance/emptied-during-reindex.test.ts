@@ -7,7 +7,7 @@ import { listAll } from '../../support/stored/files.ts'
 
 describe('an index that is replaced by an empty one', () => {
   let service: Service
-  let noted: string[]
+  let noted: string[] = []
   let run: (() => string) | undefined
   let afterPage: (() => Promise<void>) | undefined
   let isComplete = true
