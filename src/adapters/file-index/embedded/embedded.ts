@@ -204,7 +204,8 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     async run() {
       const boot = await bootId()
       const replacements = table.replacements()
-      const id = replacements === 0 ? boot : `${boot ?? 'unknown'} ${replacements}`
+      const data = await table.dataName()
+      const id = boot === undefined && replacements === 0 ? undefined : `${boot ?? 'unknown'} ${data}`
       return { id, isCompared: id !== undefined && id === (await table.compared()) }
     },
     noteCompared: (run) => table.noteCompared(run),

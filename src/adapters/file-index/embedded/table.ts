@@ -16,6 +16,7 @@ import { type Bounds, boundsOf, LISTED_STATES, listed, placesOf, sortable } from
 import { row, under } from '../rows.ts'
 import { embeddedChanges } from './changes.ts'
 import { countedWrites } from './counted-writes.ts'
+import { dataName } from './data-name.ts'
 import { type Derived, filesBetween } from './files-between.ts'
 import { folderReads } from './folders.ts'
 import { listing, listOf, relisting } from './listing.ts'
@@ -197,6 +198,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
         return { clientId, key: storedKey(key) }
       })
     },
+    dataName: dataName(level),
     replacements: () => level.replacements(),
     isComplete: async () => (await level.get([COMPLETE]))[0] !== undefined,
     isCounted: async () => (await level.get([COUNTED]))[0] !== undefined,
