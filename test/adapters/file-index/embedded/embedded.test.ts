@@ -359,3 +359,22 @@ async function overdue(index: FileIndex): Promise<Overdue[]> {
   for await (const item of index.overdue(NOW)) items.push(item)
   return items
 }
+
+describe('the run of an embedded index', () => {
+  it('is the same after it was opened again, and another one after its folder was deleted', async () => {
+    const folder = await temporaryFolder()
+    const runOf = async () => {
+      const index = await embeddedIndex(folder)
+      const { id } = await index.run()
+      await index.close()
+      return id
+    }
+    const first = await runOf()
+    expect(await runOf()).to.equal(first)
+    await rm(folder, { recursive: true })
+    // Systems without a boot ID name no runs.
+    const second = await runOf()
+    expect(second === undefined || second !== first).to.equal(true)
+    await rm(folder, { recursive: true })
+  })
+})
