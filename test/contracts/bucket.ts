@@ -17,6 +17,7 @@ import {
 import { knownFormat } from '../../src/core/media/formats.ts'
 import { type Bucket, type Buckets, ChangedObject, type ListedObject } from '../../src/core/ports/bucket.ts'
 import { Problem } from '../../src/core/problem.ts'
+import { snapshot } from '../../src/core/storage/small-object.ts'
 import { rejection } from '../support/rejection.ts'
 import { sized } from '../support/sized.ts'
 import { seededRandom } from './random.ts'
@@ -720,11 +721,28 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
             stated = tag
           }
           await bucket.put(key, Readable.from([Buffer.from(text)]), { mediaType: 'text/plain', tagged })
-          for await (const { tag } of bucket.listObjects('')) expect(tag).to.equal(stated)
+          const listed: Array<string | undefined> = []
+          for await (const { tag } of bucket.listObjects('')) listed.push(tag)
+          expect(listed).to.deep.equal([stated])
           expect(stated).to.match(/^[^"]+$/)
           tags.push(stated)
         }
         expect(new Set(tags).size).to.equal(3)
+      })
+
+      it('has the tag of the bytes that a snapshot has read, when they are replaced by as many', async () => {
+        const key = storedKey('a/b.txt')
+        await put(bucket, key, 'one')
+        let isReplaced = false
+        const find: Bucket['find'] = async (...args) => {
+          const asset = await bucket.find(...args)
+          if (!isReplaced) await put(bucket, key, 'two')
+          isReplaced = true
+          return asset
+        }
+        const read = await snapshot({ ...bucket, find }, key)
+        expect(read?.bytes.toString()).to.equal('two')
+        for await (const { tag } of bucket.listObjects('')) expect(read?.tag).to.equal(tag)
       })
 
       it('can be ended early', async () => {
