@@ -198,6 +198,8 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
     isCounted: () => table.isCounted(),
+    isWhole: async () =>
+      (await table.isComplete()) && (await table.isCounted()) && (await table.search.canSearch()),
     markComplete: () => table.markComplete(),
     // Only a power cut can lose entries, those of derivatives, so a run lasts until the next boot. A replaced store has lost all
     // entries, so it begins another run.

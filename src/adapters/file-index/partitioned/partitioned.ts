@@ -77,6 +77,7 @@ export function partitionedIndex(
       const ids = run === undefined ? [] : idsIn(run)
       await Promise.all(all.map((index, i) => index.markComplete(ids[i])))
     },
+    isWhole: async (ref) => (ref ? (await ofFile(ref)).isWhole() : every((index) => index.isWhole())),
     async run(ref) {
       if (ref) return (await ofFile(ref)).run()
       return jointRun(await each((index) => index.run()))

@@ -42,6 +42,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
   const complete = `${keyPrefix}complete`
   const counted = `${keyPrefix}counted`
   const compared = `${keyPrefix}compared`
+  const search = redisSearch(redis, { keyPrefix })
+  const exist = async (...marks: string[]) =>
+    (await redis.send((client) => client.exists(...marks))) === marks.length
   /** The keys of a client that every step names. */
   const clientKeys = (clientId: string) => [
     unsettled,
@@ -62,7 +65,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     ...redisChanges(redis, { set: `${keyPrefix}changes`, nameOf, refNamed }),
     ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
     ...redisFolders(redis, { keyPrefix, clientKeys }),
-    ...redisSearch(redis, { keyPrefix }),
+    ...search,
 
     async find(ref, derivative) {
       const fields = derivative === undefined ? [''] : ['', derivative]
@@ -197,12 +200,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       })
       return { stored: totalOf('stored'), trashed: totalOf('trashed') }
     },
-    async isComplete() {
-      return (await redis.send((client) => client.exists(complete))) === 1
-    },
-    async isCounted() {
-      return (await redis.send((client) => client.exists(counted))) === 1
-    },
+    isComplete: () => exist(complete),
+    isCounted: () => exist(counted),
+    isWhole: async () => (await exist(complete, counted)) && search.canSearch(),
     async markComplete(run) {
       if (run !== undefined && (await runOf(redis, { keyPrefix })) !== run) return
       await redis.send((client) => client.mset(complete, 1, counted, 1, searchableKey(keyPrefix), 1))

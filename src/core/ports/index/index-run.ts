@@ -12,6 +12,11 @@ export interface IndexRun {
 export interface IndexRuns {
   /** Notes that the index has all files, in all lists, counters and the search. @param run only what is still in the run of this name */
   markComplete(run?: string): Promise<void>
+  /**
+   * Whether lists, counters and search have all files: `markComplete` was called by a version that has them.
+   * @param ref limits it to the partition of this file
+   */
+  isWhole(ref?: FileRef): Promise<boolean>
   /** The current run of the store behind the index. @param ref limits it to the partition of this file */
   run(ref?: FileRef): Promise<IndexRun>
   /** Notes that the index was compared with all files of the buckets, completely within the run of this name. */
