@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { OriginalIndex } from '../../core/ports/file-index.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import type { Originals } from './originals.ts'
-import type { Records } from './records.ts'
+import { isSameRecord, type Records } from './records.ts'
 
 /**
  * Makes the index state what an original's record in the bucket states: its annotations, and whether it is in the
@@ -29,10 +28,11 @@ export function createAgree({
     if (original?.state !== 'stored' && original?.state !== 'trashed') return undefined
     const present = await originals.inBucket(client, key)
     if (!present) return undefined
-    const { probe: _, ...known } = original.record
     const isTrashed = original.state === 'trashed'
-    const isSame = isTrashed === (present.trash !== undefined) && isDeepStrictEqual(present.record, known)
+    const isSame =
+      isTrashed === (present.trash !== undefined) && isSameRecord(original.record, present.record)
     if (!isSame) return { ...present, isTrashed }
+    // When the entry has changed since then, it is without a tag: the next comparison reads the record again.
     if (present.recordTag !== undefined && present.recordTag !== original.recordTag)
       await index.noteRecordTag(client.id, original, present.recordTag)
     return undefined

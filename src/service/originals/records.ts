@@ -86,6 +86,11 @@ export function createRecords({
   }
 }
 
+/** Whether a record of the index is that of the bucket, which has no `probe`. */
+export function isSameRecord({ probe: _, ...indexed }: OriginalRecord, inBucket: OriginalRecord): boolean {
+  return isDeepStrictEqual(indexed, inBucket)
+}
+
 /** The JSON of an original's record in the bucket. */
 export function serializeRecord({ probe: _, ...record }: OriginalRecord, trash?: Trash): Buffer {
   return Buffer.from(JSON.stringify(trash ? { ...record, trash } : record))
