@@ -29,8 +29,8 @@ interface Filled {
 }
 
 /**
- * Fills the index from the bucket: originals from their records, then derivatives from their keys. It reads each record, also of a
- * file that lists of the bucket have as before. Existing entries remain, so this may run next to a live service, be aborted, and
+ * Fills the index from the bucket: originals from their records, then derivatives from their keys. It reads every record, even where
+ * the list of the bucket has not changed. Existing entries remain, so this may run next to a live service, be aborted, and
  * run again. Files deleted in the meantime stay deleted. For each known original, the index is updated from the record, including
  * the trash. An original without any object in the bucket is removed from the index. The counters of folders are counted again.
  * After a run over all clients, lists of originals are complete.

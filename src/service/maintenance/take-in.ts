@@ -2,7 +2,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { FindingKind } from '../../core/files/finding.ts'
 import { classifyKey, type ObjectKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
 import { Problem } from '../../core/problem.ts'
 import { recordOfDerivative } from '../derivatives/parts.ts'
 import type { Agree } from '../originals/agree.ts'
@@ -15,6 +15,11 @@ export type TakenIn = 'known' | 'added' | 'gone' | { kind: FindingKind; detail?:
 export interface TakeIn {
   /** @param key of the record. @returns undefined for a key of another kind @throws Problem 503 */
   original(client: Client, key: ObjectKey): Promise<TakenIn | undefined>
+  /**
+   * Adds the original of an entry to lists, counters and the search, if an older version has left it out. Reads no bucket, so an entry whose
+   * file was deleted in the meantime may be added again: the next comparison removes it.
+   */
+  indexed(file: Pick<IndexedFile, 'ref' | 'original'>): Promise<void>
   /** @returns undefined for a key of another kind, such as a part of a bundle @throws Problem 503 */
   derivative(client: Client, key: ObjectKey): Promise<TakenIn | undefined>
 }
@@ -31,6 +36,16 @@ export function createTakeIn({
   agree: Agree
 }): TakeIn {
   return {
+    async indexed({ ref, original }) {
+      if (original.state !== 'stored' && original.state !== 'trashed') return
+      await index.adopt(
+        ref.clientId,
+        original.record,
+        original.state === 'trashed' ? original.trash : undefined,
+      )
+      await index.countDerivatives(ref)
+    },
+
     async original(client, key) {
       const meaning = classifyKey(key)
       if (meaning?.kind !== 'record') return undefined

@@ -113,10 +113,11 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
       const originals = createOriginals({ index: seen, buckets, originalEvents })
       const records = createRecords({ index: seen, buckets, locks })
       const agree = createAgree({ index: seen, originals, records })
-      const parts = { index: seen, buckets, clients, locks, ledger, log, batchKeys }
+      const takeIn = createTakeIn({ index: seen, buckets, originals, agree })
+      const parts = { index: seen, buckets, clients, locks, ledger, log, takeIn, batchKeys }
       const compareBatch = createCompareBatch({
         index: seen,
-        takeIn: createTakeIn({ index: seen, buckets, originals, agree }),
+        takeIn,
         forgetMissing: createForgetMissing({ index: seen, buckets, originals }),
         pace: { rest: async () => {} },
       })
@@ -161,7 +162,8 @@ export function textKey(number: number, folder = 'a'): ObjectKey {
   return storedKey(`${folder}/text/txt/${id}.txt`)
 }
 
-function inMemory(memory: ObjectsInMemory): Bucket {
+/** A bucket that finds, lists and deletes these objects. */
+export function inMemory(memory: ObjectsInMemory): Bucket {
   const called = async (call: string) => {
     memory.calls.push(call)
     await memory.before(call)

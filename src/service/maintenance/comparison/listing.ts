@@ -1,10 +1,4 @@
-import {
-  classifyKey,
-  type ObjectKey,
-  RECORDS,
-  recordKey,
-  recordPrefix,
-} from '../../../core/files/object-key.ts'
+import { classifyKey, type ObjectKey, RECORDS, recordPrefix } from '../../../core/files/object-key.ts'
 import type { Bucket, ListedObject } from '../../../core/ports/bucket.ts'
 import type { KeyRange } from '../../../core/ports/index/steps.ts'
 import { byBytes } from '../../../core/text/byte-order.ts'
@@ -29,12 +23,12 @@ export interface Batch extends KeyRange {
 export interface Listing {
   /** The position up to which the list was read; undefined at its end. */
   position(): string | undefined
-  /** The files of further objects. Objects of other systems count, too. */
-  next(): Promise<Batch>
+  /** The files of further objects. Objects of other systems count, too. @throws Problem 503, and `signal.reason` */
+  next(signal: AbortSignal): Promise<Batch>
 }
 
 // The byte after "/" is "0".
-const PAST_RECORDS = `${RECORDS}0`
+const PAST_OWN = `${RECORDS}0`
 
 /**
  * Opens the list of a bucket. Nothing is opened or read but lists: one of originals and derivatives, and one of records, which
@@ -46,29 +40,23 @@ export function openListing(
   bucket: Bucket,
   { after, upTo, batchKeys }: KeyRange & { batchKeys: number },
 ): Listing {
-  const objects = peekable(withoutRecords(bucket, after))
-  const records = peekable(
-    bucket.listObjects(recordPrefix, { after: after === '' ? '' : recordKey(after as ObjectKey) }),
-  )
+  const objects = peekable(withoutOwnObjects(bucket, after))
+  const records = peekable(recordsAfter(bucket, after))
   let position: string | undefined = after
 
   /** The object that comes next in both lists, with its position and the original that it belongs to. */
   async function peek() {
     const [object, record] = [await objects.peek(), await records.peek()]
-    const original = record && classifyKey(record.key)?.original.key
-    const ofRecord = record && (original ?? record.key.slice(recordPrefix.length))
-    const isRecord = ofRecord !== undefined && (!object || byBytes(ofRecord, object.key) <= 0)
-    const at = isRecord ? ofRecord : object?.key
+    const isRecord = record !== undefined && (!object || byBytes(record.original, object.key) <= 0)
+    const at = isRecord ? record.original : object?.key
     if (at === undefined || (upTo !== undefined && byBytes(at, upTo) > 0)) return undefined
-    return isRecord
-      ? { at, original, record, take: records.take }
-      : { at, object: object as ListedObject, take: objects.take }
+    return isRecord ? { at, record, take: records.take } : { at, object, take: objects.take }
   }
 
   return {
     position: () => position,
 
-    async next() {
+    async next(signal) {
       const files = new Map<ObjectKey, FileObjects>()
       const from = position ?? ''
       const fileOf = (key: ObjectKey) => {
@@ -78,6 +66,7 @@ export function openListing(
       }
       let last: ObjectKey | undefined
       for (let count = 0; ; count += 1) {
+        signal.throwIfAborted()
         const next = await peek()
         // A file is not divided.
         const isFull = count >= batchKeys && !(last && next?.at.startsWith(last))
@@ -88,22 +77,36 @@ export function openListing(
         }
         next.take()
         position = next.at
-        if (next.record && next.original) fileOf(next.original).record = next.record
+        if (next.record) fileOf(next.record.original).record = next.record
         const meaning = next.object && classifyKey(next.object.key)
         if (next.object && meaning?.kind === 'original') fileOf(next.object.key).size = next.object.size
         if (next.object && meaning?.kind === 'derivative')
           fileOf(meaning.original.key).derivatives.push(next.object.key)
-        last = next.original ?? meaning?.original.key ?? last
+        last = next.record?.original ?? meaning?.original.key ?? last
       }
     },
   }
 }
 
+/** The records of originals after a key. Other objects between them are left out: the order of their names may differ. */
+async function* recordsAfter(
+  bucket: Bucket,
+  after: string,
+): AsyncGenerator<{ original: ObjectKey; tag?: string }> {
+  // Not after the key of a record: without the end of its name, "a-b/…" comes after "a", and with it "a-b/….json" before "a.json".
+  const begin = after === '' ? '' : `${recordPrefix}${after}`
+  for await (const { key, tag } of bucket.listObjects(recordPrefix, { after: begin })) {
+    const meaning = classifyKey(key)
+    if (meaning?.kind !== 'record' || byBytes(meaning.original.key, after) <= 0) continue
+    yield { original: meaning.original.key, ...(tag === undefined ? {} : { tag }) }
+  }
+}
+
 /** The objects outside of `.sluice/`, which has as many records as there are originals. */
-async function* withoutRecords(bucket: Bucket, after: string): AsyncGenerator<ListedObject> {
+async function* withoutOwnObjects(bucket: Bucket, after: string): AsyncGenerator<ListedObject> {
   for await (const object of bucket.listObjects('', { after })) {
     if (object.key.startsWith(`${RECORDS}/`)) {
-      yield* bucket.listObjects('', { after: PAST_RECORDS })
+      yield* bucket.listObjects('', { after: PAST_OWN })
       return
     }
     yield object

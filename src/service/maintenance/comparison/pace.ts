@@ -34,7 +34,12 @@ export function createPace({
           since = busy()
           resting = undefined
         })
-      await resting
+      try {
+        await resting
+      } catch (error) {
+        signal.throwIfAborted()
+        throw error
+      }
     },
   }
 }

@@ -1,38 +1,44 @@
-import { randomUUID } from 'node:crypto'
-import { withExclusiveLock } from '../../../core/async/cross-process-mutex.ts'
+import { randomInt, randomUUID } from 'node:crypto'
 import type { Client } from '../../../core/clients/client.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import { partitionHashOfKey } from '../../../core/files/partition.ts'
 import type { Buckets } from '../../../core/ports/bucket.ts'
 import type { ClientStore } from '../../../core/ports/client-store.ts'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
-import type { Locks } from '../../../core/ports/locks.ts'
 import { Problem } from '../../../core/problem.ts'
-import { walkedClients } from '../each-client.ts'
-import type { CompareBatch, Compared } from './compare-batch.ts'
-import { dueFiles } from './due.ts'
+import { noClients, walkedClients } from '../each-client.ts'
+import type { CompareBatch, Compared, Pass } from './compare-batch.ts'
 import { type Batch, type Listing, openListing } from './listing.ts'
 import type { Progress, progressIn, Range } from './progress.ts'
 
 /** Divides all files into ranges, which the processes compare at the same time. */
 export interface Ranges {
-  /** Compares the next range. @returns false when no keys are left for one */
-  compareNext(progress: Progress, signal: AbortSignal): Promise<boolean>
-  /** Compares a range whose process has died. Waits when another process compares it. */
-  compareLeft(run: string, range: Range, signal: AbortSignal): Promise<void>
+  /**
+   * Compares a range: the one in which this process has failed, else the next one, else one that another process has begun. It
+   * waits for that process, and compares the range only if it has died.
+   * @returns false when no range is left
+   */
+  compareOne(progress: Progress, signal: AbortSignal): Promise<boolean>
 }
+
+/** Runs `work` while no other process runs one of this name. The signal aborts, too, when this process has lost the lock. */
+export type Alone = <T>(
+  name: string,
+  work: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+) => Promise<T>
 
 // An interrupted range repeats at most these.
 const BATCH_KEYS = 1000
-// 5,000 objects: two seconds of lists, which the other processes wait for.
+// 5,000 objects: two seconds of lists, which the other processes wait for. So the lists of all processes are as fast as one connection.
 const BATCHES_PER_RANGE = 5
-// A slow store needs an hour for 5,000 files with derivatives of many parts.
-const LIMIT_MS = 24 * 3_600_000
 
 /** @param reached called once for each batch, by the process that has compared it */
 export function createRanges({
   index,
   buckets,
   clients,
-  locks,
+  alone,
   progress,
   compareBatch,
   reached,
@@ -41,7 +47,7 @@ export function createRanges({
   index: FileIndex
   buckets: Buckets
   clients: ClientStore
-  locks: Locks
+  alone: Alone
   progress: ReturnType<typeof progressIn>
   compareBatch: CompareBatch
   reached: (compared: Compared) => Promise<void>
@@ -49,6 +55,8 @@ export function createRanges({
 }): Ranges {
   /** The list that was read for the last range of this process. The next range may continue it. */
   let open: { run: string; clientId: string; listing: Listing } | undefined
+  /** The range in which this process has failed. It continues there, so a broken bucket does not leave a range for each attempt. */
+  let failedIn: string | undefined
 
   function listingFrom(run: string, client: Client, after: string): Listing {
     const isNext = open?.run === run && open.clientId === client.id && open.listing.position() === after
@@ -58,21 +66,26 @@ export function createRanges({
   }
 
   /** Lists some files, and takes them as a range. The other processes wait until they can take those after it. */
-  async function takeNext(run: string): Promise<{ range: Range; batches: Batch[] } | undefined> {
-    const { run: current, next } = (await progress.find()) ?? {}
-    if (!next || current !== run) return undefined
+  async function takeNext(
+    { run, pass }: Progress,
+    signal: AbortSignal,
+  ): Promise<{ range: Range; batches: Batch[] } | undefined> {
+    const current = await progress.find()
+    if (!current?.next || current.run !== run || current.pass !== pass) return undefined
+    const from = current.next
     const all = [...(await walkedClients(clients, undefined))].sort(byId)
-    const [client, following] = all.filter(({ id }) => id >= next.clientId)
+    if (all.length === 0) throw noClients()
+    const [client, following] = all.filter(({ id }) => id >= from.clientId)
     if (!client) {
       open = undefined
-      await progress.take(run, { next: undefined })
+      await progress.take(current, { from, next: undefined })
       return undefined
     }
-    const after = client.id === next.clientId ? next.after : ''
+    const after = client.id === from.clientId ? from.after : ''
     const batches: Batch[] = []
     await ofClient(client, async () => {
       const listing = listingFrom(run, client, after)
-      do batches.push(await listing.next())
+      do batches.push(await listing.next(signal))
       while (batches.length < BATCHES_PER_RANGE && batches.at(-1)?.upTo !== undefined)
     }).catch((error) => {
       open = undefined
@@ -81,80 +94,87 @@ export function createRanges({
     const upTo = batches.at(-1)?.upTo
     const range = { id: randomUUID(), clientId: client.id, after, ...(upTo === undefined ? {} : { upTo }) }
     const ofFollowing = following && { clientId: following.id, after: '' }
-    const rest = upTo === undefined ? ofFollowing : { clientId: client.id, after: upTo }
-    return (await progress.take(run, { range, next: rest })) ? { range, batches } : undefined
+    const next = upTo === undefined ? ofFollowing : { clientId: client.id, after: upTo }
+    return (await progress.take(current, { from, range, next })) ? { range, batches } : undefined
   }
 
   async function compare(
-    run: string,
-    { range, batches, signal }: { range: Range; batches: AsyncIterable<Batch>; signal: AbortSignal },
+    current: Progress,
+    { range, batches, signal }: { range: Range; batches?: readonly Batch[]; signal: AbortSignal },
   ): Promise<void> {
+    // Another process may have just added the client.
+    await clients.refresh()
     const client = clients.find(range.clientId)
-    const isDue = await dueFiles(index)
-    for await (const batch of batches) {
-      const nothing: Compared = { files: 0, added: 0, removed: 0, findings: [] }
-      const compared = client
-        ? await ofClient(client, () => compareBatch(client, batch, { isDue, signal }))
-        : nothing
+    const isDue = dueFiles(index, current.pass)
+    // The files of a removed client are deleted.
+    const listed = client
+      ? (batches ?? batchesOf(openListing(buckets.of(client), { ...range, batchKeys }), { range, signal }))
+      : [{ ...range, files: new Map() }]
+    for await (const batch of listed) {
+      const { pass } = current
+      const compared: Compared = client
+        ? await ofClient(client, () => compareBatch(client, batch, { pass, isDue, signal }))
+        : { files: 0, added: 0, removed: 0, findings: [] }
       const { after, upTo } = batch
-      if (!(await progress.reached(run, { ...range, after }, { upTo, compared }))) return
+      if (!(await progress.reached(current, { ...range, after }, { upTo, compared }))) return
       await reached(compared)
     }
   }
 
-  /** As long as its process lives, no other one compares a range. */
-  const held = (id: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) =>
-    locks.share(
-      `index comparison ${id}`,
-      async (aborted) => {
-        await work(aborted)
-        return null
-      },
-      { signal, limitMs: LIMIT_MS },
-    )
+  /** Compares a range that was taken before, from where it was interrupted. */
+  async function compareLeft(current: Progress, { id }: Range, signal: AbortSignal): Promise<void> {
+    const range = (await progress.find())?.ranges.find((one) => one.id === id)
+    if (range) await compare(current, { range, signal })
+  }
+
+  async function compareAlone(id: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
+    failedIn = id
+    await alone(id, work, signal)
+    failedIn = undefined
+  }
 
   return {
-    async compareNext({ run }, signal) {
-      const lock = { signal, limitMs: LIMIT_MS }
-      const taken = await withExclusiveLock(locks, 'index comparison: next range', () => takeNext(run), lock)
-      if (!taken) return false
-      const { range, batches } = taken
-      await held(
-        range.id,
-        (aborted) => compare(run, { range, batches: inTurn(batches), signal: aborted }),
-        signal,
-      )
-      return true
-    },
-
-    async compareLeft(run, { id }, signal) {
-      await held(
-        id,
-        async (aborted) => {
-          const range = (await progress.find())?.ranges.find((one) => one.id === id)
-          if (!range) return
-          const client = clients.find(range.clientId)
-          // The files of a removed client are deleted.
-          const batches = client
-            ? batchesOf(openListing(buckets.of(client), { ...range, batchKeys }), range)
-            : inTurn([{ ...range, files: new Map() }])
-          await compare(run, { range, batches, signal: aborted })
-        },
-        signal,
-      )
+    async compareOne(current, signal) {
+      const { next, ranges } = current
+      const failed = ranges.find(({ id }) => id === failedIn)
+      if (next && !failed) {
+        const taken = await alone('next range', (held) => takeNext(current, held), signal)
+        if (taken)
+          await compareAlone(taken.range.id, (held) => compare(current, { ...taken, signal: held }), signal)
+        return true
+      }
+      // Processes that choose at random seldom wait for each other.
+      const left = failed ?? (ranges.length > 0 ? ranges[randomInt(ranges.length)] : undefined)
+      if (left) await compareAlone(left.id, (held) => compareLeft(current, left, held), signal)
+      return left !== undefined
     },
   }
 }
 
-async function* batchesOf(listing: Listing, { upTo }: Range): AsyncGenerator<Batch> {
-  for (let batch: Batch | undefined; !batch || batch.upTo !== upTo; ) {
-    batch = await listing.next()
+/**
+ * In a cluster, only the files of partitions whose lists were lost, or whose node was restarted since their last comparison. It asks
+ * once per partition.
+ */
+export function dueFiles(index: FileIndex, pass: Pass): (ref: FileRef) => Promise<boolean> {
+  const known = new Map<string, Promise<boolean>>()
+  const isDone = async (ref: FileRef) =>
+    pass === 'originals' ? index.isWhole(ref) : (await index.run(ref)).isCompared
+  return (ref) => {
+    const name = `${partitionHashOfKey(ref.key)} ${ref.clientId}`
+    const isDue = known.get(name) ?? isDone(ref).then((done) => !done)
+    known.set(name, isDue)
+    return isDue
+  }
+}
+
+async function* batchesOf(
+  listing: Listing,
+  { range, signal }: { range: Range; signal: AbortSignal },
+): AsyncGenerator<Batch> {
+  for (let batch: Batch | undefined; !batch || batch.upTo !== range.upTo; ) {
+    batch = await listing.next(signal)
     yield batch
   }
-}
-
-async function* inTurn<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items
 }
 
 /** Names the client in an error: its own bucket may be unavailable. */

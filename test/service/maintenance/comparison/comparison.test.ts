@@ -128,6 +128,57 @@ describe('a comparison of index and bucket', () => {
     expect(read(await compare())).to.deep.equal([])
   })
 
+  it('adds each file again to lists and search that another version needs, without a read of the bucket', async () => {
+    await storeAll()
+    let isWhole = false
+    const added: string[] = []
+    storage.wrapIndex((index) => ({
+      isWhole: async () => isWhole,
+      adopt: (clientId, record, ...more) => {
+        added.push(`${record.key}${more[0] ? ' in the trash' : ''}`)
+        return index.adopt(clientId, record, ...more)
+      },
+      markComplete: async () => {
+        isWhole = true
+      },
+    }))
+    expect(read(await compare())).to.deep.equal([])
+    expect(added.toSorted()).to.deep.equal([
+      ...[1, 2, 3].map((number) => textKey(number)),
+      `${textKey(4)} in the trash`,
+    ])
+    expect(isWhole).to.equal(true)
+  })
+
+  it('forgets an entry that is in no list', async () => {
+    await storeAll()
+    // As an older version has stored it.
+    const unlisted = await storage.index.look(refOf(1))
+    if (unlisted?.original.state !== 'stored') throw new Error('expected a stored original')
+    const { record } = unlisted.original
+    for (const key of [textKey(1), recordKey(textKey(1)), smaller(1)]) bucket().objects.delete(key)
+    let [isWhole, isListed] = [false, false]
+    storage.wrapIndex((index) => ({
+      isWhole: async () => isWhole,
+      async *list() {
+        yield { ...unlisted, original: { state: 'stored', record } }
+      },
+      adopt: (clientId, adopted, ...more) => {
+        isListed ||= adopted.key === record.key
+        return index.adopt(clientId, adopted, ...more)
+      },
+      async filesBetween(...args) {
+        const { files, next } = await index.filesBetween(...args)
+        return { files: files.filter(({ ref }) => isListed || ref.key !== record.key), next }
+      },
+      markComplete: async () => {
+        isWhole = true
+      },
+    }))
+    await compare()
+    expect(await stateOf(1)).to.equal(undefined)
+  })
+
   it('counts the files of folders again', async () => {
     await storeAll()
     let recounted: string[] = []
@@ -185,7 +236,13 @@ describe('a comparison of index and bucket', () => {
   it('reads only the files of partitions that were not compared since the restart of their node', async () => {
     // No tags, so each file that is not left out is read.
     for (const number of [1, 2, 3]) await storage.store(textKey(number), { derivatives: [smaller(number)] })
+    // The node has lost the lists of its partition, too.
+    let isWhole = false
     storage.wrapIndex(({ run }) => ({
+      isWhole: async (ref) => isWhole || (ref !== undefined && ref.key !== textKey(2)),
+      markComplete: async () => {
+        isWhole = true
+      },
       run: async (ref) => ({ ...(await run()), ...(ref && { isCompared: ref.key !== textKey(2) }) }),
     }))
     expect(read(await compare())).to.deep.equal([2])

@@ -33,6 +33,15 @@ describe('processes that compare index and bucket', () => {
   const endOf = ({ log }: ReturnType<ComparedStorage['start']>) =>
     log.lines.filter(({ message }) => message === 'compared the index with all files')
 
+  /** The store loses the entries of the first files. */
+  async function forgetFiles(count: number): Promise<void> {
+    for (let number = 1; number <= count; number += 1) {
+      const ref = { clientId: 'a', key: textKey(number) }
+      await storage.index.beginRemoval(ref, { cause: 'purge', leaseUntil: 0, now: 0 })
+      await storage.index.finishRemoval(ref, 1)
+    }
+  }
+
   it('share the ranges, and each file is read once', async () => {
     await fill('a')
     const locks = inProcessLocks()
@@ -54,12 +63,13 @@ describe('processes that compare index and bucket', () => {
     expect(await storage.isCompared()).to.equal(true)
     expect(await filesOf('a')).to.equal(FILES)
     expect([...reads('a').values()].every((count) => count === 1)).to.equal(true)
-    expect(calls.filter((call) => call.startsWith('list .sluice')).length).to.be.at.most(4)
+    // In each of the two passes, at most one for each process and two for ranges that do not follow the last one.
+    expect(calls.filter((call) => call.startsWith('list .sluice')).length).to.be.at.most(8)
     const ends = [...endOf(first), ...endOf(second)]
     expect(ends.map(({ fields }) => [fields.files, fields.added])).to.deep.equal([[FILES, FILES]])
   })
 
-  it('continue after one of them has died, without its files and findings twice', async () => {
+  it('continue after one of them has died, and count no file and no finding twice', async () => {
     await fill('a')
     await fill('b', 5)
     const broken = [textKey(2), textKey(28)]
@@ -82,14 +92,75 @@ describe('processes that compare index and bucket', () => {
     expect(await storage.isCompared()).to.equal(true)
     expect([await filesOf('a'), await filesOf('b')]).to.deep.equal([FILES - 2, 5])
     expect(endOf(other).map(({ fields }) => fields.files)).to.deep.equal([FILES + 5])
-    // Neither the first range is read again, nor the first batch of the second one.
+    // Neither the first range is read again, nor the first batch of the second one, except for the broken record.
     const again = [...Array(24).keys()].filter((i) => reads('a').has(`find ${recordKey(textKey(i + 1))}`))
-    expect(again).to.deep.equal([])
+    expect(again).to.deep.equal([1])
     // It was only frozen, and now ends its batch, which the other process has reported.
     released.resolve()
     await frozen
     const findings = [dead, other].flatMap(({ log }) => log.lines.filter(({ level }) => level === 'warn'))
     expect(findings.map(({ fields }) => fields.key)).to.deep.equal(broken.map(recordKey))
+  })
+
+  it('take no keys twice when one of them has lost its lock while it listed them', async () => {
+    await fill('a')
+    const bucket = storage.bucketOf('a')
+    const [listing, listed, reading, readOn] = [
+      deferred<void>(),
+      deferred<void>(),
+      deferred<void>(),
+      deferred<void>(),
+    ]
+    bucket.before = async (call) => {
+      if (call.startsWith('list ')) {
+        listing.resolve()
+        await listed.promise
+      }
+      if (call === `find ${recordKey(textKey(50))}`) {
+        reading.resolve()
+        await readOn.promise
+      }
+    }
+    const locks = inProcessLocks()
+    const lost = inProcessLocks()
+    const [frozen, other] = [
+      storage.start({
+        locks: {
+          share: (name, ...more) => (name.endsWith('next range') ? lost : locks).share(name, ...more),
+        },
+      }),
+      storage.start({ locks }),
+    ]
+    const first = frozen.completion.complete(signal)
+    await listing.promise
+    const held = bucket.before
+    bucket.before = (call) => (call.startsWith('list ') ? undefined : held(call))
+    const second = other.completion.complete(signal)
+    await reading.promise
+    listed.resolve()
+    // The range of the last files, which it takes after the other one's.
+    await eventually(async () => expect(reads('a').has(`find ${recordKey(textKey(80))}`)).to.equal(true))
+    readOn.resolve()
+    await Promise.all([first, second])
+    expect(Math.max(...reads('a').values())).to.equal(1)
+    expect([...endOf(frozen), ...endOf(other)].map(({ fields }) => fields.files)).to.include(FILES)
+  })
+
+  it('make lists complete before they read derivatives', async () => {
+    await fill('a', 5)
+    const derivative = derivativeKey(textKey(2), 'w=1')
+    const bucket = storage.bucketOf('a')
+    bucket.objects.set(derivative, Buffer.from('x'))
+    const complete: Array<[string, boolean]> = []
+    bucket.before = async (call) => {
+      if (call === `find ${recordKey(textKey(5))}` || call === `find ${derivative}`)
+        complete.push([call, await storage.index.isComplete()])
+    }
+    await storage.start().completion.complete(signal)
+    expect(complete).to.deep.equal([
+      [`find ${recordKey(textKey(5))}`, false],
+      [`find ${derivative}`, true],
+    ])
   })
 
   it('name the client whose bucket is unavailable, and continue there', async () => {
@@ -110,7 +181,7 @@ describe('processes that compare index and bucket', () => {
     storage.bucketOf('a').calls.length = 0
     const second = storage.start()
     await second.completion.complete(signal)
-    expect(storage.bucketOf('a').calls).to.deep.equal([])
+    expect([...reads('a')]).to.deep.equal([])
     expect(endOf(second).map(({ fields }) => fields.files)).to.deep.equal([60])
     expect(second.completion.state()).to.equal(undefined)
     expect(second.log.lines[0]).to.deep.include({
@@ -141,26 +212,30 @@ describe('processes that compare index and bucket', () => {
       if (call === `find ${recordKey(textKey(25))}`) throw unavailable('The bucket is down.')
     }
     await rejection(storage.start().completion.complete(signal))
+    await forgetFiles(30)
     storage.restart()
     bucket.before = () => {}
     bucket.calls.length = 0
     const second = storage.start()
     await second.completion.complete(signal)
     expect(endOf(second).map(({ fields }) => fields.files)).to.deep.equal([30])
+    expect([reads('a').size, await filesOf('a')]).to.deep.equal([30, 30])
   })
 
   it('begin again when the store is restarted during the comparison', async () => {
     await fill('a', 50)
     let restarted = false
-    storage.bucketOf('a').before = (call) => {
+    storage.bucketOf('a').before = async (call) => {
       if (restarted || call !== `find ${recordKey(textKey(30))}`) return
       restarted = true
+      await forgetFiles(20)
       storage.restart()
     }
     const process = storage.start()
     await process.completion.complete(signal)
     expect(await storage.isCompared()).to.equal(true)
     expect(endOf(process).map(({ fields }) => fields.files)).to.deep.equal([50])
+    expect(await filesOf('a')).to.equal(50)
   })
 
   it('do not divide the objects of a file between batches', async () => {
