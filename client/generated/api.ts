@@ -1293,7 +1293,7 @@ export interface Readiness {
   comparison?: {
     /** Files that were compared. */
     files: number
-    /** About how many files there are. Absent when the index was emptied. */
+    /** About how many files there are. Absent while lists or counters are incomplete. */
     total?: number
   }
   /** Scripts that no font of the machine has: their characters are drawn as boxes. Absent when every script has a font. */
@@ -1464,7 +1464,7 @@ export interface SystemReport {
   comparison?: {
     /** Files that were compared. */
     files: number
-    /** About how many files there are. Absent when the index was emptied. */
+    /** About how many files there are. Absent while lists or counters are incomplete. */
     total?: number
   }
   /** Scripts that no font of the machine has: their characters are drawn as boxes. Absent when every script has a font. */

@@ -28,7 +28,7 @@ export const readiness = named(
           files: z.int().describe('Files that were compared.'),
           total: z
             .int()
-            .describe('About how many files there are. Absent when the index was emptied.')
+            .describe('About how many files there are. Absent while lists or counters are incomplete.')
             .optional(),
         })
         .describe('The comparison of the index with all files, while it runs: lists may be incomplete.')
