@@ -1,3 +1,4 @@
+import { anySignal } from '../../../core/async/any-signal.ts'
 import { withExclusiveLock } from '../../../core/async/cross-process-mutex.ts'
 import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
 import type { Log } from '../../../core/log.ts'
@@ -67,7 +68,10 @@ export function createCompletion({
       locks,
       `index comparison: ${name}`,
       // The lock continues the work for those that wait for it, although this process is stopping.
-      (held) => work(AbortSignal.any([held, signal])),
+      (held) => {
+        const joined = anySignal([held, signal])
+        return work(joined.signal).finally(joined.leave)
+      },
       { signal, limitMs: LIMIT_MS },
     )
   const ranges = createRanges({ ...parts, index, clients, alone, progress, reached })
