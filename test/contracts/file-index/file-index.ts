@@ -343,9 +343,13 @@ export function fileIndexContract(
       it('are incomplete until they are marked as complete', async () => {
         const fresh = await open()
         try {
-          expect(await fresh.index.isComplete()).to.equal(false)
+          expect([await fresh.index.isComplete(), await fresh.index.isWhole()]).to.deep.equal([false, false])
           await fresh.index.markComplete()
           expect(await fresh.elsewhere.isComplete()).to.equal(true)
+          expect([await fresh.elsewhere.isWhole(), await fresh.index.isWhole(ref)]).to.deep.equal([
+            true,
+            true,
+          ])
         } finally {
           await fresh.close()
         }

@@ -14,6 +14,7 @@ import type { Locks } from '../../../src/core/ports/locks.ts'
 import { byBytes } from '../../../src/core/text/byte-order.ts'
 import { createCompareBatch } from '../../../src/service/maintenance/comparison/compare-batch.ts'
 import { createCompletion } from '../../../src/service/maintenance/comparison/comparison.ts'
+import { progressIn } from '../../../src/service/maintenance/comparison/progress.ts'
 import { createTakeIn } from '../../../src/service/maintenance/take-in.ts'
 import { createAgree } from '../../../src/service/originals/agree.ts'
 import { createForgetMissing } from '../../../src/service/originals/forget-missing.ts'
@@ -48,6 +49,8 @@ export interface ComparedStorage {
   /** Replaces methods of the index, for processes that start later. */
   wrapIndex(wrap: (index: FileIndex) => Partial<FileIndex>): void
   isCompared(): Promise<boolean>
+  /** The ids of ranges that are not finished. */
+  rangesLeft(): Promise<string[]>
   bucketOf(clientId: string): ObjectsInMemory
   /** A process. @param options.locks those of the process that it replaces, or of the others. Default: of a machine that was restarted */
   start(options?: { locks?: Locks; batchKeys?: number }): ComparingProcess
@@ -105,6 +108,7 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
       wrap = by
     },
     isCompared: async () => (await watched.run()).isCompared,
+    rangesLeft: async () => (await progressIn(ledger, Date.now).find())?.ranges.map(({ id }) => id) ?? [],
 
     start({ locks = inProcessLocks(), batchKeys = 8 } = {}) {
       const seen: FileIndex = { ...watched, ...wrap(watched) }

@@ -48,5 +48,12 @@ describe('the pace of a comparison', () => {
   it('ends with its signal', async () => {
     const reason = new Error('stopped')
     expect(await rejection(pace().rest(AbortSignal.abort(reason)))).to.equal(reason)
+    // During a rest, too.
+    const { rest } = createPace({ busy: () => busy })
+    busy += 1000
+    const stopping = new AbortController()
+    const resting = rest(stopping.signal)
+    stopping.abort(reason)
+    expect(await rejection(resting)).to.equal(reason)
   })
 })

@@ -91,6 +91,16 @@ describe('the ranges of a comparison', () => {
     expect((await current()).next).to.deep.equal(FIRST_PLACE)
   })
 
+  it('count a batch once, although two processes have compared it', async () => {
+    const { next: _, ...begun } = await current()
+    const range = { id: 'left', clientId: 'a', after: '' }
+    await progress.begin({ ...begun, run: 'run 2', ranges: [range] })
+    const batch = { upTo: textKey(3), compared: { files: 3, added: 0, removed: 0, findings: [] } }
+    expect(await progress.reached(await current(), range, batch)).to.equal(true)
+    expect(await progress.reached(await current(), range, batch)).to.equal(false)
+    expect(await current()).to.deep.include({ files: 3, ranges: [{ ...range, after: textKey(3) }] })
+  })
+
   it('of another run are not ended by a process that has ended its own', async () => {
     const { next: _, ...own } = await current()
     await progress.begin({ ...own, run: 'run 2' })

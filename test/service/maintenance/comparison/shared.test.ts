@@ -1,10 +1,13 @@
 import { expect } from 'chai'
 import { inProcessLocks } from '../../../../src/adapters/locks/in-process.ts'
+import { redisLocks } from '../../../../src/adapters/locks/redis.ts'
+import { connectRedis } from '../../../../src/adapters/redis/connection.ts'
 import { deferred } from '../../../../src/core/async/deferred.ts'
 import { derivativeKey, recordKey } from '../../../../src/core/files/object-key.ts'
 import { unavailable } from '../../../../src/core/problem.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { rejection } from '../../../support/rejection.ts'
+import { newKeyPrefix, sharedRedis } from '../../../support/servers/redis-server.ts'
 import { type ComparedStorage, openCompared, textKey } from '../../../support/stored/compared.ts'
 
 const { signal } = new AbortController()
@@ -70,6 +73,7 @@ describe('processes that compare index and bucket', () => {
   })
 
   it('continue after one of them has died, and count no file and no finding twice', async () => {
+    await storage.index.markComplete()
     await fill('a')
     await fill('b', 5)
     const broken = [textKey(2), textKey(28)]
@@ -92,9 +96,9 @@ describe('processes that compare index and bucket', () => {
     expect(await storage.isCompared()).to.equal(true)
     expect([await filesOf('a'), await filesOf('b')]).to.deep.equal([FILES - 2, 5])
     expect(endOf(other).map(({ fields }) => fields.files)).to.deep.equal([FILES + 5])
-    // Neither the first range is read again, nor the first batch of the second one, except for the broken record.
+    // Neither the first range is read again, nor the first batch of the second one.
     const again = [...Array(24).keys()].filter((i) => reads('a').has(`find ${recordKey(textKey(i + 1))}`))
-    expect(again).to.deep.equal([1])
+    expect(again).to.deep.equal([])
     // It was only frozen, and now ends its batch, which the other process has reported.
     released.resolve()
     await frozen
@@ -144,6 +148,73 @@ describe('processes that compare index and bucket', () => {
     await Promise.all([first, second])
     expect(Math.max(...reads('a').values())).to.equal(1)
     expect([...endOf(frozen), ...endOf(other)].map(({ fields }) => fields.files)).to.include(FILES)
+  })
+
+  it('continue the range of one that has lost its connection to Redis', async () => {
+    await fill('a')
+    const { url } = await sharedRedis()
+    const keyPrefix = newKeyPrefix()
+    const connect = async () => {
+      const redis = connectRedis({ url })
+      await redis.ready()
+      return { redis, locks: redisLocks(redis, { keyPrefix, leaseMs: 500 }) }
+    }
+    const [lost, alive] = [await connect(), await connect()]
+    const bucket = storage.bucketOf('a')
+    const [reading, released] = [deferred<void>(), deferred<void>()]
+    bucket.before = (call) => {
+      if (call !== `find ${recordKey(textKey(27))}`) return
+      reading.resolve()
+      return released.promise
+    }
+    const [first, second] = [storage.start({ locks: lost.locks }), storage.start({ locks: alive.locks })]
+    const frozen = first.completion.complete(signal).then(
+      () => 'ended',
+      () => 'failed',
+    )
+    await reading.promise
+    bucket.before = () => {}
+    lost.redis.client.disconnect()
+    await second.completion.complete(signal)
+    expect(await storage.isCompared()).to.equal(true)
+    released.resolve()
+    expect(await frozen).to.equal('failed')
+    expect(await filesOf('a')).to.equal(FILES)
+    const ends = [...endOf(first), ...endOf(second)]
+    expect(ends.map(({ fields }) => fields.files)).to.deep.equal([FILES])
+    for (const { redis, locks } of [lost, alive]) {
+      await locks.close()
+      await redis.close()
+    }
+  })
+
+  it('do not fail because one of them fails in a range that another one waits for', async () => {
+    await fill('a', 30)
+    const bucket = storage.bucketOf('a')
+    const [reading, waiting] = [deferred<void>(), deferred<void>()]
+    bucket.before = async (call) => {
+      if (call !== `find ${recordKey(textKey(27))}`) return
+      bucket.before = () => {}
+      reading.resolve()
+      await waiting.promise
+      throw unavailable('The bucket is down.')
+    }
+    const locks = inProcessLocks()
+    const first = rejection(storage.start({ locks }).completion.complete(signal))
+    await reading.promise
+    const taken = (await storage.rangesLeft()).map((id) => `index comparison: ${id}`)
+    const second = storage.start({
+      locks: {
+        share(name, ...more) {
+          if (taken.includes(name)) waiting.resolve()
+          return locks.share(name, ...more)
+        },
+      },
+    })
+    await second.completion.complete(signal)
+    expect(await first).to.have.property('status', 503)
+    expect(await storage.isCompared()).to.equal(true)
+    expect(await filesOf('a')).to.equal(30)
   })
 
   it('make lists complete before they read derivatives', async () => {
