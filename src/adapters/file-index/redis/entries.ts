@@ -13,9 +13,31 @@ export function derivativeJson({ key: _, ...record }: DerivativeRecord): string 
   return JSON.stringify(record)
 }
 
-/** The JSON of an original's record without its key. The owner's texts are last, because scripts use the first digest they find. */
-export function originalJson({ key: _, tags, metadata, ...record }: OriginalRecord): string {
-  return JSON.stringify({ ...record, ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) })
+/**
+ * The JSON of an original's record without its key. The owner's texts are last, because scripts use the first digest they find. The
+ * tag is first: scripts remove it, and an older version reads it as a member of the record.
+ */
+export function originalJson(
+  { key: _, tags, metadata, ...record }: OriginalRecord,
+  recordTag?: string,
+): string {
+  return JSON.stringify({
+    ...(recordTag === undefined ? {} : { recordTag }),
+    ...record,
+    ...(tags ? { tags } : {}),
+    ...(metadata ? { metadata } : {}),
+  })
+}
+
+/** The text of an entry that lists have, with this tag. */
+export function listedText(
+  entry: Extract<OriginalEntry, { record: OriginalRecord }>,
+  recordTag?: string,
+): string {
+  const json = originalJson(entry.record, recordTag)
+  return entry.state === 'stored'
+    ? `stored ${json}`
+    : `trashed ${entry.trash.until} ${entry.trash.at} ${json}`
 }
 
 /** Parses the entry of an original. @throws Error for an invalid text */
@@ -23,11 +45,11 @@ export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
   const { state, rest } = splitEntry(text)
   switch (state) {
     case 'stored':
-      return { state, record: { key, ...JSON.parse(rest) } }
+      return { state, ...recordIn(key, rest) }
     case 'trashed': {
       const [until = '', at = ''] = rest.split(' ', 2)
-      const record = JSON.parse(rest.slice(until.length + at.length + 2))
-      return { state, record: { key, ...record }, trash: { at: Number(at), until: Number(until) } }
+      const parsed = recordIn(key, rest.slice(until.length + at.length + 2))
+      return { state, ...parsed, trash: { at: Number(at), until: Number(until) } }
     }
     case 'pending':
     case 'going':
@@ -37,6 +59,11 @@ export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
     default:
       throw new Error(`not an entry of the index: ${text}`)
   }
+}
+
+function recordIn(key: ObjectKey, json: string): { record: OriginalRecord; recordTag?: string } {
+  const { recordTag, ...record } = JSON.parse(json)
+  return { record: { key, ...record }, ...(recordTag === undefined ? {} : { recordTag }) }
 }
 
 /** Parses the entry of a derivative. */

@@ -63,16 +63,25 @@ set(entry, file, ref, ARGV[3])
 return entry
 `)
 
-/** ARGV: ref, current JSON, new JSON, new search texts. @returns 1, or 0 when the current JSON differs */
+/** ARGV: ref, current JSON, new JSON, new search texts, whether the tag remains. @returns 1, or 0 when the current JSON differs */
 export const amend = step(`
-if original() ~= 'stored ' .. ARGV[2] then return 0 end
-set('stored ' .. ARGV[3], file, ref, ARGV[4])
+local known = original()
+if untagged(known) ~= 'stored ' .. ARGV[2] then return 0 end
+local tag = ARGV[5] == '1' and string.match(known, '^stored {("recordTag":"[^"]*",)') or ''
+set('stored {' .. tag .. string.sub(ARGV[3], 2), file, ref, ARGV[4])
+return 1
+`)
+
+/** ARGV: ref, current entry without its tag, the entry with its tag. @returns 1, or 0 when the current entry differs */
+export const noteRecordTag = step(`
+if untagged(original()) ~= ARGV[2] then return 0 end
+redis.call('HSET', file, '', ARGV[3])
 return 1
 `)
 
 /** ARGV: ref, until, at. @returns the keys of all derivatives, or nil when the original is not stored */
 export const trash = step(`
-local json = string.match(original() or '', '^stored (.*)$')
+local json = string.match(untagged(original()) or '', '^stored (.*)$')
 if not json then return false end
 set('trashed ' .. ARGV[2] .. ' ' .. ARGV[3] .. ' ' .. json)
 redis.call('ZADD', unsettled, ARGV[2], ref)
@@ -83,7 +92,7 @@ return keys
 
 /** ARGV: ref, now. @returns 1, or 0 when the original is not trashed, or its retention is over */
 export const restore = step(`
-local known, json = string.match(original() or '', '^trashed (%S+) %S+ (.*)$')
+local known, json = string.match(untagged(original()) or '', '^trashed (%S+) %S+ (.*)$')
 if not known or tonumber(known) <= tonumber(ARGV[2]) then return 0 end
 set('stored ' .. json)
 redis.call('ZREM', unsettled, ref)

@@ -1,0 +1,17 @@
+import { createCompareBatch } from '../../service/maintenance/comparison/compare-batch.ts'
+import { type Completion, createCompletion } from '../../service/maintenance/comparison/comparison.ts'
+import { createPace } from '../../service/maintenance/comparison/pace.ts'
+import { createUpgradeIndex, type UpgradeIndex } from '../../service/maintenance/upgrade-index.ts'
+
+/** What keeps the index complete: its comparison with the buckets, at a pace that leaves half of the time to requests, and its conversion. */
+export function openIndexUpkeep(
+  parts: Omit<Parameters<typeof createCompletion>[0], 'compareBatch'> &
+    Omit<Parameters<typeof createCompareBatch>[0], 'pace'> &
+    Parameters<typeof createUpgradeIndex>[0],
+): { completion: Completion; upgradeIndex: UpgradeIndex } {
+  const compareBatch = createCompareBatch({ ...parts, pace: createPace() })
+  return {
+    completion: createCompletion({ ...parts, compareBatch }),
+    upgradeIndex: createUpgradeIndex(parts),
+  }
+}

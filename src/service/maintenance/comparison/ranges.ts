@@ -1,0 +1,192 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { Client } from '../../../core/clients/client.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import { partitionHashOfKey } from '../../../core/files/partition.ts'
+import type { Buckets } from '../../../core/ports/bucket.ts'
+import type { ClientStore } from '../../../core/ports/client-store.ts'
+import type { FileIndex } from '../../../core/ports/file-index.ts'
+import { Problem } from '../../../core/problem.ts'
+import { noClients, walkedClients } from '../each-client.ts'
+import type { CompareBatch, Compared, Pass } from './compare-batch.ts'
+import { type Batch, type Listing, openListing } from './listing.ts'
+import type { Progress, progressIn, Range } from './progress.ts'
+
+/** Divides all files into ranges, which the processes compare at the same time. */
+export interface Ranges {
+  /**
+   * Compares a range: the one in which this process has failed, else the next one, else one that another process has begun. It
+   * waits for that process, and compares the range only if it has died.
+   * @returns false when no range is left
+   */
+  compareOne(progress: Progress, signal: AbortSignal): Promise<boolean>
+}
+
+/** Runs `work` while no other process runs one of this name. The signal aborts, too, when this process has lost the lock. */
+export type Alone = <T>(
+  name: string,
+  work: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+) => Promise<T>
+
+// An interrupted range repeats at most these.
+const BATCH_KEYS = 1000
+// 5,000 objects: two seconds of lists, which the other processes wait for. So the lists of all processes are as fast as one connection.
+const BATCHES_PER_RANGE = 5
+
+/** @param reached called once for each batch, by the process that has compared it */
+export function createRanges({
+  index,
+  buckets,
+  clients,
+  alone,
+  progress,
+  compareBatch,
+  reached,
+  batchKeys = BATCH_KEYS,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  clients: ClientStore
+  alone: Alone
+  progress: ReturnType<typeof progressIn>
+  compareBatch: CompareBatch
+  reached: (compared: Compared) => Promise<void>
+  batchKeys?: number
+}): Ranges {
+  /** The list that was read for the last range of this process. The next range may continue it. */
+  let open: { run: string; clientId: string; listing: Listing } | undefined
+  /** The range in which this process has failed. It continues there, so a broken bucket does not leave a range for each attempt. */
+  let failedIn: string | undefined
+
+  function listingFrom(run: string, client: Client, after: string): Listing {
+    const isNext = open?.run === run && open.clientId === client.id && open.listing.position() === after
+    const listing = isNext && open ? open.listing : openListing(buckets.of(client), { after, batchKeys })
+    open = { run, clientId: client.id, listing }
+    return listing
+  }
+
+  /** Lists some files, and takes them as a range. The other processes wait until they can take those after it. */
+  async function takeNext(
+    { run, pass }: Progress,
+    signal: AbortSignal,
+  ): Promise<{ range: Range; batches: Batch[] } | undefined> {
+    const current = await progress.find()
+    if (!current?.next || current.run !== run || current.pass !== pass) return undefined
+    const from = current.next
+    const all = [...(await walkedClients(clients, undefined))].sort(byId)
+    if (all.length === 0) throw noClients()
+    const [client, following] = all.filter(({ id }) => id >= from.clientId)
+    if (!client) {
+      open = undefined
+      await progress.take(current, { from, next: undefined })
+      return undefined
+    }
+    const after = client.id === from.clientId ? from.after : ''
+    const batches: Batch[] = []
+    await ofClient(client, async () => {
+      const listing = listingFrom(run, client, after)
+      do batches.push(await listing.next(signal))
+      while (batches.length < BATCHES_PER_RANGE && batches.at(-1)?.upTo !== undefined)
+    }).catch((error) => {
+      open = undefined
+      throw error
+    })
+    const upTo = batches.at(-1)?.upTo
+    const range = { id: randomUUID(), clientId: client.id, after, ...(upTo === undefined ? {} : { upTo }) }
+    const ofFollowing = following && { clientId: following.id, after: '' }
+    const next = upTo === undefined ? ofFollowing : { clientId: client.id, after: upTo }
+    return (await progress.take(current, { from, range, next })) ? { range, batches } : undefined
+  }
+
+  async function compare(
+    current: Progress,
+    { range, batches, signal }: { range: Range; batches?: readonly Batch[]; signal: AbortSignal },
+  ): Promise<void> {
+    // Another process may have just added the client.
+    await clients.refresh()
+    const client = clients.find(range.clientId)
+    const isDue = dueFiles(index, current.pass)
+    // The files of a removed client are deleted.
+    const listed = client
+      ? (batches ?? batchesOf(openListing(buckets.of(client), { ...range, batchKeys }), { range, signal }))
+      : [{ ...range, files: new Map() }]
+    for await (const batch of listed) {
+      const { pass } = current
+      const compared: Compared = client
+        ? await ofClient(client, () => compareBatch(client, batch, { pass, isDue, signal }))
+        : { files: 0, added: 0, removed: 0, findings: [] }
+      const { after, upTo } = batch
+      if (!(await progress.reached(current, { ...range, after }, { upTo, compared }))) return
+      await reached(compared)
+    }
+  }
+
+  /** Compares a range that was taken before, from where it was interrupted. */
+  async function compareLeft(current: Progress, { id }: Range, signal: AbortSignal): Promise<void> {
+    const range = (await progress.find())?.ranges.find((one) => one.id === id)
+    if (range) await compare(current, { range, signal })
+  }
+
+  async function compareAlone(id: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
+    failedIn = id
+    await alone(id, work, signal)
+    failedIn = undefined
+  }
+
+  return {
+    async compareOne(current, signal) {
+      const { next, ranges } = current
+      const failed = ranges.find(({ id }) => id === failedIn)
+      if (next && !failed) {
+        const taken = await alone('next range', (held) => takeNext(current, held), signal)
+        if (taken)
+          await compareAlone(taken.range.id, (held) => compare(current, { ...taken, signal: held }), signal)
+        return true
+      }
+      // Processes that choose at random seldom wait for each other.
+      const left = failed ?? (ranges.length > 0 ? ranges[randomInt(ranges.length)] : undefined)
+      if (left) await compareAlone(left.id, (held) => compareLeft(current, left, held), signal)
+      return left !== undefined
+    },
+  }
+}
+
+/**
+ * In a cluster, only the files of partitions whose lists were lost, or whose node was restarted since their last comparison. It asks
+ * once per partition.
+ */
+export function dueFiles(index: FileIndex, pass: Pass): (ref: FileRef) => Promise<boolean> {
+  const known = new Map<string, Promise<boolean>>()
+  const isDone = async (ref: FileRef) =>
+    pass === 'originals' ? index.isWhole(ref) : (await index.run(ref)).isCompared
+  return (ref) => {
+    const name = `${partitionHashOfKey(ref.key)} ${ref.clientId}`
+    const isDue = known.get(name) ?? isDone(ref).then((done) => !done)
+    known.set(name, isDue)
+    return isDue
+  }
+}
+
+async function* batchesOf(
+  listing: Listing,
+  { range, signal }: { range: Range; signal: AbortSignal },
+): AsyncGenerator<Batch> {
+  for (let batch: Batch | undefined; !batch || batch.upTo !== range.upTo; ) {
+    batch = await listing.next(signal)
+    yield batch
+  }
+}
+
+/** Names the client in an error: its own bucket may be unavailable. */
+async function ofClient<T>({ id }: Client, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw error.with({ detail: `files of the client ${id}: ${error.message}`, cause: error })
+  }
+}
+
+function byId(one: Client, other: Client): number {
+  return one.id < other.id ? -1 : 1
+}
