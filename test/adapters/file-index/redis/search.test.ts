@@ -345,6 +345,19 @@ describe('redis: the search of the index', () => {
     expect(await find('.png')).to.have.length(40)
   })
 
+  it('enters files again when an operator has deleted its keys, but not their numbers', async () => {
+    const records = [await add('one.png'), await add('two.png')]
+    await redis.client.del(...(await redis.client.keys(`${searchHash()}*`)))
+    const three = await add('three.png')
+    for (const record of records) {
+      expect(await index.isSearchable(CLIENT, record)).to.equal(false)
+      await index.adopt(CLIENT, record)
+      expect(await find(record.originalName)).to.deep.equal([record.key])
+    }
+    expect(await find('three')).to.deep.equal([three.key])
+    expect(await blocks()).to.deep.equal({ 0: '3' })
+  })
+
   describe('after an upgrade from version 1.0', () => {
     /** As version 1.0 does, with a client that has the other name in the index. */
     const storeAsFormer = (record: OriginalRecord, clientId = CLIENT) =>

@@ -118,9 +118,16 @@ local function draw_number(in_file, key, texts)
   redis.call('HSET', in_file, '${NUMBER_FIELD}', struct.pack('>I${NUMBER_BYTES}', number) .. digest)
 end
 
+-- Whether the original has a living number, drawn for these texts. The keys of numbers may be lost, for example deleted by an operator.
+local function is_entered(in_file, key, texts)
+  local number, digest = number_of(in_file)
+  if digest ~= string.sub(redis.sha1hex(texts), 1, ${DIGEST_DIGITS}) then return false end
+  local keys, pieces = pieces_of(number, key)
+  return redis.call('HGET', keys, pieces[1]) == pieces[2]
+end
+
 local function enter_search(in_file, key, texts)
-  local _, digest = number_of(in_file)
-  if digest == string.sub(redis.sha1hex(texts), 1, ${DIGEST_DIGITS}) then return end
+  if is_entered(in_file, key, texts) then return end
   leave_search(in_file, key)
   draw_number(in_file, key, texts)
 end

@@ -101,7 +101,10 @@ export function redisSearch(
         client.hgetBuffer(hashOf(clientId, record.key), NUMBER_FIELD),
       )
       const digest = createHash('sha1').update(searchText(record)).digest('hex').slice(0, DIGEST_DIGITS)
-      return known?.subarray(NUMBER_BYTES).toString() === digest
+      if (known?.subarray(NUMBER_BYTES).toString() !== digest) return false
+      const number = known.readUIntBE(0, NUMBER_BYTES)
+      const [living] = await readKeys(redis, searchKey(keyPrefix, clientId), [number])
+      return living?.key === record.key
     },
   }
 }
