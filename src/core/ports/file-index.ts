@@ -144,6 +144,8 @@ export interface OriginalIndex extends FileLookup {
    * from now on if an older version has left it out. @returns the entry after this step
    */
   adopt(clientId: string, record: OriginalRecord, trash?: Trash, recordTag?: string): Promise<OriginalEntry>
+  /** Lists an entry, as `adopt` does, and never adds one. @param record of the entry as it was read: it enters the search if it is current */
+  enlist(clientId: string, record: OriginalRecord): Promise<void>
   /**
    * Replaces the record of a `stored` original. Without `recordTag`, its tag is forgotten, unless only the `probe` has changed.
    * @returns false, and changes nothing, when `record` is not its current one

@@ -16,8 +16,8 @@ export interface TakeIn {
   /** @param key of the record. @returns undefined for a key of another kind @throws Problem 503 */
   original(client: Client, key: ObjectKey): Promise<TakenIn | undefined>
   /**
-   * Adds the original of an entry to lists, counters and the search, if an older version has left it out. Reads no bucket, so an entry whose
-   * file was deleted in the meantime may be added again: the next comparison removes it.
+   * Adds the original of an entry to lists, counters and the search, if an older version has left it out. Reads no bucket, and changes
+   * nothing when the entry was deleted in the meantime.
    */
   indexed(file: Pick<IndexedFile, 'ref' | 'original'>): Promise<void>
   /** @returns undefined for a key of another kind, such as a part of a bundle @throws Problem 503 */
@@ -38,11 +38,7 @@ export function createTakeIn({
   return {
     async indexed({ ref, original }) {
       if (original.state !== 'stored' && original.state !== 'trashed') return
-      await index.adopt(
-        ref.clientId,
-        original.record,
-        original.state === 'trashed' ? original.trash : undefined,
-      )
+      await index.enlist(ref.clientId, original.record)
       await index.countDerivatives(ref)
     },
 
@@ -56,7 +52,7 @@ export function createTakeIn({
         if (known) {
           // An older version has stored no lists and no search terms, and has not counted derivatives.
           if (known.state === 'stored' || known.state === 'trashed')
-            await index.adopt(client.id, known.record)
+            await index.enlist(client.id, known.record)
           await agree(client, full.key)
           await index.countDerivatives(ref)
           return 'known'

@@ -207,6 +207,19 @@ export function fileIndexContract(
       })
     })
 
+    describe('enlist', () => {
+      it('adds no entry, and changes none', async () => {
+        await index.enlist(ref.clientId, record(ref.key, 'first'))
+        expect(await index.find(ref)).to.deep.equal({})
+        expect((await index.totals(ref.clientId)).stored.files).to.equal(0)
+        const first = record(ref.key, 'first')
+        await index.adopt(ref.clientId, first)
+        await elsewhere.enlist(ref.clientId, record(ref.key, 'second'))
+        expect(await index.find(ref)).to.deep.equal({ original: { state: 'stored', record: first } })
+        expect((await index.totals(ref.clientId)).stored.files).to.equal(1)
+      })
+    })
+
     describe('amend', () => {
       it('replaces the record that is known, and no other', async () => {
         const first = record(ref.key, 'first')

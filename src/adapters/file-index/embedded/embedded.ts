@@ -32,6 +32,14 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     return (await table.derivatives(ref)).every((one) => !table.isAhead(ref, one, now))
   }
 
+  async function enlisted(ref: FileRef): Promise<OriginalEntry | undefined> {
+    const known = await table.original(ref)
+    const isLeftOut =
+      (known?.state === 'stored' || known?.state === 'trashed') && !(await table.isListed(ref, known))
+    if (isLeftOut) await table.write([table.listing(ref, known)])
+    return known
+  }
+
   const look = (ref: FileRef): Promise<IndexedFile | undefined> =>
     alone(ref, async () => {
       const original = await table.original(ref)
@@ -83,10 +91,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     adopt: (clientId, record, trash, recordTag) => {
       const ref = { clientId, key: record.key }
       return alone(ref, async () => {
-        const known = await table.original(ref)
-        const isLeftOut =
-          (known?.state === 'stored' || known?.state === 'trashed') && !(await table.isListed(ref, known))
-        if (isLeftOut) await table.write([table.listing(ref, known)])
+        const known = await enlisted(ref)
         if (known) return known
         const adopted = { record, ...tagged(recordTag) }
         const entry: OriginalEntry = trash
@@ -95,6 +100,10 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
         await table.write([table.setOriginal(ref, entry)])
         return entry
       })
+    },
+
+    async enlist(clientId, { key }) {
+      await alone({ clientId, key }, () => enlisted({ clientId, key }))
     },
 
     amend: (clientId, record, amended, recordTag) => {

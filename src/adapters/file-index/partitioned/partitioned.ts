@@ -52,6 +52,7 @@ export function partitionedIndex(
     },
     adopt: async (clientId, record, ...more) =>
       (await ofRecord(clientId, record)).adopt(clientId, record, ...more),
+    enlist: async (clientId, record) => (await ofRecord(clientId, record)).enlist(clientId, record),
     amend: async (clientId, record, ...more) =>
       (await ofRecord(clientId, record)).amend(clientId, record, ...more),
     noteRecordTag: async (clientId, entry, recordTag) =>

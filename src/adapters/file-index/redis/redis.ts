@@ -102,6 +102,10 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const args = [nameOf(ref), originalJson(record, recordTag), searchText(record), ...instants]
       return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as string)
     },
+    async enlist(clientId, record) {
+      const ref = { clientId, key: record.key }
+      await scripts.enlist(redis, keys(ref), [nameOf(ref), originalJson(record), searchText(record)])
+    },
     async amend(clientId, record, amended, recordTag) {
       const ref = { clientId, key: record.key }
       const texts = [originalJson(record), originalJson(amended, recordTag), searchText(amended)]

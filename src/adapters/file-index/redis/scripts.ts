@@ -44,16 +44,23 @@ end
 return 1
 `)
 
-/** ARGV: ref, JSON, search texts, and for a trashed original `until` and `at`. @returns the entry after this step */
-export const adopt = step(`
+const ENLIST_KNOWN = `
 local known = original()
 if known then
   enlist(ref, known)
   if lists[state_of(known)] and is_found_alike(known, ARGV[2]) then
     enter_search(file, string.match(ref, '^[^/]*/(.*)$'), ARGV[3])
   end
-  return known
 end
+`
+
+/** ARGV: ref, JSON, search texts. */
+export const enlist = step(ENLIST_KNOWN)
+
+/** ARGV: ref, JSON, search texts, and for a trashed original `until` and `at`. @returns the entry after this step */
+export const adopt = step(`
+${ENLIST_KNOWN}
+if known then return known end
 local entry = 'stored ' .. ARGV[2]
 if ARGV[4] then
   entry = 'trashed ' .. ARGV[4] .. ' ' .. ARGV[5] .. ' ' .. ARGV[2]

@@ -134,19 +134,16 @@ describe('a comparison of index and bucket', () => {
     const added: string[] = []
     storage.wrapIndex((index) => ({
       isWhole: async () => isWhole,
-      adopt: (clientId, record, ...more) => {
-        added.push(`${record.key}${more[0] ? ' in the trash' : ''}`)
-        return index.adopt(clientId, record, ...more)
+      enlist: (clientId, record) => {
+        added.push(record.key)
+        return index.enlist(clientId, record)
       },
       markComplete: async () => {
         isWhole = true
       },
     }))
     expect(read(await compare())).to.deep.equal([])
-    expect(added.toSorted()).to.deep.equal([
-      ...[1, 2, 3].map((number) => textKey(number)),
-      `${textKey(4)} in the trash`,
-    ])
+    expect(added.toSorted()).to.deep.equal([1, 2, 3, 4].map((number) => textKey(number)))
     expect(isWhole).to.equal(true)
   })
 
@@ -163,9 +160,9 @@ describe('a comparison of index and bucket', () => {
       async *list() {
         yield { ...unlisted, original: { state: 'stored', record } }
       },
-      adopt: (clientId, adopted, ...more) => {
-        isListed ||= adopted.key === record.key
-        return index.adopt(clientId, adopted, ...more)
+      enlist: (clientId, listed) => {
+        isListed ||= listed.key === record.key
+        return index.enlist(clientId, listed)
       },
       async filesBetween(...args) {
         const { files, next } = await index.filesBetween(...args)
