@@ -322,7 +322,6 @@ export async function compareWithModel({
         await index.adopt(ref.clientId, record(ref)),
         model.adopt(ref.clientId, record(ref)),
       ],
-      enlist: async () => [await index.enlist(ref.clientId, record(ref)), undefined],
       adoptTrashed: async () => [
         await index.adopt(ref.clientId, record(ref), { at: now, until }),
         model.adopt(ref.clientId, record(ref), { at: now, until }),
