@@ -6,6 +6,7 @@ import type { ClientStore } from '../../../core/ports/client-store.ts'
 import type { FileIndex, IndexedFile } from '../../../core/ports/file-index.ts'
 import type { Ledger } from '../../../core/ports/ledger.ts'
 import type { Locks } from '../../../core/ports/locks.ts'
+import type { Problem } from '../../../core/problem.ts'
 import { walkedClients, withEachClient } from '../each-client.ts'
 import { CONCURRENCY } from '../scan.ts'
 import type { TakeIn } from '../take-in.ts'
@@ -166,6 +167,7 @@ export function createCompletion({
   }
 
   async function compareAll(signal: AbortSignal): Promise<void> {
+    const failures = new Map<string, Problem>()
     for (let isContinued = false; ; isContinued = true) {
       signal.throwIfAborted()
       const compared = await begun(signal)
@@ -173,7 +175,8 @@ export function createCompletion({
       const { files } = compared
       if (!isContinued && files > 0)
         log.info({ files }, 'the comparison of the index with all files continues')
-      if (await ranges.compareOne(compared, signal)) continue
+      if (await ranges.compareOne(compared, failures, signal)) continue
+      for (const failure of failures.values()) throw failure
       if (await alone('end of a pass', (held) => endPass(compared, held), signal)) return
     }
   }

@@ -25,6 +25,8 @@ export interface Listing {
   position(): string | undefined
   /** The files of further objects. Objects of other systems count, too. @throws Problem 503, and `signal.reason` */
   next(signal: AbortSignal): Promise<Batch>
+  /** Ends the requests of a list that is not read to its end. */
+  close(): Promise<void>
 }
 
 // The byte after "/" is "0".
@@ -55,6 +57,10 @@ export function openListing(
 
   return {
     position: () => position,
+
+    async close() {
+      await Promise.all([objects.close(), records.close()])
+    },
 
     async next(signal) {
       const files = new Map<ObjectKey, FileObjects>()
@@ -124,6 +130,9 @@ function peekable<T>(items: AsyncIterable<T>) {
     },
     take() {
       next = undefined
+    },
+    async close() {
+      await iterator.return?.()
     },
   }
 }

@@ -27,6 +27,8 @@ export interface Progress {
 export interface Place {
   clientId: string
   after: string
+  /** Set for the rest of a client that had failed: no other client follows. */
+  isRest?: true
 }
 
 export const FIRST_PLACE: Place = { clientId: '', after: '' }
@@ -35,6 +37,8 @@ export const FIRST_PLACE: Place = { clientId: '', after: '' }
 export interface Range extends KeyRange {
   id: string
   clientId: string
+  /** The rest of a client that has failed. It is not compared as one range, but divided again when no other client follows. */
+  isRest?: true
 }
 
 // An older version has a state of another form under the name "index comparison".
@@ -85,6 +89,13 @@ export function progressIn(ledger: Ledger, now: () => number) {
         if (!isDeepStrictEqual(place, from)) return undefined
         const ranges = range ? [...progress.ranges, range] : progress.ranges
         return { ...progress, ...(next ? { next } : {}), ranges }
+      }),
+    /** Divides the rest of a client again. @returns false when other keys have to be divided first */
+    resume: (current: Progress, { id, clientId, after }: Range) =>
+      change(current, (progress) => {
+        const others = progress.ranges.filter((one) => one.id !== id)
+        if (progress.next || others.length === progress.ranges.length) return undefined
+        return { ...progress, next: { clientId, after, isRest: true }, ranges: others }
       }),
     /**
      * Notes that a range was compared up to a position.

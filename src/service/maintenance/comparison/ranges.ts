@@ -5,20 +5,23 @@ import { partitionHashOfKey } from '../../../core/files/partition.ts'
 import type { Buckets } from '../../../core/ports/bucket.ts'
 import type { ClientStore } from '../../../core/ports/client-store.ts'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
-import { Problem } from '../../../core/problem.ts'
+import type { Problem } from '../../../core/problem.ts'
 import { noClients, walkedClients } from '../each-client.ts'
+import { ClientFailure, ofClient } from './client-failure.ts'
 import type { CompareBatch, Compared, Pass } from './compare-batch.ts'
 import { type Batch, type Listing, openListing } from './listing.ts'
-import type { Progress, progressIn, Range } from './progress.ts'
+import type { Place, Progress, progressIn, Range } from './progress.ts'
 
 /** Divides all files into ranges, which the processes compare at the same time. */
 export interface Ranges {
   /**
-   * Compares a range: the one in which this process has failed, else the next one, else one that another process has begun. It
-   * waits for that process, and compares the range only if it has died.
-   * @returns false when no range is left
+   * Compares a range: the one of the next client in which this process has failed, else the next one, else one that another process has
+   * begun. It waits for that process, and compares the range only if it has died. When files of a client cannot be read, they are left for
+   * the end, and for the next attempt.
+   * @param failures of this attempt by client. Their clients are ignored, and a further failure is added
+   * @returns false when no range of other clients is left
    */
-  compareOne(progress: Progress, signal: AbortSignal): Promise<boolean>
+  compareOne(progress: Progress, failures: Map<string, Problem>, signal: AbortSignal): Promise<boolean>
 }
 
 /** Runs `work` while no other process runs one of this name. The signal aborts, too, when this process has lost the lock. */
@@ -54,15 +57,48 @@ export function createRanges({
   batchKeys?: number
 }): Ranges {
   /** The list that was read for the last range of this process. The next range may continue it. */
-  let open: { run: string; clientId: string; listing: Listing } | undefined
-  /** The range in which this process has failed. It continues there, so a broken bucket does not leave a range for each attempt. */
-  let failedIn: string | undefined
+  let open: { run: string; pass: Pass; clientId: string; listing: Listing } | undefined
+  /** The ranges in which this process has failed, by client. It continues there, so a broken bucket does not leave a range for each attempt. */
+  const failedIn = new Map<string, string>()
 
-  function listingFrom(run: string, client: Client, after: string): Listing {
-    const isNext = open?.run === run && open.clientId === client.id && open.listing.position() === after
-    const listing = isNext && open ? open.listing : openListing(buckets.of(client), { after, batchKeys })
-    open = { run, clientId: client.id, listing }
+  /** Continues the open list only in the pass that has opened it: in a later one, it may be hours old. */
+  async function listingFrom({ run, pass }: Progress, client: Client, after: string): Promise<Listing> {
+    const isOfPass = open?.run === run && open.pass === pass && open.clientId === client.id
+    if (open && isOfPass && open.listing.position() === after) return open.listing
+    await closeOpen()
+    const listing = openListing(buckets.of(client), { after, batchKeys })
+    open = { run, pass, clientId: client.id, listing }
     return listing
+  }
+
+  async function closeOpen(): Promise<void> {
+    const listing = open?.listing
+    open = undefined
+    await listing?.close()
+  }
+
+  /** The client to which a place belongs, with the place that comes after this client. */
+  async function placed(place: Place): Promise<{ client?: Client; after: string; following?: Place }> {
+    const all = [...(await walkedClients(clients, undefined))].sort(byId)
+    if (all.length === 0) throw noClients()
+    const [client, other] = all.filter(({ id }) =>
+      place.isRest ? id === place.clientId : id >= place.clientId,
+    )
+    return {
+      ...(client ? { client } : {}),
+      after: client?.id === place.clientId ? place.after : '',
+      ...(other ? { following: { clientId: other.id, after: '' } } : {}),
+    }
+  }
+
+  /** Leaves the rest of a client for the end, when it comes next. */
+  async function postpone(clientId: string): Promise<void> {
+    const current = await progress.find()
+    if (!current?.next) return
+    const { client, after, following: next } = await placed(current.next)
+    if (client?.id !== clientId) return
+    const range = { id: randomUUID(), clientId, after, isRest: true as const }
+    await progress.take(current, { from: current.next, range, next })
   }
 
   /** Lists some files, and takes them as a range. The other processes wait until they can take those after it. */
@@ -73,28 +109,25 @@ export function createRanges({
     const current = await progress.find()
     if (!current?.next || current.run !== run || current.pass !== pass) return undefined
     const from = current.next
-    const all = [...(await walkedClients(clients, undefined))].sort(byId)
-    if (all.length === 0) throw noClients()
-    const [client, following] = all.filter(({ id }) => id >= from.clientId)
+    const { client, after, following } = await placed(from)
     if (!client) {
-      open = undefined
+      await closeOpen()
       await progress.take(current, { from, next: undefined })
       return undefined
     }
-    const after = client.id === from.clientId ? from.after : ''
     const batches: Batch[] = []
     await ofClient(client, async () => {
-      const listing = listingFrom(run, client, after)
+      const listing = await listingFrom(current, client, after)
       do batches.push(await listing.next(signal))
       while (batches.length < BATCHES_PER_RANGE && batches.at(-1)?.upTo !== undefined)
-    }).catch((error) => {
-      open = undefined
+    }).catch(async (error) => {
+      await closeOpen()
       throw error
     })
     const upTo = batches.at(-1)?.upTo
     const range = { id: randomUUID(), clientId: client.id, after, ...(upTo === undefined ? {} : { upTo }) }
-    const ofFollowing = following && { clientId: following.id, after: '' }
-    const next = upTo === undefined ? ofFollowing : { clientId: client.id, after: upTo }
+    const own = { clientId: client.id, after: upTo ?? '', ...(from.isRest ? { isRest: true as const } : {}) }
+    const next = upTo === undefined ? following : own
     return (await progress.take(current, { from, range, next })) ? { range, batches } : undefined
   }
 
@@ -127,26 +160,59 @@ export function createRanges({
     if (range) await compare(current, { range, signal })
   }
 
-  async function compareAlone(id: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
-    failedIn = id
+  async function compareAlone(
+    { id, clientId }: Range,
+    work: (signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ) {
+    failedIn.set(clientId, id)
     await alone(id, work, signal)
-    failedIn = undefined
+    failedIn.delete(clientId)
+  }
+
+  /** See `compareOne`. */
+  async function compareAny(
+    current: Progress,
+    isRead: (part: Place | Range) => boolean,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { next, ranges } = current
+    const failed = ranges.find(
+      ({ id, clientId }) => id === failedIn.get(clientId) && clientId === next?.clientId,
+    )
+    if (next && !isRead(next)) {
+      // Another process has resumed it.
+      await postpone(next.clientId)
+      return true
+    }
+    if (next && !failed) {
+      const taken = await alone('next range', (held) => takeNext(current, held), signal)
+      if (taken)
+        await compareAlone(taken.range, (held) => compare(current, { ...taken, signal: held }), signal)
+      return true
+    }
+    const readable = ranges.filter(isRead)
+    const rest = readable.find(({ isRest }) => isRest)
+    if (!next && rest) {
+      await progress.resume(current, rest)
+      return true
+    }
+    // Processes that choose at random seldom wait for each other.
+    const left = failed ?? (readable.length > 0 ? readable[randomInt(readable.length)] : undefined)
+    if (left) await compareAlone(left, (held) => compareLeft(current, left, held), signal)
+    return left !== undefined
   }
 
   return {
-    async compareOne(current, signal) {
-      const { next, ranges } = current
-      const failed = ranges.find(({ id }) => id === failedIn)
-      if (next && !failed) {
-        const taken = await alone('next range', (held) => takeNext(current, held), signal)
-        if (taken)
-          await compareAlone(taken.range.id, (held) => compare(current, { ...taken, signal: held }), signal)
+    async compareOne(current, failures, signal) {
+      try {
+        return await compareAny(current, ({ clientId }) => !failures.has(clientId), signal)
+      } catch (error) {
+        if (!(error instanceof ClientFailure)) throw error
+        failures.set(error.clientId, error.problem)
+        await postpone(error.clientId)
         return true
       }
-      // Processes that choose at random seldom wait for each other.
-      const left = failed ?? (ranges.length > 0 ? ranges[randomInt(ranges.length)] : undefined)
-      if (left) await compareAlone(left.id, (held) => compareLeft(current, left, held), signal)
-      return left !== undefined
     },
   }
 }
@@ -174,16 +240,6 @@ async function* batchesOf(
   for (let batch: Batch | undefined; !batch || batch.upTo !== range.upTo; ) {
     batch = await listing.next(signal)
     yield batch
-  }
-}
-
-/** Names the client in an error: its own bucket may be unavailable. */
-async function ofClient<T>({ id }: Client, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    throw error.with({ detail: `files of the client ${id}: ${error.message}`, cause: error })
   }
 }
 

@@ -4,9 +4,10 @@ import { type ObjectKey, recordKey } from '../../../../src/core/files/object-key
 import type { Buckets } from '../../../../src/core/ports/bucket.ts'
 import type { ClientStore } from '../../../../src/core/ports/client-store.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
-import { unavailable } from '../../../../src/core/problem.ts'
+import { type Problem, unavailable } from '../../../../src/core/problem.ts'
 import {
   FIRST_PLACE,
+  isOver,
   type Progress,
   progressIn,
 } from '../../../../src/service/maintenance/comparison/progress.ts'
@@ -22,6 +23,8 @@ describe('the ranges of a comparison', () => {
   let refreshed: Client[]
   let compared: ObjectKey[]
   let isDown: boolean
+  let refused: (clientId: string, call: 'list' | 'find') => boolean
+  let lists: number
   beforeEach(async () => {
     let text: string | undefined
     const ledger = {
@@ -38,6 +41,8 @@ describe('the ranges of a comparison', () => {
     known = refreshed = [{ id: 'a' } as Client]
     compared = []
     isDown = false
+    refused = () => false
+    lists = 0
   })
 
   function open() {
@@ -45,7 +50,17 @@ describe('the ranges of a comparison', () => {
     const objects = new Map([...keys, ...keys.map(recordKey)].map((key) => [key, Buffer.from('x')]))
     return createRanges({
       index: {} as FileIndex,
-      buckets: { of: () => inMemory({ objects, calls: [], before: () => {} }) } as unknown as Buckets,
+      buckets: {
+        of: ({ id }: Client) =>
+          inMemory({
+            objects,
+            calls: [],
+            before(call) {
+              if (call.startsWith('list')) lists += 1
+              if (refused(id, 'list')) throw unavailable('The bucket is down.')
+            },
+          }),
+      } as unknown as Buckets,
       clients: {
         refresh: async () => {
           known = refreshed
@@ -55,8 +70,8 @@ describe('the ranges of a comparison', () => {
       } as unknown as ClientStore,
       alone: (_, work, own) => work(own),
       progress,
-      compareBatch: async (_, { files }) => {
-        if (isDown) throw unavailable('The bucket is down.')
+      compareBatch: async ({ id }, { files }) => {
+        if (isDown || refused(id, 'find')) throw unavailable('The bucket is down.')
         compared.push(...files.keys())
         return { files: files.size, added: 0, removed: 0, findings: [] }
       },
@@ -65,29 +80,68 @@ describe('the ranges of a comparison', () => {
     })
   }
   const current = async () => (await progress.find()) as Progress
+  /** Compares all that can be read. @returns the messages of the failures */
+  async function attemptOf(ranges: ReturnType<typeof open>): Promise<string[]> {
+    const failures = new Map<string, Problem>()
+    while (await ranges.compareOne(await current(), failures, signal));
+    return [...failures.values()].map(({ message }) => message)
+  }
 
   it('are not left behind for each attempt while a bucket is down', async () => {
     isDown = true
     const ranges = open()
-    for (let attempt = 0; attempt < 3; attempt += 1)
-      await rejection(ranges.compareOne(await current(), signal))
-    expect((await current()).ranges).to.have.length(1)
+    for (let attempt = 0; attempt < 3; attempt += 1) await attemptOf(ranges)
+    // The range that has failed, and the rest of the client.
+    expect((await current()).ranges).to.have.length(2)
     isDown = false
-    while (await ranges.compareOne(await current(), signal));
+    expect(await attemptOf(ranges)).to.deep.equal([])
     expect(compared).to.have.length(20)
+    expect(isOver(await current())).to.equal(true)
+  })
+
+  for (const part of ['list', 'find'] as const)
+    it(`of the other clients are compared when a bucket refuses each ${part}`, async () => {
+      known = refreshed = ['a', 'b', 'c'].map((id) => ({ id }) as Client)
+      refused = (client, call) => client === 'b' && call === part
+      const ranges = open()
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        expect(await attemptOf(ranges)).to.deep.equal(['files of the client b: The bucket is down.'])
+        expect(compared).to.have.length(40)
+      }
+      refused = () => false
+      // Another process shares what is left of this client.
+      expect(await attemptOf(open())).to.deep.equal([])
+      expect(compared).to.have.length(60)
+      expect(isOver(await current())).to.equal(true)
+    })
+
+  it('of a later pass do not continue a list that was opened in an earlier one', async () => {
+    const ranges = open()
+    await ranges.compareOne(await current(), new Map(), signal)
+    const { next } = await current()
+    if (!next) throw new Error('expected a further range')
+    const before = lists
+    await progress.take(await current(), { from: next, next: undefined })
+    const ended = await current()
+    await progress.endPass(ended, { ...ended, pass: 'originals', next })
+    await ranges.compareOne(await current(), new Map(), signal)
+    expect(lists).to.be.above(before)
   })
 
   it('include those of a client that another process has just added', async () => {
     const { next: _, ...begun } = await current()
     await progress.begin({ ...begun, run: 'run 2', ranges: [{ id: 'left', clientId: 'a', after: '' }] })
     known = []
-    while (await open().compareOne(await current(), signal));
+    while (await open().compareOne(await current(), new Map(), signal));
     expect(compared).to.have.length(20)
   })
 
   it('are not complete without any client', async () => {
     known = refreshed = []
-    expect(await rejection(open().compareOne(await current(), signal))).to.have.property('status', 409)
+    expect(await rejection(open().compareOne(await current(), new Map(), signal))).to.have.property(
+      'status',
+      409,
+    )
     expect((await current()).next).to.deep.equal(FIRST_PLACE)
   })
 
