@@ -26,6 +26,7 @@ describe('the pace of a comparison', () => {
 
   it('rests for as long as the process has worked, and at most a second', async () => {
     const { rest } = pace()
+    await rest(signal)
     for (const work of [20, 0, 3, 3, 7000]) {
       busy += work
       await rest(signal)
@@ -33,8 +34,16 @@ describe('the pace of a comparison', () => {
     expect(waited).to.deep.equal([20, 6, 1000])
   })
 
+  it('does not count what the process has done before', async () => {
+    const { rest } = pace()
+    busy += 500
+    await rest(signal)
+    expect(waited).to.deep.equal([])
+  })
+
   it('does not count the work of requests during a rest', async () => {
     const { rest } = pace()
+    await rest(signal)
     busy += 20
     waiting = deferred<void>()
     const rested = [rest(signal), rest(signal)]
@@ -50,6 +59,7 @@ describe('the pace of a comparison', () => {
     expect(await rejection(pace().rest(AbortSignal.abort(reason)))).to.equal(reason)
     // During a rest, too.
     const { rest } = createPace({ busy: () => busy })
+    await rest(signal)
     busy += 1000
     const stopping = new AbortController()
     const resting = rest(stopping.signal)
