@@ -3,7 +3,7 @@ import type { FindingKind } from '../../core/files/finding.ts'
 import { classifyKey, type ObjectKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
-import { Problem } from '../../core/problem.ts'
+import { isFileReplaced, Problem } from '../../core/problem.ts'
 import { recordOfDerivative } from '../derivatives/parts.ts'
 import type { Agree } from '../originals/agree.ts'
 import type { Originals } from '../originals/originals.ts'
@@ -60,8 +60,8 @@ export function createTakeIn({
         if (await originals.resolve(client, { full })) return 'added'
         if ((await index.find(ref)).original?.state === 'trashed') return 'added'
       } catch (error) {
-        // A broken record is reported, and the scan continues. An outage ends the scan.
-        if (error instanceof Problem) throw error
+        // A broken record, or one that is replaced during each read, is reported, and the scan continues. An outage ends the scan.
+        if (error instanceof Problem && !isFileReplaced(error)) throw error
         return { kind: 'failed', detail: (error as Error).message }
       }
       const isLeft = (await buckets.of(client).find(key)) && !(await index.find(ref)).original

@@ -88,11 +88,13 @@ export function createCompletion({
 
   /**
    * True when lists, counters or the search are incomplete, or when the store was restarted: it
-   * may have lost its last steps, so deleted files may be listed again.
+   * may have lost its last steps, so deleted files may be listed again. Also while a comparison is not finished: a store that does not
+   * name its runs notes its end nowhere else.
    */
   async function isNeeded(): Promise<boolean> {
     const { id, isCompared } = await index.run()
-    return (id !== undefined && !isCompared) || !(await index.isWhole())
+    if ((id !== undefined && !isCompared) || !(await index.isWhole())) return true
+    return (await progress.find())?.run === (id ?? '')
   }
 
   /** The run of the index, and the comparison that has begun in it. */

@@ -180,8 +180,8 @@ export function createRanges({
     const failed = ranges.find(
       ({ id, clientId }) => id === failedIn.get(clientId) && clientId === next?.clientId,
     )
-    if (next && !isRead(next)) {
-      // Another process has resumed it.
+    // Another process has resumed it. A client that was removed has no files to read.
+    if (next && !isRead(next) && clients.find(next.clientId)) {
       await postpone(next.clientId)
       return true
     }
