@@ -29,12 +29,20 @@ export function originalJson(
   })
 }
 
+// Version 1.0 moves an original to the trash, or restores it, without a change of the tag. Such a tag is ignored: it is of the former record.
+const OF_TRASH = 'trash '
+
+/** A tag as the JSON of an entry has it. */
+export function tagText(state: 'stored' | 'trashed', recordTag: string | undefined): string | undefined {
+  return recordTag === undefined || state === 'stored' ? recordTag : `${OF_TRASH}${recordTag}`
+}
+
 /** The text of an entry that lists have, with this tag. */
 export function listedText(
   entry: Extract<OriginalEntry, { record: OriginalRecord }>,
   recordTag?: string,
 ): string {
-  const json = originalJson(entry.record, recordTag)
+  const json = originalJson(entry.record, tagText(entry.state, recordTag))
   return entry.state === 'stored'
     ? `stored ${json}`
     : `trashed ${entry.trash.until} ${entry.trash.at} ${json}`
@@ -45,10 +53,10 @@ export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
   const { state, rest } = splitEntry(text)
   switch (state) {
     case 'stored':
-      return { state, ...recordIn(key, rest) }
+      return { state, ...recordIn(key, rest, state) }
     case 'trashed': {
       const [until = '', at = ''] = rest.split(' ', 2)
-      const parsed = recordIn(key, rest.slice(until.length + at.length + 2))
+      const parsed = recordIn(key, rest.slice(until.length + at.length + 2), state)
       return { state, ...parsed, trash: { at: Number(at), until: Number(until) } }
     }
     case 'pending':
@@ -61,9 +69,17 @@ export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
   }
 }
 
-function recordIn(key: ObjectKey, json: string): { record: OriginalRecord; recordTag?: string } {
-  const { recordTag, ...record } = JSON.parse(json)
-  return { record: { key, ...record }, ...(recordTag === undefined ? {} : { recordTag }) }
+function recordIn(
+  key: ObjectKey,
+  json: string,
+  state: 'stored' | 'trashed',
+): { record: OriginalRecord; recordTag?: string } {
+  const parsed: { recordTag?: string } & Omit<OriginalRecord, 'key'> = JSON.parse(json)
+  const { recordTag: text, ...record } = parsed
+  const recordTag = text?.startsWith(OF_TRASH) ? text.slice(OF_TRASH.length) : text
+  // A tag of the other state differs from its text in this one.
+  const isOfState = tagText(state, recordTag) === text
+  return { record: { key, ...record }, ...(recordTag !== undefined && isOfState ? { recordTag } : {}) }
 }
 
 /** Parses the entry of a derivative. */

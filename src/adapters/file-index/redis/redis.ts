@@ -7,7 +7,7 @@ import type { RedisConnection } from '../../redis/connection.ts'
 import { readDirectKeys } from '../direct-keys.ts'
 import { boundsOf, isSameInBucket, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
-import { derivativeEntry, derivativeJson, listedText, originalEntry, originalJson } from './entries.ts'
+import { derivativeEntry, derivativeJson, listedText, originalEntry, originalJson, tagText } from './entries.ts'
 import { folderKeys, redisFolders } from './folders.ts'
 import { filesBetween, listEntries } from './list.ts'
 import { escapePattern, indexedFile, nameOf, ownerOf, refNamed } from './names.ts'
@@ -99,7 +99,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     async adopt(clientId, record, trash, recordTag) {
       const ref = { clientId, key: record.key }
       const instants = trash ? [trash.until, trash.at] : []
-      const args = [nameOf(ref), originalJson(record, recordTag), searchText(record), ...instants]
+      const json = originalJson(record, tagText(trash ? 'trashed' : 'stored', recordTag))
+      const args = [nameOf(ref), json, searchText(record), ...instants]
       return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as string)
     },
     async enlist(clientId, record) {
