@@ -4,7 +4,7 @@ import type { Metrics } from '../core/ports/metrics.ts'
 import type { Services } from './services.ts'
 
 const SWEEP_EVERY_MS = 60_000
-// After a restore or failover, Redis may list deleted files as public again. The check takes two short commands.
+// After a restore or failover, Redis may list deleted files as public again. The check takes a few short commands per partition.
 const COMPLETE_EVERY_MS = 5_000
 const UPGRADE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000

@@ -4,7 +4,7 @@ import type { FileRef } from '../../files/file-ref.ts'
 export interface IndexRun {
   /** Undefined where the store does not name its runs. */
   id: string | undefined
-  /** Whether {@link IndexRuns.noteCompared} was called in this run: every derivative of the buckets is known. */
+  /** Whether {@link IndexRuns.noteCompared} was called in this run: every derivative of an original outside of the trash is known. */
   isCompared: boolean
 }
 

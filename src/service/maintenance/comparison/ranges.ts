@@ -219,7 +219,7 @@ export function createRanges({
 
 /**
  * In a cluster, only the files of partitions whose lists were lost, or whose node was restarted since their last comparison. It asks
- * once per partition.
+ * once for each partition hash of each client.
  */
 export function dueFiles(index: FileIndex, pass: Pass): (ref: FileRef) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>()
