@@ -5,13 +5,14 @@ import { createUpgradeIndex, type UpgradeIndex } from '../../service/maintenance
 
 /** What keeps the index complete: its comparison with the buckets, at a pace that leaves half of the time to requests, and its conversion. */
 export function openIndexUpkeep(
-  parts: Omit<Parameters<typeof createCompletion>[0], 'compareBatch'> &
+  parts: Omit<Parameters<typeof createCompletion>[0], 'compareBatch' | 'pace'> &
     Omit<Parameters<typeof createCompareBatch>[0], 'pace'> &
     Parameters<typeof createUpgradeIndex>[0],
 ): { completion: Completion; upgradeIndex: UpgradeIndex } {
-  const compareBatch = createCompareBatch({ ...parts, pace: createPace() })
+  const pace = createPace()
+  const compareBatch = createCompareBatch({ ...parts, pace })
   return {
-    completion: createCompletion({ ...parts, compareBatch }),
+    completion: createCompletion({ ...parts, pace, compareBatch }),
     upgradeIndex: createUpgradeIndex(parts),
   }
 }

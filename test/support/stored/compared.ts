@@ -118,12 +118,13 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
       const records = createRecords({ index: seen, buckets, locks })
       const agree = createAgree({ index: seen, originals, records })
       const takeIn = createTakeIn({ index: seen, buckets, originals, agree })
-      const parts = { index: seen, buckets, clients, locks, ledger, log, takeIn, batchKeys }
+      const pace = { rest: async () => {} }
+      const parts = { index: seen, pace, buckets, clients, locks, ledger, log, takeIn, batchKeys }
       const compareBatch = createCompareBatch({
         index: seen,
         takeIn,
         forgetMissing: createForgetMissing({ index: seen, buckets, originals }),
-        pace: { rest: async () => {} },
+        pace,
       })
       return { completion: createCompletion({ ...parts, compareBatch }), log }
     },

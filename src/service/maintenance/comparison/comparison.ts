@@ -11,6 +11,7 @@ import { walkedClients, withEachClient } from '../each-client.ts'
 import { CONCURRENCY } from '../scan.ts'
 import type { TakeIn } from '../take-in.ts'
 import type { Compared, Pass } from './compare-batch.ts'
+import type { Pace } from './pace.ts'
 import { FIRST_PLACE, isOver, type Progress, progressIn } from './progress.ts'
 import { type Alone, createRanges, dueFiles } from './ranges.ts'
 
@@ -48,6 +49,7 @@ export function createCompletion({
   locks,
   log,
   takeIn,
+  pace,
   now = Date.now,
   ...parts
 }: Omit<Parameters<typeof createRanges>[0], 'progress' | 'reached' | 'alone'> & {
@@ -57,6 +59,7 @@ export function createCompletion({
   locks: Locks
   log: Log
   takeIn: Pick<TakeIn, 'indexed'>
+  pace: Pace
   now?: () => number
 }): Completion {
   // While one bucket is down, the others must not be read again every few seconds.
@@ -141,7 +144,13 @@ export function createCompletion({
       const hasTag = 'record' in file.original && file.original.recordTag !== undefined
       if (!hasTag && (await isDue(file.ref))) await takeIn.indexed(file)
     }
-    for await (const _ of mapConcurrent(index.list(), { concurrency: CONCURRENCY, signal, work }));
+    async function* paced() {
+      for await (const file of index.list()) {
+        yield file
+        await pace.rest(signal)
+      }
+    }
+    for await (const _ of mapConcurrent(paced(), { concurrency: CONCURRENCY, signal, work }));
   }
 
   /** Counts the files of folders again, and notes in the index what the pass has compared. @returns whether the comparison is over */
@@ -149,16 +158,23 @@ export function createCompletion({
     const last = await progress.find()
     if (last?.run !== run) return true
     if (last.pass !== pass || !isOver(last)) return false
-    if (pass === 'originals') await listLeftOut(signal)
+    const { isListed, recounted, ...finished } = last
+    if (pass === 'originals' && !isListed) {
+      await listLeftOut(signal)
+      await progress.noteEnd(last, { isListed: true })
+    }
     await withEachClient(clients, undefined, async ({ id }) => {
+      if (recounted !== undefined && id <= recounted) return
       await index.recount(id, { repair: true, signal })
+      await progress.noteEnd(last, { recounted: id })
+      await pace.rest(signal)
     })
     signal.throwIfAborted()
     // An index that was emptied or replaced since the start has lost the entries of this run.
     if (pass === 'originals') await index.markComplete(run || undefined)
     // With another version's lists or search, the index may be compared already.
     if (pass === 'originals' && !(await index.run()).isCompared) {
-      await progress.endPass(last, { ...last, ...(await begunPass('all')) })
+      await progress.endPass(last, { ...finished, ...(await begunPass('all')) })
       return false
     }
     if (run && pass === 'all') await index.noteCompared(run)

@@ -21,6 +21,10 @@ export interface Progress {
   next?: Place
   /** Ranges that are not finished. Everything before their `after` is. */
   ranges: Range[]
+  /** At the end of the pass: entries that an older version has left out of lists are added. */
+  isListed?: true
+  /** At the end of the pass: the last client whose folders were counted again. */
+  recounted?: string
 }
 
 /** Clients are processed in the order of their IDs. */
@@ -72,6 +76,9 @@ export function progressIn(ledger: Ledger, now: () => number) {
     /** Begins a comparison, unless there is one in the same run. */
     begin: (progress: Progress) =>
       changeAny((current) => (current?.run === progress.run ? undefined : progress)),
+    /** Notes what is done at the end of a pass, so that it is not repeated after an interruption. */
+    noteEnd: (current: Progress, done: Pick<Progress, 'isListed' | 'recounted'>) =>
+      change(current, (progress) => (isOver(progress) ? { ...progress, ...done } : undefined)),
     /** Ends a pass in which nothing is left to compare. @param next undefined when it is the last one */
     endPass: (ended: Progress, next?: Progress) =>
       change(ended, (progress) => (isOver(progress) ? (next ?? 'ended') : undefined)),

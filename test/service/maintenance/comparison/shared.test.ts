@@ -261,6 +261,25 @@ describe('processes that compare index and bucket', () => {
     })
   })
 
+  it('count the folders of no client again that were counted before a failure', async () => {
+    await fill('a', 1)
+    await fill('b', 1)
+    let isDown = true
+    const counted: string[] = []
+    storage.wrapIndex(({ recount }) => ({
+      async recount(clientId, options) {
+        if (isDown && clientId === 'b') throw unavailable('Redis is down.')
+        counted.push(clientId)
+        return recount(clientId, options)
+      },
+    }))
+    await rejection(storage.start().completion.complete(signal))
+    isDown = false
+    await storage.start().completion.complete(signal)
+    // In the first pass, then in the second one.
+    expect(counted).to.deep.equal(['a', 'b', 'a', 'b'])
+  })
+
   it('state how many files there are, when the index has lost none of its lists', async () => {
     await fill('a', 30)
     await fill('b', 3)
