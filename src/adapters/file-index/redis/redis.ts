@@ -7,7 +7,14 @@ import type { RedisConnection } from '../../redis/connection.ts'
 import { readDirectKeys } from '../direct-keys.ts'
 import { boundsOf, isSameInBucket, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
-import { derivativeEntry, derivativeJson, listedText, originalEntry, originalJson, tagText } from './entries.ts'
+import {
+  derivativeEntry,
+  derivativeJson,
+  listedText,
+  originalEntry,
+  originalJson,
+  tagText,
+} from './entries.ts'
 import { folderKeys, redisFolders } from './folders.ts'
 import { filesBetween, listEntries } from './list.ts'
 import { escapePattern, indexedFile, nameOf, ownerOf, refNamed } from './names.ts'
