@@ -30,6 +30,8 @@ export function derivedBytesOver(
     max: REMEMBERED,
     ttl: RECENT_MS,
     perf: { now },
+    // Otherwise it reads this clock once per millisecond of the real one.
+    ttlResolution: 0,
     fetchMethod: (_clientId, _old, { context }) => read(context),
   })
   return async (ref, { mayBeOld } = { mayBeOld: false }) => {
