@@ -131,10 +131,10 @@ describe('direct uploads of the client library', function () {
     const problem = JSON.stringify({ code: 'rate_limited', status: 429, detail: 'Too many requests.' })
     const limited = (kind: string, times: number) => {
       if (kind === 'POST direct' && times === 2)
-        return new Response(problem, { status: 429, headers: { 'Retry-After': '1' } })
+        return new Response(problem, { status: 429, headers: { 'Retry-After': '4' } })
     }
     // The limit of a call is shorter than the wait, as for a limit per hour.
-    const { files, kinds } = watched(service, limited, { timeoutMs: 900 })
+    const { files, kinds } = watched(service, limited, { timeoutMs: 3900 })
     expect(await files.upload(BYTES.subarray(0, 9 * MIB), { direct: true })).to.include({ size: 9 * MIB })
     const puts = ['PUT bucket', 'PUT bucket']
     expect(kinds).to.deep.equal(['POST direct', ...puts, 'POST direct', 'POST direct'])
