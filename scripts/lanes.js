@@ -129,7 +129,7 @@ function nodeOptions(options) {
 
 /** Whether a test file has a full size, more backends or more crashes, or runs a contract, of which some have. */
 const isSized = (name) =>
-  /\/support\/sized\.ts'|\/crash-points\.ts'|\/contracts\/|onTwoOrEveryBackend/.test(
+  /\/support\/sized\.ts'|\/crash-points\.ts'|\/contracts\/|onTwoOrEveryBackend|onOneOrTwoBackends/.test(
     readFileSync(join(root, 'test', name), 'utf8'),
   )
 

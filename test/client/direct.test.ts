@@ -25,6 +25,7 @@ import { freePort } from '../support/servers/free-port.ts'
 import { allowOrigin } from '../support/servers/on-s3.ts'
 import { s3Server } from '../support/servers/s3-server.ts'
 import { PROJECT, type Service, startService } from '../support/service.ts'
+import { itLong, sized } from '../support/sized.ts'
 import { wrapBuckets } from '../support/storage.ts'
 import { inSmallParts, PART_BYTES } from '../support/stored/direct-uploads.ts'
 
@@ -127,7 +128,7 @@ describe('direct uploads of the client library', function () {
     }
   })
 
-  it('wait for the rate limit when all bytes have arrived', async () => {
+  itLong('wait for the rate limit when all bytes have arrived', async () => {
     const problem = JSON.stringify({ code: 'rate_limited', status: 429, detail: 'Too many requests.' })
     const limited = (kind: string, times: number) => {
       if (kind === 'POST direct' && times === 2)
@@ -210,16 +211,21 @@ describe('direct uploads of the client library', function () {
       expect(resume.urls.size).to.equal(0)
     })
 
-    it('continue although they are not direct by default here, and are deleted with direct: false', async () => {
-      const { files, kinds } = watched(service)
-      const resume = await interrupted()
-      await files.upload(file(), { resume })
-      expect(kinds[0]).to.equal('GET direct')
-      const other = await interrupted()
-      kinds.length = 0
-      expect(await files.upload(file(), { resume: other, direct: false })).to.include({ size: BYTES.length })
-      expect(kinds.slice(0, 3)).to.deep.equal(['GET direct', 'DELETE direct', 'POST tus'])
-    })
+    itLong(
+      'continue although they are not direct by default here, and are deleted with direct: false',
+      async () => {
+        const { files, kinds } = watched(service)
+        const resume = await interrupted()
+        await files.upload(file(), { resume })
+        expect(kinds[0]).to.equal('GET direct')
+        const other = await interrupted()
+        kinds.length = 0
+        expect(await files.upload(file(), { resume: other, direct: false })).to.include({
+          size: BYTES.length,
+        })
+        expect(kinds.slice(0, 3)).to.deep.equal(['GET direct', 'DELETE direct', 'POST tus'])
+      },
+    )
 
     it('begin again when the service has deleted them', async () => {
       const resume = await interrupted()
@@ -262,7 +268,7 @@ describe('direct uploads of the client library', function () {
       expect(await uploader.upload(file(), { direct: true, resume })).to.include({ size: BYTES.length })
     })
 
-    it('remain when the service cannot be reached either', async () => {
+    itLong('remain when the service cannot be reached either', async () => {
       let isOffline = true
       const offline = watched(service, (kind) => {
         if (isOffline && kind !== 'POST direct') throw new TypeError('fetch failed')
@@ -277,7 +283,7 @@ describe('direct uploads of the client library', function () {
       expect(offline.kinds.slice(0, 2)).to.deep.equal(['GET direct', 'PUT bucket'])
     })
 
-    it('are not given up for a lost connection', async () => {
+    itLong('are not given up for a lost connection', async () => {
       const resume = await interrupted()
       const { files, kinds } = watched(service, (kind, times) => {
         if (kind === 'PUT bucket' && times === 1) throw new TypeError('fetch failed')
@@ -287,7 +293,7 @@ describe('direct uploads of the client library', function () {
       expect(kinds).not.to.include('DELETE direct')
     })
 
-    for (const status of [400, 403, 404])
+    for (const status of sized([403], [400, 403, 404]))
       it(`get other URLs when the bucket refuses theirs with ${status}`, async () => {
         const puts: string[] = []
         // More often than an upload without progress is continued.
@@ -330,7 +336,7 @@ describe('direct uploads of the client library', function () {
       expect(resume.urls.size).to.equal(0)
     })
 
-    it('are stored once when another program completes them, also with direct: false', async () => {
+    itLong('are stored once when another program completes them, also with direct: false', async () => {
       const resume = memoryStore()
       const other = watched(service)
       const sources: string[] = []
@@ -376,7 +382,7 @@ describe('direct uploads of the client library', function () {
       expect(kinds.join()).not.to.include('direct')
     })
 
-    it('are tried once with a service that does not offer them', async () => {
+    itLong('are tried once with a service that does not offer them', async () => {
       for (const backend of [S3_EMBEDDED, EMBEDDED]) {
         const closed = await start({ backend })
         const { files, links, kinds, fetch: watchedFetch } = watched(closed)
@@ -395,7 +401,7 @@ describe('direct uploads of the client library', function () {
       }
     })
 
-    it('are tried once with a bucket that cannot be reached', async () => {
+    itLong('are tried once with a bucket that cannot be reached', async () => {
       const apart = await start({ env: { S3_DIRECT_ENDPOINT: `http://127.0.0.1:${await freePort()}` } })
       const { files, kinds } = watched(apart)
       for (const _ of [1, 2]) await files.upload(some, options)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { createClient, type SluiceClient, SluiceError } from '../../client/index.ts'
-import { onOneBackend, onTwoBackends } from '../support/backends.ts'
+import { onOneBackend, onOneOrTwoBackends } from '../support/backends.ts'
 import { picture } from '../support/media/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { type Remote, remote } from '../support/requests/remote.ts'
@@ -22,7 +22,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 
-onTwoBackends('client.files', (start) => {
+onOneOrTwoBackends('client.files', (start) => {
   it('uploads, lists, shows, changes and deletes a file', async () => {
     const { files } = clientOf(await start())
     const png = await picture({ width: 40, height: 30 })

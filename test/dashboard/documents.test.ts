@@ -7,6 +7,7 @@ import { type Browser, firstOwner } from '../support/console/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
+import { itLong } from '../support/sized.ts'
 
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -54,7 +55,7 @@ onOneBackend('documents and texts in the console', (start) => {
     expect(requested.sort()).to.deep.equal(['epub', 'epub', 'md'])
   })
 
-  it('are requested once more at most when they have no picture, and then no more', async () => {
+  itLong('are requested once more at most when they have no picture, and then no more', async () => {
     const page = await open('jobs')
     const refused: string[] = []
     page.on('response', (response) => {
@@ -72,7 +73,7 @@ onOneBackend('documents and texts in the console', (start) => {
     expect(refused.map((url) => url.replace(/^.*\.|\?.*$/g, ''))).to.deep.equal(['epub', 'epub'])
   })
 
-  it('show an icon in the table, where a page of text cannot be read', async () => {
+  itLong('show an icon in the table, where a page of text cannot be read', async () => {
     const page = await open('files')
     await page.getByRole('radio', { name: 'Table' }).click()
     const row = (name: string) => page.getByRole('row').filter({ hasText: name })
@@ -118,7 +119,7 @@ onOneBackend('documents and texts in the console', (start) => {
     await office.locator('summary').filter({ hasText: /^PDF/ }).waitFor({ timeout: 20_000 })
   })
 
-  it('can be transformed in the playground, and archives cannot', async () => {
+  itLong('can be transformed in the playground, and archives cannot', async () => {
     for (const name of ['office.docx', 'book-cover.epub', 'text.md'])
       await (await open(details(name))).getByRole('button', { name: 'Open in the playground' }).waitFor()
     const choice = await open('playground')

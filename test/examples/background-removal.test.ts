@@ -11,6 +11,7 @@ import { rejection } from '../support/rejection.ts'
 import { uploadOne } from '../support/requests/client.ts'
 import { exchange, jsonOf } from '../support/requests/exchange.ts'
 import { PROJECT } from '../support/service.ts'
+import { itLong } from '../support/sized.ts'
 
 // A copy with the packages that `npm install` brings, as its README says.
 const FOLDER = await mkdtemp(join(tmpdir(), 'sluice-background-removal-'))
@@ -47,21 +48,21 @@ describe('the example plugin for background removal', () => {
     }
   })
 
-  it('retains JPEG when the request has a background colour', async () => {
+  itLong('retains JPEG when the request has a background colour', async () => {
     const { bytes, mediaType } = await render(plugin, photo, 'rm_bg&w=200&bg=00ff00')
     expect(mediaType).to.equal('image/jpeg')
     const { r, g, b } = await colourAt(bytes, 5, 5)
     expect([r, g, b].map((value) => Math.round(value / 50))).to.deep.equal([0, 5, 0])
   })
 
-  it('follows the edges of the image', async () => {
+  itLong('follows the edges of the image', async () => {
     const { bytes } = await render(plugin, photo, 'rm_bg')
     const { data } = await sharp(bytes).extractChannel(3).raw().toBuffer({ resolveWithObject: true })
     const between = data.filter((value) => value > 25 && value < 230).length / data.length
     expect(between).to.be.below(0.06)
   })
 
-  it('is a 422 for an image without people', async () => {
+  itLong('is a 422 for an image without people', async () => {
     const error = await rejection(render(plugin, await picture(), 'rm_bg'))
     expect(error).to.include({ status: 422, code: 'not_transformable' })
     expect((error as Error).message).to.include('No person was found')

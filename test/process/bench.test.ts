@@ -10,7 +10,7 @@ import { tables } from '../../scripts/bench/scale/tables.js'
 import { table as markdown, missedTargets, ratiosOf } from '../../scripts/bench/table.js'
 import { run } from '../support/servers/process.ts'
 import { PROJECT } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // Operations on images that the small run tries.
@@ -103,7 +103,7 @@ describe('the benchmark', function () {
     expect(markdown(rowsOf(runOf(110, 5), runOf(100, 10, true)))).to.include('| A work (disturbed) | other |')
   })
 
-  it('compares single transformations with sharp alone, and leaves no files', async () => {
+  itLong('compares single transformations with sharp alone, and leaves no files', async () => {
     const { code, table, output, left } = await bench('images', '--quick', '--photo', photo, ...FEW)
     expect(code, output).to.equal(0)
     const [machine, , , , ...all] = table.trimEnd().split('\n')
@@ -195,7 +195,7 @@ describe('the benchmark', function () {
     ])
   })
 
-  it('lists the transformations for an unknown name', async () => {
+  itLong('lists the transformations for an unknown name', async () => {
     const { code, output } = await bench('images', '--only', 'blur,sepia')
     expect(code).to.equal(1)
     expect(output).to.match(/expected some of resize, .*blur, .*avif for --only, received "sepia"/)
@@ -224,7 +224,7 @@ describe('the benchmark', function () {
     }
   })
 
-  it('lists the works for an unknown name', async () => {
+  itLong('lists the works for an unknown name', async () => {
     const { code, output } = await bench('--only', 'hot,warm')
     expect(code).to.equal(1)
     expect(output).to.match(/expected some of first-jpeg, .*, hot, .*, zip for --only, received "warm"/)

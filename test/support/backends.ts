@@ -30,6 +30,11 @@ export function onTwoBackends(name: string, suite: Suite): void {
   onBackends([EMBEDDED, S3_REDIS], name, suite)
 }
 
+/** A suite about clients of other programs, whose requests take the same code on each backend: on one, and in the long run on two. */
+export function onOneOrTwoBackends(name: string, suite: Suite): void {
+  onBackends(sized([chosenBackend()], [EMBEDDED, S3_REDIS]), name, suite)
+}
+
 /** A suite about crashes and consistency, which depend on each combination of bucket and index. */
 export function onEveryBackend(name: string, suite: Suite): void {
   onBackends(BACKENDS, name, suite)

@@ -10,6 +10,7 @@ import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { allowOrigin } from '../../support/servers/on-s3.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { bundled, type Site, startSite, UPLOADER } from './page.ts'
 
 const MIB = 1024 * 1024
@@ -149,7 +150,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', function () {
     expect(await chromium.evaluate('localStorage.length')).to.equal(0)
   })
 
-  it('continues when the network was lost, with the missing part', async () => {
+  itLong('continues when the network was lost, with the missing part', async () => {
     await open()
     await throttle(4 * MIB)
     await add('performance.clearResourceTimings(); window.isHalf = true')
@@ -205,7 +206,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', function () {
     }
   })
 
-  it('sends the file to the service when the bucket does not respond', async () => {
+  itLong('sends the file to the service when the bucket does not respond', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const { port } = silent.address() as AddressInfo

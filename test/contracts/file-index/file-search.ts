@@ -3,6 +3,7 @@ import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import type { FileIndex, OriginalRecord } from '../../../src/core/ports/file-index.ts'
 import type { SearchTerm } from '../../../src/core/ports/index/file-search.ts'
 import { folded } from '../../../src/core/text/folded.ts'
+import { sized } from '../../support/sized.ts'
 import { AHEAD, NOW, newRef, record } from './file-index-states.ts'
 
 /** Compares what a client's search finds with the given originals, for parts of their names and for their tags. */
@@ -77,7 +78,7 @@ export function fileSearchContract(opened: () => { index: FileIndex; elsewhere: 
         const { key } = await store(name)
         const characters = [...folded(name).replaceAll('\n', ' ')]
         for (let from = 0; from < characters.length; from += 1)
-          for (const length of [3, 4, 31, 32, 33, 200]) {
+          for (const length of sized([3, 32, 33], [3, 4, 31, 32, 33, 200])) {
             const part = characters.slice(from, from + length).join('')
             if ([...part].length > 2) expect(await names(part), `${part} in ${name}`).to.include(key)
           }

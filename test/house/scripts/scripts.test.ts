@@ -16,7 +16,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 
 /**
  * npm that notes each call and "installs" a compiler, which notes each build of the service. The client library and the console
@@ -168,7 +168,7 @@ describe('scripts', () => {
       expect(existsSync(join(folder, 'dist/dashboard'))).to.equal(true)
     })
 
-  it('start removes the packages of the console after the build, unless they were there', async () => {
+  itLong('start removes the packages of the console after the build, unless they were there', async () => {
     await prepare('scripts/start.js')
     expect(existsSync(join(folder, 'dashboard/node_modules'))).to.equal(false)
     await node(['scripts/setup.js'])

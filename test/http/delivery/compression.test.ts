@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { onEveryBackend, onOneBackend } from '../../support/backends.ts'
+import { onOneBackend, onTwoOrEveryBackend } from '../../support/backends.ts'
 import { tone } from '../../support/media/sounds.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
@@ -13,7 +13,7 @@ const SVG = Buffer.from(
 )
 const BR = { 'Accept-Encoding': 'gzip, deflate, br, zstd' }
 
-onEveryBackend('a text for clients that accept an encoding', (start) => {
+onTwoOrEveryBackend('a text for clients that accept an encoding', (start) => {
   let service: Service
   before(async () => {
     service = await start()

@@ -8,6 +8,7 @@ import { animation, corrupted, photograph, picture } from '../../support/media/i
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 /** The address of what is known of a file. */
@@ -264,7 +265,7 @@ onOneBackend('GET /v1/image/info', (start) => {
     }
   })
 
-  it('works for a file at its variant limit', async () => {
+  itLong('works for a file at its variant limit', async () => {
     const strict = await start({ env: { VARIANT_LIMIT: '1' } })
     const record = await uploadOne(strict, { name: 'a.png', bytes: await picture() })
     expect((await exchange(strict, `${record.src}?w=10`)).status).to.equal(200)

@@ -230,7 +230,7 @@ onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     )
   })
 
-  itOnce('let requests go first, also later ones', async () => {
+  it('let requests go first, also later ones', async () => {
     const busy = watchedEngine()
     const puts: string[] = []
     const crowded = await start({

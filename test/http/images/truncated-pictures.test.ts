@@ -9,6 +9,7 @@ import { animation, colourAt, corrupted, picture } from '../../support/media/ima
 import { rawPath, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 const NOTE = 'truncated original'
@@ -106,16 +107,19 @@ onOneBackend('truncated images', (start, backend) => {
     })
   }
 
-  it('are coarser where the last passes of an interlaced PNG are missing, down to the last row', async () => {
-    const whole = await interlaced()
-    const { src } = await upload(part(whole, 0.4), 'interlaced.png')
-    const { status, headers, body } = await exchange(service, `${src}?w=100&h=100&f=png`)
-    expect([status, headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
-    const rows = await Promise.all([2, 50, 97].map((y) => colourAt(body, 50, y)))
-    for (const { r, b, a } of rows) expect([r - b > 60, a]).to.deep.equal([true, 255])
-    const { body: info } = await exchange(service, infoOf(src))
-    expect(jsonOf({ body: info })).to.include({ truncated: true, width: SIDE, height: SIDE })
-  })
+  itLong(
+    'are coarser where the last passes of an interlaced PNG are missing, down to the last row',
+    async () => {
+      const whole = await interlaced()
+      const { src } = await upload(part(whole, 0.4), 'interlaced.png')
+      const { status, headers, body } = await exchange(service, `${src}?w=100&h=100&f=png`)
+      expect([status, headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
+      const rows = await Promise.all([2, 50, 97].map((y) => colourAt(body, 50, y)))
+      for (const { r, b, a } of rows) expect([r - b > 60, a]).to.deep.equal([true, 255])
+      const { body: info } = await exchange(service, infoOf(src))
+      expect(jsonOf({ body: info })).to.include({ truncated: true, width: SIDE, height: SIDE })
+    },
+  )
 
   it('keep the available frames of an animation', async () => {
     const bytes = await animation({ width: 100, height: 100 })
@@ -126,7 +130,7 @@ onOneBackend('truncated images', (start, backend) => {
     expect((await sharp(body, { animated: true }).metadata()).pages).to.be.within(2, 3)
   })
 
-  it('are rendered in a child process as well', async () => {
+  itLong('are rendered in a child process as well', async () => {
     const { src } = await upload(part(await noise('png'), 0.6), 'apart.png')
     const { status, headers } = await exchange(service, `${src}?w=50&f=avif`)
     expect([status, headers['content-type'], headers['x-sluice-transform']]).to.deep.equal([
@@ -192,28 +196,31 @@ onOneBackend('truncated images', (start, backend) => {
     }
   })
 
-  it('are marked at their first transformation when a version without the mark has stored them', async () => {
-    const before = await start()
-    const cut = [await noise('png'), await interlaced(), await noise('jpeg'), await noise('gif')]
-    const uploads = cut.map((bytes) => uploadOne(before, { name: 'a', bytes: part(bytes, 0.6) }))
-    const paths = (await Promise.all(uploads)).map(({ src }) => new URL(src).pathname)
-    expect(await withoutMarks(before)).to.equal(cut.length)
-    await before.stop({ keepData: true })
-    await backend.emptyIndex(before.dataDir)
-    const after = await start({ dataDir: before.dataDir })
-    const isMarked = async (path: string) =>
-      expect(jsonOf(await exchange(after, infoOf(path)))).to.include({ truncated: true, width: SIDE })
-    for (const [i, path] of paths.entries()) {
-      if (i % 2 === 0) await isMarked(path)
-      for (const query of ['?w=30', '?w=30', '?w=31']) {
-        const { status, headers } = await exchange(after, path + query)
-        expect([status, headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
+  itLong(
+    'are marked at their first transformation when a version without the mark has stored them',
+    async () => {
+      const before = await start()
+      const cut = [await noise('png'), await interlaced(), await noise('jpeg'), await noise('gif')]
+      const uploads = cut.map((bytes) => uploadOne(before, { name: 'a', bytes: part(bytes, 0.6) }))
+      const paths = (await Promise.all(uploads)).map(({ src }) => new URL(src).pathname)
+      expect(await withoutMarks(before)).to.equal(cut.length)
+      await before.stop({ keepData: true })
+      await backend.emptyIndex(before.dataDir)
+      const after = await start({ dataDir: before.dataDir })
+      const isMarked = async (path: string) =>
+        expect(jsonOf(await exchange(after, infoOf(path)))).to.include({ truncated: true, width: SIDE })
+      for (const [i, path] of paths.entries()) {
+        if (i % 2 === 0) await isMarked(path)
+        for (const query of ['?w=30', '?w=30', '?w=31']) {
+          const { status, headers } = await exchange(after, path + query)
+          expect([status, headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
+        }
+        await isMarked(path)
       }
-      await isMarked(path)
-    }
-    // In the bucket as well: the index may be lost.
-    expect(await withoutMarks(after)).to.equal(cut.length)
-  })
+      // In the bucket as well: the index may be lost.
+      expect(await withoutMarks(after)).to.equal(cut.length)
+    },
+  )
 
   it('are not read again for each request while the mark cannot be written', async () => {
     const before = await start()

@@ -12,6 +12,7 @@ import { partsOf } from '../../support/requests/byteranges.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { type Answer, type Call, exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 
 const CACHES = {
   'nginx with proxy_cache': { startCache: startNginx, severalRanges: true },
@@ -87,7 +88,7 @@ onOneBackend('caches in front', (start) => {
       })
       after(() => cache.stop())
 
-      for (const [what, target] of Object.entries(targets)) {
+      for (const [what, target] of Object.entries(targets).slice(0, sized(2, 3))) {
         it(`stores ${what}`, async () => {
           const it = await target()
           const answers = answersTo(service, service.url + it.path)
@@ -219,7 +220,7 @@ onOneBackend('caches in front', (start) => {
     })
     after(() => nginx.stop())
 
-    for (const [what, target] of Object.entries(targets)) {
+    for (const [what, target] of Object.entries(targets).slice(0, sized(1, 3))) {
       it(`stores ${what}`, async () => {
         const it = await target()
         const answers = answersTo(service, service.url + it.path)

@@ -3,7 +3,7 @@ import { pipeline, type Readable, Transform } from 'node:stream'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { EMBEDDED } from '../../support/backend.ts'
-import { onEveryBucket } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Downloader, downloader } from '../../support/peers/downloader.ts'
 import { answersTo } from '../../support/peers/responses.ts'
@@ -46,7 +46,7 @@ const MANAGERS: Record<string, Manager> = {
   },
 }
 
-onEveryBucket('download managers', (start, backend) => {
+onOneOrTwoBackends('download managers', (start, backend) => {
   let service: Service
   let noise: Buffer
   const original: Target = { url: '', bytes: randomBytes(6_000_000) }

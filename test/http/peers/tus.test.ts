@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { build } from 'esbuild'
 import { type HttpRequest, Upload } from 'tus-js-client'
-import { onEveryBucket, onOneBackend } from '../../support/backends.ts'
+import { onOneBackend, onOneOrTwoBackends } from '../../support/backends.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import type { WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
@@ -13,7 +13,7 @@ import { PROJECT, type Service } from '../../support/service.ts'
 
 const MIB = 1024 ** 2
 
-onEveryBucket('tus-js-client', (start) => {
+onOneOrTwoBackends('tus-js-client', (start) => {
   it('resumes an interrupted upload, and reads the record', async function () {
     this.timeout(60_000)
     const service = await start()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Asset } from '../../../src/core/bytes/asset.ts'
 import { EMBEDDED } from '../../support/backend.ts'
-import { onEveryBucket } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
 import { startNginx } from '../../support/peers/nginx.ts'
@@ -41,7 +41,7 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
   return { duration, videoWidth, videoHeight, colours }
 })()`
 
-onEveryBucket('a <video> in Chromium seeks', (start, backend) => {
+onOneOrTwoBackends('a <video> in Chromium seeks', (start, backend) => {
   let service: Service
   let nginx: Awaited<ReturnType<typeof startNginx>>
   let varnish: Awaited<ReturnType<typeof startVarnish>>

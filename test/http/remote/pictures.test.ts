@@ -13,6 +13,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import { type Remote, rawRemote, remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fetchPath, fileServer, keepPath } from '../../support/requests/remote-files.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
 const HTML = '<!doctype html><script>alert(1)</script>'
@@ -198,7 +199,7 @@ onOneBackend('a remote image', (start) => {
     expect(headers['content-security-policy']).to.include('sandbox')
   })
 
-  it('can have a watermark of the client', async () => {
+  itLong('can have a watermark of the client', async () => {
     const { sourceName } = await uploadOne(client, {
       name: 'm.png',
       bytes: await picture({ width: 10, height: 10 }),
@@ -248,7 +249,7 @@ onOneBackend('a remote image', (start) => {
     ['for one of a video', '/a.png', '?hls', 400, 'unknown_parameter'],
     ['for several names to save it by', '/a.png', '?download=a&download=b', 400, 'bad_parameter'],
   ]
-  it('is rendered as far as it goes when its file is truncated, with X-Sluice-Transform', async () => {
+  itLong('is rendered as far as it goes when its file is truncated, with X-Sluice-Transform', async () => {
     const { status, headers } = await get(server.url('/half.jpg'), '?w=20')
     expect([status, headers['x-sluice-transform']]).to.deep.equal([200, 'truncated original'])
     expect((await get(server.url('/half.jpg'))).headers).to.not.have.property('x-sluice-transform')

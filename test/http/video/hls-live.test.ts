@@ -13,6 +13,7 @@ import { slowFilm } from '../../support/media/videos.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
@@ -215,7 +216,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     expect((await job(record)).status).to.equal(404)
   })
 
-  it('is deleted when one of its files cannot be stored', async function () {
+  itLong('is deleted when one of its files cannot be stored', async function () {
     this.timeout(60_000)
     const record = await upload()
     const hold = held()
@@ -232,7 +233,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     await deleteFile(service, record.s3PathOriginal)
   })
 
-  it('is read completely while it is replaced', async function () {
+  itLong('is read completely while it is replaced', async function () {
     this.timeout(60_000)
     const record = await upload()
     const hold = held()

@@ -5,7 +5,7 @@ import { Problem } from '../../../src/core/problem.ts'
 import { sharpEngine, watchedEngine } from '../../support/media/engines.ts'
 import { animation, picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { loadWith } from '../load/drop-ins.ts'
 import { corners } from './geometry/corners.ts'
 import { transformed } from './transform.ts'
@@ -142,7 +142,7 @@ describe('f=auto', () => {
     }
   })
 
-  it('is WebP at a lower size when the quality is searched', async () => {
+  itLong('is WebP at a lower size when the quality is searched', async () => {
     const middling = await picture({ width: 1800, height: 1200, format: 'jpeg' })
     for (const [query, mediaType] of [
       ['f=auto&maxbytes=100000', 'image/webp'],

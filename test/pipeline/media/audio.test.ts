@@ -18,7 +18,7 @@ import { createRunner } from '../../../src/pipeline/run/run.ts'
 import { heard, heardInWav, loudness, tone, wavOf } from '../../support/media/sounds.ts'
 import { remuxed, sound, video } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { context, LIMITS } from '../image/transform.ts'
 import { loadWith } from '../load/drop-ins.ts'
@@ -200,7 +200,7 @@ describe('audio output', function () {
     }
   })
 
-  it('has this loudness even when single peaks would exceed the limit', async () => {
+  itLong('has this loudness even when single peaks would exceed the limit', async () => {
     const clicks = wavOf(5, (at) => (at % 1 < 0.0005 ? 0.9 : 0.05) * Math.sin(2 * Math.PI * 440 * at))
     expect((await loudness(clicks)).integrated).to.be.below(-25)
     const { integrated, truePeak } = await loudness((await made(clicks, 'loudnorm&f=wav')).bytes)
@@ -208,7 +208,7 @@ describe('audio output', function () {
     expect(truePeak).to.be.below(-1)
   })
 
-  it('leaves silence unchanged', async () => {
+  itLong('leaves silence unchanged', async () => {
     const silence = await tone({ levels: [0] })
     const { seconds, peak } = await wav(silence, 'loudnorm&f=wav')
     expect(peak).to.equal(0)
@@ -289,7 +289,7 @@ describe('audio output', function () {
       }
     })
 
-    it('is of the requested part, with the requested loudness', async () => {
+    itLong('is of the requested part, with the requested loudness', async () => {
       const part = await drawn(source, 'waveform&start=1&end=2&w=10')
       expect(part).to.include({ length: 10, samples_per_pixel: 4410 })
       expect(Math.min(...part.data.filter((_, i) => i % 2 === 1))).to.be.closeTo(102, 2)
@@ -383,7 +383,7 @@ describe('audio output', function () {
       }
     })
 
-    it('for an index without audio', async () => {
+    itLong('for an index without audio', async () => {
       const { bytes } = await output('m4a')
       const index = bytes.subarray(0, bytes.indexOf('mdat') + 4)
       for (const query of sized(['f=wav', 'waveform'], ['f=wav', 'waveform', 'loudnorm']))

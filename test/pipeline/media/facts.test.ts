@@ -9,7 +9,7 @@ import { demuxerOf } from '../../../src/engines/ffmpeg/input.ts'
 import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
 import { film, lengthened, remuxed, sound, video } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS } from '../image/transform.ts'
 
@@ -98,7 +98,7 @@ describe('facts from the headers of video and audio', () => {
     expect(facts).to.not.have.any.keys('videoCodec', 'width', 'frameRate')
   })
 
-  it('have the duration of the last frame when the header of a recording has none', async () => {
+  itLong('have the duration of the last frame when the header of a recording has none', async () => {
     const live = ['-c:v', 'libvpx', '-b:v', '200k', '-live', '1']
     const facts = await factsOf(await video({ options: live, format: 'webm' }), 'webm')
     expect(facts).to.include({ container: 'webm', videoCodec: 'vp8', width: 160 })

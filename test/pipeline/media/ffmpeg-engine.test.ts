@@ -17,7 +17,7 @@ import { colourAt } from '../../support/media/images.ts'
 import { remuxed, video, wideVideo } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
 import { recordLog } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS } from '../image/transform.ts'
 import { knownAsset } from './known-asset.ts'
@@ -216,7 +216,7 @@ describe('the ffmpeg engine', () => {
     expect(kept.has(sha256(tracks))).to.equal(false)
   })
 
-  it('leaves HDR unchanged when ffmpeg lacks the filters for it', async () => {
+  itLong('leaves HDR unchanged when ffmpeg lacks the filters for it', async () => {
     const programs = join(folder, 'without-zscale')
     await mkdir(programs)
     const { PATH } = process.env
@@ -275,7 +275,7 @@ describe('the ffmpeg engine', () => {
       expect(await running()).to.deep.equal([])
     })
 
-    it('that decodes, when the caller aborts, at any time', async () => {
+    itLong('that decodes, when the caller aborts, at any time', async () => {
       for (const afterMs of [0, 5, 30, 300]) {
         const leaving = new AbortController()
         const reason = new Error('left')

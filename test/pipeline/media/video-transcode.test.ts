@@ -17,7 +17,7 @@ import {
   wideVideo,
 } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS, transform } from '../image/transform.ts'
 import { type MakeVideo, videoMaker } from './video-maker.ts'
@@ -86,7 +86,7 @@ describe('a transcode of a video', () => {
       expect(await made(source, 'vt&w=34')).to.include({ width: 34, height: 60 })
     })
 
-    it('even when those of the source are odd', async () => {
+    itLong('even when those of the source are odd', async () => {
       const odd = await video({
         colours: ['red'],
         width: 161,
@@ -195,7 +195,7 @@ describe('a transcode of a video', () => {
       })
     }
 
-    it('for a header without frames', async () => {
+    itLong('for a header without frames', async () => {
       const fast = await remuxed(source, ['-movflags', '+faststart'])
       const header = fast.subarray(0, fast.indexOf('mdat') + 4)
       expect(await refusal(header, 'w=80')).to.include({ status: 422, message: BROKEN })
@@ -233,7 +233,7 @@ describe('a transcode of a video', () => {
       }
     })
 
-    it('temporarily when its encoder is killed', async () => {
+    itLong('temporarily when its encoder is killed', async () => {
       const progress = () => {
         for (const pid of execFileSync('pgrep', ['-P', String(process.pid), 'ffmpeg'])
           .toString()

@@ -11,6 +11,7 @@ import { createScratch } from '../../../src/engines/temp/scratch.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { PROJECT } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS } from '../image/transform.ts'
 
@@ -96,7 +97,7 @@ describe('the engine of Office documents', function () {
     expect(String(await work)).to.match(/SIGKILL|ended with 77/)
   })
 
-  it('is ended by the kernel when its service has died and is not started again', async () => {
+  itLong('is ended by the kernel when its service has died and is not started again', async () => {
     const leaving = new AbortController()
     const work = rejection(converted({ signal: leaving.signal, limits: { ...LIMITS, timeoutMs: 30_000 } }))
     await eventually(async () => {

@@ -14,6 +14,7 @@ import type { Deed } from '../../support/programs/apart-worker.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
 import { rejection } from '../../support/rejection.ts'
 import { PROJECT, type RecordedLog, recordLog } from '../../support/service.ts'
+import { itLong, sized } from '../../support/sized.ts'
 
 // Built: under tsx a child loads its modules in another thread, whose files it closes with those that it has inherited.
 const WORKER = await builtScript('apart-worker')
@@ -246,7 +247,7 @@ describe('a pool of child processes', function () {
     expect(error).to.have.property('message', 'a child process ended before it was ready (exit code 3)')
   })
 
-  it('continues when a source fails in the middle', async () => {
+  itLong('continues when a source fails in the middle', async () => {
     open()
     const broken = { ...file(Buffer.from('abc')), size: 1000 }
     expect(await rejection(run({ do: 'repeat', times: 1 }, { source: broken })))
@@ -284,7 +285,7 @@ describe('a pool of child processes', function () {
     expect(await pid()).to.equal(first)
   })
 
-  for (const deed of ['sleep', 'spin']) {
+  for (const deed of sized(['spin'], ['sleep', 'spin'])) {
     it(`leaves no child when the parent is killed while one is to ${deed}`, async () => {
       open()
       const parent = spawn(process.execPath, [PARENT, WORKER, deed], { cwd: PROJECT })

@@ -12,7 +12,7 @@ import { sluice, sluiceJson } from '../../support/programs/sluice.ts'
 import { type Caller, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -132,7 +132,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     await transform(record, 'w=10&f=webp')
   })
 
-  it('does not print the warnings about Redis, which the servers log', async () => {
+  itLong('does not print the warnings about Redis, which the servers log', async () => {
     const { code, stderr } = await runProgram(['client', 'list'], env)
     expect(code).to.equal(0)
     expect(stderr).to.not.include('appendonly')

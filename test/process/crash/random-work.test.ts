@@ -8,7 +8,7 @@ import { type Caller, newClient } from '../../support/requests/client.ts'
 import { newFleet } from '../../support/servers/fleet.ts'
 import { startProcess } from '../../support/servers/process.ts'
 import { type ServiceOptions, startService } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { type Worker, workAtRandom } from '../../support/stored/random-work.ts'
 import { readState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -49,7 +49,7 @@ describe(`${STEPS} uploads, derivations and deletes at random by three clients`,
     }
   })
 
-  it('leave the disk in the state that a model predicts, with a fifth of the steps', async () => {
+  itLong('leave the disk in the state that a model predicts, with a fifth of the steps', async () => {
     const dataDir = await temporaryFolder()
     const accounts = await threeClients({ dataDir })
     const server = await startProcess({ env: { ...NO_LIMITS, DATA_DIR: dataDir, LOG_LEVEL: 'warn' } })

@@ -7,6 +7,7 @@ import { begin, offsetAt, patch, recordIn, tus } from '../../support/requests/tu
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import { s3Proxy } from '../../support/servers/s3-proxy.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
+import { itLong } from '../../support/sized.ts'
 
 describe('a resumable upload during an outage', function () {
   this.timeout(90_000)
@@ -42,7 +43,7 @@ describe('a resumable upload during an outage', function () {
     await proxy.close()
   })
 
-  it('is a 503 in time, and resumes when Redis is back', async () => {
+  itLong('is a 503 in time, and resumes when Redis is back', async () => {
     fleet = await newFleet({ files: 'disk', redis: { appendOnly: true } })
     const server = await fleet.start()
     const png = await picture()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { BUILT_SERVER, run } from '../../support/servers/process.ts'
 import { type SmallDisk, smallDisk } from '../../support/servers/small-disk.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const OWNER = 4321
@@ -53,7 +54,7 @@ describe('a start on a data folder that cannot be written to', function () {
       )
   })
 
-  it('names the read-only file system', async () => {
+  itLong('names the read-only file system', async () => {
     await disk.makeReadOnly()
     for (const path of [disk.folder, join(disk.folder, 'new')])
       expect(await failedStart(path)).to.equal(

@@ -3,7 +3,7 @@ import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { listOf } from '../../contracts/file-index/file-index-model.ts'
-import { onEveryBackend } from '../../support/backends.ts'
+import { onTwoOrEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
@@ -11,7 +11,7 @@ import { deleteFile, postFiles, uploadOne } from '../../support/requests/client.
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
-onEveryBackend('an index that is emptied in the middle', (start) => {
+onTwoOrEveryBackend('an index that is emptied in the middle', (start) => {
   let service: Service
   let png: Buffer
   /** In the place of the bucket, for one step. */

@@ -3,7 +3,7 @@ import type { Storage } from '../../../src/app.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import type { FileIndex } from '../../../src/core/ports/file-index.ts'
-import { onEveryBackend } from '../../support/backends.ts'
+import { onTwoOrEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, postFiles, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -13,7 +13,7 @@ import { withClock } from '../../support/stored/clock.ts'
 
 const LATER_MS = 600_000
 
-onEveryBackend('an upload whose last step the index has lost', (start) => {
+onTwoOrEveryBackend('an upload whose last step the index has lost', (start) => {
   let service: Service
   let png: Buffer
   const clock = { aheadMs: 0 }

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
 import type { Storage } from '../../../src/app.ts'
 import { derivativeKey, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
-import { onEveryBackend } from '../../support/backends.ts'
+import { onTwoOrEveryBackend } from '../../support/backends.ts'
 import { pluginFolder, recorded, recorder } from '../../support/drop-ins.ts'
 import { eventually } from '../../support/eventually.ts'
 import { watchedEngine } from '../../support/media/engines.ts'
@@ -16,7 +16,7 @@ import { settled } from '../../support/stored/settled.ts'
 import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onEveryBackend('races', (start, backend) => {
+onTwoOrEveryBackend('races', (start, backend) => {
   it('emits original.deleted once for two concurrent deletes', async () => {
     const folder = await temporaryFolder()
     const events = join(folder, 'events')

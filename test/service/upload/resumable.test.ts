@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { resumablePiece } from '../../../src/core/files/resumable-key.ts'
-import { onEveryBackend } from '../../support/backends.ts'
+import { onTwoOrEveryBackend } from '../../support/backends.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { begin, patch, recordIn, tus } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 
-onEveryBackend('resumable uploads that are complete', (start) => {
+onTwoOrEveryBackend('resumable uploads that are complete', (start) => {
   let service: Service
   before(async () => {
     service = await start()

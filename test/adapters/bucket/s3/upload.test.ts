@@ -9,7 +9,7 @@ import { eventually } from '../../../support/eventually.ts'
 import { inTime } from '../../../support/promised.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { type Fate, type SeenRequest, s3Proxy } from '../../../support/servers/s3-proxy.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { bytesOf, digestOf, KEY, MIB, onS3, PART, put, text, VIDEO } from '../s3-setup.ts'
 
 /** What a request of an upload is for. */
@@ -192,7 +192,7 @@ describe('s3: uploads', function () {
       await nothingIsLeft()
     })
 
-    it('when the connection closes again and again during parts', async () => {
+    itLong('when the connection closes again and again during parts', async () => {
       let cut = 0
       atStep('part 1', () => {
         cut += 1

@@ -13,6 +13,7 @@ import { entriesOf, manifestOf } from '../../../support/requests/archive.ts'
 import { postZip, uploadOne, type WireRecord } from '../../../support/requests/client.ts'
 import { exchange, openSocket } from '../../../support/requests/exchange.ts'
 import type { Service } from '../../../support/service.ts'
+import { sized } from '../../../support/sized.ts'
 import { breakable } from '../../../support/stored/breakable.ts'
 
 const LARGE = 4_000_000
@@ -75,7 +76,7 @@ onOneBackend('source files that fail while they are read', (start) => {
   /** What the log says of failures that are not the caller's. */
   const errors = () => service.log.lines.filter(({ level }) => level === 'error')
 
-  for (const [how, breakage] of Object.entries({ 'ends early': cut, fails: failing })) {
+  for (const [how, breakage] of Object.entries({ 'ends early': cut, ...sized({}, { fails: failing }) })) {
     describe(`a file that ${how}`, () => {
       it('destroys the connection of an archive in progress, and no other connection', async () => {
         const earlier = errors().length

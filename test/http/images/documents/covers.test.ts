@@ -11,7 +11,7 @@ import { NO_LIMITS } from '../../../support/no-limits.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../../support/service.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 
 const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', name))
 
@@ -24,11 +24,11 @@ onOneBackend('the cover', (start) => {
   const requested = async (name: string, bytes: Buffer, query: string) =>
     exchange(service, `${(await uploadOne(service, { name, bytes })).src}?${query}`)
 
-  for (const [format, cover] of [
-    ['mp3', 'jpeg'],
+  const others: ReadonlyArray<readonly ['m4a' | 'flac', 'png' | 'jpeg']> = [
     ['m4a', 'png'],
     ['flac', 'jpeg'],
-  ] as const) {
+  ]
+  for (const [format, cover] of [['mp3', 'jpeg'] as const, ...sized([], others)]) {
     it(`of an audio file is a picture: ${format}`, async () => {
       const bytes = await covered(format, await picture({ width: 600, height: 600, format: cover }))
       const whole = await requested(`a.${format}`, bytes, 'thumbnail')
@@ -69,7 +69,7 @@ onOneBackend('the cover', (start) => {
     expect(jsonOf(await exchange(small, `${src}?w=9`))).to.include({ status: 422, code: 'not_transformable' })
   })
 
-  it('of an e-book never stops the service, whatever its bytes are', async function () {
+  itLong('of an e-book never stops the service, whatever its bytes are', async function () {
     this.timeout(sized(60_000, 1_200_000))
     const how = { name: 'a.epub', query: 'w=9', count: sized(8, 2000), spared: 60 }
     await expectSurvival(service, [await fileOf('book-cover.epub')], how)

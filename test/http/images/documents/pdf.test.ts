@@ -15,7 +15,7 @@ import { NO_LIMITS } from '../../../support/no-limits.ts'
 import { deleteFile, uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../../support/service.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { settled } from '../../../support/stored/settled.ts'
 
 const run = promisify(execFile)
@@ -86,23 +86,26 @@ onOneBackend('a PDF', (start) => {
     expect((await large.objects()).join()).to.not.include('_proxy')
   })
 
-  it('has proxies of few pages: the least recently used one is evicted, and none counts as a derivative', async function () {
-    this.timeout(120_000)
-    const { src, sourceName } = await uploadOne(large, { name: 'a.pdf', bytes: manyPages(18) })
-    const ofPages = async (end: RegExp) =>
-      (await large.objects())
-        .filter((key) => key.includes(sourceName))
-        .flatMap((key) => Number(end.exec(key)?.[1] ?? 0) || [])
-    for (let page = 2; page <= 18; page += 1) {
-      expect((await exchange(large, `${src}?w=20&page=${page}`)).status).to.equal(200)
-      await eventually(async () => expect(await ofPages(/_proxy-p(\d+)$/)).to.include(page))
-      expect(await ofPages(/_proxy-p(\d+)$/)).to.have.length(Math.min(page - 1, 16))
-    }
-    const last = Array.from({ length: 16 }, (_, i) => i + 3)
-    expect(await ofPages(/_proxy-p(\d+)$/)).to.have.members(last)
-    await settled(large)
-    expect(await ofPages(/_page=(\d+)/)).to.have.length(17)
-  })
+  itLong(
+    'has proxies of few pages: the least recently used one is evicted, and none counts as a derivative',
+    async function () {
+      this.timeout(120_000)
+      const { src, sourceName } = await uploadOne(large, { name: 'a.pdf', bytes: manyPages(18) })
+      const ofPages = async (end: RegExp) =>
+        (await large.objects())
+          .filter((key) => key.includes(sourceName))
+          .flatMap((key) => Number(end.exec(key)?.[1] ?? 0) || [])
+      for (let page = 2; page <= 18; page += 1) {
+        expect((await exchange(large, `${src}?w=20&page=${page}`)).status).to.equal(200)
+        await eventually(async () => expect(await ofPages(/_proxy-p(\d+)$/)).to.include(page))
+        expect(await ofPages(/_proxy-p(\d+)$/)).to.have.length(Math.min(page - 1, 16))
+      }
+      const last = Array.from({ length: 16 }, (_, i) => i + 3)
+      expect(await ofPages(/_proxy-p(\d+)$/)).to.have.members(last)
+      await settled(large)
+      expect(await ofPages(/_page=(\d+)/)).to.have.length(17)
+    },
+  )
 
   it('is rendered as poppler renders it, each page in its size', async () => {
     const uploads = new Map<string, string>()
@@ -197,7 +200,7 @@ onOneBackend('a PDF', (start) => {
     })
   })
 
-  it('has a problem in its information when one of its pages cannot be read', async () => {
+  itLong('has a problem in its information when one of its pages cannot be read', async () => {
     const objects = [
       '1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj',
       // The list of pages is one of its own pages.

@@ -9,6 +9,7 @@ import { type Caller, newClient, postFiles } from '../../../support/requests/cli
 import { type Answer, exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { noise } from '../../../support/requests/tus.ts'
 import { type Service, startService } from '../../../support/service.ts'
+import { sized } from '../../../support/sized.ts'
 import { wrapBuckets } from '../../../support/storage.ts'
 import {
   abortDirect,
@@ -26,7 +27,7 @@ import {
 const MIB = 1024 ** 2
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-for (const backend of [S3_EMBEDDED, S3_REDIS])
+for (const backend of sized([S3_EMBEDDED], [S3_EMBEDDED, S3_REDIS]))
   describe(`direct uploads (${backend.name})`, function () {
     this.timeout(60_000)
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))

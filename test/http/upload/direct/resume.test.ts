@@ -10,6 +10,7 @@ import { type Answer, exchange, jsonOf } from '../../../support/requests/exchang
 import { noise } from '../../../support/requests/tus.ts'
 import { s3Server } from '../../../support/servers/s3-server.ts'
 import { type Service, startService } from '../../../support/service.ts'
+import { itLong } from '../../../support/sized.ts'
 import { wrapBuckets } from '../../../support/storage.ts'
 import {
   abortDirect,
@@ -104,7 +105,7 @@ describe('direct uploads that are interrupted', function () {
     expectProblem(await askRest(service, begun), 410, 'upload_expired')
   })
 
-  it('need no part again after a process died that had joined them', async () => {
+  itLong('need no part again after a process died that had joined them', async () => {
     let fails = false
     const service = await start({
       wrapStorage: wrapBuckets((bucket) => ({
@@ -151,7 +152,7 @@ describe('direct uploads that are interrupted', function () {
     expect((await exchange(service, new URL(record.src).pathname)).status).to.equal(200)
   })
 
-  it('cannot be aborted after a process died that was storing them', async () => {
+  itLong('cannot be aborted after a process died that was storing them', async () => {
     let fails = true
     const service = await start({
       wrapStorage: wrapBuckets((bucket) => ({

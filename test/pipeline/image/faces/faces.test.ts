@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import type { Box, Size } from '../../../../src/core/geometry/box.ts'
 import type { LoadedDetector } from '../../../../src/pipeline/load/load.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { loadWith } from '../../load/drop-ins.ts'
 import { transformed } from '../transform.ts'
 import { type Picture, pictures } from './pictures.ts'
@@ -64,7 +64,7 @@ describe('the detector of faces', function () {
     expect((found[0] as Box).width).to.be.within(0.8 * face.width, 1.5 * face.width)
   })
 
-  it('finds no faces in patterns, in noise, and in images with extreme sides', async () => {
+  itLong('finds no faces in patterns, in noise, and in images with extreme sides', async () => {
     const noise = await sharp({
       create: {
         width: 300,
@@ -89,7 +89,7 @@ describe('the detector of faces', function () {
     }
   })
 
-  it('finds the same faces in grey, transparent, 16-bit and CMYK images', async () => {
+  itLong('finds the same faces in grey, transparent, 16-bit and CMYK images', async () => {
     const { bytes, size, faces } = (await pictures()).find(({ name }) => name === 'an astronaut') as Picture
     const circle = Buffer.from(`<svg width="${size.width}" height="${size.height}"><circle r="400"/></svg>`)
     for (const image of [

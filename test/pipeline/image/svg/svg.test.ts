@@ -3,6 +3,7 @@ import sharp from 'sharp'
 import { Problem } from '../../../../src/core/problem.ts'
 import { colourAt } from '../../../support/media/images.ts'
 import { rejection } from '../../../support/rejection.ts'
+import { itLong } from '../../../support/sized.ts'
 import { transformed } from '../transform.ts'
 
 /** Black on the left, white on the right. */
@@ -122,7 +123,7 @@ describe('an SVG', () => {
     expect(size(await of('width="1" height="3000"', 'w=5000&h=5000&fit=outside'))).to.equal('2x5000')
   })
 
-  it('has sharp edges in any size', async () => {
+  itLong('has sharp edges in any size', async () => {
     for (const query of ['w=600', 'w=50', 'w=900&h=900']) {
       const { bytes } = await of('width="24" height="24"', query)
       const { data, info } = await sharp(bytes).greyscale().raw().toBuffer({ resolveWithObject: true })

@@ -14,7 +14,7 @@ import { slowFfmpeg } from '../../../support/media/slow-ffmpeg.ts'
 import { type BoardCue, colourOf, cuesOf } from '../../../support/media/storyboards.ts'
 import { film, lengthened, remuxed, sound, video, wideVideo } from '../../../support/media/videos.ts'
 import { rejection } from '../../../support/rejection.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { context } from '../../image/transform.ts'
 import { loadWith } from '../../load/drop-ins.ts'
@@ -174,7 +174,7 @@ describe('a storyboard of a video', () => {
     expect(board.size).to.equal('160x120')
   })
 
-  it('depends on the frames when the header has no duration or a wrong one', async () => {
+  itLong('depends on the frames when the header has no duration or a wrong one', async () => {
     const colours = inTurns(4)
     const vp8 = ['-c:v', 'libvpx', '-deadline', 'realtime', '-f', 'webm', '-live', '1']
     const recorded = await boardOf(await video({ colours, options: vp8, format: 'webm' }), { format: 'webm' })
@@ -191,7 +191,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(cut)).to.deep.equal(inTurns(cut.cues.length))
   })
 
-  it('shows the displayed frame even when frames are rare', async () => {
+  itLong('shows the displayed frame even when frames are rare', async () => {
     const colours = inTurns(6)
     // Red up to 2.5 s, green up to 5 s: what begins between the moments is not shown before.
     const bytes = await remuxed(await video({ colours: ['red', 'green', 'blue'], rate: 1 }), [
@@ -230,7 +230,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(await boardOf(slow))).to.deep.equal(['red', ...white])
   })
 
-  it('uses all frames when key frames depend on others', async () => {
+  itLong('uses all frames when key frames depend on others', async () => {
     const open = 'open-gop=1:keyint=50:min-keyint=50:scenecut=0:bframes=3:b-adapt=0'
     const options = ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-x264-params', open]
     const colours = inTurns(102)
@@ -240,7 +240,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(board)).to.deep.equal(colours.filter((_, i) => i % 2 === 0))
   })
 
-  it('repeats the last tile when the rest cannot be decoded', async () => {
+  itLong('repeats the last tile when the rest cannot be decoded', async () => {
     const options = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p']
     const bytes = await video({ colours: inTurns(8), options: [...options, '-movflags', '+faststart'] })
     const board = await boardOf(bytes.fill(0, Math.floor(bytes.length * 0.7)))
@@ -249,7 +249,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(board)).not.to.include('black')
   })
 
-  it('shows HDR as on a standard screen', async () => {
+  itLong('shows HDR as on a standard screen', async () => {
     const bytes = await wideVideo({ rgb: [148, 148, 148], transfer: 'smpte2084' })
     const { sprite } = await boardOf(bytes)
     const [red, green, blue] = await sharp(sprite)
