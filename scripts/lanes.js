@@ -1,6 +1,6 @@
-import { fork, spawnSync } from 'node:child_process'
+import { fork, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { root } from './ready/run.js'
@@ -41,8 +41,8 @@ const SLOWEST_FIRST = [
 ]
 
 /**
- * Runs test files, with these options of mocha. Each lane is a process that runs one file after another, with Redis
- * and S3 servers of its own. The output of a file is printed when the file has ended.
+ * Runs test files, with these options of mocha. Each lane is a process that runs one file after another, with a Redis
+ * server of its own. All lanes share an S3 server, which takes CPU time also when it is idle. The output of a file is printed when the file has ended.
  *
  * @param {{ folder: string, options: string[], env: Record<string, string>, files: string[], isLong?: boolean }} options `folder`: an empty one, for
  * files of the run; `files`: of {@link testFiles}
@@ -53,14 +53,35 @@ export async function runLanes({ folder, options, env, files, isLong = false }) 
   const waiting = [...files]
   const sizes = isLong ? { SLUICE_TEST_LONG: '1' } : {}
   const totals = { passes: 0, failures: 0, pending: 0, failed: [], files: [], leftOpen: [] }
+  const s3 = sharedS3(join(folder, 's3'))
   const lane = (number) =>
-    runLane(join(folder, `${number}.txt`), { waiting, options, env: { ...env, ...sizes }, totals })
+    runLane(join(folder, `${number}.txt`), { waiting, options, env: { ...env, ...sizes, ...s3.env }, totals })
   const most = isSlow() ? LANES_ON_SLOW : LANES
   const lanes = Array.from({ length: Math.min(most, waiting.length) }, (_, number) => lane(number))
-  const broken = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
+  const ended = await Promise.allSettled(lanes)
+  await s3.end()
+  const broken = ended.find(({ status }) => status === 'rejected')
   if (broken) throw broken.reason
   totals.files.sort((one, other) => other.cpuSeconds - one.cpuSeconds)
   return { ...totals, code: totals.failures > 0 ? 1 : 0 }
+}
+
+/** The folder of the S3 server of all lanes, see test/support/servers/s3-server.ts. It is stopped by `end`, or when this process is killed and its pipe closes. */
+function sharedS3(folder) {
+  mkdirSync(folder)
+  const script = join(root, 'scripts/servers/rgw.sh')
+  const guard = spawn('sh', ['-c', 'cat; "$0" stop "$1"; rm -rf "$1"', script, folder], {
+    // Out of reach of a Ctrl-C for the tests.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  return {
+    env: { SLUICE_TEST_S3_FOLDER: folder },
+    async end() {
+      guard.stdin.end()
+      await once(guard, 'exit')
+    },
+  }
 }
 
 /** Whether the CPU is much slower than usual now, or busy with other programs. */

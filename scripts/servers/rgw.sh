@@ -164,7 +164,7 @@ mon_data_avail_warn = 2
 [osd]
 osd_data = $folder/disk
 osd_objectstore = ${STORE:-memstore}
-memstore_device_bytes = 4294967296
+memstore_device_bytes = 17179869184
 bluestore_block_size = 8589934592
 osd_memory_target = 939524096
 osd_class_load_list = *

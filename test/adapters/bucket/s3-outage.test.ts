@@ -9,6 +9,7 @@ import { Problem } from '../../../src/core/problem.ts'
 import { inTime } from '../../support/promised.ts'
 import { rejection } from '../../support/rejection.ts'
 import type { Fate } from '../../support/servers/s3-proxy.ts'
+import { type OwnS3Server, startS3 } from '../../support/servers/s3-server.ts'
 import { sized } from '../../support/sized.ts'
 import { BESIDE, bytesOf, KEY, listed, MIB, onS3, PART, put, text, VIDEO } from './s3-setup.ts'
 
@@ -16,7 +17,12 @@ const AFTERWARDS = derivativeKey(KEY, 'w=2')
 
 describe('s3: outages', function () {
   this.timeout(60_000)
-  const s3 = onS3()
+  let own: OwnS3Server
+  const s3 = onS3(async () => {
+    own = await startS3()
+    return own
+  })
+  after(() => own.end())
   const first = { id: FIRST_CLIENT_ID, token: '' }
 
   /** Each use of S3, with what it fails with. */
@@ -44,8 +50,8 @@ describe('s3: outages', function () {
   }
 
   const outages: Record<string, Outage> = {
-    'S3 is stopped': { isAloneToo: true, begin: () => s3.server.stop(), end: () => s3.server.restart() },
-    'S3 is frozen': { isAloneToo: true, begin: () => s3.server.freeze(), end: () => s3.server.thaw() },
+    'S3 is stopped': { isAloneToo: true, begin: () => own.stop(), end: () => own.restart() },
+    'S3 is frozen': { isAloneToo: true, begin: () => own.freeze(), end: () => own.thaw() },
     'S3 answers 503': {
       isAloneToo: true,
       begin: () => s3.proxy.decide(() => ({ kind: 'answer', status: 503 })),
@@ -78,7 +84,7 @@ describe('s3: outages', function () {
     const how = outage.isAloneToo ? 'alone and concurrently' : 'concurrently'
     it(`${what}: each operation is a 503 in time, ${how}, and works again afterwards`, async () => {
       // Straight to the server where that itself is out of order.
-      const { endpoint } = /stopped|frozen/.test(what) ? s3.server.connection : s3.proxy
+      const { endpoint } = /stopped|frozen/.test(what) ? own.connection : s3.proxy
       const open = () => s3.open({ endpoint })
       const buckets = await open()
       const bucket = buckets.of(first)
@@ -115,9 +121,9 @@ describe('s3: outages', function () {
   }
 
   it('S3 is frozen: the cleanup after a failure ends in time, too', async () => {
-    const bucket = (await s3.open({ endpoint: s3.server.connection.endpoint })).of(first)
+    const bucket = (await s3.open({ endpoint: own.connection.endpoint })).of(first)
     await put(bucket, KEY, 'x')
-    await s3.server.freeze()
+    await own.freeze()
     try {
       const cleanUp = async () => {
         await rejection(put(bucket, VIDEO, bytesOf(5 * MIB).source))
@@ -125,7 +131,7 @@ describe('s3: outages', function () {
       }
       await inTime('clean-up', cleanUp())
     } finally {
-      await s3.server.thaw()
+      await own.thaw()
     }
     expect(await text(bucket, KEY)).to.equal('x')
   })

@@ -40,12 +40,12 @@ export interface S3Setup {
   openUploads(): Promise<string[]>
 }
 
-/** Prepares each test of a suite. The fields are there when the test runs. */
-export function onS3(): S3Setup {
+/** Prepares each test of a suite. The fields are there when the test runs. @param server on which the buckets are */
+export function onS3(server: () => Promise<S3Server> = s3Server): S3Setup {
   const setup = {} as S3Setup
   before(async function () {
     this.timeout(60_000)
-    setup.server = await s3Server()
+    setup.server = await server()
     setup.proxy = await s3Proxy(setup.server.connection.endpoint)
   })
   after(() => setup.proxy.close())

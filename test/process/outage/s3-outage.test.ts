@@ -11,7 +11,7 @@ import { BOUNDARY, MULTIPART, multipart } from '../../support/requests/multipart
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
 import { type Fate, type S3Proxy, s3Proxy } from '../../support/servers/s3-proxy.ts'
-import { type S3Server, s3Server } from '../../support/servers/s3-server.ts'
+import { type OwnS3Server, startS3 } from '../../support/servers/s3-server.ts'
 import { sized } from '../../support/sized.ts'
 import { storedState } from '../../support/stored/state.ts'
 
@@ -26,8 +26,8 @@ const SLOW_DOWN: Fate = {
 }
 
 interface Outage {
-  begin(s3: S3Server, proxy: S3Proxy): Promise<void> | void
-  end(s3: S3Server, proxy: S3Proxy): Promise<void> | void
+  begin(s3: OwnS3Server, proxy: S3Proxy): Promise<void> | void
+  end(s3: OwnS3Server, proxy: S3Proxy): Promise<void> | void
 }
 const OUTAGES: Record<string, Outage> = {
   'is stopped': { begin: (s3) => s3.stop(), end: (s3) => s3.restart() },
@@ -47,7 +47,7 @@ const TRIED = sized(['is stopped', 'is frozen'], Object.keys(OUTAGES))
 
 describe('a web process and its S3', function () {
   this.timeout(90_000)
-  let s3: S3Server
+  let s3: OwnS3Server
   let proxy: S3Proxy
   // A process that reaches S3 directly, and one that reaches it by the proxy. A process for each test would take most of the time.
   let direct: Started
@@ -55,15 +55,16 @@ describe('a web process and its S3', function () {
   let fleet: Fleet
   let server: RunningServer
   before(async () => {
-    s3 = await s3Server()
+    s3 = await startS3()
     proxy = await s3Proxy(s3.connection.endpoint)
-    direct = await started()
-    if (TRIED.length > 2) proxied = await started(proxy.endpoint)
+    direct = await started(s3)
+    if (TRIED.length > 2) proxied = await started(s3, proxy.endpoint)
   })
   after(async () => {
     await direct.fleet.end()
     await proxied?.fleet.end()
     await proxy.close()
+    await s3.end()
   })
   beforeEach(() => {
     ;({ fleet, server } = direct)
@@ -222,7 +223,7 @@ describe('a web process and its S3', function () {
 
   for (const what of sized(['is stopped'], ['is stopped', 'is frozen'])) {
     it(`which ${what}: does not start, and reports why`, async () => {
-      const later = await newFleet()
+      const later = await newFleet({ s3 })
       await OUTAGES[what]?.begin(s3, proxy)
       try {
         const { ended, output } = later.run()
@@ -244,8 +245,9 @@ interface Started {
   server: RunningServer
 }
 
-async function started(endpoint?: string): Promise<Started> {
+async function started(s3: OwnS3Server, endpoint?: string): Promise<Started> {
   const fleet = await newFleet({
+    s3,
     ...(endpoint ? { endpoint } : {}),
     env: { ZIP_RATE_LIMIT: '1000', HOT_CACHE_BYTES: '0' },
   })

@@ -8,6 +8,7 @@ import { inRedis, rowsIn } from './on-redis.ts'
 import { objectsInS3, s3Env } from './on-s3.ts'
 import { type Running, type RunningServer, run, type Start, startProcess } from './process.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts'
+import type { S3Server } from './s3-server.ts'
 
 /** What web processes share: their own Redis, and their own place in S3 or on disk. */
 export interface Fleet {
@@ -33,6 +34,8 @@ export interface Fleet {
 
 export interface FleetOptions {
   files?: 'disk' | 'S3'
+  /** Instead of the server that all tests share. */
+  s3?: S3Server
   /** Where S3 is reached, when not straight. */
   endpoint?: string
   redis?: RedisServerOptions
@@ -45,6 +48,7 @@ const LONGEST_LEASE_MS = 105_000
 
 export async function newFleet({
   files = 'S3',
+  s3,
   endpoint,
   redis: redisOptions,
   env: more = {},
@@ -58,7 +62,7 @@ export async function newFleet({
     CLIENT_TOKEN: 'pub_of_all_processes',
     SECRET_CLIENT_TOKEN: 'sec_of_all_processes',
     APP_SECRET: 'the-app-secret-of-all-processes-of-the-tests',
-    ...(files === 'S3' ? await s3Env(prefix) : {}),
+    ...(files === 'S3' ? await s3Env(prefix, s3) : {}),
     ...(endpoint ? { AWS_ENDPOINT_URL_S3: endpoint } : {}),
     ...more,
   }
@@ -77,7 +81,7 @@ export async function newFleet({
       return process
     },
     state: async () => ({
-      files: files === 'S3' ? await objectsInS3(prefix) : await filesInBucket(folder),
+      files: files === 'S3' ? await objectsInS3(prefix, s3) : await filesInBucket(folder),
       rows: await inRedis(redis.url, rowsIn),
     }),
     waiting: () =>

@@ -5,19 +5,25 @@ import {
   PutBucketCorsCommand,
   paginateListObjectsV2,
 } from '@aws-sdk/client-s3'
-import { s3Server } from './s3-server.ts'
+import { type S3Server, s3Server } from './s3-server.ts'
 
 // What a service keeps in the S3 server of this run, as ../support/backends.ts has it: a prefix for each data folder.
 
-let bucket: Promise<string> | undefined
+const buckets = new WeakMap<S3Server, Promise<string>>()
+
+/** The bucket of a server that all services share. */
+function sharedBucket(server: S3Server): Promise<string> {
+  const bucket = buckets.get(server) ?? server.newBucket()
+  buckets.set(server, bucket)
+  return bucket
+}
 
 /** The environment of a service below this prefix of a bucket that all of them share. */
-export async function s3Env(prefix: string) {
-  const server = await s3Server()
-  bucket ??= server.newBucket()
+export async function s3Env(prefix: string, own?: S3Server) {
+  const server = own ?? (await s3Server())
   const { endpoint, region, credentials } = server.connection
   return {
-    S3_BUCKET: await bucket,
+    S3_BUCKET: await sharedBucket(server),
     S3_PREFIX: prefix,
     S3_FORCE_PATH_STYLE: 'true',
     AWS_ENDPOINT_URL_S3: endpoint,
@@ -42,14 +48,15 @@ export async function allowOrigin(origin: string): Promise<() => Promise<unknown
 }
 
 /** Every object, sorted, named as files of a disk are; and the half written ones. */
-export async function objectsInS3(prefix: string): Promise<string[]> {
-  const { client } = await s3Server()
-  const { S3_BUCKET: Bucket } = await s3Env(prefix)
+export async function objectsInS3(prefix: string, own?: S3Server): Promise<string[]> {
+  const server = own ?? (await s3Server())
+  const { client } = server
+  const Bucket = await sharedBucket(server)
   const { Uploads = [] } = await client.send(
     new ListMultipartUploadsCommand({ Bucket, Prefix: `${prefix}/` }),
   )
   const names = [
-    ...(await keysInS3(prefix)).map((key) => nameInS3(key, prefix)),
+    ...(await keysInS3(prefix, server)).map((key) => nameInS3(key, prefix)),
     ...Uploads.map(({ Key = '' }) => `half of ${nameInS3(Key, prefix)}`),
   ]
   return names.filter((name) => !/^[^/]+\/\.sluice\/clients\//.test(name)).sort()
@@ -57,19 +64,20 @@ export async function objectsInS3(prefix: string): Promise<string[]> {
 
 /** Objects that hold this text, the clients' records among them. */
 export async function s3Holding(prefix: string, text: string): Promise<string[]> {
-  const { client } = await s3Server()
-  const { S3_BUCKET: Bucket } = await s3Env(prefix)
+  const server = await s3Server()
+  const { client } = server
+  const Bucket = await sharedBucket(server)
   const found: string[] = []
-  for (const Key of await keysInS3(prefix)) {
+  for (const Key of await keysInS3(prefix, server)) {
     const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }))
     if (Buffer.from((await Body?.transformToByteArray()) ?? []).includes(text)) found.push(Key)
   }
   return found
 }
 
-async function keysInS3(prefix: string): Promise<string[]> {
-  const { client } = await s3Server()
-  const { S3_BUCKET: Bucket } = await s3Env(prefix)
+async function keysInS3(prefix: string, server: S3Server): Promise<string[]> {
+  const { client } = server
+  const Bucket = await sharedBucket(server)
   const keys: string[] = []
   for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix: `${prefix}/` }))
     keys.push(...Contents.map(({ Key = '' }) => Key))

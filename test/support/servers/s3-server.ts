@@ -17,12 +17,18 @@ export interface S3Server {
   client: S3Client
   /** Creates a new, empty bucket. @returns its name */
   newBucket(): Promise<string>
+}
+
+/** A gateway of one suite, which can fail. */
+export interface OwnS3Server extends S3Server {
   /** From now on it accepts connections and requests, and never responds. */
   freeze(): Promise<void>
   thaw(): Promise<void>
   /** Ends it; what it has stored stays. */
   stop(): Promise<void>
   restart(): Promise<void>
+  /** Ends it, and removes what it has stored. */
+  end(): Promise<void>
 }
 
 export interface S3Connection {
@@ -33,33 +39,63 @@ export interface S3Connection {
 }
 
 const SCRIPT = join(import.meta.dirname, '..', '..', '..', 'scripts', 'servers', 'rgw.sh')
+// Under a lock that the server does not inherit. The first lane chooses the port.
+const JOIN = `
+  [ -s "$1/port" ] || echo "$2" > "$1/port"
+  "$0" start "$1" "$(cat "$1/port")" >&2 || { rm "$1/port"; exit 1; }
+  cat "$1/port"`
 // Another process may take the port between our check and the start of the server.
 const ATTEMPTS = 3
 
-let started: Promise<S3Server & { end(): Promise<void> }> | undefined
+/** In `npm test`: the folder of the server that all lanes share. The first one that needs it starts it, and scripts/lanes.js stops it. */
+const shared = process.env.SLUICE_TEST_S3_FOLDER
 
-/** The server of this process: started at the first call, stopped with the process, however that ends. */
+let started: Promise<OwnS3Server> | undefined
+
+/** The server of this process, and of the other lanes: started at the first call, stopped with the process, however that ends. */
 export function s3Server(): Promise<S3Server> {
-  started ??= start(ATTEMPTS)
+  started ??= shared === undefined ? startS3() : joinShared(shared)
   return started
 }
 
 atEnd(async () => (await started)?.end())
 
-async function start(attempts: number): Promise<S3Server & { end(): Promise<void> }> {
+/** A server for tests that stop or freeze it, and end it afterwards. It stops with this process, however that ends. */
+export async function startS3(attempts = ATTEMPTS): Promise<OwnS3Server> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-s3-'))
   const end = whenThisProcessEnds(folder)
   const port = await freePort()
-  const restart = async () => {
-    await promisify(execFile)(SCRIPT, ['start', folder, String(port)])
-  }
   try {
-    await restart()
+    await promisify(execFile)(SCRIPT, ['start', folder, String(port)])
   } catch (error) {
     await end()
-    if (attempts > 1) return start(attempts - 1)
+    if (attempts > 1) return startS3(attempts - 1)
     throw error
   }
+  return serverIn(folder, { port, end })
+}
+
+async function joinShared(folder: string, attempts = ATTEMPTS): Promise<OwnS3Server> {
+  try {
+    const port = String(await freePort())
+    const { stdout } = await promisify(execFile)('flock', [
+      '-o',
+      folder,
+      'sh',
+      '-c',
+      JOIN,
+      SCRIPT,
+      folder,
+      port,
+    ])
+    return serverIn(folder, { port: Number(stdout), end: async () => {} })
+  } catch (error) {
+    if (attempts > 1) return joinShared(folder, attempts - 1)
+    throw error
+  }
+}
+
+function serverIn(folder: string, { port, end }: { port: number; end(): Promise<void> }): OwnS3Server {
   const connection: S3Connection = {
     endpoint: `http://127.0.0.1:${port}`,
     region: 'us-east-1',
@@ -75,7 +111,7 @@ async function start(attempts: number): Promise<S3Server & { end(): Promise<void
     client,
     async newBucket() {
       buckets += 1
-      const Bucket = `test-${buckets}`
+      const Bucket = `test-${process.pid}-${buckets}`
       await client.send(new CreateBucketCommand({ Bucket }))
       return Bucket
     },
@@ -86,7 +122,7 @@ async function start(attempts: number): Promise<S3Server & { end(): Promise<void
       await signal('SIGKILL')
       await eventually(async () => expect(await answers(port)).to.equal(false))
     },
-    restart,
+    restart: async () => void (await promisify(execFile)(SCRIPT, ['start', folder, String(port)])),
     async end() {
       client.destroy()
       await end()
