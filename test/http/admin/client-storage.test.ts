@@ -23,8 +23,10 @@ import { freePort } from '../../support/servers/free-port.ts'
 import { s3Proxy } from '../../support/servers/s3-proxy.ts'
 import { type S3Server, s3Server } from '../../support/servers/s3-server.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 
 onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   const env = { ADMIN_PASSWORD }
   let service: Service
   let ask: Admin
@@ -124,32 +126,35 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
     expect(inspect(service.log.lines, { depth: 20, maxArrayLength: null })).to.not.include('testsecret')
   })
 
-  it('can be set and removed while the client has no files, and accepts new keys while it has', async function () {
-    this.timeout(60_000)
-    const client = asCaller((await ask('POST', '', {})).json)
-    const first = await uploadOne(client, { name: 'a.png', bytes: png })
-    const put = (more: object = {}) => ask('PUT', `/${client.id}/storage`, settings(more))
-    const conflict = await refused(put())
-    expect(conflict).to.include({ status: 409, code: 'client_conflict' })
-    expect(await names()).to.deep.equal([])
-    expect((await deleteFile(client, first.s3PathOriginal)).status).to.equal(200)
-    const given = await put({ prefix: 'a' })
-    expect(given.status, JSON.stringify(given.json)).to.equal(200)
-    expect(given.json.storage).to.include({ bucket, prefix: 'a/', accessKeyId: 'testkey' })
-    const { s3PathOriginal } = await uploadOne(client, { name: 'a.png', bytes: png })
-    expect(await names()).to.include(`a/${s3PathOriginal}`)
+  itUsuallyOnce(
+    'can be set and removed while the client has no files, and accepts new keys while it has',
+    async function () {
+      this.timeout(60_000)
+      const client = asCaller((await ask('POST', '', {})).json)
+      const first = await uploadOne(client, { name: 'a.png', bytes: png })
+      const put = (more: object = {}) => ask('PUT', `/${client.id}/storage`, settings(more))
+      const conflict = await refused(put())
+      expect(conflict).to.include({ status: 409, code: 'client_conflict' })
+      expect(await names()).to.deep.equal([])
+      expect((await deleteFile(client, first.s3PathOriginal)).status).to.equal(200)
+      const given = await put({ prefix: 'a' })
+      expect(given.status, JSON.stringify(given.json)).to.equal(200)
+      expect(given.json.storage).to.include({ bucket, prefix: 'a/', accessKeyId: 'testkey' })
+      const { s3PathOriginal } = await uploadOne(client, { name: 'a.png', bytes: png })
+      expect(await names()).to.include(`a/${s3PathOriginal}`)
 
-    expect((await refused(put({ prefix: 'b' }))).status).to.equal(409)
-    expect((await refused(ask('DELETE', `/${client.id}/storage`))).status).to.equal(409)
-    const again = await put({ prefix: 'a', publicUrl: 'https://cdn.example' })
-    expect(again.json.storage).to.include({ publicUrl: 'https://cdn.example' })
-    expect((await deleteFile(client, s3PathOriginal)).status).to.equal(200)
-    const back = await ask('DELETE', `/${client.id}/storage`)
-    expect(back.json).to.not.have.property('storage')
-    const last = await uploadOne(client, { name: 'a.png', bytes: png })
-    expect(await names()).to.deep.equal([])
-    expect((await service.objects()).some((name) => name.includes(last.s3PathOriginal))).to.equal(true)
-  })
+      expect((await refused(put({ prefix: 'b' }))).status).to.equal(409)
+      expect((await refused(ask('DELETE', `/${client.id}/storage`))).status).to.equal(409)
+      const again = await put({ prefix: 'a', publicUrl: 'https://cdn.example' })
+      expect(again.json.storage).to.include({ publicUrl: 'https://cdn.example' })
+      expect((await deleteFile(client, s3PathOriginal)).status).to.equal(200)
+      const back = await ask('DELETE', `/${client.id}/storage`)
+      expect(back.json).to.not.have.property('storage')
+      const last = await uploadOne(client, { name: 'a.png', bytes: png })
+      expect(await names()).to.deep.equal([])
+      expect((await service.objects()).some((name) => name.includes(last.s3PathOriginal))).to.equal(true)
+    },
+  )
 
   itOnce('is tested without a change, with the given settings or with the stored ones', async function () {
     this.timeout(60_000)

@@ -214,7 +214,7 @@ onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     )
   })
 
-  it('continue in the next process after a stop', async () => {
+  itUsuallyOnce('continue in the next process after a stop', async () => {
     const held = watchedEngine()
     held.hold()
     const first = await start({ engines: [held.engine] })
@@ -230,7 +230,7 @@ onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     )
   })
 
-  it('let requests go first, also later ones', async () => {
+  itUsuallyOnce('let requests go first, also later ones', async () => {
     const busy = watchedEngine()
     const puts: string[] = []
     const crowded = await start({

@@ -144,7 +144,7 @@ onTwoBackends('a stored remote file', (start, backend, itOnce) => {
     expect(keyOf(await get(url))).to.equal(keyOf(after))
   })
 
-  it('is available after a restart, and after the index was lost', async () => {
+  itUsuallyOnce('is available after a restart, and after the index was lost', async () => {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir, env })
     client = { ...(await newClient(first)) }

@@ -11,12 +11,14 @@ import { deleteFile, postZip, uploadOne, type WireRecord } from '../../support/r
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { postForm } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 // Videos are made by the process that is asked, also where others could.
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
 onTwoBackends('video transformations', (start, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let bytes: Buffer
   let record: WireRecord
@@ -149,7 +151,7 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
   // The rest has nothing to do with where files and states are kept.
   if (backend !== EMBEDDED) return
 
-  it('respond as soon as they are stored to a client with wait', async () => {
+  itUsuallyOnce('respond as soon as they are stored to a client with wait', async () => {
     const { status, headers, body } = await get('f=webm&w=32&wait=30')
     expect(status, String(body)).to.equal(200)
     expect(headers['content-type']).to.equal('video/webm')
@@ -158,7 +160,7 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
     expect((await get('wait=1')).body.equals(bytes)).to.equal(true)
   })
 
-  it('emit their progress as server-sent events', async () => {
+  itUsuallyOnce('emit their progress as server-sent events', async () => {
     await get('w=64')
     const { clientToken } = service.tokens
     const path = `/v1/jobs/${clientToken}/${encodeURI(record.s3PathOriginal)}_w%3D64`
@@ -168,7 +170,7 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
     expect(events.at(-1)).to.match(/^event: done\ndata: {"state":"done","progress":1,"url":"http/)
   })
 
-  it('can be requested with the upload', async () => {
+  itUsuallyOnce('can be requested with the upload', async () => {
     const answer = await postForm(service, [
       { disposition: 'name="transforms"', bytes: JSON.stringify(['w=40', 'thumbnail&w=40']) },
       { disposition: 'name="file"; filename="film.mp4"', bytes },
@@ -189,7 +191,7 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
     expect(again.status).to.equal(200)
   })
 
-  it('are an error in the manifest of an archive until they are stored', async () => {
+  itUsuallyOnce('are an error in the manifest of an archive until they are stored', async () => {
     const item = { type: 'video', path: record.sourceName, params: { w: 56 }, name: 'small.mp4' }
     const archived = async () => {
       const answer = await postZip(service, { files: [item] })
@@ -204,7 +206,7 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
     ])
   })
 
-  it('show jobs only to a client that knows the file', async () => {
+  itUsuallyOnce('show jobs only to a client that knows the file', async () => {
     const { clientToken } = service.tokens
     for (const path of [
       `/v1/jobs/${clientToken}/${record.s3PathOriginal}`,

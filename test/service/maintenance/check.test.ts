@@ -12,11 +12,13 @@ import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { newClient, uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const FUTURE = Date.now() + 3_600_000
 
-onTwoBackends('check and reindex', (start) => {
+onTwoBackends('check and reindex', (start, _, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let storage: Storage
   let client: Pick<Client, 'id' | 'token'>
@@ -121,7 +123,7 @@ onTwoBackends('check and reindex', (start) => {
     )
   })
 
-  it('report sizes and records that differ, and the members that differ', async () => {
+  itUsuallyOnce('report sizes and records that differ, and the members that differ', async () => {
     const [one, two, three] = [await stored(), await stored(), await stored()]
     await put(one.key, 'short')
     await put(one.small, 'short')
@@ -203,7 +205,7 @@ onTwoBackends('check and reindex', (start) => {
     expect(small).to.not.equal(making)
   })
 
-  it('scan all clients, or only the given one', async () => {
+  itUsuallyOnce('scan all clients, or only the given one', async () => {
     const other = await newClient(service)
     const { s3PathOriginal } = await uploadOne(other, { name: 'a.png', bytes: png })
     const { key } = await stored()
@@ -218,7 +220,7 @@ onTwoBackends('check and reindex', (start) => {
       expect(await rejection(command(service, name, { clientId: 'nobody' }))).to.have.property('status', 404)
   })
 
-  it('report entries of clients that do not exist', async () => {
+  itUsuallyOnce('report entries of clients that do not exist', async () => {
     const { key } = await stored()
     const found = (await storage.index.find(ref(key))).original
     if (found?.state !== 'stored') throw new Error('it is not stored')
@@ -229,7 +231,7 @@ onTwoBackends('check and reindex', (start) => {
     await storage.index.finishRemoval(ref(key, 'nobody'), 0)
   })
 
-  it('continue after an invalid record, and report it', async () => {
+  itUsuallyOnce('continue after an invalid record, and report it', async () => {
     const [broken, whole] = [await stored(), await stored()]
     for (const { key } of [broken, whole]) await forget(key)
     await put(recordKey(broken.key), '{"size": -1}')
