@@ -44,7 +44,7 @@ describe('the benchmark', function () {
     return { code, table, output: running.output(), left: await readdir(temporary) }
   }
 
-  it('compares every work with every contender, and leaves no files', async () => {
+  itLong('compares every work with every contender, and leaves no files', async () => {
     const json = join(folder, 'figures.json')
     const works = sized(['--only', 'hot'], [])
     const { code, table, output, left } = await bench('--quick', '--photo', photo, '--json', json, ...works)
