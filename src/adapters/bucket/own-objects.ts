@@ -41,6 +41,9 @@ function ownBucket(bucket: Bucket, isForeign: IsForeign): Bucket {
     async *list(prefix, options) {
       for await (const key of bucket.list(prefix, options)) if (!isForeign(key)) yield key
     },
+    async *listObjects(prefix, options) {
+      for await (const object of bucket.listObjects(prefix, options)) if (!isForeign(object.key)) yield object
+    },
   }
 }
 

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
-import type { ListedFile, OriginalEntry, OriginalRecord, PageRequest } from '../../core/ports/file-index.ts'
+import type { ListedFile, OriginalEntry, OriginalRecord } from '../../core/ports/file-index.ts'
 import type { ListedState } from '../../core/ports/index/listed-state.ts'
+import type { PageRequest } from '../../core/ports/index/page-request.ts'
 
 export type Order = PageRequest['by']
 
@@ -81,6 +83,12 @@ export function boundsOf({
   return direction === 'up'
     ? { above: above !== undefined && isBefore(after, above) ? above : after, below }
     : { above, below: below !== undefined && isBefore(below, after) ? below : after }
+}
+
+/** Whether two records of an original have the same record in the bucket: the probe is only in the index. */
+export function isSameInBucket({ probe: _, ...one }: OriginalRecord, other: OriginalRecord): boolean {
+  const { probe: __, ...rest } = other
+  return isDeepStrictEqual(one, rest)
 }
 
 /** Compares bytes, as LevelDB and Redis do. JavaScript sorts characters beyond U+FFFF differently. */

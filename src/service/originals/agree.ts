@@ -1,14 +1,14 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { OriginalIndex } from '../../core/ports/file-index.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import type { Originals } from './originals.ts'
-import type { Records } from './records.ts'
+import { isSameRecord, type Records } from './records.ts'
 
 /**
  * Makes the index state what an original's record in the bucket states: its annotations, and whether it is in the
- * trash. They differ after a change that was interrupted between the two, or when the index has lost its last steps.
+ * trash. They differ after a change that was interrupted between the two, or when the index has lost its last steps. When
+ * they agree, the index has the tag of the record object.
  *
  * @throws Problem 503 when the bucket or the index is unavailable
  */
@@ -28,10 +28,14 @@ export function createAgree({
     if (original?.state !== 'stored' && original?.state !== 'trashed') return undefined
     const present = await originals.inBucket(client, key)
     if (!present) return undefined
-    const { probe: _, ...known } = original.record
     const isTrashed = original.state === 'trashed'
-    const isSame = isTrashed === (present.trash !== undefined) && isDeepStrictEqual(present.record, known)
-    return isSame ? undefined : { ...present, isTrashed }
+    const isSame =
+      isTrashed === (present.trash !== undefined) && isSameRecord(original.record, present.record)
+    if (!isSame) return { ...present, isTrashed }
+    // When the entry has changed since then, it is without a tag: the next comparison reads the record again.
+    if (present.recordTag !== undefined && present.recordTag !== original.recordTag)
+      await index.noteRecordTag(client.id, original, present.recordTag)
+    return undefined
   }
 
   return async (client, key) => {
@@ -41,12 +45,12 @@ export function createAgree({
       const found = await look(client, key)
       if (!found) return
       const ref = { clientId: client.id, key }
-      const { record, trash, isTrashed } = found
+      const { record, trash, recordTag, isTrashed } = found
       // It is in the trash in both. There, the rest of the record does not matter.
       if (isTrashed && trash) return
       // Restore it even after its retention: according to the record it was restored in time, or never deleted.
       if (isTrashed && !(await index.restore(ref, 0))) return
-      await unlessStatus(404, records.amend(client, record))
+      await unlessStatus(404, records.amend(client, record, trash ? undefined : recordTag))
       if (trash) await index.trash(ref, trash)
     })
   }

@@ -18,10 +18,14 @@ export interface Records {
     work: (signal: AbortSignal) => Promise<T>,
     options?: { signal?: AbortSignal; limitMs?: number },
   ): Promise<T>
-  /** Writes a record to the bucket. */
-  put(client: Client, record: OriginalRecord, options: { trash?: Trash; signal: AbortSignal }): Promise<void>
-  /** Copies a record into the index. @throws Problem 404 when the original was deleted in between; then the record is deleted too */
-  amend(client: Client, record: OriginalRecord): Promise<OriginalRecord>
+  /** Writes a record to the bucket. @returns the tag of its object, where the bucket states it */
+  put(
+    client: Client,
+    record: OriginalRecord,
+    options: { trash?: Trash; signal: AbortSignal },
+  ): Promise<string | undefined>
+  /** Copies a record into the index. @param recordTag of the object that has this record, without the mark of the trash. @throws Problem 404 when the original was deleted in between; then the record is deleted too */
+  amend(client: Client, record: OriginalRecord, recordTag?: string): Promise<OriginalRecord>
   /** Deletes a record that was put after its original was deleted. */
   takeBack(client: Client, key: ObjectKey): Promise<void>
 }
@@ -52,11 +56,16 @@ export function createRecords({
 
     async put(client, record, { trash, signal }) {
       const bytes = Readable.from([serializeRecord(record, trash)])
-      const options = { mediaType: 'application/json', freesRoom: trash !== undefined, signal }
+      let stored: string | undefined
+      const tagged = (tag: string) => {
+        stored = tag
+      }
+      const options = { mediaType: 'application/json', freesRoom: trash !== undefined, signal, tagged }
       await buckets.of(client).put(recordKey(record.key), bytes, options)
+      return stored
     },
 
-    async amend(client, record) {
+    async amend(client, record, recordTag) {
       const { key } = record
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
         const { original } = await index.find({ clientId: client.id, key })
@@ -65,15 +74,21 @@ export function createRecords({
           throw fileNotFound()
         }
         const { probe, ...known } = original.record
-        if (isDeepStrictEqual(known, record)) return original.record
+        if (isDeepStrictEqual(known, record) && (recordTag ?? original.recordTag) === original.recordTag)
+          return original.record
         const amended = probe === undefined ? record : { ...record, probe }
-        if (await index.amend(client.id, original.record, amended)) return amended
+        if (await index.amend(client.id, original.record, amended, recordTag)) return amended
       }
       throw unavailable('Other requests changed this file repeatedly. Retry.')
     },
 
     takeBack,
   }
+}
+
+/** Whether a record of the index is that of the bucket, which has no `probe`. */
+export function isSameRecord({ probe: _, ...indexed }: OriginalRecord, inBucket: OriginalRecord): boolean {
+  return isDeepStrictEqual(indexed, inBucket)
 }
 
 /** The JSON of an original's record in the bucket. */

@@ -1,11 +1,11 @@
 import type { Client } from '../../core/clients/client.ts'
 import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
-import type { OriginalIndex } from '../../core/ports/file-index.ts'
+import type { OriginalEntry, OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
 import type { OriginalEvents } from './original-events.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
-import type { Records } from './records.ts'
+import { isSameRecord, type Records } from './records.ts'
 import type { Removed } from './removed.ts'
 
 /**
@@ -40,6 +40,16 @@ export function createSoftDeletes({
   originalEvents: OriginalEvents
   now?: () => number
 }): SoftDeletes {
+  /** Unless the entry has changed since then. @param put the record, which was put with the tag */
+  async function noteTag(
+    client: Client,
+    entry: OriginalEntry & { record: OriginalRecord },
+    { record, tag }: { record: OriginalRecord; tag: string | undefined },
+  ): Promise<void> {
+    if (tag !== undefined && isSameRecord(entry.record, record))
+      await index.noteRecordTag(client.id, entry, tag)
+  }
+
   async function restoreOne(client: Client, name: OriginalName): Promise<FoundOriginal | undefined> {
     const { key } = name
     const ref = { clientId: client.id, key }
@@ -52,13 +62,14 @@ export function createSoftDeletes({
       const present = await originals.inBucket(client, key)
       if (!present) return undefined
       const { record } = present
-      await records.put(client, record, { signal })
+      const tag = await records.put(client, record, { signal })
       if (!(await index.restore(ref, now()))) {
         // Another request restored it, or deleted it permanently.
         await records.takeBack(client, key)
         return (await index.find(ref)).original?.state === 'stored' ? { name, record } : undefined
       }
       originalEvents.restored(client, record)
+      await noteTag(client, { state: 'stored', record: known.record }, { record, tag })
       return { name, record }
     }
     return records.withLock(client, key, work)
@@ -77,7 +88,8 @@ export function createSoftDeletes({
         if (original?.state !== 'trashed') return undefined
         if (!taken && present.trash) return 'already'
         const { trash } = original
-        await records.put(client, present.record, { trash, signal })
+        const tag = await records.put(client, present.record, { trash, signal })
+        await noteTag(client, original, { record: present.record, tag })
         if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)
         const derivatives = taken ?? (await index.look(ref))?.derivatives.map((one) => one.key) ?? []
         const { until } = trash

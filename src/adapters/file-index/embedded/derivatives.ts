@@ -5,7 +5,7 @@ import type { openIndexTable } from './table.ts'
 import { NEVER_USED } from './uses.ts'
 
 // Entries of derivatives need not survive a power cut: the bucket still has the stored ones, and the others are rendered again.
-const REMADE = { durable: false }
+export const REMADE = { durable: false }
 // For the steps of deletes and evictions: without them a full disk would stay full.
 export const FREES_ROOM = { freesRoom: true }
 

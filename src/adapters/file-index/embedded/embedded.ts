@@ -4,8 +4,9 @@ import type { FileIndex, IndexedFile, OriginalEntry } from '../../../core/ports/
 import { bootId } from '../../boot-id.ts'
 import { createInTurn } from '../../in-turn.ts'
 import type { ResilientLevelOptions } from '../../level/resilient-level.ts'
+import { isSameInBucket } from '../positions.ts'
 import { mayRemove } from '../removal-rule.ts'
-import { derivativeSteps, FREES_ROOM } from './derivatives.ts'
+import { derivativeSteps, FREES_ROOM, REMADE } from './derivatives.ts'
 import { openIndexTable } from './table.ts'
 
 /**
@@ -29,6 +30,14 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     if (entry.state === 'trashed') return entry.trash.until <= now
     if (entry.state !== 'gone') return table.isInherited(ref) || entry.leaseUntil <= now
     return (await table.derivatives(ref)).every((one) => !table.isAhead(ref, one, now))
+  }
+
+  async function enlisted(ref: FileRef): Promise<OriginalEntry | undefined> {
+    const known = await table.original(ref)
+    const isLeftOut =
+      (known?.state === 'stored' || known?.state === 'trashed') && !(await table.isListed(ref, known))
+    if (isLeftOut) await table.write([table.listing(ref, known)])
+    return known
   }
 
   const look = (ref: FileRef): Promise<IndexedFile | undefined> =>
@@ -59,7 +68,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
         },
       ),
 
-    finishUpload: (clientId, records) =>
+    finishUpload: (clientId, records, recordTags) =>
       inTurn(
         records.map(({ key }) => `${clientId}\0${key}`),
         async () => {
@@ -68,33 +77,56 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
           await table.write(
             records
               .filter((_, i) => entries[i]?.state === 'pending')
-              .map((record) => table.setOriginal({ clientId, key: record.key }, { state: 'stored', record })),
+              .map((record) =>
+                table.setOriginal(
+                  { clientId, key: record.key },
+                  { state: 'stored', record, ...tagged(recordTags?.get(record.key)) },
+                ),
+              ),
           )
           return true
         },
       ),
 
-    adopt: (clientId, record, trash) => {
+    adopt: (clientId, record, trash, recordTag) => {
       const ref = { clientId, key: record.key }
       return alone(ref, async () => {
-        const known = await table.original(ref)
-        const isLeftOut =
-          (known?.state === 'stored' || known?.state === 'trashed') && !(await table.isListed(ref, known))
-        if (isLeftOut) await table.write([table.listing(ref, known)])
+        const known = await enlisted(ref)
         if (known) return known
-        const entry: OriginalEntry = trash ? { state: 'trashed', record, trash } : { state: 'stored', record }
+        const adopted = { record, ...tagged(recordTag) }
+        const entry: OriginalEntry = trash
+          ? { state: 'trashed', ...adopted, trash }
+          : { state: 'stored', ...adopted }
         await table.write([table.setOriginal(ref, entry)])
         return entry
       })
     },
 
-    amend: (clientId, record, amended) => {
+    async enlist(clientId, { key }) {
+      await alone({ clientId, key }, () => enlisted({ clientId, key }))
+    },
+
+    amend: (clientId, record, amended, recordTag) => {
       const ref = { clientId, key: record.key }
       return alone(ref, async () => {
         const known = await table.original(ref)
         if (known?.state !== 'stored' || !isDeepStrictEqual(known.record, record)) return false
-        await table.write([table.setOriginal(ref, { state: 'stored', record: amended }, known)])
+        const tag = recordTag ?? (isSameInBucket(record, amended) ? known.recordTag : undefined)
+        const entry: OriginalEntry = { state: 'stored', record: amended, ...tagged(tag) }
+        await table.write([table.setOriginal(ref, entry, known)])
         return true
+      })
+    },
+
+    noteRecordTag: (clientId, entry, recordTag) => {
+      if (!('record' in entry)) return Promise.resolve(false)
+      const ref = { clientId, key: entry.record.key }
+      return alone(ref, async () => {
+        const known = await table.original(ref)
+        const isSame = known && isDeepStrictEqual({ ...known, recordTag }, { ...entry, recordTag })
+        // Without the tag, the next comparison reads the record again.
+        if (isSame) await table.write([table.setEntry(ref, { ...entry, recordTag })], REMADE)
+        return isSame ?? false
       })
     },
 
@@ -169,18 +201,22 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
       }
     },
 
+    filesBetween: (clientId, range) => table.filesBetween(clientId, range),
     page: (clientId, request) => table.page(clientId, request),
     directKeys: (clientId, request) => table.directKeys(clientId, request),
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
     isCounted: () => table.isCounted(),
+    isWhole: async () =>
+      (await table.isComplete()) && (await table.isCounted()) && (await table.search.canSearch()),
     markComplete: () => table.markComplete(),
     // Only a power cut can lose entries, those of derivatives, so a run lasts until the next boot. A replaced store has lost all
     // entries, so it begins another run.
     async run() {
       const boot = await bootId()
       const replacements = table.replacements()
-      const id = replacements === 0 ? boot : `${boot ?? 'unknown'} ${replacements}`
+      const data = await table.dataName()
+      const id = boot === undefined && replacements === 0 ? undefined : `${boot ?? 'unknown'} ${data}`
       return { id, isCompared: id !== undefined && id === (await table.compared()) }
     },
     noteCompared: (run) => table.noteCompared(run),
@@ -207,4 +243,8 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     ping: () => table.ping(),
     close: () => table.close(),
   }
+}
+
+function tagged(recordTag: string | undefined): { recordTag?: string } {
+  return recordTag === undefined ? {} : { recordTag }
 }

@@ -4,7 +4,8 @@ import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
 import { embeddedIndex } from '../../../../src/adapters/file-index/embedded/embedded.ts'
 import { derivativeKey, storedKey } from '../../../../src/core/files/object-key.ts'
-import type { FileIndex, Overdue } from '../../../../src/core/ports/file-index.ts'
+import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
+import type { Overdue } from '../../../../src/core/ports/index/steps.ts'
 import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
 import { compareWithModel } from '../../../contracts/file-index/file-index-model.ts'
 import { FOREVER } from '../../../contracts/file-index/file-index-states.ts'
@@ -358,3 +359,22 @@ async function overdue(index: FileIndex): Promise<Overdue[]> {
   for await (const item of index.overdue(NOW)) items.push(item)
   return items
 }
+
+describe('the run of an embedded index', () => {
+  it('is the same after it was opened again, and another one after its folder was deleted', async () => {
+    const folder = await temporaryFolder()
+    const runOf = async () => {
+      const index = await embeddedIndex(folder)
+      const { id } = await index.run()
+      await index.close()
+      return id
+    }
+    const first = await runOf()
+    expect(await runOf()).to.equal(first)
+    await rm(folder, { recursive: true })
+    // Systems without a boot ID name no runs.
+    const second = await runOf()
+    expect(second === undefined || second !== first).to.equal(true)
+    await rm(folder, { recursive: true })
+  })
+})

@@ -1,0 +1,20 @@
+import { randomUUID } from 'node:crypto'
+import type { ResilientLevel } from '../../level/resilient-level.ts'
+
+/** A name of the data, which is lost together with all rows: a deleted or replaced index has another one. */
+export function dataName(level: ResilientLevel): () => Promise<string> {
+  let creating: Promise<string> | undefined
+  async function create(): Promise<string> {
+    const name = randomUUID()
+    await level.write([{ type: 'put', key: 'data', value: name }])
+    return name
+  }
+  return async () => {
+    const [known] = await level.get(['data'])
+    if (typeof known === 'string') return known
+    creating ??= create().finally(() => {
+      creating = undefined
+    })
+    return creating
+  }
+}

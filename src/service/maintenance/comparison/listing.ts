@@ -1,0 +1,138 @@
+import { classifyKey, type ObjectKey, RECORDS, recordPrefix } from '../../../core/files/object-key.ts'
+import type { Bucket, ListedObject } from '../../../core/ports/bucket.ts'
+import type { KeyRange } from '../../../core/ports/index/steps.ts'
+import { byBytes } from '../../../core/text/byte-order.ts'
+
+/** The objects of one original, as lists of the bucket have them. */
+export interface FileObjects {
+  key: ObjectKey
+  /** In bytes; absent when the list has no such original. */
+  size?: number
+  /** Absent when the list has no record. */
+  record?: Pick<ListedObject, 'tag'>
+  /** The keys of derivatives, without parts. */
+  derivatives: ObjectKey[]
+}
+
+/** All files of a bucket in a range of keys. */
+export interface Batch extends KeyRange {
+  files: ReadonlyMap<ObjectKey, FileObjects>
+}
+
+/** Reads the files of a bucket in the order of their keys. */
+export interface Listing {
+  /** The position up to which the list was read; undefined at its end. */
+  position(): string | undefined
+  /** The files of further objects. Objects of other systems count, too. @throws Problem 503, and `signal.reason` */
+  next(signal: AbortSignal): Promise<Batch>
+  /** Ends the requests of a list that is not read to its end. */
+  close(): Promise<void>
+}
+
+// The byte after "/" is "0".
+const PAST_OWN = `${RECORDS}0`
+
+/**
+ * Opens the list of a bucket. Nothing is opened or read but lists: one of originals and derivatives, and one of records, which
+ * have the same order.
+ *
+ * @param range.batchKeys the number of objects in a batch. One that ends within a file has a few more
+ */
+export function openListing(
+  bucket: Bucket,
+  { after, upTo, batchKeys }: KeyRange & { batchKeys: number },
+): Listing {
+  const objects = peekable(withoutOwnObjects(bucket, after))
+  const records = peekable(recordsAfter(bucket, after))
+  let position: string | undefined = after
+
+  /** The object that comes next in both lists, with its position and the original that it belongs to. */
+  async function peek() {
+    const [object, record] = [await objects.peek(), await records.peek()]
+    const isRecord = record !== undefined && (!object || byBytes(record.original, object.key) <= 0)
+    const at = isRecord ? record.original : object?.key
+    if (at === undefined || (upTo !== undefined && byBytes(at, upTo) > 0)) return undefined
+    return isRecord ? { at, record, take: records.take } : { at, object, take: objects.take }
+  }
+
+  return {
+    position: () => position,
+
+    async close() {
+      await Promise.all([objects.close(), records.close()])
+    },
+
+    async next(signal) {
+      const files = new Map<ObjectKey, FileObjects>()
+      const from = position ?? ''
+      const fileOf = (key: ObjectKey) => {
+        const file = files.get(key) ?? { key, derivatives: [] }
+        files.set(key, file)
+        return file
+      }
+      let last: ObjectKey | undefined
+      for (let count = 0; ; count += 1) {
+        signal.throwIfAborted()
+        const next = await peek()
+        // A file is not divided.
+        const isFull = count >= batchKeys && !(last && next?.at.startsWith(last))
+        if (!next || isFull) {
+          const end = next ? position : upTo
+          position = end
+          return { after: from, upTo: end, files }
+        }
+        next.take()
+        position = next.at
+        if (next.record) fileOf(next.record.original).record = next.record
+        const meaning = next.object && classifyKey(next.object.key)
+        if (next.object && meaning?.kind === 'original') fileOf(next.object.key).size = next.object.size
+        if (next.object && meaning?.kind === 'derivative')
+          fileOf(meaning.original.key).derivatives.push(next.object.key)
+        last = next.record?.original ?? meaning?.original.key ?? last
+      }
+    },
+  }
+}
+
+/** The records of originals after a key. Other objects between them are left out: the order of their names may differ. */
+async function* recordsAfter(
+  bucket: Bucket,
+  after: string,
+): AsyncGenerator<{ original: ObjectKey; tag?: string }> {
+  // Not after the key of a record: without the end of its name, "a-b/…" comes after "a", and with it "a-b/….json" before "a.json".
+  const begin = after === '' ? '' : `${recordPrefix}${after}`
+  for await (const { key, tag } of bucket.listObjects(recordPrefix, { after: begin })) {
+    const meaning = classifyKey(key)
+    if (meaning?.kind !== 'record' || byBytes(meaning.original.key, after) <= 0) continue
+    yield { original: meaning.original.key, ...(tag === undefined ? {} : { tag }) }
+  }
+}
+
+/** The objects outside of `.sluice/`, which has as many records as there are originals. */
+async function* withoutOwnObjects(bucket: Bucket, after: string): AsyncGenerator<ListedObject> {
+  for await (const object of bucket.listObjects('', { after })) {
+    if (object.key.startsWith(`${RECORDS}/`)) {
+      yield* bucket.listObjects('', { after: PAST_OWN })
+      return
+    }
+    yield object
+  }
+}
+
+function peekable<T>(items: AsyncIterable<T>) {
+  const iterator = items[Symbol.asyncIterator]()
+  let next: Promise<IteratorResult<T, unknown>> | undefined
+  return {
+    async peek(): Promise<T | undefined> {
+      next ??= iterator.next()
+      const { done, value } = await next
+      return done ? undefined : (value as T)
+    },
+    take() {
+      next = undefined
+    },
+    async close() {
+      await iterator.return?.()
+    },
+  }
+}
