@@ -8,7 +8,7 @@ import type { Services } from './services.ts'
 const SWEEP_EVERY_MS = 60_000
 // After a restore or failover, Redis may list deleted files as public again. The check takes a few short commands per partition.
 const COMPLETE_EVERY_MS = 5_000
-// The files of a small installation are compared in less. Lists respond with 503 until a new index is compared.
+// The files of a small installation are compared in less. Until a new index is compared, lists respond with 503 after a few seconds.
 const FIRST_COMPARISON_MS = 2_000
 const UPGRADE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
