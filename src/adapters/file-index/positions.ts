@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import type { ListedFile, OriginalEntry, OriginalRecord } from '../../core/ports/file-index.ts'
 import type { ListedState } from '../../core/ports/index/listed-state.ts'
 import type { PageRequest } from '../../core/ports/index/page-request.ts'
+import { byBytes } from '../../core/text/byte-order.ts'
 
 export type Order = PageRequest['by']
 
@@ -81,17 +81,6 @@ export function boundsOf({
   const below = prefix && `${prefix.slice(0, -1)}0`
   if (after === undefined) return { above, below }
   return direction === 'up'
-    ? { above: above !== undefined && isBefore(after, above) ? above : after, below }
-    : { above, below: below !== undefined && isBefore(below, after) ? below : after }
-}
-
-/** Whether two records of an original have the same record in the bucket: the probe is only in the index. */
-export function isSameInBucket({ probe: _, ...one }: OriginalRecord, other: OriginalRecord): boolean {
-  const { probe: __, ...rest } = other
-  return isDeepStrictEqual(one, rest)
-}
-
-/** Compares bytes, as LevelDB and Redis do. JavaScript sorts characters beyond U+FFFF differently. */
-export function isBefore(one: string, other: string): boolean {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0
+    ? { above: above !== undefined && byBytes(after, above) < 0 ? above : after, below }
+    : { above, below: below !== undefined && byBytes(below, after) < 0 ? below : after }
 }

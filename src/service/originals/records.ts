@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import { isDeepStrictEqual } from 'node:util'
 import { withExclusiveLock } from '../../core/async/cross-process-mutex.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { OriginalIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
+import { isSameInBucket } from '../../core/ports/index/same-record.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { fileNotFound, unavailable } from '../../core/problem.ts'
 import { deleteAll } from './delete-objects.ts'
@@ -73,8 +73,11 @@ export function createRecords({
           await takeBack(client, key)
           throw fileNotFound()
         }
-        const { probe, ...known } = original.record
-        if (isDeepStrictEqual(known, record) && (recordTag ?? original.recordTag) === original.recordTag)
+        const { probe } = original.record
+        if (
+          isSameInBucket(original.record, record) &&
+          (recordTag ?? original.recordTag) === original.recordTag
+        )
           return original.record
         const amended = probe === undefined ? record : { ...record, probe }
         if (await index.amend(client.id, original.record, amended, recordTag)) return amended
@@ -84,11 +87,6 @@ export function createRecords({
 
     takeBack,
   }
-}
-
-/** Whether a record of the index is that of the bucket, which has no `probe`. */
-export function isSameRecord({ probe: _, ...indexed }: OriginalRecord, inBucket: OriginalRecord): boolean {
-  return isDeepStrictEqual(indexed, inBucket)
 }
 
 /** The JSON of an original's record in the bucket. */

@@ -1,11 +1,12 @@
 import type { Client } from '../../core/clients/client.ts'
 import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
-import type { OriginalEntry, OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
+import type { OriginalIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
 import type { OriginalEvents } from './original-events.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
-import { isSameRecord, type Records } from './records.ts'
+import { noteRecordTag } from './record-tag.ts'
+import type { Records } from './records.ts'
 import type { Removed } from './removed.ts'
 
 /**
@@ -40,16 +41,6 @@ export function createSoftDeletes({
   originalEvents: OriginalEvents
   now?: () => number
 }): SoftDeletes {
-  /** Unless the entry has changed since then. @param put the record, which was put with the tag */
-  async function noteTag(
-    client: Client,
-    entry: OriginalEntry & { record: OriginalRecord },
-    { record, tag }: { record: OriginalRecord; tag: string | undefined },
-  ): Promise<void> {
-    if (tag !== undefined && isSameRecord(entry.record, record))
-      await index.noteRecordTag(client.id, entry, tag)
-  }
-
   async function restoreOne(client: Client, name: OriginalName): Promise<FoundOriginal | undefined> {
     const { key } = name
     const ref = { clientId: client.id, key }
@@ -62,14 +53,14 @@ export function createSoftDeletes({
       const present = await originals.inBucket(client, key)
       if (!present) return undefined
       const { record } = present
-      const tag = await records.put(client, record, { signal })
+      const recordTag = await records.put(client, record, { signal })
       if (!(await index.restore(ref, now()))) {
         // Another request restored it, or deleted it permanently.
         await records.takeBack(client, key)
         return (await index.find(ref)).original?.state === 'stored' ? { name, record } : undefined
       }
       originalEvents.restored(client, record)
-      await noteTag(client, { state: 'stored', record: known.record }, { record, tag })
+      await noteRecordTag(index, client, { state: 'stored', record: known.record }, { record, recordTag })
       return { name, record }
     }
     return records.withLock(client, key, work)
@@ -88,12 +79,12 @@ export function createSoftDeletes({
         if (original?.state !== 'trashed') return undefined
         if (!taken && present.trash) return 'already'
         const { trash } = original
-        const tag = await records.put(client, present.record, { trash, signal })
-        await noteTag(client, original, { record: present.record, tag })
+        const recordTag = await records.put(client, present.record, { trash, signal })
         if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)
         const derivatives = taken ?? (await index.look(ref))?.derivatives.map((one) => one.key) ?? []
         const { until } = trash
         originalEvents.trashed(client, present.record, { derivatives, until })
+        await noteRecordTag(index, client, original, { record: present.record, recordTag })
         return { key, derivatives: countDerivatives(derivatives), until }
       }
       return records.withLock(client, key, work)

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { embeddedIndex } from '../../../src/adapters/file-index/embedded/embedded.ts'
 import { embeddedLedger } from '../../../src/adapters/ledger/embedded.ts'
 import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
@@ -42,6 +43,7 @@ export interface ComparingProcess {
 /** An index, a bucket per client, and processes that compare them. */
 export interface ComparedStorage {
   index: FileIndex
+  buckets: Buckets
   /** Names the run of the index. It changes with each restart of its store. */
   restart(): void
   /** Removes a client, without its files. */
@@ -97,6 +99,7 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
 
   return {
     index,
+    buckets,
     bucketOf,
     restart() {
       run += 1
@@ -167,7 +170,7 @@ export function textKey(number: number, folder = 'a'): ObjectKey {
   return storedKey(`${folder}/text/txt/${id}.txt`)
 }
 
-/** A bucket that finds, lists and deletes these objects. */
+/** A bucket of these objects. */
 export function inMemory(memory: ObjectsInMemory): Bucket {
   const called = async (call: string) => {
     memory.calls.push(call)
@@ -191,6 +194,13 @@ export function inMemory(memory: ObjectsInMemory): Bucket {
       const asset = assetFromBytes(bytes, { mediaType: 'text/plain', lastModified: new Date(0) })
       return { ...asset, tag: tagOf(bytes) }
     },
+    async put(key, bytes, { tagged }) {
+      await called(`put ${key}`)
+      const stored = await buffer(bytes)
+      memory.objects.set(key, stored)
+      tagged?.(tagOf(stored))
+    },
+    abortPuts: async () => {},
     listObjects,
     async *list(prefix, options) {
       for await (const { key } of listObjects(prefix, options)) yield key

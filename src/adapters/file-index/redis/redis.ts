@@ -2,10 +2,11 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
 import type { FileIndex, Totals } from '../../../core/ports/file-index.ts'
 import type { PageRequest } from '../../../core/ports/index/page-request.ts'
+import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { readDirectKeys } from '../direct-keys.ts'
-import { boundsOf, isSameInBucket, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
+import { boundsOf, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
 import {
   derivativeEntry,
