@@ -88,14 +88,14 @@ export function createReindex({
       }
     }
 
-    const { id: run } = await index.run()
+    const { id: run, data } = await index.run()
     await withEachClient(clients, clientId, async (client) => {
       report.clients += 1
       await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeIn.original })
       await index.recount(client.id, { repair: true, signal })
     })
     // An index that was emptied or replaced since the start has lost the entries of this run.
-    if (clientId === undefined) await index.markComplete(run)
+    if (clientId === undefined) await index.markComplete(run ?? data)
     await withEachClient(clients, clientId, async (client) => {
       const work = (file: IndexedFile) => forgetMissing(client, file)
       for await (const isRemoved of mapConcurrent(index.list(client.id), {

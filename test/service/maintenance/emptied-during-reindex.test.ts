@@ -17,7 +17,7 @@ describe('an index that is replaced by an empty one', () => {
         buckets,
         index: {
           ...index,
-          run: async () => (run ? { id: run(), isCompared: true } : index.run()),
+          run: async () => (run ? { id: run(), data: 'data', isCompared: true } : index.run()),
           isComplete: async () => isComplete && (await index.isComplete()),
           async page(clientId, request) {
             const page = await index.page(clientId, request)

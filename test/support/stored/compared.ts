@@ -15,7 +15,7 @@ import type { Locks } from '../../../src/core/ports/locks.ts'
 import { byBytes } from '../../../src/core/text/byte-order.ts'
 import { createCompareBatch } from '../../../src/service/maintenance/comparison/compare-batch.ts'
 import { createCompletion } from '../../../src/service/maintenance/comparison/comparison.ts'
-import { progressIn } from '../../../src/service/maintenance/comparison/progress.ts'
+import { NAME as PROGRESS, progressIn } from '../../../src/service/maintenance/comparison/progress.ts'
 import { createTakeIn } from '../../../src/service/maintenance/take-in.ts'
 import { createAgree } from '../../../src/service/originals/agree.ts'
 import { createForgetMissing } from '../../../src/service/originals/forget-missing.ts'
@@ -46,6 +46,10 @@ export interface ComparedStorage {
   buckets: Buckets
   /** Names the run of the index. It changes with each restart of its store. */
   restart(): void
+  /** The store does not name its runs. */
+  hideRuns(): void
+  /** The store loses all entries and the progress of the comparison. */
+  empty(): Promise<void>
   /** Removes a client, without its files. */
   remove(clientId: string): void
   /** Replaces methods of the index, for processes that start later. */
@@ -86,11 +90,18 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
     list: () => known,
     find: (id: string) => known.find((one) => one.id === id),
   } as unknown as ClientStore
-  let run = 1
+  let [run, data, isNamed] = [1, 1, true]
   let compared: string | undefined
   const watched: FileIndex = {
     ...index,
-    run: async () => ({ id: `run ${run}`, isCompared: compared === `run ${run}` }),
+    run: async () => ({
+      id: isNamed ? `run ${run}` : undefined,
+      data: `data ${data}`,
+      isCompared: isNamed && compared === `run ${run}`,
+    }),
+    async markComplete(name) {
+      if (name === undefined || name === `run ${run}` || name === `data ${data}`) await index.markComplete()
+    },
     noteCompared: async (name) => {
       compared = name
     },
@@ -103,6 +114,19 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
     bucketOf,
     restart() {
       run += 1
+    },
+    hideRuns() {
+      isNamed = false
+    },
+    async empty() {
+      data += 1
+      run += 1
+      for await (const { ref } of index.list()) {
+        await index.beginRemoval(ref, { cause: 'purge', leaseUntil: 0, now: 0 })
+        await index.finishRemoval(ref, Number.MAX_SAFE_INTEGER)
+      }
+      const known = await progressIn(ledger, Date.now).find()
+      if (known) await ledger.replace(PROGRESS, JSON.stringify(known), undefined, { forgetAt: 0 })
     },
     remove(clientId) {
       known = known.filter(({ id }) => id !== clientId)

@@ -6,7 +6,8 @@ export function dataName(level: ResilientLevel): () => Promise<string> {
   let creating: Promise<string> | undefined
   async function create(): Promise<string> {
     const name = randomUUID()
-    await level.write([{ type: 'put', key: 'data', value: name }])
+    // Each delete asks for the name, so also the first one on a full disk. The row is written once, and is small.
+    await level.write([{ type: 'put', key: 'data', value: name }], { freesRoom: true })
     return name
   }
   return async () => {

@@ -40,6 +40,18 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     return known
   }
 
+  // Only a power cut can lose entries, those of derivatives, so a run lasts until the next boot. A replaced store has lost all
+  // entries, so it begins another run.
+  async function names(): Promise<{ id: string | undefined; data: string }> {
+    const boot = await bootId()
+    const replacements = table.replacements()
+    const data = await table.dataName()
+    return {
+      id: boot === undefined && replacements === 0 ? undefined : `${boot ?? 'unknown'} ${data}`,
+      data,
+    }
+  }
+
   const look = (ref: FileRef): Promise<IndexedFile | undefined> =>
     alone(ref, async () => {
       const original = await table.original(ref)
@@ -209,15 +221,13 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     isCounted: () => table.isCounted(),
     isWhole: async () =>
       (await table.isComplete()) && (await table.isCounted()) && (await table.search.canSearch()),
-    markComplete: () => table.markComplete(),
-    // Only a power cut can lose entries, those of derivatives, so a run lasts until the next boot. A replaced store has lost all
-    // entries, so it begins another run.
+    async markComplete(name) {
+      const { id, data } = await names()
+      if (name === undefined || name === id || name === data) await table.markComplete()
+    },
     async run() {
-      const boot = await bootId()
-      const replacements = table.replacements()
-      const data = await table.dataName()
-      const id = boot === undefined && replacements === 0 ? undefined : `${boot ?? 'unknown'} ${data}`
-      return { id, isCompared: id !== undefined && id === (await table.compared()) }
+      const { id, data } = await names()
+      return { id, data, isCompared: id !== undefined && id === (await table.compared()) }
     },
     noteCompared: (run) => table.noteCompared(run),
 

@@ -164,6 +164,7 @@ function jointRun(runs: readonly IndexRun[]): IndexRun {
   const isNamed = runs.every(({ id }) => id !== undefined)
   return {
     id: isNamed ? JSON.stringify(runs.map(({ id }) => id)) : undefined,
+    data: JSON.stringify(runs.map(({ data }) => data)),
     isCompared: runs.every(({ isCompared }) => isCompared),
   }
 }

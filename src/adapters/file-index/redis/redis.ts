@@ -21,7 +21,7 @@ import { filesBetween, listEntries } from './list.ts'
 import { escapePattern, indexedFile, nameOf, ownerOf, refNamed } from './names.ts'
 import { overdueIn } from './overdue.ts'
 import { positionsIn } from './positions-in.ts'
-import { runOf } from './run.ts'
+import { dataKey, runOf, setMarks } from './run.ts'
 import * as scripts from './scripts.ts'
 import { searchMarks } from './search/former.ts'
 import { redisSearch, searchKey, searchText } from './search/search.ts'
@@ -219,16 +219,17 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     isComplete: () => exist(complete),
     isCounted: () => exist(counted),
     isWhole: async () => (await exist(complete, counted)) && marks.canSearch(),
-    async markComplete(run) {
-      if (run !== undefined && (await runOf(redis, { keyPrefix })) !== run) return
-      await redis.send((client) => client.mset(complete, 1, counted, 1, marks.mark, 1))
+    async markComplete(name) {
+      const { id, data } = await runOf(redis, { keyPrefix })
+      if (name === undefined || name === id || name === data)
+        await setMarks(redis, [dataKey(keyPrefix), complete, counted, marks.mark], [data])
     },
     async run() {
-      const [id, noted] = await Promise.all([
+      const [run, noted] = await Promise.all([
         runOf(redis, { keyPrefix }),
         redis.send((client) => client.get(compared)),
       ])
-      return { id, isCompared: id !== undefined && id === noted }
+      return { ...run, isCompared: run.id !== undefined && run.id === noted }
     },
     async noteCompared(run) {
       await redis.send((client) => client.set(compared, run))

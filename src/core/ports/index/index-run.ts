@@ -4,13 +4,18 @@ import type { FileRef } from '../../files/file-ref.ts'
 export interface IndexRun {
   /** Undefined where the store does not name its runs. */
   id: string | undefined
-  /** Whether {@link IndexRuns.noteCompared} was called in this run: every derivative of an original outside of the trash is known. */
+  /** Names the data, also where runs have no name: an index that was emptied or replaced has another name, and a restart keeps it. */
+  data: string
+  /** Whether {@link IndexRuns.noteCompared} was called in this run: every derivative is known. */
   isCompared: boolean
 }
 
 /** The comparison of the index with the buckets, which a new run of the store makes necessary. */
 export interface IndexRuns {
-  /** Notes that the index has all files, in all lists, counters and the search. @param run only what is still in the run of this name */
+  /**
+   * Notes that the index has all files, in all lists, counters and the search. @param run a `data` or `id`: changes nothing when the
+   * index has others in the meantime
+   */
   markComplete(run?: string): Promise<void>
   /**
    * Whether lists, counters and search have all files: `markComplete` was called by a version that has them.

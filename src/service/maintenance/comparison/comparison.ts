@@ -95,14 +95,15 @@ export function createCompletion({
    * name its runs notes its end nowhere else.
    */
   async function isNeeded(): Promise<boolean> {
-    const { id, isCompared } = await index.run()
+    const { id, data, isCompared } = await index.run()
     if ((id !== undefined && !isCompared) || !(await index.isWhole())) return true
-    return (await progress.find())?.run === (id ?? '')
+    return (await progress.find())?.run === (id ?? data)
   }
 
   /** The run of the index, and the comparison that has begun in it. */
   async function current(): Promise<{ run: string; known: Progress | undefined }> {
-    const [known, { id: run = '' }] = [await progress.find(), await index.run()]
+    const [known, { id, data }] = [await progress.find(), await index.run()]
+    const run = id ?? data
     return { run, known: known?.run === run ? known : undefined }
   }
 
@@ -153,31 +154,36 @@ export function createCompletion({
     for await (const _ of mapConcurrent(paced(), { concurrency: CONCURRENCY, signal, work }));
   }
 
-  /** Counts the files of folders again, and notes in the index what the pass has compared. @returns whether the comparison is over */
+  /**
+   * Counts the files of folders again, and notes in the index what the pass has compared.
+   * @returns whether the comparison is over. False also when another one has begun
+   */
   async function endPass({ run, pass }: Progress, signal: AbortSignal): Promise<boolean> {
     const last = await progress.find()
-    if (last?.run !== run) return true
-    if (last.pass !== pass || !isOver(last)) return false
+    if (last?.run !== run || last.pass !== pass || !isOver(last)) return false
     const { isListed, recounted, ...finished } = last
     if (pass === 'originals' && !isListed) {
       await listLeftOut(signal)
-      await progress.noteEnd(last, { isListed: true })
+      if (!(await progress.noteEnd(last, { isListed: true }))) return false
     }
+    let isEnded = false
     await withEachClient(clients, undefined, async ({ id }) => {
-      if (recounted !== undefined && id <= recounted) return
+      if (isEnded || (recounted !== undefined && id <= recounted)) return
       await index.recount(id, { repair: true, signal })
-      await progress.noteEnd(last, { recounted: id })
+      isEnded = !(await progress.noteEnd(last, { recounted: id }))
       await pace.rest(signal)
     })
+    if (isEnded) return false
     signal.throwIfAborted()
     // An index that was emptied or replaced since the start has lost the entries of this run.
-    if (pass === 'originals') await index.markComplete(run || undefined)
+    if (pass === 'originals') await index.markComplete(run)
     // With another version's lists or search, the index may be compared already.
     if (pass === 'originals' && !(await index.run()).isCompared) {
       await progress.endPass(last, { ...finished, ...(await begunPass('all')) })
       return false
     }
-    if (run && pass === 'all') await index.noteCompared(run)
+    const { id } = await index.run()
+    if (id !== undefined && pass === 'all') await index.noteCompared(run)
     const { files, added, removed, startedAt } = last
     if ((await progress.endPass(last)) && files + removed > 0)
       log.info({ files, added, removed, ms: now() - startedAt }, 'compared the index with all files')

@@ -5,7 +5,7 @@ import type { Compared, Pass } from './compare-batch.ts'
 
 /** The state of a comparison, which all processes share. An emptied Redis has forgotten it as well. */
 export interface Progress {
-  /** The run of the index in which it began; empty where the store does not name its runs. */
+  /** The run of the index in which it began, or the name of its data where the store does not name its runs. */
   run: string
   pass: Pass
   /** In milliseconds since 1970. */
@@ -46,7 +46,7 @@ export interface Range extends KeyRange {
 }
 
 // An older version has a state of another form under the name "index comparison".
-const NAME = 'comparison of index and buckets'
+export const NAME = 'comparison of index and buckets'
 const REMEMBERED_MS = 28 * 24 * 3_600_000
 
 /** Reads and changes the shared state of the comparison. */
@@ -76,7 +76,7 @@ export function progressIn(ledger: Ledger, now: () => number) {
     /** Begins a comparison, unless there is one in the same run. */
     begin: (progress: Progress) =>
       changeAny((current) => (current?.run === progress.run ? undefined : progress)),
-    /** Notes what is done at the end of a pass, so that it is not repeated after an interruption. */
+    /** Notes what is done at the end of a pass, so that it is not repeated after an interruption. @returns false when the pass has ended */
     noteEnd: (current: Progress, done: Pick<Progress, 'isListed' | 'recounted'>) =>
       change(current, (progress) => (isOver(progress) ? { ...progress, ...done } : undefined)),
     /** Ends a pass in which nothing is left to compare. @param next undefined when it is the last one */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
+import { dataKey, setMarks } from '../../../../src/adapters/file-index/redis/run.ts'
 import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
@@ -165,6 +166,13 @@ describe('redis: the index of two processes', () => {
     const text = (await redis.client.hget(file, '')) ?? ''
     await redis.client.hset(file, '', `stored ${text.slice(text.indexOf('{'))}`)
     expect(await tagOf()).to.equal('stored')
+  })
+
+  it('sets no marks in an index that was emptied in the meantime', async () => {
+    const { data } = await index.run()
+    await redis.client.del(dataKey(keyPrefix))
+    await setMarks(redis, [dataKey(keyPrefix), `${keyPrefix}mark`], [data])
+    expect(await redis.client.exists(`${keyPrefix}mark`)).to.equal(0)
   })
 
   it('counts folders that an earlier version has not counted, while other files are added', async () => {

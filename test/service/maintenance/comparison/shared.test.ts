@@ -328,6 +328,22 @@ describe('processes that compare index and bucket', () => {
     expect(await filesOf('a')).to.equal(50)
   })
 
+  for (const isNamed of [true, false])
+    it(`begin again when the store is emptied at the end of a pass, runs ${isNamed ? 'with' : 'without'} names`, async () => {
+      await fill('a', 10)
+      if (!isNamed) storage.hideRuns()
+      let isEmptied = false
+      storage.wrapIndex(({ recount }) => ({
+        async recount(clientId, options) {
+          if (!isEmptied) await storage.empty()
+          isEmptied = true
+          return recount(clientId, options)
+        },
+      }))
+      await storage.start().completion.complete(signal)
+      expect([await storage.index.isComplete(), await filesOf('a')]).to.deep.equal([true, 10])
+    })
+
   it('do not divide the objects of a file between batches', async () => {
     const names = Array.from({ length: 60 }, (_, i) => `w=${i}`)
     for (const number of [1, 2]) {
