@@ -198,9 +198,14 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
   finishDerivative(ref: FileRef, record: DerivativeRecord, use?: Use): Promise<boolean>
   /**
    * Adds a derivative that was found in the bucket, as `stored`. An entry that exists is unchanged.
-   * @returns the entry after this step; undefined, and changes nothing, when the original is not `stored`
+   * @param states of the original. Default: only `stored`
+   * @returns the entry after this step; undefined, and changes nothing, when the original is in another state
    */
-  adoptDerivative(ref: FileRef, record: DerivativeRecord): Promise<DerivativeEntry | undefined>
+  adoptDerivative(
+    ref: FileRef,
+    record: DerivativeRecord,
+    states?: readonly ListedState[],
+  ): Promise<DerivativeEntry | undefined>
   /** Replaces the record of a `stored` derivative. @returns false, and changes nothing, when `record` is not its current one */
   amendDerivative(ref: FileRef, record: DerivativeRecord, amended: DerivativeRecord): Promise<boolean>
   /**

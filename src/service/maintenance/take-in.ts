@@ -50,6 +50,8 @@ export function createTakeIn({
       const { original: known } = await index.find(ref)
       try {
         if (known) {
+          // The store has lost the end of its upload, and the index refuses derivatives until then.
+          if (known.state === 'pending') await originals.commit(client, full.key)
           // An older version has stored no lists and no search terms, and has not counted derivatives.
           if (known.state === 'stored' || known.state === 'trashed')
             await index.enlist(client.id, known.record)
@@ -78,7 +80,8 @@ export function createTakeIn({
       if (!asset) return 'gone'
       if (known.original) {
         const record = await recordOfDerivative(buckets.of(client), key, asset)
-        return (await index.adoptDerivative(ref, record)) ? 'added' : 'gone'
+        // A delete of an original in the trash relies on the index, too.
+        return (await index.adoptDerivative(ref, record, ['stored', 'trashed'])) ? 'added' : 'gone'
       }
       const isLeft = (await buckets.of(client).find(key)) && !(await index.find(ref)).original
       return isLeft ? { kind: 'derivative without original' } : 'gone'

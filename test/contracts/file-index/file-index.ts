@@ -374,6 +374,19 @@ export function fileIndexContract(
     })
 
     describe('derivatives', () => {
+      it('are adopted for an original in the trash only where the caller allows that', async () => {
+        await adopted(index, ref)
+        await index.trash(ref, { at: NOW, until: AHEAD })
+        const found = derived(d(ref))
+        expect(await index.adoptDerivative(ref, found)).to.equal(undefined)
+        const entry = await index.adoptDerivative(ref, found, ['stored', 'trashed'])
+        expect(entry).to.deep.equal({ state: 'stored', record: found })
+        expect(await index.beginRemoval(ref, { cause: 'purge', leaseUntil: AHEAD, now: NOW })).to.deep.equal([
+          d(ref),
+        ])
+        expect(await index.adoptDerivative(ref, found, ['stored', 'trashed'])).to.equal(undefined)
+      })
+
       it('are found with their original, pending and stored', async () => {
         await adopted(index, ref)
         const { original } = await index.find(ref)

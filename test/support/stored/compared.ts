@@ -140,7 +140,7 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
     start({ locks = inProcessLocks(), batchKeys = 8 } = {}) {
       const seen: FileIndex = { ...watched, ...wrap(watched) }
       const log = recordLog()
-      const originalEvents = {} as OriginalEvents
+      const originalEvents = { stored: () => {} } as unknown as OriginalEvents
       const originals = createOriginals({ index: seen, buckets, originalEvents })
       const records = createRecords({ index: seen, buckets, locks })
       const agree = createAgree({ index: seen, originals, records })

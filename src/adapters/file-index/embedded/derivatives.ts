@@ -53,9 +53,10 @@ export function derivativeSteps(
         return true
       }),
 
-    adoptDerivative: (ref, record) =>
+    adoptDerivative: (ref, record, states = ['stored']) =>
       aloneWithSums(ref, async () => {
-        if ((await table.original(ref))?.state !== 'stored') return undefined
+        const state = (await table.original(ref))?.state
+        if (!states.some((one) => one === state)) return undefined
         const known = await table.derivative(ref, record.key)
         if (known) return known
         const count = await table.uses.change(ref, [{ key: record.key, record, use: NEVER_USED }])

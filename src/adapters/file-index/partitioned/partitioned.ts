@@ -64,7 +64,7 @@ export function partitionedIndex(
 
     beginDerivative: async (ref, ...more) => (await ofFile(ref)).beginDerivative(ref, ...more),
     finishDerivative: async (ref, ...more) => (await ofFile(ref)).finishDerivative(ref, ...more),
-    adoptDerivative: async (ref, record) => (await ofFile(ref)).adoptDerivative(ref, record),
+    adoptDerivative: async (ref, ...more) => (await ofFile(ref)).adoptDerivative(ref, ...more),
     amendDerivative: async (ref, ...more) => (await ofFile(ref)).amendDerivative(ref, ...more),
     dropDerivative: async (ref, ...more) => (await ofFile(ref)).dropDerivative(ref, ...more),
     noteUse: async (ref, ...more) => (await ofFile(ref)).noteUse(ref, ...more),

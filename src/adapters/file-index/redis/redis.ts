@@ -144,12 +144,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const args = [nameOf(ref), record.key, derivativeJson(record), scoreOf(use)]
       return (await scripts.finishDerivative(redis, keys(ref), args)) === 1
     },
-    async adoptDerivative(ref, record) {
-      const entry = await scripts.adoptDerivative(redis, keys(ref), [
-        nameOf(ref),
-        record.key,
-        derivativeJson(record),
-      ])
+    async adoptDerivative(ref, record, states = ['stored']) {
+      const args = [nameOf(ref), record.key, derivativeJson(record), ...states]
+      const entry = await scripts.adoptDerivative(redis, keys(ref), args)
       return entry === null ? undefined : derivativeEntry(record.key, entry as string)
     },
     async amendDerivative(ref, record, amended) {

@@ -131,9 +131,11 @@ redis.call('ZREM', unsettled, ref .. '\\n' .. ARGV[2])
 return 1
 `)
 
-/** ARGV: ref, derivative, JSON. @returns the entry after this step, or nil when the original is not stored */
+/** ARGV: ref, derivative, JSON, states. @returns the entry after this step, or nil when the original is in no such state */
 export const adoptDerivative = step(`
-if state_of(original()) ~= 'stored' then return false end
+local state, allowed = state_of(original()), false
+for i = 4, #ARGV do allowed = allowed or ARGV[i] == state end
+if not allowed then return false end
 local known = redis.call('HGET', file, ARGV[2])
 if known then return known end
 local entry = 'stored ' .. ARGV[3]

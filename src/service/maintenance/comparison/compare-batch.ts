@@ -80,8 +80,10 @@ export function createCompareBatch({
       for (const key of newDerivatives(listed, known)) note(key, await takeIn.derivative(client, key))
     }
 
-    async function forget(file: IndexedFile): Promise<void> {
+    /** @param left derivatives whose original is missing: they are reported */
+    async function forget(file: IndexedFile, left: readonly ObjectKey[] = []): Promise<void> {
       if (await forgetMissing(client, file)) compared.removed += 1
+      for (const key of left) note(key, await takeIn.derivative(client, key))
     }
 
     /** What has to be done for a file; undefined for nothing. */
@@ -95,7 +97,9 @@ export function createCompareBatch({
           ? () => takeIn.indexed(known)
           : () => takeInOriginal(listed)
       }
-      if (!listed) return known && (() => forget(known))
+      const isMissing = !listed || (!listed.record && listed.size === undefined)
+      if (known && isMissing) return () => forget(known, listed?.derivatives)
+      if (!listed) return undefined
       return known && isUnchanged(known, listed) ? undefined : () => takeInFile(listed, known)
     }
 
@@ -128,9 +132,7 @@ export function createCompareBatch({
 }
 
 function isUnchanged(known: IndexedFile, listed: FileObjects): boolean {
-  if (!hasSameOriginal(known, listed)) return false
-  // The index refuses the derivatives of an original in the trash.
-  return known.original.state === 'trashed' || newDerivatives(listed, known).length === 0
+  return hasSameOriginal(known, listed) && newDerivatives(listed, known).length === 0
 }
 
 function hasSameOriginal(known: IndexedFile | undefined, { record, size }: FileObjects): boolean {

@@ -101,6 +101,31 @@ describe('a comparison of index and bucket', () => {
     ])
   })
 
+  it('forgets a file of which only a derivative is left, and reports that one', async () => {
+    await storeAll()
+    for (const key of [textKey(1), recordKey(textKey(1))]) bucket().objects.delete(key)
+    const { completion, log } = storage.start()
+    await completion.complete(signal)
+    expect(await stateOf(1)).to.equal(undefined)
+    const warnings = log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields)
+    expect(warnings).to.deep.equal([
+      { clientId: 'first', key: smaller(1), kind: 'derivative without original' },
+    ])
+  })
+
+  it('adds derivatives of files in the trash, and of those whose upload the index has not ended', async () => {
+    await storeAll()
+    await storage.store(textKey(5), { indexed: false })
+    await storage.index.beginUpload(refOf(5), 9e15)
+    for (const number of [4, 5]) bucket().objects.set(smaller(number), Buffer.from('x'))
+    await compare()
+    for (const number of [4, 5])
+      expect((await storage.index.find(refOf(number), smaller(number))).derivative?.state).to.equal('stored')
+    expect([await stateOf(4), await stateOf(5)]).to.deep.equal(['trashed', 'stored'])
+    storage.restart()
+    expect(read(await compare())).to.deep.equal([])
+  })
+
   it('forgets all files of an emptied bucket', async () => {
     // More than are read from the index at a time.
     const numbers = Array.from({ length: 300 }, (_, i) => i)
