@@ -57,7 +57,10 @@ export function createCompareBatch({
 }): CompareBatch {
   return async (client, batch, { pass, isDue, signal }) => {
     const listed = [...batch.files.values()]
-    const files = listed.filter(({ size }) => size !== undefined).length
+    // The first pass lists only records.
+    const files = listed.filter(
+      ({ size, record }) => size !== undefined || (record && pass === 'originals'),
+    ).length
     const compared: Compared = { files, added: 0, removed: 0, findings: [] }
     const unknown = new Map(batch.files)
 
@@ -93,7 +96,7 @@ export function createCompareBatch({
     ): (() => Promise<void>) | undefined {
       if (pass === 'originals') {
         if (!listed?.record) return undefined
-        return known && hasSameOriginal(known, listed)
+        return known && hasSameRecord(known, listed)
           ? () => takeIn.indexed(known)
           : () => takeInOriginal(listed)
       }
@@ -135,9 +138,14 @@ function isUnchanged(known: IndexedFile, listed: FileObjects): boolean {
   return hasSameOriginal(known, listed) && newDerivatives(listed, known).length === 0
 }
 
-function hasSameOriginal(known: IndexedFile | undefined, { record, size }: FileObjects): boolean {
-  if (!known || !('record' in known.original) || known.original.recordTag === undefined) return false
-  return known.original.recordTag === record?.tag && known.original.record.size === size
+function hasSameOriginal(known: IndexedFile | undefined, listed: FileObjects): boolean {
+  if (!known || !('record' in known.original)) return false
+  return hasSameRecord(known, listed) && known.original.record.size === listed.size
+}
+
+function hasSameRecord({ original }: IndexedFile, { record }: FileObjects): boolean {
+  if (!('record' in original) || original.recordTag === undefined) return false
+  return original.recordTag === record?.tag
 }
 
 /** The derivatives that the index lacks. */

@@ -11,9 +11,10 @@ import { walkedClients, withEachClient } from '../each-client.ts'
 import { CONCURRENCY } from '../scan.ts'
 import type { TakeIn } from '../take-in.ts'
 import type { Compared, Pass } from './compare-batch.ts'
+import { dueFiles } from './due-files.ts'
 import type { Pace } from './pace.ts'
 import { FIRST_PLACE, isOver, type Progress, progressIn } from './progress.ts'
-import { type Alone, createRanges, dueFiles } from './ranges.ts'
+import { type Alone, createRanges } from './ranges.ts'
 
 /** Compares the index with the buckets where that is needed. */
 export interface Completion {
@@ -25,7 +26,7 @@ export interface Completion {
    * @throws Problem 503 when a bucket or the index is unavailable, 409 without any client, and `signal.reason`
    */
   complete(signal: AbortSignal): Promise<void>
-  /** The comparison in progress, as this process has last seen it. Undefined when none is needed, and until it has compared a file. */
+  /** The comparison in progress, as this process has last seen it. Undefined when none is needed, and until it begins. */
   state(): ComparisonState | undefined
 }
 
@@ -197,6 +198,7 @@ export function createCompletion({
       const compared = await begun(signal)
       if (!compared) return
       const { files } = compared
+      seen = stateOf(compared)
       if (!isContinued && files > 0)
         log.info({ files }, 'the comparison of the index with all files continues')
       if (await ranges.compareOne(compared, failures, signal)) continue
@@ -206,7 +208,7 @@ export function createCompletion({
   }
 
   return {
-    state: () => (seen && seen.files > 0 ? seen : undefined),
+    state: () => seen,
 
     async complete(signal) {
       if (!(await isNeeded())) {
@@ -217,6 +219,7 @@ export function createCompletion({
       if (performance.now() < waitUntil) return
       const startedAt = performance.now()
       loggedAt = now()
+      pace.begin()
       try {
         await compareAll(signal)
         seen = undefined

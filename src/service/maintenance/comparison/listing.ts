@@ -1,6 +1,7 @@
 import { classifyKey, type ObjectKey, RECORDS, recordPrefix } from '../../../core/files/object-key.ts'
 import type { Bucket, ListedObject } from '../../../core/ports/bucket.ts'
 import type { KeyRange } from '../../../core/ports/index/steps.ts'
+import { type Problem, unavailable } from '../../../core/problem.ts'
 import { byBytes } from '../../../core/text/byte-order.ts'
 
 /** The objects of one original, as lists of the bucket have them. */
@@ -23,9 +24,9 @@ export interface Batch extends KeyRange {
 export interface Listing {
   /** The position up to which the list was read; undefined at its end. */
   position(): string | undefined
-  /** The files of further objects. Objects of other systems count, too. @throws Problem 503, and `signal.reason` */
+  /** The files of further objects. @throws Problem 503, also for a list in another order, and `signal.reason` */
   next(signal: AbortSignal): Promise<Batch>
-  /** Ends the requests of a list that is not read to its end. */
+  /** Ends the requests of a list that is not read to its end. It cannot be read any more. */
   close(): Promise<void>
 }
 
@@ -37,14 +38,16 @@ const PAST_OWN = `${RECORDS}0`
  * have the same order.
  *
  * @param range.batchKeys the number of objects in a batch. One that ends within a file has a few more
+ * @param range.only lists only the records: files are without size and derivatives
  */
 export function openListing(
   bucket: Bucket,
-  { after, upTo, batchKeys }: KeyRange & { batchKeys: number },
+  { after, upTo, batchKeys, only }: KeyRange & { batchKeys: number; only?: 'records' | undefined },
 ): Listing {
-  const objects = peekable(withoutOwnObjects(bucket, after))
+  const objects = peekable(only ? noObjects() : withoutOwnObjects(bucket, after))
   const records = peekable(recordsAfter(bucket, after))
   let position: string | undefined = after
+  let isClosed = false
 
   /** The object that comes next in both lists, with its position and the original that it belongs to. */
   async function peek() {
@@ -59,6 +62,7 @@ export function openListing(
     position: () => position,
 
     async close() {
+      isClosed = true
       await Promise.all([objects.close(), records.close()])
     },
 
@@ -74,6 +78,8 @@ export function openListing(
       for (let count = 0; ; count += 1) {
         signal.throwIfAborted()
         const next = await peek()
+        // What looks like its end is none.
+        if (isClosed) throw new Error('expected an open list')
         // A file is not divided.
         const isFull = count >= batchKeys && !(last && next?.at.startsWith(last))
         if (!next || isFull) {
@@ -101,7 +107,7 @@ async function* recordsAfter(
 ): AsyncGenerator<{ original: ObjectKey; tag?: string }> {
   // Not after the key of a record: without the end of its name, "a-b/…" comes after "a", and with it "a-b/….json" before "a.json".
   const begin = after === '' ? '' : `${recordPrefix}${after}`
-  for await (const { key, tag } of bucket.listObjects(recordPrefix, { after: begin })) {
+  for await (const { key, tag } of inOrder(bucket.listObjects(recordPrefix, { after: begin }), begin)) {
     const meaning = classifyKey(key)
     if (meaning?.kind !== 'record' || byBytes(meaning.original.key, after) <= 0) continue
     yield { original: meaning.original.key, ...(tag === undefined ? {} : { tag }) }
@@ -110,13 +116,32 @@ async function* recordsAfter(
 
 /** The objects outside of `.sluice/`, which has as many records as there are originals. */
 async function* withoutOwnObjects(bucket: Bucket, after: string): AsyncGenerator<ListedObject> {
-  for await (const object of bucket.listObjects('', { after })) {
+  for await (const object of inOrder(bucket.listObjects('', { after }), after)) {
     if (object.key.startsWith(`${RECORDS}/`)) {
-      yield* bucket.listObjects('', { after: PAST_OWN })
+      yield* inOrder(bucket.listObjects('', { after: PAST_OWN }), PAST_OWN)
       return
     }
     yield object
   }
+}
+
+async function* noObjects(): AsyncGenerator<ListedObject> {}
+
+/** The objects after a key, also where a store ignores the beginning of a list: the ranges of several processes would never end. */
+async function* inOrder(objects: AsyncIterable<ListedObject>, after: string): AsyncGenerator<ListedObject> {
+  let last = ''
+  for await (const object of objects) {
+    if (byBytes(object.key, last) < 0) throw unordered()
+    last = object.key
+    if (byBytes(object.key, after) > 0) yield object
+  }
+}
+
+function unordered(): Problem {
+  return unavailable(
+    'The lists of this bucket are not in the order of the bytes of its keys, as those of S3 are. The index cannot be compared with it.',
+    { retryAfterSeconds: 60 },
+  )
 }
 
 function peekable<T>(items: AsyncIterable<T>) {

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** Makes work rest in proportion to what it has done, so that the requests of the same process are delayed little. */
 export interface Pace {
+  /** Called before the work: what the process has done until then is no work of it. */
+  begin(): void
   /** Called between short pieces of work. @throws `signal.reason` */
   rest(signal: AbortSignal): Promise<void>
 }
@@ -27,6 +29,9 @@ export function createPace({
   let since: number | undefined
   let resting: Promise<unknown> | undefined
   return {
+    begin() {
+      since = busy()
+    },
     async rest(signal) {
       signal.throwIfAborted()
       since ??= busy()

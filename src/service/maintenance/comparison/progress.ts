@@ -31,8 +31,8 @@ export interface Progress {
 export interface Place {
   clientId: string
   after: string
-  /** Set for the rest of a client that had failed: no other client follows. */
-  isRest?: true
+  /** Set for what is left of a client that had failed: no other client follows. */
+  isPostponed?: true
 }
 
 export const FIRST_PLACE: Place = { clientId: '', after: '' }
@@ -41,8 +41,8 @@ export const FIRST_PLACE: Place = { clientId: '', after: '' }
 export interface Range extends KeyRange {
   id: string
   clientId: string
-  /** The rest of a client that has failed. It is not compared as one range, but divided again when no other client follows. */
-  isRest?: true
+  /** What is left of a client that has failed. It is not compared as one range, but divided again when all others are. */
+  isPostponed?: true
 }
 
 // An older version has a state of another form under the name "index comparison".
@@ -97,12 +97,12 @@ export function progressIn(ledger: Ledger, now: () => number) {
         const ranges = range ? [...progress.ranges, range] : progress.ranges
         return { ...progress, ...(next ? { next } : {}), ranges }
       }),
-    /** Divides the rest of a client again. @returns false when other keys have to be divided first */
+    /** Divides a postponed range again. @returns false when other keys have to be divided first */
     resume: (current: Progress, { id, clientId, after }: Range) =>
       change(current, (progress) => {
         const others = progress.ranges.filter((one) => one.id !== id)
         if (progress.next || others.length === progress.ranges.length) return undefined
-        return { ...progress, next: { clientId, after, isRest: true }, ranges: others }
+        return { ...progress, next: { clientId, after, isPostponed: true }, ranges: others }
       }),
     /**
      * Notes that a range was compared up to a position.

@@ -1,7 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Client } from '../../../core/clients/client.ts'
-import type { FileRef } from '../../../core/files/file-ref.ts'
-import { partitionHashOfKey } from '../../../core/files/partition.ts'
 import type { Buckets } from '../../../core/ports/bucket.ts'
 import type { ClientStore } from '../../../core/ports/client-store.ts'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
@@ -9,6 +7,7 @@ import type { Problem } from '../../../core/problem.ts'
 import { noClients, walkedClients } from '../each-client.ts'
 import { ClientFailure, ofClient } from './client-failure.ts'
 import type { CompareBatch, Compared, Pass } from './compare-batch.ts'
+import { dueFiles } from './due-files.ts'
 import { type Batch, type Listing, openListing } from './listing.ts'
 import type { Place, Progress, progressIn, Range } from './progress.ts'
 
@@ -20,6 +19,7 @@ export interface Ranges {
    * the end, and for the next attempt.
    * @param failures of this attempt by client. Their clients are ignored, and a further failure is added
    * @returns false when no range of other clients is left
+   * @throws Problem 503 when the index, the common bucket or very many buckets are unavailable
    */
   compareOne(progress: Progress, failures: Map<string, Problem>, signal: AbortSignal): Promise<boolean>
 }
@@ -35,6 +35,10 @@ export type Alone = <T>(
 const BATCH_KEYS = 1000
 // 5,000 objects: two seconds of lists, which the other processes wait for. So the lists of all processes are as fast as one connection.
 const BATCHES_PER_RANGE = 5
+// So many fail only together: each further one would wait, too.
+const MOST_FAILED_IN_COMMON = 3
+// 150 kB of progress, which each step reads and writes.
+const MOST_POSTPONED = 1000
 
 /** @param reached called once for each batch, by the process that has compared it */
 export function createRanges({
@@ -66,14 +70,13 @@ export function createRanges({
     const isOfPass = open?.run === run && open.pass === pass && open.clientId === client.id
     if (open && isOfPass && open.listing.position() === after) return open.listing
     await closeOpen()
-    const listing = openListing(buckets.of(client), { after, batchKeys })
+    const listing = openListing(buckets.of(client), { after, batchKeys, only: onlyIn(pass) })
     open = { run, pass, clientId: client.id, listing }
     return listing
   }
 
-  async function closeOpen(): Promise<void> {
-    const listing = open?.listing
-    open = undefined
+  async function closeOpen(listing = open?.listing): Promise<void> {
+    if (open?.listing === listing) open = undefined
     await listing?.close()
   }
 
@@ -82,7 +85,7 @@ export function createRanges({
     const all = [...(await walkedClients(clients, undefined))].sort(byId)
     if (all.length === 0) throw noClients()
     const [client, other] = all.filter(({ id }) =>
-      place.isRest ? id === place.clientId : id >= place.clientId,
+      place.isPostponed ? id === place.clientId : id >= place.clientId,
     )
     return {
       ...(client ? { client } : {}),
@@ -91,13 +94,14 @@ export function createRanges({
     }
   }
 
-  /** Leaves the rest of a client for the end, when it comes next. */
+  /** Leaves what remains of a client for the end, when it comes next. Its list would be hours old then. */
   async function postpone(clientId: string): Promise<void> {
     const current = await progress.find()
     if (!current?.next) return
     const { client, after, following: next } = await placed(current.next)
     if (client?.id !== clientId) return
-    const range = { id: randomUUID(), clientId, after, isRest: true as const }
+    if (open?.clientId === clientId) await closeOpen()
+    const range = { id: randomUUID(), clientId, after, isPostponed: true as const }
     await progress.take(current, { from: current.next, range, next })
   }
 
@@ -116,17 +120,23 @@ export function createRanges({
       return undefined
     }
     const batches: Batch[] = []
-    await ofClient(client, async () => {
+    await ofClient(client, { index, signal }, async () => {
       const listing = await listingFrom(current, client, after)
-      do batches.push(await listing.next(signal))
-      while (batches.length < BATCHES_PER_RANGE && batches.at(-1)?.upTo !== undefined)
-    }).catch(async (error) => {
-      await closeOpen()
-      throw error
+      try {
+        do batches.push(await listing.next(signal))
+        while (batches.length < BATCHES_PER_RANGE && batches.at(-1)?.upTo !== undefined)
+      } catch (error) {
+        await closeOpen(listing)
+        throw error
+      }
     })
     const upTo = batches.at(-1)?.upTo
     const range = { id: randomUUID(), clientId: client.id, after, ...(upTo === undefined ? {} : { upTo }) }
-    const own = { clientId: client.id, after: upTo ?? '', ...(from.isRest ? { isRest: true as const } : {}) }
+    const own = {
+      clientId: client.id,
+      after: upTo ?? '',
+      ...(from.isPostponed ? { isPostponed: true as const } : {}),
+    }
     const next = upTo === undefined ? following : own
     return (await progress.take(current, { from, range, next })) ? { range, batches } : undefined
   }
@@ -141,12 +151,18 @@ export function createRanges({
     const isDue = dueFiles(index, current.pass)
     // The files of a removed client are deleted.
     const listed = client
-      ? (batches ?? batchesOf(openListing(buckets.of(client), { ...range, batchKeys }), { range, signal }))
+      ? (batches ??
+        batchesOf(openListing(buckets.of(client), { ...range, batchKeys, only: onlyIn(current.pass) }), {
+          range,
+          signal,
+        }))
       : [{ ...range, files: new Map() }]
     for await (const batch of listed) {
       const { pass } = current
       const compared: Compared = client
-        ? await ofClient(client, () => compareBatch(client, batch, { pass, isDue, signal }))
+        ? await ofClient(client, { index, signal }, () =>
+            compareBatch(client, batch, { pass, isDue, signal }),
+          )
         : { files: 0, added: 0, removed: 0, findings: [] }
       const { after, upTo } = batch
       if (!(await progress.reached(current, { ...range, after }, { upTo, compared }))) return
@@ -168,6 +184,12 @@ export function createRanges({
     failedIn.set(clientId, id)
     await alone(id, work, signal)
     failedIn.delete(clientId)
+  }
+
+  async function isEveryoneAffected(failures: Map<string, Problem>): Promise<boolean> {
+    const inCommon = [...failures.keys()].filter((id) => !clients.find(id)?.storage)
+    if (inCommon.length >= MOST_FAILED_IN_COMMON) return true
+    return ((await progress.find())?.ranges.filter((one) => one.isPostponed).length ?? 0) >= MOST_POSTPONED
   }
 
   /** See `compareOne`. */
@@ -192,9 +214,9 @@ export function createRanges({
       return true
     }
     const readable = ranges.filter(isRead)
-    const rest = readable.find(({ isRest }) => isRest)
-    if (!next && rest) {
-      await progress.resume(current, rest)
+    const postponed = readable.find(({ isPostponed }) => isPostponed)
+    if (!next && postponed) {
+      await progress.resume(current, postponed)
       return true
     }
     // Processes that choose at random seldom wait for each other.
@@ -208,8 +230,11 @@ export function createRanges({
       try {
         return await compareAny(current, ({ clientId }) => !failures.has(clientId), signal)
       } catch (error) {
+        // When a lock was lost, its work may still read this list. A disk that does not answer must not be waited for.
+        void closeOpen().catch(() => {})
         if (!(error instanceof ClientFailure)) throw error
         failures.set(error.clientId, error.problem)
+        if (await isEveryoneAffected(failures)) throw error.problem
         await postpone(error.clientId)
         return true
       }
@@ -217,21 +242,8 @@ export function createRanges({
   }
 }
 
-/**
- * In a cluster, only the files of partitions whose lists were lost, or whose node was restarted since their last comparison. It asks
- * once for each partition hash of each client.
- */
-export function dueFiles(index: FileIndex, pass: Pass): (ref: FileRef) => Promise<boolean> {
-  const known = new Map<string, Promise<boolean>>()
-  const isDone = async (ref: FileRef) =>
-    pass === 'originals' ? index.isWhole(ref) : (await index.run(ref)).isCompared
-  return (ref) => {
-    const name = `${partitionHashOfKey(ref.key)} ${ref.clientId}`
-    const isDue = known.get(name) ?? isDone(ref).then((done) => !done)
-    known.set(name, isDue)
-    return isDue
-  }
-}
+/** The first pass needs no sizes and derivatives, and others wait for it. */
+const onlyIn = (pass: Pass) => (pass === 'originals' ? ('records' as const) : undefined)
 
 async function* batchesOf(
   listing: Listing,

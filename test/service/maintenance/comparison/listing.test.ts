@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { derivativeKey, type ObjectKey, recordKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import { byBytes } from '../../../../src/core/text/byte-order.ts'
 import { openListing } from '../../../../src/service/maintenance/comparison/listing.ts'
+import { rejection } from '../../../support/rejection.ts'
 import { inMemory, textKey } from '../../../support/stored/compared.ts'
 
 const { signal } = new AbortController()
@@ -25,6 +26,21 @@ describe('the list of a bucket for a comparison', () => {
       const expected = originals.filter((key) => byBytes(key, after) > 0).sort(byBytes)
       expect(found, after).to.deep.equal(expected)
     }
+  })
+
+  it('ends where the store ignores its beginning, and refuses another order', async () => {
+    const keys = [1, 2, 3].map((number) => textKey(number))
+    const objects = new Map(keys.map((key) => [key, Buffer.from('x')]))
+    const bucket = inMemory({ objects, calls: [], before: () => {} })
+    const { listObjects } = bucket
+    bucket.listObjects = (prefix) => listObjects(prefix)
+    const { files } = await openListing(bucket, { after: textKey(2), batchKeys: 9 }).next(signal)
+    expect([...files.keys()]).to.deep.equal([textKey(3)])
+    bucket.listObjects = async function* () {
+      for (const key of keys.toReversed()) yield { key, size: 1, tag: 'x' }
+    }
+    const failure = await rejection(openListing(bucket, { after: '', batchKeys: 9 }).next(signal))
+    expect(failure).to.have.property('status', 503)
   })
 
   it('ends with its signal', async () => {

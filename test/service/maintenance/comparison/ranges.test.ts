@@ -25,6 +25,8 @@ describe('the ranges of a comparison', () => {
   let isDown: boolean
   let refused: (clientId: string, call: 'list' | 'find') => boolean
   let lists: number
+  let failure: () => Error
+  let ping: () => Promise<void>
   beforeEach(async () => {
     let text: string | undefined
     const ledger = {
@@ -43,13 +45,15 @@ describe('the ranges of a comparison', () => {
     isDown = false
     refused = () => false
     lists = 0
+    failure = () => unavailable('The bucket is down.')
+    ping = async () => {}
   })
 
   function open() {
     const keys = Array.from({ length: 20 }, (_, i) => textKey(i))
     const objects = new Map([...keys, ...keys.map(recordKey)].map((key) => [key, Buffer.from('x')]))
     return createRanges({
-      index: {} as FileIndex,
+      index: { ping: () => ping() } as FileIndex,
       buckets: {
         of: ({ id }: Client) =>
           inMemory({
@@ -57,7 +61,7 @@ describe('the ranges of a comparison', () => {
             calls: [],
             before(call) {
               if (call.startsWith('list')) lists += 1
-              if (refused(id, 'list')) throw unavailable('The bucket is down.')
+              if (refused(id, 'list')) throw failure()
             },
           }),
       } as unknown as Buckets,
@@ -71,7 +75,7 @@ describe('the ranges of a comparison', () => {
       alone: (_, work, own) => work(own),
       progress,
       compareBatch: async ({ id }, { files }) => {
-        if (isDown || refused(id, 'find')) throw unavailable('The bucket is down.')
+        if (isDown || refused(id, 'find')) throw failure()
         compared.push(...files.keys())
         return { files: files.size, added: 0, removed: 0, findings: [] }
       },
@@ -114,6 +118,22 @@ describe('the ranges of a comparison', () => {
       expect(compared).to.have.length(60)
       expect(isOver(await current())).to.equal(true)
     })
+
+  it('of one client do not stop the others after any error, and end the attempt when the index or the common bucket is down', async () => {
+    known = refreshed = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id }) as Client)
+    failure = () => new Error('EACCES')
+    refused = (client) => client === 'b'
+    expect(await attemptOf(open())).to.deep.equal(['files of the client b: EACCES'])
+    expect(compared).to.have.length(80)
+    isDown = true
+    const ranges = open()
+    ping = () => Promise.reject(new Error('The index is down.'))
+    await progress.begin({ ...(await current()), run: 'run 2', next: FIRST_PLACE, ranges: [] })
+    expect(await rejection(attemptOf(ranges))).to.have.property('message', 'EACCES')
+    expect((await current()).ranges.filter(({ isPostponed }) => isPostponed)).to.deep.equal([])
+    ping = async () => {}
+    expect(await rejection(attemptOf(ranges))).to.have.property('message', 'files of the client c: EACCES')
+  })
 
   it('of a later pass do not continue a list that was opened in an earlier one', async () => {
     const ranges = open()
