@@ -100,6 +100,17 @@ export function openListing(
   }
 }
 
+/** The batches of a list up to the end of its range. */
+export async function* batchesOf(
+  listing: Listing,
+  { range, signal }: { range: KeyRange; signal: AbortSignal },
+): AsyncGenerator<Batch> {
+  for (let batch: Batch | undefined; !batch || batch.upTo !== range.upTo; ) {
+    batch = await listing.next(signal)
+    yield batch
+  }
+}
+
 /** The records of originals after a key. Other objects between them are left out: the order of their names may differ. */
 async function* recordsAfter(
   bucket: Bucket,

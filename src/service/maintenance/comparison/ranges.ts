@@ -8,7 +8,7 @@ import { noClients, walkedClients } from '../each-client.ts'
 import { ClientFailure, ofClient } from './client-failure.ts'
 import type { CompareBatch, Compared, Pass } from './compare-batch.ts'
 import { dueFiles } from './due-files.ts'
-import { type Batch, type Listing, openListing } from './listing.ts'
+import { type Batch, batchesOf, type Listing, openListing } from './listing.ts'
 import type { Place, Progress, progressIn, Range } from './progress.ts'
 
 /** Divides all files into ranges, which the processes compare at the same time. */
@@ -244,16 +244,6 @@ export function createRanges({
 
 /** The first pass needs no sizes and derivatives, and others wait for it. */
 const onlyIn = (pass: Pass) => (pass === 'originals' ? ('records' as const) : undefined)
-
-async function* batchesOf(
-  listing: Listing,
-  { range, signal }: { range: Range; signal: AbortSignal },
-): AsyncGenerator<Batch> {
-  for (let batch: Batch | undefined; !batch || batch.upTo !== range.upTo; ) {
-    batch = await listing.next(signal)
-    yield batch
-  }
-}
 
 function byId(one: Client, other: Client): number {
   return one.id < other.id ? -1 : 1
