@@ -8,7 +8,7 @@ import type { FolderCounts } from './index/folder-counts.ts'
 import type { FolderKeys } from './index/folder-keys.ts'
 import type { IndexRuns } from './index/index-run.ts'
 import type { IndexUpkeep } from './index/index-upkeep.ts'
-import type { ListedState } from './index/listed-state.ts'
+import type { ListedState, ListedStates } from './index/listed-state.ts'
 import type { PageRequest } from './index/page-request.ts'
 import type { RecordChanges } from './index/record-changes.ts'
 import type { DerivativeStart, KeyRange, Overdue, RecordTags, RemovalCause } from './index/steps.ts'
@@ -81,6 +81,8 @@ interface ListedOriginal {
 export type DerivativeEntry =
   | { state: 'pending'; deadline: number }
   | { state: 'stored'; record: DerivativeRecord }
+
+type AdoptedDerivative = DerivativeEntry | undefined
 
 /** An original and all its derivatives, as they were at one moment. */
 export interface IndexedFile {
@@ -197,15 +199,10 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
    */
   finishDerivative(ref: FileRef, record: DerivativeRecord, use?: Use): Promise<boolean>
   /**
-   * Adds a derivative that was found in the bucket, as `stored`. An entry that exists is unchanged.
-   * @param states of the original. Default: only `stored`
-   * @returns the entry after this step; undefined, and changes nothing, when the original is in another state
+   * Adds a derivative that was found in the bucket, as `stored`, to an original in one of these states. An entry that exists is unchanged.
+   * @param of default: `stored` @returns the entry after this step; undefined, and changes nothing, in other states
    */
-  adoptDerivative(
-    ref: FileRef,
-    record: DerivativeRecord,
-    states?: readonly ListedState[],
-  ): Promise<DerivativeEntry | undefined>
+  adoptDerivative(ref: FileRef, found: DerivativeRecord, of?: ListedStates): Promise<AdoptedDerivative>
   /** Replaces the record of a `stored` derivative. @returns false, and changes nothing, when `record` is not its current one */
   amendDerivative(ref: FileRef, record: DerivativeRecord, amended: DerivativeRecord): Promise<boolean>
   /**

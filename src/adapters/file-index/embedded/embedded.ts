@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { FileIndex, IndexedFile, OriginalEntry } from '../../../core/ports/file-index.ts'
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
-import { bootId } from '../../boot-id.ts'
 import { createInTurn } from '../../in-turn.ts'
 import type { ResilientLevelOptions } from '../../level/resilient-level.ts'
 import { mayRemove } from '../removal-rule.ts'
+import { namesIn } from './data-name.ts'
 import { derivativeSteps, FREES_ROOM, REMADE } from './derivatives.ts'
 import { openIndexTable } from './table.ts'
 
@@ -40,17 +40,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     return known
   }
 
-  // Only a power cut can lose entries, those of derivatives, so a run lasts until the next boot. A replaced store has lost all
-  // entries, so it begins another run.
-  async function names(): Promise<{ id: string | undefined; data: string }> {
-    const boot = await bootId()
-    const replacements = table.replacements()
-    const data = await table.dataName()
-    return {
-      id: boot === undefined && replacements === 0 ? undefined : `${boot ?? 'unknown'} ${data}`,
-      data,
-    }
-  }
+  const names = namesIn(table)
 
   const look = (ref: FileRef): Promise<IndexedFile | undefined> =>
     alone(ref, async () => {
