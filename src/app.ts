@@ -220,7 +220,7 @@ async function openApp(
     ? undefined
     : await openControl({ path: controlPath(config.DATA_DIR), commands, log })
   const clientUpdates = services.followClients()
-  const maintenance = startMaintenance(services, { log, metrics })
+  const maintenance = await startMaintenance(services, { log, metrics })
   return {
     handle,
     handleParseErrors: (server) =>

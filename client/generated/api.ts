@@ -1291,8 +1291,10 @@ export interface Readiness {
   }
   /** The comparison of the index with all files, while it runs: lists may be incomplete. */
   comparison?: {
-    /** Files and derivatives that were compared. */
+    /** Files that were compared. */
     files: number
+    /** About how many files there are. Absent while lists or counters are incomplete. */
+    total?: number
   }
   /** Scripts that no font of the machine has: their characters are drawn as boxes. Absent when every script has a font. */
   scriptsWithoutFont?: Array<string>
@@ -1460,8 +1462,10 @@ export interface SystemReport {
   }
   /** The comparison of the index with all files, while it runs: lists may be incomplete. */
   comparison?: {
-    /** Files and derivatives that were compared. */
+    /** Files that were compared. */
     files: number
+    /** About how many files there are. Absent while lists or counters are incomplete. */
+    total?: number
   }
   /** Scripts that no font of the machine has: their characters are drawn as boxes. Absent when every script has a font. */
   scriptsWithoutFont?: Array<string>

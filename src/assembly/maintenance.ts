@@ -1,42 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { deferred } from '../core/async/deferred.ts'
 import { every } from '../core/async/every.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Services } from './services.ts'
 
 const SWEEP_EVERY_MS = 60_000
-// After a restore or failover, Redis may list deleted files as public again. The check takes two short commands.
+// After a restore or failover, Redis may list deleted files as public again. The check takes a few short commands per partition.
 const COMPLETE_EVERY_MS = 5_000
+// The files of a small installation are compared in less. Until a new index is compared, lists respond with 503 after a few seconds.
+const FIRST_COMPARISON_MS = 2_000
 const UPGRADE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
+const STOPPING = new DOMException('the service is stopping', 'AbortError')
+
+interface Observers {
+  log: Log
+  metrics: Pick<Metrics, 'watchComparison'>
+}
 
 /**
  * Starts the periodic maintenance of a service: sweeps of abandoned
  * work, and the conversion of an older index and the comparison of index and buckets where needed.
+ *
+ * @returns after the first comparison, or after two seconds, when it goes on in the background
  */
-export function startMaintenance(
-  { completion, sweep, sweepPuts, sweepResumables, upgradeIndex }: Services,
-  { log, metrics }: { log: Log; metrics: Pick<Metrics, 'watchComparison'> },
-): { stop(): Promise<void> } {
-  metrics.watchComparison(completion.state)
+export async function startMaintenance(
+  services: Services,
+  observers: Observers,
+): Promise<{ stop(): Promise<void> }> {
+  const { sweep, sweepPuts, sweepResumables, upgradeIndex } = services
+  const { log } = observers
   const closing = new AbortController()
   const tried = (work: () => Promise<number>) => () =>
     work().catch((error) => log.error({ err: error }, 'a sweep failed; the next sweep retries'))
-  const completed = () =>
-    completion.complete(closing.signal).catch((error) => {
-      if (!closing.signal.aborted)
-        log.warn(
-          { err: error, files: completion.state()?.files },
-          'the index was not compared with all files; the next attempt continues from there',
-        )
-    })
   const upgraded = () =>
     upgradeIndex(closing.signal).catch((error) => {
       if (!closing.signal.aborted)
         log.warn({ err: error }, 'the index of an older version could not be converted; it is retried')
     })
+  const comparing = startComparing(services, observers)
   const running = [
+    comparing,
     every(UPGRADE_EVERY_MS, upgraded),
-    every(COMPLETE_EVERY_MS, completed),
     every(
       SWEEP_EVERY_MS,
       tried(() => sweep(closing.signal)),
@@ -44,10 +50,43 @@ export function startMaintenance(
     every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts)),
     every(SWEEP_EVERY_MS, tried(sweepResumables)),
   ]
+  await Promise.race([comparing.first, pause(FIRST_COMPARISON_MS, undefined, { ref: false })])
   return {
     async stop() {
-      closing.abort(new DOMException('the service is stopping', 'AbortError'))
+      closing.abort(STOPPING)
       await Promise.all(running.map((one) => one.stop()))
+    },
+  }
+}
+
+/**
+ * Compares index and buckets where needed, together with all other processes.
+ * @returns with `first`, which resolves after the first attempt
+ */
+export function startComparing(
+  { completion }: Pick<Services, 'completion'>,
+  { log, metrics }: Observers,
+): { first: Promise<void>; stop(): Promise<void> } {
+  metrics.watchComparison(completion.state)
+  const closing = new AbortController()
+  const first = deferred<void>()
+  const running = every(COMPLETE_EVERY_MS, () =>
+    completion
+      .complete(closing.signal)
+      .catch((error) => {
+        if (!closing.signal.aborted)
+          log.warn(
+            { err: error, files: completion.state()?.files },
+            'the index was not compared with all files; the next attempt continues from there',
+          )
+      })
+      .finally(first.resolve),
+  )
+  return {
+    first: first.promise,
+    async stop() {
+      closing.abort(STOPPING)
+      await running.stop()
     },
   }
 }

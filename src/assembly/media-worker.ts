@@ -3,6 +3,7 @@ import { noMetrics } from '../adapters/metrics/none.ts'
 import { prometheusMetrics } from '../adapters/metrics/prometheus.ts'
 import type { MetricsReader } from '../core/ports/metrics.ts'
 import { version } from '../process/version.ts'
+import { startComparing } from './maintenance.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
 import { openTransformations } from './transforms.ts'
@@ -49,10 +50,12 @@ export async function openMediaWorker(
   media.work()
   recompression?.work()
   const clientUpdates = services.followClients()
+  const comparing = startComparing(services, { log, metrics: prometheus ?? noMetrics })
   return {
     readMetrics: prometheus?.text,
     async close() {
       await clientUpdates?.stop()
+      await comparing.stop()
       services.backends.jobs.pause()
       media.stop()
       recompression?.stop()

@@ -27,11 +27,10 @@ import { createPendingStores } from '../service/derivatives/pending-stores.ts'
 import { createRemoveDerivatives } from '../service/derivatives/remove.ts'
 import { createUsage } from '../service/files/usage.ts'
 import { createCheck } from '../service/maintenance/check.ts'
-import { createCompletion } from '../service/maintenance/complete-index.ts'
 import { createReindex } from '../service/maintenance/reindex.ts'
 import { createSweep } from '../service/maintenance/sweep.ts'
 import { createSweepPuts } from '../service/maintenance/sweep-partial-writes.ts'
-import { createUpgradeIndex } from '../service/maintenance/upgrade-index.ts'
+import { createTakeIn } from '../service/maintenance/take-in.ts'
 import { createAgree } from '../service/originals/agree.ts'
 import { createRemovals } from '../service/originals/delete.ts'
 import { createForgetMissing } from '../service/originals/forget-missing.ts'
@@ -44,6 +43,7 @@ import { type MembersOptions, openMembers } from './access/members.ts'
 import { deliveryLogLimits, openWebhooks } from './events/webhooks.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { type Backends, openBackends } from './storage/backends.ts'
+import { openIndexUpkeep } from './storage/index-upkeep.ts'
 import { openUploads } from './uploads.ts'
 
 silenceNodeWarning()
@@ -164,7 +164,8 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     log.warn({ err }, 'client updates unavailable; using the cached state'),
   )
   const forgetMissing = createForgetMissing({ index, buckets, originals })
-  const reindex = createReindex({ index, buckets, clients: store, originals, agree, forgetMissing })
+  const takeIn = createTakeIn({ index, buckets, originals, agree })
+  const takingIn = { index, buckets, clients: store, takeIn, forgetMissing }
   const managedClients = openManagedClients({
     clients,
     store,
@@ -184,7 +185,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     store,
     check: createCheck({ index, buckets, clients: store, records }),
     deleteDerivatives: createDeleteDerivatives({ index, store, removeDerivatives }),
-    reindex,
+    reindex: createReindex(takingIn),
     sweep,
     sweepPuts,
     usage,
@@ -214,7 +215,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     },
     originals,
     originalEvents,
-    completion: createCompletion({ index, ledger: backends.ledger, locks, reindex, log }),
+    ...openIndexUpkeep({ ...takingIn, ledger: backends.ledger, locks, log }),
     records,
     removals,
     pendingStores,
@@ -224,7 +225,6 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     trash,
     sweep,
     sweepPuts,
-    upgradeIndex: createUpgradeIndex({ index, clients: store }),
     ...uploads,
     commands: {
       ...auditedCommands(serviceCommands, members.http.audit),

@@ -209,7 +209,14 @@ export function busy(detail: string, { retryAfterSeconds = 5 } = {}): Problem {
 
 /** 503: the file was replaced after it was found. A retry returns the new file. */
 export function fileReplaced(cause?: unknown): Problem {
-  return unavailable('The file was replaced while it was read. Retry.', { cause, retryAfterSeconds: 1 })
+  return unavailable(REPLACED, { cause, retryAfterSeconds: 1 })
+}
+
+const REPLACED = 'The file was replaced while it was read. Retry.'
+
+/** Whether an error is that of {@link fileReplaced}. */
+export function isFileReplaced(error: unknown): boolean {
+  return error instanceof Problem && error.message === REPLACED
 }
 
 export const STORAGE_FULL = 'storage_full'

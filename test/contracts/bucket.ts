@@ -15,8 +15,9 @@ import {
   storedKey,
 } from '../../src/core/files/object-key.ts'
 import { knownFormat } from '../../src/core/media/formats.ts'
-import { type Bucket, type Buckets, ChangedObject } from '../../src/core/ports/bucket.ts'
+import { type Bucket, type Buckets, ChangedObject, type ListedObject } from '../../src/core/ports/bucket.ts'
 import { Problem } from '../../src/core/problem.ts'
+import { snapshot } from '../../src/core/storage/small-object.ts'
 import { rejection } from '../support/rejection.ts'
 import { sized } from '../support/sized.ts'
 import { seededRandom } from './random.ts'
@@ -677,6 +678,71 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         for (const [i, key] of all.entries()) expect(await from(key), key).to.deep.equal(all.slice(i + 1))
         const within = all.filter((key) => key.startsWith('a/b'))
         expect(await from(within[0] ?? '', 'a/b')).to.deep.equal(within.slice(1))
+      })
+
+      it('returns objects with their sizes and tags, in the order of the bytes of their keys', async () => {
+        const keys = [
+          'a/b/c.txt',
+          'a/b.txt',
+          'a/b-c/d.txt',
+          'a/b0.txt',
+          'ab.txt',
+          'é.txt',
+          '\uff21.txt',
+          '😀.txt',
+        ]
+        for (const [i, key] of keys.entries()) await put(bucket, storedKey(key), 'x'.repeat(i))
+        const objects = async (after: string, prefix = '') => {
+          const found: ListedObject[] = []
+          for await (const object of bucket.listObjects(prefix, { after })) found.push(object)
+          return found
+        }
+        const all = await objects('')
+        const sizes = new Map(keys.map((key, i) => [key, i]))
+        const sorted = keys.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+        expect(all.map(({ key, size }) => [key, size])).to.deep.equal(
+          sorted.map((key) => [key, sizes.get(key)]),
+        )
+        for (const [i, { key, tag }] of all.entries()) {
+          expect(await objects(key)).to.deep.equal(all.slice(i + 1))
+          expect((await bucket.find(key))?.tag).to.equal(tag)
+        }
+        const within = all.filter(({ key }) => key.startsWith('a/b'))
+        expect(await objects('', 'a/b')).to.deep.equal(within)
+        expect(await objects(within[0]?.key ?? '', 'a/b')).to.deep.equal(within.slice(1))
+      })
+
+      it('has the tag that a put has stated, and another one after the next put', async () => {
+        const key = storedKey('a/b.txt')
+        const tags: Array<string | undefined> = []
+        for (const text of ['one', 'two', 'long'.repeat(1000)]) {
+          let stated: string | undefined
+          const tagged = (tag: string) => {
+            stated = tag
+          }
+          await bucket.put(key, Readable.from([Buffer.from(text)]), { mediaType: 'text/plain', tagged })
+          const listed: Array<string | undefined> = []
+          for await (const { tag } of bucket.listObjects('')) listed.push(tag)
+          expect(listed).to.deep.equal([stated])
+          expect(stated).to.match(/^[^"]+$/)
+          tags.push(stated)
+        }
+        expect(new Set(tags).size).to.equal(3)
+      })
+
+      it('has the tag of the bytes that a snapshot has read, when they are replaced by as many', async () => {
+        const key = storedKey('a/b.txt')
+        await put(bucket, key, 'one')
+        let isReplaced = false
+        const find: Bucket['find'] = async (...args) => {
+          const asset = await bucket.find(...args)
+          if (!isReplaced) await put(bucket, key, 'two')
+          isReplaced = true
+          return asset
+        }
+        const read = await snapshot({ ...bucket, find }, key)
+        expect(read?.bytes.toString()).to.equal('two')
+        for await (const { tag } of bucket.listObjects('')) expect(read?.tag).to.equal(tag)
       })
 
       it('can be ended early', async () => {

@@ -20,6 +20,7 @@ onOneBackend('the page Health', (start) => {
   afterEach(() => pages.closeAll())
 
   let fonts: 'ok' | 'missing' = 'ok'
+  let comparison: { files: number; total?: number } | undefined
 
   async function open({ cookie }: Browser = owner, options: Parameters<Pages['open']>[0] = {}) {
     const opened = await pages.open(options)
@@ -29,7 +30,8 @@ onOneBackend('the page Health', (start) => {
     await opened.page.route('**/v1/system', async (route) => {
       const response = await route.fetch()
       const json = await response.json()
-      return route.fulfill({ json: { ...json, checks: { ...json.checks, fonts } } })
+      const shown = comparison ? { ...json, comparison } : json
+      return route.fulfill({ json: { ...shown, checks: { ...json.checks, fonts } } })
     })
     await opened.page.goto(`${service.url}/dashboard/health`)
     return opened
@@ -51,6 +53,14 @@ onOneBackend('the page Health', (start) => {
     await page.getByLabel('Search settings').fill('xyz')
     await page.getByText('No setting matches "xyz".').waitFor()
     expect(errors).to.deep.equal([])
+  })
+
+  it('shows how far the comparison of index and bucket is', async function () {
+    this.timeout(60_000)
+    comparison = { files: 1234, total: 56_789 }
+    const { page } = await open()
+    await page.getByText('1,234 of about 56,789 files so far').waitFor()
+    comparison = undefined
   })
 
   it('says what the server lacks, although all requests work', async function () {

@@ -23,6 +23,8 @@ export const HEALTH = {
       text: 'Running requests are completed, and new ones go to other processes.',
     },
   },
+  comparing: ({ files, total }: { files: number; total?: number | undefined }) =>
+    `The index is compared with the bucket: ${files.toLocaleString('en')}${total === undefined ? '' : ` of about ${total.toLocaleString('en')}`} files so far. Lists may be incomplete.`,
   checkedAt: (time: string) => `Checked at ${time}`,
   unreachable: 'The service did not respond to the latest check',
   checkAgain: 'Check again',

@@ -41,7 +41,37 @@ function ownBucket(bucket: Bucket, isForeign: IsForeign): Bucket {
     async *list(prefix, options) {
       for await (const key of bucket.list(prefix, options)) if (!isForeign(key)) yield key
     },
+    async *listObjects(prefix, options) {
+      let skipped = ''
+      for (let after = options?.after ?? ''; ; after = pastFolder(skipped)) {
+        let next: string | undefined
+        for await (const object of bucket.listObjects(prefix, { ...options, after })) {
+          if (!isForeign(object.key)) {
+            yield object
+            continue
+          }
+          // These may be millions.
+          const folder = foreignFolder(object.key, isForeign)
+          if (folder === skipped) continue
+          skipped = next = folder
+          break
+        }
+        if (next === undefined) return
+      }
+    },
   }
+}
+
+/** The folder of FOREIGN_PREFIXES that has the object. */
+function foreignFolder(key: ObjectKey, isForeign: IsForeign): string {
+  let end = key.indexOf('/') + 1
+  while (end > 0 && !isForeign(key.slice(0, end))) end = key.indexOf('/', end) + 1
+  return key.slice(0, end)
+}
+
+/** A key that comes after nearly all of a folder, and before all that follows it. */
+function pastFolder(folder: string): string {
+  return `${folder}\u{10fffd}`
 }
 
 function copyingFromFirst(

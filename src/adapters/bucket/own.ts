@@ -119,6 +119,9 @@ function lazyBucket({ address, publicUrl, prefix }: ClientStorage, open: () => P
     async *list(prefix, options) {
       yield* (await open()).list(prefix, options)
     },
+    async *listObjects(prefix, options) {
+      yield* (await open()).listObjects(prefix, options)
+    },
     abortPuts: async (prefix) => (await open()).abortPuts(prefix),
   }
 }

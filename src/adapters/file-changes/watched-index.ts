@@ -22,8 +22,8 @@ export function watchedIndex(
     }
   }
   const watched: Partial<FileIndex> = {
-    amend: (clientId, record, amended) =>
-      report(index.amend(clientId, record, amended), { clientId, key: record.key }),
+    amend: (clientId, record, ...more) =>
+      report(index.amend(clientId, record, ...more), { clientId, key: record.key }),
     amendDerivative: (ref, record, amended) =>
       report(index.amendDerivative(ref, record, amended), ref, record.key),
     trash: (ref, trash) => report(index.trash(ref, trash), ref),

@@ -2,7 +2,8 @@ import { folderOfKey } from '../../core/files/folder.ts'
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import { FORMATS } from '../../core/media/formats.ts'
 import type { FolderKeysRequest } from '../../core/ports/index/folder-keys.ts'
-import { type Bounds, boundsOf, isBefore } from './positions.ts'
+import { byBytes } from '../../core/text/byte-order.ts'
+import { type Bounds, boundsOf } from './positions.ts'
 
 /** Reads keys between two bounds from a list by key, in the direction of the request. */
 export type ReadKeys = (bounds: Bounds, limit: number) => Promise<readonly string[]>
@@ -55,10 +56,10 @@ function jump(
     return beyond(bounds, direction === 'up' ? `${within}0` : `${within}/`, direction)
   }
   if (direction === 'up') {
-    const next = BEGINNINGS.find((one) => isBefore(beginning, one))
+    const next = BEGINNINGS.find((one) => byBytes(beginning, one) < 0)
     return next === undefined ? undefined : beyond(bounds, `${prefix}${next}`, direction)
   }
-  const next = BEGINNINGS.findLast((one) => isBefore(one, beginning))
+  const next = BEGINNINGS.findLast((one) => byBytes(one, beginning) < 0)
   // "0" is the byte after "/".
   return next === undefined ? undefined : beyond(bounds, `${prefix}${next.slice(0, -1)}0`, direction)
 }

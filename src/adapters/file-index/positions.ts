@@ -1,6 +1,8 @@
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
-import type { ListedFile, OriginalEntry, OriginalRecord, PageRequest } from '../../core/ports/file-index.ts'
+import type { ListedFile, OriginalEntry, OriginalRecord } from '../../core/ports/file-index.ts'
 import type { ListedState } from '../../core/ports/index/listed-state.ts'
+import type { PageRequest } from '../../core/ports/index/page-request.ts'
+import { byBytes } from '../../core/text/byte-order.ts'
 
 export type Order = PageRequest['by']
 
@@ -79,11 +81,6 @@ export function boundsOf({
   const below = prefix && `${prefix.slice(0, -1)}0`
   if (after === undefined) return { above, below }
   return direction === 'up'
-    ? { above: above !== undefined && isBefore(after, above) ? above : after, below }
-    : { above, below: below !== undefined && isBefore(below, after) ? below : after }
-}
-
-/** Compares bytes, as LevelDB and Redis do. JavaScript sorts characters beyond U+FFFF differently. */
-export function isBefore(one: string, other: string): boolean {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0
+    ? { above: above !== undefined && byBytes(after, above) < 0 ? above : after, below }
+    : { above, below: below !== undefined && byBytes(below, after) < 0 ? below : after }
 }

@@ -1,4 +1,5 @@
-import type { OriginalEntry, RemovalCause } from '../../core/ports/file-index.ts'
+import type { OriginalEntry } from '../../core/ports/file-index.ts'
+import type { RemovalCause } from '../../core/ports/index/steps.ts'
 
 /** Whether an original in this state may be removed for this cause. `busy`: the deadline of one of its derivatives has not passed. */
 export function mayRemove(

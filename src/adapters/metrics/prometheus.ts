@@ -103,7 +103,7 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
         })
     },
     watchComparison(load) {
-      const gauge = (name: string, help: string, value: () => number) =>
+      const gauge = (name: string, help: string, value: () => number | undefined) =>
         // The other processes see the comparison of one.
         new Gauge({
           name,
@@ -111,7 +111,9 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
           aggregator: 'max',
           registers,
           collect() {
-            this.set(value())
+            const current = value()
+            if (current === undefined) this.remove()
+            else this.set(current)
           },
         })
       gauge('sluice_index_comparing', 'Whether the index is compared with all files: 1 or 0', () =>
@@ -119,8 +121,13 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
       )
       gauge(
         'sluice_index_compared_files',
-        'Files and derivatives that the running comparison has compared',
+        'Files that the running comparison has compared',
         () => load()?.files ?? 0,
+      )
+      gauge(
+        'sluice_index_files',
+        'About how many files the running comparison compares in all. Absent when that is unknown',
+        () => load()?.total,
       )
     },
     watchStores(check) {

@@ -39,6 +39,8 @@ export interface Asset {
   readonly lastModified: Date
   /** The ETag of the store, where it has one. Another ETag means other bytes. */
   readonly etag?: string
+  /** A text without quotes that lists of the bucket have for this object, too. Another object under its key has another tag. */
+  readonly tag?: string
   /**
    * Absolute path, when this is a file of this machine, for libraries and programs that read files themselves. The
    * file may be deleted at any time.

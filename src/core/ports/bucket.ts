@@ -30,6 +30,8 @@ export interface Bucket {
   delete(keys: readonly ObjectKey[]): Promise<DeleteOutcome>
   /** The keys that begin with `prefix`. Without `after` in no particular order. */
   list(prefix: string, options?: ListOptions): AsyncIterable<ObjectKey>
+  /** The objects whose keys begin with `prefix`, in the order of the bytes of their keys in UTF-8. No object is opened. */
+  listObjects(prefix: string, options?: ListOptions): AsyncIterable<ListedObject>
   /** Aborts the puts under keys with this prefix that dead processes have begun, and removes their bytes. */
   abortPuts(prefix: string): Promise<void>
   /** The public URL of an object, whether it exists or not. */
@@ -120,6 +122,17 @@ export interface PutOptions {
   /** Whether it is a step of a delete, which may use the reserve of a full disk. */
   freesRoom?: boolean
   signal?: AbortSignal
+  /** Called with the tag of the stored object, as {@link ListedObject.tag}, before the put resolves. Not called where it is unknown. */
+  tagged?: (tag: string) => void
+}
+
+/** An object, as a list of the bucket describes it. */
+export interface ListedObject {
+  key: ObjectKey
+  /** In bytes. */
+  size: number
+  /** As `tag` of an {@link Asset}. */
+  tag?: string
 }
 
 export interface ListOptions {

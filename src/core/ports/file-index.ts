@@ -6,10 +6,12 @@ import type { DerivativeUses, Use } from './derivative-uses.ts'
 import type { FileSearch } from './index/file-search.ts'
 import type { FolderCounts } from './index/folder-counts.ts'
 import type { FolderKeys } from './index/folder-keys.ts'
-import type { IndexRun } from './index/index-run.ts'
+import type { IndexRuns } from './index/index-run.ts'
 import type { IndexUpkeep } from './index/index-upkeep.ts'
-import type { ListedState } from './index/listed-state.ts'
+import type { ListedState, ListedStates } from './index/listed-state.ts'
+import type { PageRequest } from './index/page-request.ts'
 import type { RecordChanges } from './index/record-changes.ts'
+import type { DerivativeStart, KeyRange, Overdue, RecordTags, RemovalCause } from './index/steps.ts'
 
 /** A stored original. In this file, sizes are bytes, digests are hexadecimal, and instants are milliseconds since 1970. */
 export interface OriginalRecord {
@@ -65,19 +67,22 @@ export interface DerivativeRecord {
  */
 export type OriginalEntry =
   | { state: 'pending'; leaseUntil: number }
-  | { state: 'stored'; record: OriginalRecord }
-  | { state: 'trashed'; record: OriginalRecord; trash: Trash }
+  | ({ state: 'stored' } & ListedOriginal)
+  | ({ state: 'trashed'; trash: Trash } & ListedOriginal)
   | { state: 'going'; leaseUntil: number }
   | { state: 'gone' }
+
+interface ListedOriginal {
+  record: OriginalRecord
+  /** The tag of the object in the bucket from which `record`, and whether it is in the trash, were read. Absent when it is unknown. */
+  recordTag?: string
+}
 
 export type DerivativeEntry =
   | { state: 'pending'; deadline: number }
   | { state: 'stored'; record: DerivativeRecord }
 
-/** An entry whose lease or deadline has passed: its process has died. */
-export type Overdue =
-  | { kind: 'original'; ref: FileRef }
-  | { kind: 'derivative'; ref: FileRef; derivative: ObjectKey; deadline: number }
+type AdoptedDerivative = DerivativeEntry | undefined
 
 /** An original and all its derivatives, as they were at one moment. */
 export interface IndexedFile {
@@ -86,30 +91,17 @@ export interface IndexedFile {
   derivatives: ReadonlyArray<{ key: ObjectKey; entry: DerivativeEntry }>
 }
 
-/** `name` is the original name. A file whose name changes during a listing by name may be in no part, or in two. */
-export type ListOrder = 'key' | 'storedAt' | 'sha256' | 'name' | 'size'
-
-/** A part of the list of a client's originals in one state. */
-export interface PageRequest {
-  state: ListedState
-  /** Equal ones are sorted by key. Texts are compared by their bytes in UTF-8, names with A to Z as a to z. */
-  by: ListOrder
-  direction?: 'up' | 'down'
-  /** Only positions with this prefix: by `key` it is the key, by `sha256` the digest, a space and the key. Ends with `/`. */
-  prefix?: string
-  /** The position after which the part begins; no entry needs to have it any more. */
-  after?: string
-  /** Leaves out the files whose key does not match, without reading their records. A page with fewer files may not be the last. */
-  matches?: (key: ObjectKey) => boolean
-  /** At least 1. */
-  limit: number
-}
-
 export interface ListedFile {
   /** The position in the list. */
   position: string
   record: OriginalRecord
   trash?: Trash
+}
+
+/** A part of a range of keys. The next part is after `next`; undefined when this is the last one. */
+export interface FilesBetween {
+  files: readonly IndexedFile[]
+  next: string | undefined
 }
 
 export interface Page {
@@ -141,16 +133,33 @@ export interface OriginalIndex extends FileLookup {
   /**
    * `pending` → `stored`, all or none. Their ids need the same `partitionHash`. One that is `stored` already is unchanged and
    * counts as finished: the call may be repeated when its response was lost, and a sweep may have been faster.
+   * @param recordTags by key
    * @returns false, and changes nothing, when one is in neither state: it was deleted
    */
-  finishUpload(clientId: string, records: readonly OriginalRecord[]): Promise<boolean>
+  finishUpload(
+    clientId: string,
+    records: readonly OriginalRecord[],
+    recordTags?: RecordTags,
+  ): Promise<boolean>
   /**
    * Adds an original that was found in the bucket, as `stored` or `trashed`. An entry that exists is unchanged, but listed and found
    * from now on if an older version has left it out. @returns the entry after this step
    */
-  adopt(clientId: string, record: OriginalRecord, trash?: Trash): Promise<OriginalEntry>
-  /** Replaces the record of a `stored` original. @returns false, and changes nothing, when `record` is not its current one */
-  amend(clientId: string, record: OriginalRecord, amended: OriginalRecord): Promise<boolean>
+  adopt(clientId: string, record: OriginalRecord, trash?: Trash, recordTag?: string): Promise<OriginalEntry>
+  /** Lists an entry, as `adopt` does, and never adds one. @param record of the entry as it was read: it enters the search if it is current */
+  enlist(clientId: string, record: OriginalRecord): Promise<void>
+  /**
+   * Replaces the record of a `stored` original. Without `recordTag`, its tag is forgotten, unless only the `probe` has changed.
+   * @returns false, and changes nothing, when `record` is not its current one
+   */
+  amend(
+    clientId: string,
+    record: OriginalRecord,
+    amended: OriginalRecord,
+    recordTag?: string,
+  ): Promise<boolean>
+  /** Notes the tag of a `stored` or `trashed` original. @returns false, and changes nothing, when `entry` is not its current one */
+  noteRecordTag(clientId: string, entry: OriginalEntry, recordTag: string): Promise<boolean>
   /** `stored` → `trashed`. @returns the keys of its derivatives; undefined, and changes nothing, when it was not `stored` */
   trash(ref: FileRef, trash: Trash): Promise<ObjectKey[] | undefined>
   /** `trashed` → `stored`, while it can be restored. @returns whether it was restored */
@@ -190,10 +199,10 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
    */
   finishDerivative(ref: FileRef, record: DerivativeRecord, use?: Use): Promise<boolean>
   /**
-   * Adds a derivative that was found in the bucket, as `stored`. An entry that exists is unchanged.
-   * @returns the entry after this step; undefined, and changes nothing, when the original is not `stored`
+   * Adds a derivative that was found in the bucket, as `stored`, to an original in one of these states. An entry that exists is unchanged.
+   * @param of default: `stored` @returns the entry after this step; undefined, and changes nothing, in other states
    */
-  adoptDerivative(ref: FileRef, record: DerivativeRecord): Promise<DerivativeEntry | undefined>
+  adoptDerivative(ref: FileRef, found: DerivativeRecord, of?: ListedStates): Promise<AdoptedDerivative>
   /** Replaces the record of a `stored` derivative. @returns false, and changes nothing, when `record` is not its current one */
   amendDerivative(ref: FileRef, record: DerivativeRecord, amended: DerivativeRecord): Promise<boolean>
   /**
@@ -217,19 +226,15 @@ export interface FileLists extends FolderCounts, FolderKeys, FileSearch {
     clientId: string,
     request: Pick<PageRequest, 'state' | 'by'> & { keys: readonly ObjectKey[] },
   ): Promise<readonly ListedFile[]>
+  /** Stored and trashed originals with a key between two others, in the order of the bytes of their keys, with their derivatives. */
+  filesBetween(clientId: string, range: KeyRange & { limit: number }): Promise<FilesBetween>
   totals(clientId: string): Promise<Totals>
   /** Whether the lists have all files, of all clients or of one: `markComplete` was called since the index was new or emptied. */
   isComplete(clientId?: string): Promise<boolean>
 }
 
 /** Sweeps, comparison with the buckets, and the connection itself. */
-export interface IndexMaintenance extends RecordChanges, IndexUpkeep {
-  /** Notes that the index has all files, in all lists, counters and the search. @param run only what is still in the run of this name */
-  markComplete(run?: string): Promise<void>
-  /** The current run of the store behind the index. @param ref limits it to the partition of this file */
-  run(ref?: FileRef): Promise<IndexRun>
-  /** Notes that the index was compared with all files of the buckets, completely within the run of this name. */
-  noteCompared(run: string): Promise<void>
+export interface IndexMaintenance extends IndexRuns, IndexUpkeep, RecordChanges {
   /** The entries that a sweep has to handle. */
   overdue(now: number): AsyncIterable<Overdue>
   /** @throws when the index is unavailable */
@@ -243,8 +248,3 @@ export interface IndexMaintenance extends RecordChanges, IndexUpkeep {
  * ends. The buckets are the source of truth: `adopt` and `adoptDerivative` fill an emptied index again.
  */
 export interface FileIndex extends OriginalIndex, DerivativeIndex, FileLists, IndexMaintenance {}
-
-/** `full`: the original has too many derivatives; `refused`: it is not `stored`. Both change nothing. */
-export type DerivativeStart = 'begun' | 'full' | 'refused'
-
-export type RemovalCause = 'delete' | 'purge' | 'abandon' | 'sweep'

@@ -22,7 +22,7 @@ export interface Metrics {
   /** Registers a function that counts the transformations that run and wait. */
   watchTransforms(load: () => { running: number; waiting: number }): void
   /** Registers a function that returns the comparison of the index with all files, while it runs. */
-  watchComparison(load: () => { files: number } | undefined): void
+  watchComparison(load: () => { files: number; total?: number } | undefined): void
   /** Registers a function that finds out whether bucket and index respond. */
   watchStores(check: () => Promise<{ bucket: boolean; index: boolean }>): void
   /** An attempt of a job has ended. */

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
-import { type Asset, assetFromBytes, readAll } from '../bytes/asset.ts'
+import { type Asset, assetFromBytes, readWhole } from '../bytes/asset.ts'
 import type { ObjectKey } from '../files/object-key.ts'
 import type { Bucket } from '../ports/bucket.ts'
-import { Problem } from '../problem.ts'
+import { isFileReplaced, Problem } from '../problem.ts'
 
 /** Stores a value as JSON, in place of an object that has this key. @throws Problem 503 */
 export async function putJson(
@@ -23,8 +23,8 @@ export interface Snapshot extends Asset {
 const ATTEMPTS = 3
 
 /**
- * Reads a small file that may be replaced or deleted at the same time. When the size is of the old file and the bytes
- * are of the new one, it reads again. Undefined when the file does not exist.
+ * Reads a small file that may be replaced or deleted at the same time. When the size or the tag is of the old file and the
+ * bytes are of the new one, it reads again. Undefined when the file does not exist.
  *
  * @throws Problem 503 when the bucket is unavailable
  */
@@ -33,10 +33,12 @@ export async function snapshot(bucket: Bucket, key: ObjectKey): Promise<Snapshot
     const asset = await bucket.find(key)
     if (!asset) return undefined
     try {
-      const bytes = await readAll(asset)
-      return { ...assetFromBytes(bytes, asset), bytes }
+      const { size, tag } = asset
+      // Only the read of a range fails when the file was replaced by one of the same size.
+      const bytes = await readWhole(asset, size > 0 ? { range: { start: 0, end: size - 1 } } : {})
+      return { ...assetFromBytes(bytes, asset), bytes, ...(tag === undefined ? {} : { tag }) }
     } catch (error) {
-      const isAway = error instanceof Problem && error.status !== 404
+      const isAway = error instanceof Problem && error.status !== 404 && !isFileReplaced(error)
       if (isAway || attempt === ATTEMPTS) throw error
     }
   }

@@ -15,7 +15,7 @@ export interface ReadinessChecks {
   /** Whether ffmpeg is missing. Without it, everything but media transformations works. */
   ffmpeg(): Promise<boolean>
   /** The comparison of the index with all files, while it is needed. Until it has ended, lists may be incomplete or a 503. */
-  comparison?(): { files: number } | undefined
+  comparison?(): { files: number; total?: number } | undefined
   /** The scripts that no font of the machine has; undefined until that is known. */
   scriptsWithoutFont(): readonly string[] | undefined
   /** Whether the process is shutting down: it still serves requests, but should get no new ones. */

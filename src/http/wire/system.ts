@@ -24,7 +24,13 @@ export const readiness = named(
         fonts: z.enum(['ok', 'missing']).optional(),
       }),
       comparison: z
-        .object({ files: z.int().describe('Files and derivatives that were compared.') })
+        .object({
+          files: z.int().describe('Files that were compared.'),
+          total: z
+            .int()
+            .describe('About how many files there are. Absent while lists or counters are incomplete.')
+            .optional(),
+        })
         .describe('The comparison of the index with all files, while it runs: lists may be incomplete.')
         .optional(),
       scriptsWithoutFont: z

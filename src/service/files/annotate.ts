@@ -45,8 +45,8 @@ export function createAnnotate({
         const record = change(present.record)
         const mark = { ref: { clientId: client.id, key: name.key }, until: now() + LEASE_MS }
         await index.beginChange(mark)
-        await records.put(client, record, { signal: held })
-        const amended = await records.amend(client, record)
+        const recordTag = await records.put(client, record, { signal: held })
+        const amended = await records.amend(client, record, recordTag)
         // The change is complete. A remaining mark costs a sweep one comparison.
         await unlessStatus(503, index.endChange(mark))
         return { name, record: amended }

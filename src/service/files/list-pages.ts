@@ -1,5 +1,6 @@
 import { type ObjectKey, parseKey } from '../../core/files/object-key.ts'
-import type { FileLists, Page, PageRequest } from '../../core/ports/file-index.ts'
+import type { FileLists, Page } from '../../core/ports/file-index.ts'
+import type { PageRequest } from '../../core/ports/index/page-request.ts'
 import { hasFilters, hasKeyFilters, matchesKey } from './filters.ts'
 import type { ListRequest } from './list-request.ts'
 

@@ -1,6 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
-import type { ListOrder } from '../../core/ports/file-index.ts'
 import type { ListedState } from '../../core/ports/index/listed-state.ts'
+import type { ListOrder } from '../../core/ports/index/page-request.ts'
 import type { Filters } from './filters.ts'
 
 /** The filters, the order and the position of a list. */

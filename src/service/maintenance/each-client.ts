@@ -15,11 +15,17 @@ export async function walkedClients(
   return [client]
 }
 
+/** 409: without any client, the work would find no difference, whatever the bucket has. */
+export function noClients(): Problem {
+  return clientConflict(
+    'There are no clients yet. Start the service once: it creates the first client, which has the files.',
+  )
+}
+
 /**
  * Runs `work` for each of {@link walkedClients}, one after the other, in the order of their IDs.
  *
- * @throws Problem that names the client: its own bucket may be unavailable. 409 without any client: the work would say that all is
- *   well, whatever the bucket has
+ * @throws Problem that names the client: its own bucket may be unavailable. 409 without any client
  */
 export async function withEachClient(
   clients: ClientStore,
@@ -27,10 +33,7 @@ export async function withEachClient(
   work: (client: Client) => Promise<void>,
 ): Promise<void> {
   const walked = [...(await walkedClients(clients, clientId))]
-  if (walked.length === 0)
-    throw clientConflict(
-      'There are no clients yet. Start the service once: it creates the first client, which has the files.',
-    )
+  if (walked.length === 0) throw noClients()
   for (const client of walked.sort((one, other) => (one.id < other.id ? -1 : 1)))
     try {
       await work(client)

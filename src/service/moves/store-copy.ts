@@ -80,10 +80,11 @@ export function createStoreCopy({
       const isCopied = await landing(bucket.copy(source.name.key, name.key, { mediaType, signal }))
       if (!isCopied) throw fileNotFound()
       return await work(async (record, held) => {
-        await landing(records.put(client, record, { signal: held }))
+        const recordTag = await landing(records.put(client, record, { signal: held }))
         if (!(await admits(client)))
           throw unauthorized('but its client was removed during the copy; nothing was stored')
-        if (!(await index.finishUpload(client.id, [record])))
+        const recordTags = recordTag === undefined ? undefined : new Map([[record.key, recordTag]])
+        if (!(await index.finishUpload(client.id, [record], recordTags)))
           throw unavailable('The copy took too long to finish. Repeat the request.')
       })
     } catch (error) {

@@ -2,13 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { OriginalIndex } from '../../core/ports/file-index.ts'
+import { isSameInBucket } from '../../core/ports/index/same-record.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import type { Originals } from './originals.ts'
+import { noteRecordTag } from './record-tag.ts'
 import type { Records } from './records.ts'
 
 /**
  * Makes the index state what an original's record in the bucket states: its annotations, and whether it is in the
- * trash. They differ after a change that was interrupted between the two, or when the index has lost its last steps.
+ * trash. They differ after a change that was interrupted between the two, or when the index has lost its last steps. Then
+ * the index has the tag of the record object, where the bucket states it, unless the file has changed since then.
  *
  * @throws Problem 503 when the bucket or the index is unavailable
  */
@@ -23,31 +26,37 @@ export function createAgree({
   originals: Originals
   records: Records
 }): Agree {
-  async function look(client: Client, key: ObjectKey) {
+  /** @returns the record in the bucket when the entry differs from it. Otherwise its tag is noted */
+  async function differs(client: Client, key: ObjectKey) {
     const { original } = await index.find({ clientId: client.id, key })
     if (original?.state !== 'stored' && original?.state !== 'trashed') return undefined
     const present = await originals.inBucket(client, key)
     if (!present) return undefined
-    const { probe: _, ...known } = original.record
     const isTrashed = original.state === 'trashed'
-    const isSame = isTrashed === (present.trash !== undefined) && isDeepStrictEqual(present.record, known)
-    return isSame ? undefined : { ...present, isTrashed }
+    const isSame =
+      isTrashed === (present.trash !== undefined) && isSameInBucket(original.record, present.record)
+    if (!isSame) return { ...present, isTrashed }
+    await noteRecordTag(index, client, original, present)
+    return undefined
   }
 
   return async (client, key) => {
-    if (!(await look(client, key))) return
+    if (!(await differs(client, key))) return
     // They differ during a change in progress too, so look again under its lock.
     await records.withLock(client, key, async () => {
-      const found = await look(client, key)
+      const found = await differs(client, key)
       if (!found) return
       const ref = { clientId: client.id, key }
-      const { record, trash, isTrashed } = found
+      const { record, trash, recordTag, isTrashed } = found
       // It is in the trash in both. There, the rest of the record does not matter.
       if (isTrashed && trash) return
       // Restore it even after its retention: according to the record it was restored in time, or never deleted.
       if (isTrashed && !(await index.restore(ref, 0))) return
-      await unlessStatus(404, records.amend(client, record))
-      if (trash) await index.trash(ref, trash)
+      await unlessStatus(404, records.amend(client, record, trash ? undefined : recordTag))
+      if (!trash || !(await index.trash(ref, trash))) return
+      const { original } = await index.find(ref)
+      if (original?.state === 'trashed' && isDeepStrictEqual(original.trash, trash))
+        await noteRecordTag(index, client, original, found)
     })
   }
 }

@@ -16,8 +16,8 @@ import type {
   OriginalEntry,
   OriginalIndex,
   OriginalRecord,
-  RemovalCause,
 } from '../../core/ports/file-index.ts'
+import type { RemovalCause } from '../../core/ports/index/steps.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { PendingStores } from '../derivatives/pending-stores.ts'
 import type { Agree } from './agree.ts'

@@ -47,6 +47,8 @@ export interface BucketRecord {
   record: OriginalRecord
   /** Set when the original is soft-deleted. */
   trash?: Trash
+  /** The tag of the record object that was read. */
+  recordTag?: string
 }
 
 export type ResolvedOriginal = FoundOriginal & {
@@ -116,7 +118,7 @@ export function createOriginals({
   async function adopt(client: Client, { key }: OriginalName) {
     const found = await inBucket(client, key)
     if (!found) return undefined
-    const entry = await index.adopt(client.id, found.record, found.trash)
+    const entry = await index.adopt(client.id, found.record, found.trash, found.recordTag)
     if (await buckets.of(client).find(key)) return entry
     // A delete has begun and ended in between, and this entry was added after its end.
     const ref = { clientId: client.id, key }
@@ -127,8 +129,11 @@ export function createOriginals({
 
   async function commit(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined> {
     const found = await inBucket(client, key)
-    if (!found || !(await index.finishUpload(client.id, [found.record]))) return undefined
-    const { record, trash } = found
+    if (!found) return undefined
+    const { record, trash, recordTag } = found
+    // The tag is of a record with the mark of the trash, which the index has only after the next step.
+    const tags = recordTag !== undefined && !trash ? new Map([[key, recordTag]]) : undefined
+    if (!(await index.finishUpload(client.id, [record], tags))) return undefined
     if (trash) {
       await index.trash({ clientId: client.id, key }, trash)
       return undefined
@@ -140,7 +145,9 @@ export function createOriginals({
   async function inBucket(client: Client, key: ObjectKey): Promise<BucketRecord | undefined> {
     const bucket = buckets.of(client)
     const record = await snapshot(bucket, recordKey(key))
-    return record && (await bucket.find(key)) && parseRecord(key, record.bytes)
+    if (!record || !(await bucket.find(key))) return undefined
+    const parsed = parseRecord(key, record.bytes)
+    return record.tag === undefined ? parsed : { ...parsed, recordTag: record.tag }
   }
 
   async function firstOf(by: Find, client: Client, candidates: PathCandidates) {

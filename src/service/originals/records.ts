@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import { isDeepStrictEqual } from 'node:util'
 import { withExclusiveLock } from '../../core/async/cross-process-mutex.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { OriginalIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
+import { isSameInBucket } from '../../core/ports/index/same-record.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { fileNotFound, unavailable } from '../../core/problem.ts'
 import { deleteAll } from './delete-objects.ts'
@@ -18,10 +18,14 @@ export interface Records {
     work: (signal: AbortSignal) => Promise<T>,
     options?: { signal?: AbortSignal; limitMs?: number },
   ): Promise<T>
-  /** Writes a record to the bucket. */
-  put(client: Client, record: OriginalRecord, options: { trash?: Trash; signal: AbortSignal }): Promise<void>
-  /** Copies a record into the index. @throws Problem 404 when the original was deleted in between; then the record is deleted too */
-  amend(client: Client, record: OriginalRecord): Promise<OriginalRecord>
+  /** Writes a record to the bucket. @returns the tag of its object, where the bucket states it */
+  put(
+    client: Client,
+    record: OriginalRecord,
+    options: { trash?: Trash; signal: AbortSignal },
+  ): Promise<string | undefined>
+  /** Copies a record into the index. @param recordTag of the object that has this record, without the mark of the trash. @throws Problem 404 when the original was deleted in between; then the record is deleted too */
+  amend(client: Client, record: OriginalRecord, recordTag?: string): Promise<OriginalRecord>
   /** Deletes a record that was put after its original was deleted. */
   takeBack(client: Client, key: ObjectKey): Promise<void>
 }
@@ -52,11 +56,16 @@ export function createRecords({
 
     async put(client, record, { trash, signal }) {
       const bytes = Readable.from([serializeRecord(record, trash)])
-      const options = { mediaType: 'application/json', freesRoom: trash !== undefined, signal }
+      let stored: string | undefined
+      const tagged = (tag: string) => {
+        stored = tag
+      }
+      const options = { mediaType: 'application/json', freesRoom: trash !== undefined, signal, tagged }
       await buckets.of(client).put(recordKey(record.key), bytes, options)
+      return stored
     },
 
-    async amend(client, record) {
+    async amend(client, record, recordTag) {
       const { key } = record
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
         const { original } = await index.find({ clientId: client.id, key })
@@ -64,10 +73,14 @@ export function createRecords({
           await takeBack(client, key)
           throw fileNotFound()
         }
-        const { probe, ...known } = original.record
-        if (isDeepStrictEqual(known, record)) return original.record
+        const { probe } = original.record
+        if (
+          isSameInBucket(original.record, record) &&
+          (recordTag ?? original.recordTag) === original.recordTag
+        )
+          return original.record
         const amended = probe === undefined ? record : { ...record, probe }
-        if (await index.amend(client.id, original.record, amended)) return amended
+        if (await index.amend(client.id, original.record, amended, recordTag)) return amended
       }
       throw unavailable('Other requests changed this file repeatedly. Retry.')
     },

@@ -5,6 +5,7 @@ import type { OriginalIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
 import type { OriginalEvents } from './original-events.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
+import { noteRecordTag } from './record-tag.ts'
 import type { Records } from './records.ts'
 import type { Removed } from './removed.ts'
 
@@ -52,13 +53,14 @@ export function createSoftDeletes({
       const present = await originals.inBucket(client, key)
       if (!present) return undefined
       const { record } = present
-      await records.put(client, record, { signal })
+      const recordTag = await records.put(client, record, { signal })
       if (!(await index.restore(ref, now()))) {
         // Another request restored it, or deleted it permanently.
         await records.takeBack(client, key)
         return (await index.find(ref)).original?.state === 'stored' ? { name, record } : undefined
       }
       originalEvents.restored(client, record)
+      await noteRecordTag(index, client, { state: 'stored', record: known.record }, { record, recordTag })
       return { name, record }
     }
     return records.withLock(client, key, work)
@@ -77,11 +79,12 @@ export function createSoftDeletes({
         if (original?.state !== 'trashed') return undefined
         if (!taken && present.trash) return 'already'
         const { trash } = original
-        await records.put(client, present.record, { trash, signal })
+        const recordTag = await records.put(client, present.record, { trash, signal })
         if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)
         const derivatives = taken ?? (await index.look(ref))?.derivatives.map((one) => one.key) ?? []
         const { until } = trash
         originalEvents.trashed(client, present.record, { derivatives, until })
+        await noteRecordTag(index, client, original, { record: present.record, recordTag })
         return { key, derivatives: countDerivatives(derivatives), until }
       }
       return records.withLock(client, key, work)

@@ -6,6 +6,7 @@ import { cleanFileName } from '../../core/files/file-name.ts'
 import {
   newFileId,
   newOriginal,
+  type ObjectKey,
   type OriginalName,
   parseFolder,
   parseKey,
@@ -14,6 +15,7 @@ import {
 import { type SniffedType, sniff } from '../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { FileLists, OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
+import type { RecordTags } from '../../core/ports/index/steps.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { unauthorized } from '../clients/access.ts'
 import type { FailedUpload, Removals } from '../originals/delete.ts'
@@ -112,28 +114,38 @@ export function createUpload({
     await decodable.check(file)
   }
 
-  /** The commit: a file with a record is stored. Written in turn, so that no record is put after a failure. */
+  /**
+   * The commit: a file with a record is stored. Written in turn, so that no record is put after a failure.
+   * @returns the tags of their objects, where the bucket states them
+   */
   async function storeRecords(
     records: readonly OriginalRecord[],
     { bucket, begun, signal }: { bucket: Bucket; begun: readonly BegunFile[]; signal: AbortSignal },
-  ) {
+  ): Promise<RecordTags> {
+    const recordTags = new Map<ObjectKey, string>()
     for (const [i, record] of records.entries()) {
       const begunFile = begun[i] as BegunFile
       begunFile.mayLand = true
       const bytes = Readable.from([serializeRecord(record)])
-      await bucket.put(recordKey(record.key), bytes, { mediaType: 'application/json', signal })
+      const tagged = (tag: string) => void recordTags.set(record.key, tag)
+      await bucket.put(recordKey(record.key), bytes, { mediaType: 'application/json', signal, tagged })
       begunFile.mayLand = false
     }
+    return recordTags
   }
 
   /**
    * Retries while the index does not respond. It may have executed the step already; a repetition does no harm.
    * @returns undefined when it has not responded in time
    */
-  async function finish(clientId: string, records: readonly OriginalRecord[]): Promise<boolean | undefined> {
+  async function finish(
+    clientId: string,
+    records: readonly OriginalRecord[],
+    recordTags: RecordTags,
+  ): Promise<boolean | undefined> {
     for (const until = performance.now() + ASK_MS; ; ) {
       try {
-        return await index.finishUpload(clientId, records)
+        return await index.finishUpload(clientId, records, recordTags)
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'unavailable') throw error
         if (performance.now() + POLL_INTERVAL_MS > until) return undefined
@@ -183,19 +195,19 @@ export function createUpload({
         duplicates = await findDuplicates(client, records)
       const isNew = (_: unknown, i: number) => !duplicates[i]
       const fresh = records.filter(isNew)
-      await storeRecords(fresh, { bucket, signal, begun: context.begun.filter(isNew) })
+      const recordTags = await storeRecords(fresh, { bucket, signal, begun: context.begun.filter(isNew) })
       signal.throwIfAborted()
       if (!(await admits(client)))
         throw unauthorized('but its client was removed during the upload; nothing was stored')
-      finished = await finish(client.id, fresh)
+      finished = await finish(client.id, fresh, recordTags)
       // A duplicate may have been deleted since it was found. Then the uploaded file is stored instead.
       const again = finished ? await deletedDuplicates(client, duplicates) : []
       for (const i of again) duplicates[i] = undefined
       if (again.length > 0) {
         const isAgain = (_: unknown, i: number) => again.includes(i)
         const late = records.filter(isAgain)
-        await storeRecords(late, { bucket, signal, begun: context.begun.filter(isAgain) })
-        finished = await finish(client.id, late)
+        const lateTags = await storeRecords(late, { bucket, signal, begun: context.begun.filter(isAgain) })
+        finished = await finish(client.id, late, lateTags)
       }
       if (finished === false) throw unavailable('The upload took too long to finish. Send it again.')
     } catch (error) {

@@ -7,14 +7,13 @@ import type { Use, UsedDerivative } from '../../../src/core/ports/derivative-use
 import type {
   DerivativeEntry,
   DerivativeRecord,
-  DerivativeStart,
   FileIndex,
   OriginalEntry,
   OriginalRecord,
-  PageRequest,
-  RemovalCause,
   Trash,
 } from '../../../src/core/ports/file-index.ts'
+import type { PageRequest } from '../../../src/core/ports/index/page-request.ts'
+import type { DerivativeStart, RemovalCause } from '../../../src/core/ports/index/steps.ts'
 import type { Random } from '../random.ts'
 import { compareSearch } from './file-search.ts'
 import { compareFolders } from './folder-counts.ts'

@@ -7,8 +7,8 @@ import type {
   FileIndex,
   OriginalEntry,
   OriginalRecord,
-  RemovalCause,
 } from '../../../src/core/ports/file-index.ts'
+import type { RemovalCause } from '../../../src/core/ports/index/steps.ts'
 
 /** The instant at which the tests play: no adapter reads a clock of its own. */
 export const NOW = 1_800_000_000_000

@@ -2,13 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
-import type {
-  DerivativeRecord,
-  FileIndex,
-  OriginalRecord,
-  Overdue,
-  PageRequest,
-} from '../../../src/core/ports/file-index.ts'
+import type { DerivativeRecord, FileIndex, OriginalRecord } from '../../../src/core/ports/file-index.ts'
+import type { PageRequest } from '../../../src/core/ports/index/page-request.ts'
+import type { Overdue } from '../../../src/core/ports/index/steps.ts'
 import { rejection } from '../../support/rejection.ts'
 import { sized } from '../../support/sized.ts'
 import { type Random, seededRandom } from '../random.ts'
@@ -38,6 +34,7 @@ import { fileSearchContract } from './file-search.ts'
 import { folderCountsContract } from './folder-counts.ts'
 import { folderKeysContract } from './folder-keys.ts'
 import { recordChangesContract } from './record-changes.ts'
+import { recordTagsContract } from './record-tags.ts'
 
 export interface OpenedIndex {
   index: FileIndex
@@ -74,6 +71,7 @@ export function fileIndexContract(
 
     derivativeUsesContract(() => opened)
     recordChangesContract(() => opened)
+    recordTagsContract(() => opened)
     folderCountsContract(() => opened)
     folderKeysContract(() => opened)
     fileSearchContract(() => opened)
@@ -206,6 +204,19 @@ export function fileIndexContract(
           state: 'pending',
           leaseUntil: AHEAD,
         })
+      })
+    })
+
+    describe('enlist', () => {
+      it('adds no entry, and changes none', async () => {
+        await index.enlist(ref.clientId, record(ref.key, 'first'))
+        expect(await index.find(ref)).to.deep.equal({})
+        expect((await index.totals(ref.clientId)).stored.files).to.equal(0)
+        const first = record(ref.key, 'first')
+        await index.adopt(ref.clientId, first)
+        await elsewhere.enlist(ref.clientId, record(ref.key, 'second'))
+        expect(await index.find(ref)).to.deep.equal({ original: { state: 'stored', record: first } })
+        expect((await index.totals(ref.clientId)).stored.files).to.equal(1)
       })
     })
 
@@ -345,9 +356,17 @@ export function fileIndexContract(
       it('are incomplete until they are marked as complete', async () => {
         const fresh = await open()
         try {
-          expect(await fresh.index.isComplete()).to.equal(false)
-          await fresh.index.markComplete()
+          expect([await fresh.index.isComplete(), await fresh.index.isWhole()]).to.deep.equal([false, false])
+          const { data } = await fresh.index.run()
+          // It was emptied or replaced in between.
+          await fresh.index.markComplete(data.replace(/[0-9a-f]/, 'x'))
+          expect(await fresh.elsewhere.isWhole()).to.equal(false)
+          await fresh.index.markComplete(data)
           expect(await fresh.elsewhere.isComplete()).to.equal(true)
+          expect([await fresh.elsewhere.isWhole(), await fresh.index.isWhole(ref)]).to.deep.equal([
+            true,
+            true,
+          ])
         } finally {
           await fresh.close()
         }
@@ -355,6 +374,19 @@ export function fileIndexContract(
     })
 
     describe('derivatives', () => {
+      it('are adopted for an original in the trash only where the caller allows that', async () => {
+        await adopted(index, ref)
+        await index.trash(ref, { at: NOW, until: AHEAD })
+        const found = derived(d(ref))
+        expect(await index.adoptDerivative(ref, found)).to.equal(undefined)
+        const entry = await index.adoptDerivative(ref, found, ['stored', 'trashed'])
+        expect(entry).to.deep.equal({ state: 'stored', record: found })
+        expect(await index.beginRemoval(ref, { cause: 'purge', leaseUntil: AHEAD, now: NOW })).to.deep.equal([
+          d(ref),
+        ])
+        expect(await index.adoptDerivative(ref, found, ['stored', 'trashed'])).to.equal(undefined)
+      })
+
       it('are found with their original, pending and stored', async () => {
         await adopted(index, ref)
         const { original } = await index.find(ref)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
-import type { FileIndex, PageRequest } from '../../../src/core/ports/file-index.ts'
+import type { FileIndex } from '../../../src/core/ports/file-index.ts'
+import type { PageRequest } from '../../../src/core/ports/index/page-request.ts'
 import { AHEAD, NOW, newRef, record } from './file-index-states.ts'
 
 // Names around those of media groups and formats, between which a folder has its own files.

@@ -121,6 +121,8 @@ describe('the counters of folders', () => {
     dataDir = await temporaryFolder()
     service = await startService({ dataDir })
     await uploadOne(service, { name: 'a.txt', bytes: '1' }, { path: 'a/b' })
+    // A comparison that continues after a restart counts again.
+    await eventually(async () => expect((await service.storage.index.run()).isCompared).to.equal(true))
   })
   afterEach(() => service.stop())
 

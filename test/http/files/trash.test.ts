@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { storedKey } from '../../../src/core/files/object-key.ts'
+import { recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import { unavailable } from '../../../src/core/problem.ts'
 import { isOneOfTwo, onTwoOrEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
@@ -68,6 +68,21 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
       ({ status, code }) => code ?? status,
     )
   }
+  itOnce('notes the tag of the record, so that a comparison reads nothing of the file', async () => {
+    const { s3PathOriginal } = await uploadOne(client, { name: 'a.png', bytes: png })
+    const key = storedKey(s3PathOriginal)
+    const tagged = async () => {
+      const bucket = service.storage.buckets.of({ id: client.id, token: client.tokens.clientToken })
+      const record = await bucket.find(recordKey(key))
+      const { original } = await service.storage.index.find({ clientId: client.id, key })
+      return original && 'record' in original && [original.state, original.recordTag === record?.tag]
+    }
+    await deleteFile(client, s3PathOriginal)
+    expect(await tagged()).to.deep.equal(['trashed', true])
+    await restore([s3PathOriginal])
+    expect(await tagged()).to.deep.equal(['stored', true])
+  })
+
   const objectsOf = async ({ sourceName }: WireRecord, of = service) =>
     (await of.objects()).filter((name) => name.includes(sourceName))
   const keysOf = (files: readonly WireRecord[]) => files.map(({ s3PathOriginal }) => s3PathOriginal)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { stoppedAfterEach } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -66,6 +67,20 @@ describe('the service on a disk', () => {
       await (whole ? writeFile(file, whole) : rm(file))
       await start({ dataDir })
     })
+
+  it('has compared its new index when it is ready, although the disk is slow', async () => {
+    const service = await start({
+      dataDir,
+      wrapStorage: wrapBuckets((bucket) => ({
+        ...bucket,
+        async *listObjects(prefix, options) {
+          await pause(50)
+          yield* bucket.listObjects(prefix, options)
+        },
+      })),
+    })
+    expect(await service.storage.index.isWhole()).to.equal(true)
+  })
 
   it('is not ready while the folder of the bucket is missing, as with an unmounted volume', async () => {
     const service = await start({ dataDir })

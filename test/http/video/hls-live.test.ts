@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Storage } from '../../../src/app.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
-import { unavailable } from '../../../src/core/problem.ts'
+import { fileReplaced, unavailable } from '../../../src/core/problem.ts'
 import { EMBEDDED } from '../../support/backend.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
@@ -24,7 +24,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
   let programs: string
   /** In the place of the bucket's own. */
   let put: (bucket: Bucket) => Bucket['put'] = (bucket) => bucket.put
-  /** How often a playlist is found as it was before the last of it came. */
+  /** How often a playlist is replaced after it was found. */
   let staleFinds = 0
   let isIndexAway = false
   let release = () => {}
@@ -36,7 +36,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
         const asset = await bucket.find(key, known)
         if (!asset || !key.endsWith('.m3u8') || staleFinds === 0) return asset
         staleFinds -= 1
-        return { ...asset, size: asset.size - 1 }
+        return { ...asset, size: asset.size - 1, open: () => Promise.reject(fileReplaced()) }
       },
     }))
     const { buckets, index } = wrap(storage)

@@ -14,12 +14,14 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const LIMIT_BYTES = 400 * MIB
 
 describe('memory of a HEIC of 12 megapixels', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let dataDir: string
   let server: RunningServer
   before(async () => {
     dataDir = await temporaryFolder()
-    server = await startProcess({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } })
+    server = await startProcess({
+      env: { DATA_DIR: dataDir, LOG_LEVEL: 'error', TRANSFORM_TIMEOUT_SECONDS: '100' },
+    })
   })
   after(async () => {
     server.child.kill('SIGTERM')

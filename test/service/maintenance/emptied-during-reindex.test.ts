@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import { command } from '../../support/command.ts'
+import { eventually } from '../../support/eventually.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { listAll } from '../../support/stored/files.ts'
 
 describe('an index that is replaced by an empty one', () => {
   let service: Service
-  let noted: string[]
+  let noted: string[] = []
   let run: (() => string) | undefined
   let afterPage: (() => Promise<void>) | undefined
   let isComplete = true
@@ -16,7 +17,7 @@ describe('an index that is replaced by an empty one', () => {
         buckets,
         index: {
           ...index,
-          run: async () => (run ? { id: run(), isCompared: true } : index.run()),
+          run: async () => (run ? { id: run(), data: 'data', isCompared: true } : index.run()),
           isComplete: async () => isComplete && (await index.isComplete()),
           async page(clientId, request) {
             const page = await index.page(clientId, request)
@@ -35,6 +36,8 @@ describe('an index that is replaced by an empty one', () => {
       }),
     })
     await uploadOne(service, { name: 'a.txt', bytes: 'text' })
+    // The first comparison notes its end, too.
+    await eventually(async () => expect((await service.storage.index.run()).isCompared).to.equal(true))
   })
   beforeEach(() => {
     noted = []

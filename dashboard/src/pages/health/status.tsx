@@ -14,7 +14,7 @@ const LOOKS = {
 
 /** One sentence about all checks. With an error: the latest call has failed, and the report is an earlier one. */
 export function Status({
-  system: { status, checks },
+  system: { status, checks, comparison },
   checkedAt,
   error,
 }: {
@@ -32,6 +32,7 @@ export function Status({
       <div role="status" className="min-w-0 flex-1 basis-48">
         <p className="font-semibold">{title}</p>
         <p className="text-sm">{text}</p>
+        {comparison && !error && <p className="text-sm tabular-nums">{HEALTH.comparing(comparison)}</p>}
       </div>
       <p className="text-sm tabular-nums">{HEALTH.checkedAt(formatClock(checkedAt))}</p>
     </div>

@@ -16,6 +16,10 @@ export function diskAsset(path: string, found: Stats, mediaType: string, quick: 
     size: found.size,
     lastModified: found.mtime,
     mediaType,
+    // Computed where it is read: most assets are deliveries.
+    get tag() {
+      return tagOfFile(found)
+    },
     file: path,
     async open({ range, signal, atOnce = false, newPiece } = {}) {
       const length = range ? lengthOf(range) : found.size
@@ -54,6 +58,11 @@ export function diskAsset(path: string, found: Stats, mediaType: string, quick: 
       })
     },
   }
+}
+
+/** The tag of a file: a put creates a new inode, see {@link isSame}. */
+export function tagOfFile({ ino, size, mtimeMs }: Pick<Stats, 'ino' | 'size' | 'mtimeMs'>): string {
+  return `${ino.toString(36)}-${size.toString(36)}-${Math.round(mtimeMs * 1000).toString(36)}`
 }
 
 /**

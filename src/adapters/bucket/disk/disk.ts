@@ -10,7 +10,7 @@ import { unlessStatus } from '../../../core/problem.ts'
 import { type DiskReserve, NO_RESERVE } from '../../disk/disk-reserve.ts'
 import { makeSureOfRoom, writeProblem } from '../../disk/full-disk.ts'
 import { mediaTypeOf } from '../media-type.ts'
-import { diskAsset } from './asset.ts'
+import { diskAsset, tagOfFile } from './asset.ts'
 import { linkCopy } from './copy.ts'
 import { flushFolder, flushUpTo, removeEmptyFolders, renameInto, unlessMissing, walk } from './folders.ts'
 import { writeNewFile } from './new-file.ts'
@@ -96,6 +96,9 @@ function diskBucket({
   makeRoom(options: Pick<PutOptions, 'freesRoom'>): Promise<void> | undefined
 }): Bucket {
   const pathOf = (key: ObjectKey) => join(root, key)
+  /** The folder that contains all keys with this prefix. Below it, the whole key is compared. */
+  const startOfList = (prefix: string) => join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1))
+  const pathAfter = (key: string) => (key ? join(root, key) : '')
   const bucket: Bucket = {
     urlOf,
 
@@ -109,15 +112,18 @@ function diskBucket({
 
     assume: async (key, known) => ofSize(await bucket.find(key, known), known),
 
-    async put(key, bytes, { durable = true, freesRoom = false, signal }) {
+    async put(key, bytes, { durable = true, freesRoom = false, signal, tagged }) {
       const room = makeRoom({ freesRoom })
       if (room !== undefined) await waitBeforeReading(bytes, room)
       const temporary = newTemporaryPath()
       try {
         await writeNewFile(temporary, bytes, { signal, quick })
         const path = pathOf(key)
+        // Before the rename: afterwards, another put may have replaced the file.
+        const written = tagged && (await quick.calls().stat(temporary))
         const made = await renameInto(temporary, path, quick.calls())
         if (durable) await flushUpTo(path, { made, root })
+        if (written) tagged?.(tagOfFile(written))
       } catch (error) {
         await rm(temporary, { force: true })
         throw writeProblem(error)
@@ -158,12 +164,19 @@ function diskBucket({
     async abortPuts() {},
 
     async *list(prefix, { after } = {}) {
-      // The folder that contains all keys with this prefix. Below it, the whole key is compared.
-      const start = join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1))
-      const last = after ? join(root, after) : ''
-      for await (const path of after === undefined ? walk(start) : walkInOrder(start, last)) {
+      const start = startOfList(prefix)
+      for await (const path of after === undefined ? walk(start) : walkInOrder(start, pathAfter(after))) {
         const key = relative(root, path)
         if (key.startsWith(prefix) && isKey(key)) yield storedKey(key)
+      }
+    },
+
+    async *listObjects(prefix, { after = '' } = {}) {
+      for await (const path of walkInOrder(startOfList(prefix), pathAfter(after))) {
+        const key = relative(root, path)
+        if (!key.startsWith(prefix) || !isKey(key)) continue
+        const found = await quick.calls().stat(path)
+        if (found?.isFile()) yield { key: storedKey(key), size: found.size, tag: tagOfFile(found) }
       }
     },
   }

@@ -2,12 +2,12 @@ import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandInput } fr
 import type { S3Clients } from './client.ts'
 
 /**
- * Yields the names of all objects that begin with `prefix`, in byte order. Names that begin with `excluded` are skipped
+ * Yields all objects whose names begin with `prefix`, in byte order. Names that begin with `excluded` are skipped
  * in one step, without reading them.
  *
  * @param options.from where the list begins
  */
-export async function* listNames(
+export async function* listObjects(
   clients: S3Clients,
   {
     bucket,
@@ -15,14 +15,14 @@ export async function* listNames(
     excluded,
     from: start = {},
   }: { bucket: string; prefix: string; excluded?: string | undefined; from?: PageStart },
-): AsyncGenerator<string> {
+): AsyncGenerator<ObjectPage['objects'][number]> {
   let from: PageStart | undefined = start
   let passed = false
   while (from) {
     const page: ObjectPage = await listPage(clients, { bucket, prefix, from })
     from = page.next
-    for (const { Key: name } of page.objects) {
-      if (excluded === undefined || !name.startsWith(excluded)) yield name
+    for (const object of page.objects) {
+      if (excluded === undefined || !object.Key.startsWith(excluded)) yield object
       else if (from && !passed) {
         // The next character in there belongs to an ID of letters and digits, and "~" sorts after these.
         from = { StartAfter: `${excluded}~` }
@@ -62,6 +62,11 @@ export async function listPage(
     }),
     next: page.IsTruncated ? { ContinuationToken: page.NextContinuationToken } : undefined,
   }
+}
+
+/** An ETag without its quotes, which some stores omit. Undefined for a weak one. */
+export function tagOf(etag: string | undefined): string | undefined {
+  return /^"?([^"\\]+)"?$/.exec(etag ?? '')?.[1]
 }
 
 /** Amazon encodes a space as "+", other stores as "%20". A plus sign is "%2B" in all of them. */

@@ -3,14 +3,14 @@ import type { Asset } from '../../../core/bytes/asset.ts'
 import { FIRST_CLIENT_ID } from '../../../core/clients/client.ts'
 import { encodedPath, type ObjectKey } from '../../../core/files/object-key.ts'
 import { SNIFF_BYTES } from '../../../core/media/sniff/sniff.ts'
-import type { Bucket, Buckets } from '../../../core/ports/bucket.ts'
+import type { Bucket, Buckets, ListOptions } from '../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../core/problem.ts'
 import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '../media-type.ts'
 import { bucketAddress, type S3Clients, type S3ConnectionOptions, s3Clients } from './client.ts'
 import { copyObject } from './copy.ts'
 import { deleteNames } from './delete.ts'
 import { download } from './download.ts'
-import { listNames } from './list.ts'
+import { listObjects, tagOf } from './list.ts'
 import { joinParts, partsOf, permitPut } from './presigned/direct.ts'
 import { objectUrl } from './presigned/object-url.ts'
 import { normalPrefix, type Root, rootOf } from './root.ts'
@@ -81,6 +81,20 @@ function s3Bucket(
 ): Bucket {
   const { calls, patience } = clients
   const urlOf: Bucket['urlOf'] = (key) => `${publicUrl}/${encodedPath(root.nameOf(key))}`
+  async function* listed(begin: string, { after }: ListOptions = {}) {
+    const { excluded } = root
+    const from = after ? { StartAfter: root.prefix + after } : {}
+    for await (const object of listObjects(clients, {
+      bucket,
+      prefix: root.prefix + begin,
+      excluded,
+      from,
+    })) {
+      const key = root.keyOf(object.Key)
+      if (key !== undefined) yield { key, object }
+    }
+  }
+
   return {
     urlOf,
     isReachable,
@@ -100,6 +114,7 @@ function s3Bucket(
         mediaType: known?.mediaType ?? (await mediaTypeOf(key, start, stated)),
         lastModified: head.LastModified ?? new Date(0),
         ...(etag === undefined ? {} : { etag }),
+        ...tagged(etag),
         open: (options) => download(clients, { bucket, name, etag, ...options }),
         urlFor: objectUrl(clients, { bucket, name, publicUrl: isPublic ? urlOf(key) : undefined }),
       }
@@ -141,16 +156,20 @@ function s3Bucket(
       await abortUploads(clients, { bucket, prefix, within, olderThanMs: -Infinity })
     },
 
-    async *list(begin, { after } = {}) {
-      const { excluded } = root
-      const prefixed = { bucket, prefix: root.prefix + begin, excluded }
-      const from = after ? { StartAfter: root.prefix + after } : {}
-      for await (const name of listNames(clients, { ...prefixed, from })) {
-        const key = root.keyOf(name)
-        if (key !== undefined) yield key
-      }
+    async *list(begin, options) {
+      for await (const { key } of listed(begin, options)) yield key
+    },
+
+    async *listObjects(begin, options) {
+      for await (const { key, object } of listed(begin, options))
+        yield { key, size: object.Size ?? 0, ...tagged(object.ETag) }
     },
   }
+}
+
+function tagged(etag: string | undefined): { tag?: string } {
+  const tag = tagOf(etag)
+  return tag === undefined ? {} : { tag }
 }
 
 /** Whether a store is Amazon's, which every network can reach. Its endpoints within a private network cannot be reached by all. */

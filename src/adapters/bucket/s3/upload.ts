@@ -11,6 +11,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import { isDownloadedFromBucket } from '../../../core/media/formats.ts'
 import type { S3Clients } from './client.ts'
 import { problemOf } from './errors.ts'
+import { tagOf } from './list.ts'
 import { SILENCE_MS } from './patience.ts'
 import { confirmed, transfer } from './transfer.ts'
 
@@ -30,7 +31,7 @@ export const COMPLETE_MS_PER_PART = 20
  */
 export async function upload(
   clients: S3Clients,
-  { bucket, name, bytes, mediaType, signal }: UploadOptions,
+  { bucket, name, bytes, mediaType, signal, tagged }: UploadOptions,
 ): Promise<void> {
   // Aborted by the first event that ends the upload. Its reason is the error of the caller.
   const end = new AbortController()
@@ -43,7 +44,7 @@ export async function upload(
   if (signal?.aborted) leave()
   try {
     end.signal.throwIfAborted()
-    await new Upload({
+    const { ETag } = await new Upload({
       client: uploadClient(clients, end),
       params: {
         Bucket: bucket,
@@ -57,6 +58,8 @@ export async function upload(
       queueSize: PARTS_AT_ONCE,
       leavePartsOnError: false,
     }).done()
+    const tag = tagOf(ETag)
+    if (tag !== undefined) tagged?.(tag)
   } catch (error) {
     throw end.signal.aborted ? end.signal.reason : problemOf(error)
   } finally {
@@ -72,6 +75,7 @@ export interface UploadOptions {
   bytes: Readable
   mediaType: string
   signal?: AbortSignal | undefined
+  tagged?: ((tag: string) => void) | undefined
 }
 
 /**

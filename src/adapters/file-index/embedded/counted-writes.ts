@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Deferred, deferred } from '../../../core/async/deferred.ts'
 import type { FolderCount, FolderCounts } from '../../../core/ports/index/folder-counts.ts'
 import type { ListedState } from '../../../core/ports/index/listed-state.ts'
+import { byBytes } from '../../../core/text/byte-order.ts'
 import { createInTurn } from '../../in-turn.ts'
 import type { ResilientLevel, Row, WriteOptions } from '../../level/resilient-level.ts'
-import { isBefore, LISTED_STATES } from '../positions.ts'
+import { LISTED_STATES } from '../positions.ts'
 import { row, under } from '../rows.ts'
 import { addedRows, addTo, type Counts, countRows, folderOfRow, type ListChange } from './folders.ts'
 
@@ -136,7 +137,7 @@ export function countedWrites(level: ResilientLevel) {
 }
 
 function isCounted(upTo: Recount['upTo'][ListedState], position: string): boolean {
-  return upTo === 'all' || (upTo !== undefined && !isBefore(upTo.position, position))
+  return upTo === 'all' || (upTo !== undefined && byBytes(upTo.position, position) >= 0)
 }
 
 /** The part of a list by key that a row is; undefined for any other row. */

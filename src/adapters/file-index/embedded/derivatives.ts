@@ -5,7 +5,7 @@ import type { openIndexTable } from './table.ts'
 import { NEVER_USED } from './uses.ts'
 
 // Entries of derivatives need not survive a power cut: the bucket still has the stored ones, and the others are rendered again.
-const REMADE = { durable: false }
+export const REMADE = { durable: false }
 // For the steps of deletes and evictions: without them a full disk would stay full.
 export const FREES_ROOM = { freesRoom: true }
 
@@ -53,9 +53,10 @@ export function derivativeSteps(
         return true
       }),
 
-    adoptDerivative: (ref, record) =>
+    adoptDerivative: (ref, record, states = ['stored']) =>
       aloneWithSums(ref, async () => {
-        if ((await table.original(ref))?.state !== 'stored') return undefined
+        const state = (await table.original(ref))?.state
+        if (!states.some((one) => one === state)) return undefined
         const known = await table.derivative(ref, record.key)
         if (known) return known
         const count = await table.uses.change(ref, [{ key: record.key, record, use: NEVER_USED }])

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { FileIndex, IndexedFile, OriginalEntry } from '../../../core/ports/file-index.ts'
-import { bootId } from '../../boot-id.ts'
+import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import { createInTurn } from '../../in-turn.ts'
 import type { ResilientLevelOptions } from '../../level/resilient-level.ts'
 import { mayRemove } from '../removal-rule.ts'
-import { derivativeSteps, FREES_ROOM } from './derivatives.ts'
+import { namesIn } from './data-name.ts'
+import { derivativeSteps, FREES_ROOM, REMADE } from './derivatives.ts'
 import { openIndexTable } from './table.ts'
 
 /**
@@ -30,6 +31,16 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     if (entry.state !== 'gone') return table.isInherited(ref) || entry.leaseUntil <= now
     return (await table.derivatives(ref)).every((one) => !table.isAhead(ref, one, now))
   }
+
+  async function enlisted(ref: FileRef): Promise<OriginalEntry | undefined> {
+    const known = await table.original(ref)
+    const isLeftOut =
+      (known?.state === 'stored' || known?.state === 'trashed') && !(await table.isListed(ref, known))
+    if (isLeftOut) await table.write([table.listing(ref, known)])
+    return known
+  }
+
+  const names = namesIn(table)
 
   const look = (ref: FileRef): Promise<IndexedFile | undefined> =>
     alone(ref, async () => {
@@ -59,7 +70,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
         },
       ),
 
-    finishUpload: (clientId, records) =>
+    finishUpload: (clientId, records, recordTags) =>
       inTurn(
         records.map(({ key }) => `${clientId}\0${key}`),
         async () => {
@@ -68,33 +79,56 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
           await table.write(
             records
               .filter((_, i) => entries[i]?.state === 'pending')
-              .map((record) => table.setOriginal({ clientId, key: record.key }, { state: 'stored', record })),
+              .map((record) =>
+                table.setOriginal(
+                  { clientId, key: record.key },
+                  { state: 'stored', record, ...tagged(recordTags?.get(record.key)) },
+                ),
+              ),
           )
           return true
         },
       ),
 
-    adopt: (clientId, record, trash) => {
+    adopt: (clientId, record, trash, recordTag) => {
       const ref = { clientId, key: record.key }
       return alone(ref, async () => {
-        const known = await table.original(ref)
-        const isLeftOut =
-          (known?.state === 'stored' || known?.state === 'trashed') && !(await table.isListed(ref, known))
-        if (isLeftOut) await table.write([table.listing(ref, known)])
+        const known = await enlisted(ref)
         if (known) return known
-        const entry: OriginalEntry = trash ? { state: 'trashed', record, trash } : { state: 'stored', record }
+        const adopted = { record, ...tagged(recordTag) }
+        const entry: OriginalEntry = trash
+          ? { state: 'trashed', ...adopted, trash }
+          : { state: 'stored', ...adopted }
         await table.write([table.setOriginal(ref, entry)])
         return entry
       })
     },
 
-    amend: (clientId, record, amended) => {
+    async enlist(clientId, { key }) {
+      await alone({ clientId, key }, () => enlisted({ clientId, key }))
+    },
+
+    amend: (clientId, record, amended, recordTag) => {
       const ref = { clientId, key: record.key }
       return alone(ref, async () => {
         const known = await table.original(ref)
         if (known?.state !== 'stored' || !isDeepStrictEqual(known.record, record)) return false
-        await table.write([table.setOriginal(ref, { state: 'stored', record: amended }, known)])
+        const tag = recordTag ?? (isSameInBucket(record, amended) ? known.recordTag : undefined)
+        const entry: OriginalEntry = { state: 'stored', record: amended, ...tagged(tag) }
+        await table.write([table.setOriginal(ref, entry, known)])
         return true
+      })
+    },
+
+    noteRecordTag: (clientId, entry, recordTag) => {
+      if (!('record' in entry)) return Promise.resolve(false)
+      const ref = { clientId, key: entry.record.key }
+      return alone(ref, async () => {
+        const known = await table.original(ref)
+        const isSame = known && isDeepStrictEqual({ ...known, recordTag }, { ...entry, recordTag })
+        // Without the tag, the next comparison reads the record again.
+        if (isSame) await table.write([table.setEntry(ref, { ...entry, recordTag })], REMADE)
+        return isSame ?? false
       })
     },
 
@@ -169,19 +203,21 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
       }
     },
 
+    filesBetween: (clientId, range) => table.filesBetween(clientId, range),
     page: (clientId, request) => table.page(clientId, request),
     directKeys: (clientId, request) => table.directKeys(clientId, request),
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
     isCounted: () => table.isCounted(),
-    markComplete: () => table.markComplete(),
-    // Only a power cut can lose entries, those of derivatives, so a run lasts until the next boot. A replaced store has lost all
-    // entries, so it begins another run.
+    isWhole: async () =>
+      (await table.isComplete()) && (await table.isCounted()) && (await table.search.canSearch()),
+    async markComplete(name) {
+      const { id, data } = await names()
+      if (name === undefined || name === id || name === data) await table.markComplete()
+    },
     async run() {
-      const boot = await bootId()
-      const replacements = table.replacements()
-      const id = replacements === 0 ? boot : `${boot ?? 'unknown'} ${replacements}`
-      return { id, isCompared: id !== undefined && id === (await table.compared()) }
+      const { id, data } = await names()
+      return { id, data, isCompared: id !== undefined && id === (await table.compared()) }
     },
     noteCompared: (run) => table.noteCompared(run),
 
@@ -207,4 +243,8 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
     ping: () => table.ping(),
     close: () => table.close(),
   }
+}
+
+function tagged(recordTag: string | undefined): { recordTag?: string } {
+  return recordTag === undefined ? {} : { recordTag }
 }

@@ -1,15 +1,10 @@
 import { boundedCache } from '../../../core/budgets/bounded-cache.ts'
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
-import type {
-  DerivativeEntry,
-  OriginalEntry,
-  Page,
-  PageRequest,
-  Totals,
-} from '../../../core/ports/file-index.ts'
+import type { DerivativeEntry, OriginalEntry, Page, Totals } from '../../../core/ports/file-index.ts'
 import type { FolderKeysRequest } from '../../../core/ports/index/folder-keys.ts'
 import type { ListedState } from '../../../core/ports/index/listed-state.ts'
+import type { PageRequest } from '../../../core/ports/index/page-request.ts'
 import {
   openResilientLevel,
   type ResilientLevelOptions,
@@ -21,6 +16,8 @@ import { type Bounds, boundsOf, LISTED_STATES, listed, placesOf, sortable } from
 import { row, under } from '../rows.ts'
 import { embeddedChanges } from './changes.ts'
 import { countedWrites } from './counted-writes.ts'
+import { dataName } from './data-name.ts'
+import { type Derived, filesBetween } from './files-between.ts'
 import { folderReads } from './folders.ts'
 import { listing, listOf, relisting } from './listing.ts'
 import { embeddedSearch, SEARCHABLE_ROW } from './search.ts'
@@ -33,12 +30,6 @@ const COUNTS_MAX_BYTES = 2_000_000
 
 type ListedEntry = Extract<OriginalEntry, { state: ListedState }>
 type Entry = OriginalEntry | DerivativeEntry
-
-/** A derivative of an original, by its key. */
-interface Derived {
-  key: ObjectKey
-  entry: DerivativeEntry
-}
 
 /**
  * Opens a LevelDB folder.
@@ -167,6 +158,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
         return kind === 'o' ? { ref } : { ref, derivative: storedKey(derivative) }
       })
     },
+    filesBetween: filesBetween(level),
     /** A part of a client's list. Omits an original whose state has changed since its row was read. */
     async page(clientId: string, request: PageRequest): Promise<Page> {
       const { state, limit } = request
@@ -206,6 +198,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
         return { clientId, key: storedKey(key) }
       })
     },
+    dataName: dataName(level),
     replacements: () => level.replacements(),
     isComplete: async () => (await level.get([COMPLETE]))[0] !== undefined,
     isCounted: async () => (await level.get([COUNTED]))[0] !== undefined,
@@ -216,6 +209,8 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
     isListed: async (ref: FileRef, entry: ListedEntry) =>
       !(await level.get(listing(ref, entry).map(({ key }) => key))).includes(undefined),
     listing,
+    /** The rows that set an entry which lists and the search have as before. */
+    setEntry: (ref: FileRef, entry: OriginalEntry) => set(originalRow(ref), entry),
     /** The rows that set or delete an original. @param before its current entry, whose list rows are deleted */
     setOriginal: (ref: FileRef, entry: OriginalEntry | undefined, before?: OriginalEntry) => [
       ...set(originalRow(ref), entry),

@@ -1,6 +1,6 @@
 import type { ObjectKey } from '../../../core/files/object-key.ts'
 import type { DerivativeUses, UsedDerivative } from '../../../core/ports/derivative-uses.ts'
-import type { FileIndex, FileLists, ListedFile } from '../../../core/ports/file-index.ts'
+import type { FileIndex, FileLists, IndexedFile, ListedFile } from '../../../core/ports/file-index.ts'
 import type { CountedFolder, FolderCount } from '../../../core/ports/index/folder-counts.ts'
 import type { ListedState } from '../../../core/ports/index/listed-state.ts'
 import { derivedBytesOver } from './derived-bytes.ts'
@@ -9,6 +9,7 @@ import { groupedBy, type Partitions } from './partitions.ts'
 
 type Lists = Pick<
   FileLists,
+  | 'filesBetween'
   | 'page'
   | 'pick'
   | 'totals'
@@ -36,6 +37,18 @@ export function partitionedLists(partitions: Partitions): Lists {
   }
 
   return {
+    async filesBetween(clientId, { after, upTo, limit }) {
+      const { items, next } = await merged<IndexedFile>(clientId, {
+        ...(after === '' ? {} : { after }),
+        limit,
+        async read(index, range) {
+          const part = await index.filesBetween(clientId, { after: '', upTo, ...range })
+          return { items: part.files.map((item) => ({ position: item.ref.key, item })), next: part.next }
+        },
+      })
+      return { files: items.map(({ item }) => item), next }
+    },
+
     async page(clientId, request) {
       const { items, next } = await merged<ListedFile>(clientId, {
         ...request,

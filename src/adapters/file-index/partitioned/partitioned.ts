@@ -43,17 +43,20 @@ export function partitionedIndex(
       const groups = await groupedBy(refs, ofFile)
       await Promise.all([...groups].map(([index, some]) => index.renewUpload(some, leaseUntil)))
     },
-    async finishUpload(clientId, records) {
+    async finishUpload(clientId, records, recordTags) {
       const groups = await groupedBy(records, (record) => ofRecord(clientId, record))
       if (groups.size > 1)
         throw new Error(`expected files of one partition, received files of ${groups.size}`)
       const [index] = groups.keys()
-      return index?.finishUpload(clientId, records) ?? true
+      return index?.finishUpload(clientId, records, recordTags) ?? true
     },
-    adopt: async (clientId, record, trash) =>
-      (await ofRecord(clientId, record)).adopt(clientId, record, trash),
-    amend: async (clientId, record, amended) =>
-      (await ofRecord(clientId, record)).amend(clientId, record, amended),
+    adopt: async (clientId, record, ...more) =>
+      (await ofRecord(clientId, record)).adopt(clientId, record, ...more),
+    enlist: async (clientId, record) => (await ofRecord(clientId, record)).enlist(clientId, record),
+    amend: async (clientId, record, ...more) =>
+      (await ofRecord(clientId, record)).amend(clientId, record, ...more),
+    noteRecordTag: async (clientId, entry, recordTag) =>
+      'record' in entry && (await ofRecord(clientId, entry.record)).noteRecordTag(clientId, entry, recordTag),
     trash: async (ref, trash) => (await ofFile(ref)).trash(ref, trash),
     restore: async (ref, now) => (await ofFile(ref)).restore(ref, now),
     beginRemoval: async (ref, removal) => (await ofFile(ref)).beginRemoval(ref, removal),
@@ -61,7 +64,7 @@ export function partitionedIndex(
 
     beginDerivative: async (ref, ...more) => (await ofFile(ref)).beginDerivative(ref, ...more),
     finishDerivative: async (ref, ...more) => (await ofFile(ref)).finishDerivative(ref, ...more),
-    adoptDerivative: async (ref, record) => (await ofFile(ref)).adoptDerivative(ref, record),
+    adoptDerivative: async (ref, ...more) => (await ofFile(ref)).adoptDerivative(ref, ...more),
     amendDerivative: async (ref, ...more) => (await ofFile(ref)).amendDerivative(ref, ...more),
     dropDerivative: async (ref, ...more) => (await ofFile(ref)).dropDerivative(ref, ...more),
     noteUse: async (ref, ...more) => (await ofFile(ref)).noteUse(ref, ...more),
@@ -75,6 +78,7 @@ export function partitionedIndex(
       const ids = run === undefined ? [] : idsIn(run)
       await Promise.all(all.map((index, i) => index.markComplete(ids[i])))
     },
+    isWhole: async (ref) => (ref ? (await ofFile(ref)).isWhole() : every((index) => index.isWhole())),
     async run(ref) {
       if (ref) return (await ofFile(ref)).run()
       return jointRun(await each((index) => index.run()))
@@ -160,6 +164,7 @@ function jointRun(runs: readonly IndexRun[]): IndexRun {
   const isNamed = runs.every(({ id }) => id !== undefined)
   return {
     id: isNamed ? JSON.stringify(runs.map(({ id }) => id)) : undefined,
+    data: JSON.stringify(runs.map(({ data }) => data)),
     isCompared: runs.every(({ isCompared }) => isCompared),
   }
 }

@@ -13,9 +13,39 @@ export function derivativeJson({ key: _, ...record }: DerivativeRecord): string 
   return JSON.stringify(record)
 }
 
-/** The JSON of an original's record without its key. The owner's texts are last, because scripts use the first digest they find. */
-export function originalJson({ key: _, tags, metadata, ...record }: OriginalRecord): string {
-  return JSON.stringify({ ...record, ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) })
+/**
+ * The JSON of an original's record without its key. The owner's texts are last, because scripts use the first digest they find. The
+ * tag is first: scripts remove it, and an older version reads it as a member of the record.
+ */
+export function originalJson(
+  { key: _, tags, metadata, ...record }: OriginalRecord,
+  recordTag?: string,
+): string {
+  return JSON.stringify({
+    ...(recordTag === undefined ? {} : { recordTag }),
+    ...record,
+    ...(tags ? { tags } : {}),
+    ...(metadata ? { metadata } : {}),
+  })
+}
+
+// Version 1.0 moves an original to the trash, or restores it, without a change of the tag. Such a tag is ignored: it is of the former record.
+const OF_TRASH = 'trash '
+
+/** A tag as the JSON of an entry has it. */
+export function tagText(state: 'stored' | 'trashed', recordTag: string | undefined): string | undefined {
+  return recordTag === undefined || state === 'stored' ? recordTag : `${OF_TRASH}${recordTag}`
+}
+
+/** The text of an entry that lists have, with this tag. */
+export function listedText(
+  entry: Extract<OriginalEntry, { record: OriginalRecord }>,
+  recordTag?: string,
+): string {
+  const json = originalJson(entry.record, tagText(entry.state, recordTag))
+  return entry.state === 'stored'
+    ? `stored ${json}`
+    : `trashed ${entry.trash.until} ${entry.trash.at} ${json}`
 }
 
 /** Parses the entry of an original. @throws Error for an invalid text */
@@ -23,11 +53,11 @@ export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
   const { state, rest } = splitEntry(text)
   switch (state) {
     case 'stored':
-      return { state, record: { key, ...JSON.parse(rest) } }
+      return { state, ...recordIn(key, rest, state) }
     case 'trashed': {
       const [until = '', at = ''] = rest.split(' ', 2)
-      const record = JSON.parse(rest.slice(until.length + at.length + 2))
-      return { state, record: { key, ...record }, trash: { at: Number(at), until: Number(until) } }
+      const parsed = recordIn(key, rest.slice(until.length + at.length + 2), state)
+      return { state, ...parsed, trash: { at: Number(at), until: Number(until) } }
     }
     case 'pending':
     case 'going':
@@ -37,6 +67,19 @@ export function originalEntry(key: ObjectKey, text: string): OriginalEntry {
     default:
       throw new Error(`not an entry of the index: ${text}`)
   }
+}
+
+function recordIn(
+  key: ObjectKey,
+  json: string,
+  state: 'stored' | 'trashed',
+): { record: OriginalRecord; recordTag?: string } {
+  const parsed: { recordTag?: string } & Omit<OriginalRecord, 'key'> = JSON.parse(json)
+  const { recordTag: text, ...record } = parsed
+  const recordTag = text?.startsWith(OF_TRASH) ? text.slice(OF_TRASH.length) : text
+  // A tag of the other state differs from its text in this one.
+  const isOfState = tagText(state, recordTag) === text
+  return { record: { key, ...record }, ...(recordTag !== undefined && isOfState ? { recordTag } : {}) }
 }
 
 /** Parses the entry of a derivative. */

@@ -1,5 +1,8 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
-import type { IndexedFile } from '../../../core/ports/file-index.ts'
+import { storedKey } from '../../../core/files/object-key.ts'
+import type { FilesBetween, IndexedFile } from '../../../core/ports/file-index.ts'
+import type { KeyRange } from '../../../core/ports/index/steps.ts'
+import { byBytes } from '../../../core/text/byte-order.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { indexedFile } from './names.ts'
 
@@ -27,4 +30,40 @@ export async function* listEntries(
       }
     }
   }
+}
+
+/** The originals of several lists by key, in the order of their keys. */
+export async function filesBetween(
+  redis: RedisConnection,
+  {
+    clientId,
+    lists,
+    after,
+    upTo,
+    limit,
+    hashOf,
+  }: KeyRange & {
+    clientId: string
+    lists: readonly string[]
+    limit: number
+    hashOf(ref: FileRef): string
+  },
+): Promise<FilesBetween> {
+  const [min, max] = [after === '' ? '-' : `(${after}`, upTo === undefined ? '+' : `[${upTo}`]
+  const found = await redis.send((client) =>
+    Promise.all(lists.map((list) => client.zrangebylex(list, min, max, 'LIMIT', 0, limit))),
+  )
+  const keys = [...new Set(found.flat())].sort(byBytes).slice(0, limit)
+  const refs = keys.map((key) => ({ clientId, key: storedKey(key) }))
+  const files: IndexedFile[] = []
+  for (let from = 0; from < refs.length; from += HASHES) {
+    const some = refs.slice(from, from + HASHES)
+    const hashes = await redis.send((client) => Promise.all(some.map((ref) => client.hgetall(hashOf(ref)))))
+    for (const [i, ref] of some.entries()) {
+      const file = indexedFile(ref, hashes[i] ?? {})
+      // Since its list was read, its state may have changed.
+      if (file && 'record' in file.original) files.push(file)
+    }
+  }
+  return { files, next: keys.length < limit ? undefined : keys.at(-1) }
 }

@@ -1,6 +1,7 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
-import type { IndexedFile, Overdue } from '../../../core/ports/file-index.ts'
+import type { IndexedFile } from '../../../core/ports/file-index.ts'
+import type { Overdue } from '../../../core/ports/index/steps.ts'
 import { derivativeEntry, originalEntry } from './entries.ts'
 import { NUMBER_FIELD } from './search/lua.ts'
 

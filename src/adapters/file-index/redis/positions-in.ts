@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../../core/ports/file-index.ts'
+import type { PageRequest } from '../../../core/ports/index/page-request.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import type { Bounds } from '../positions.ts'
 

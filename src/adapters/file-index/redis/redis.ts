@@ -1,24 +1,32 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
-import type { DerivativeStart, FileIndex, PageRequest, Totals } from '../../../core/ports/file-index.ts'
+import type { FileIndex, Totals } from '../../../core/ports/file-index.ts'
+import type { PageRequest } from '../../../core/ports/index/page-request.ts'
+import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
+import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { readDirectKeys } from '../direct-keys.ts'
 import { boundsOf, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
-import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './entries.ts'
+import {
+  derivativeEntry,
+  derivativeJson,
+  listedText,
+  originalEntry,
+  originalJson,
+  tagText,
+} from './entries.ts'
 import { folderKeys, redisFolders } from './folders.ts'
-import { listEntries } from './list.ts'
-import { escapePattern, indexedFile, nameOf, overdueItem, ownerOf, pairs, refNamed } from './names.ts'
+import { filesBetween, listEntries } from './list.ts'
+import { escapePattern, indexedFile, nameOf, ownerOf, refNamed } from './names.ts'
+import { overdueIn } from './overdue.ts'
 import { positionsIn } from './positions-in.ts'
-import { runOf } from './run.ts'
+import { dataKey, runOf, setMarks } from './run.ts'
 import * as scripts from './scripts.ts'
 import { searchMarks } from './search/former.ts'
 import { redisSearch, searchKey, searchText } from './search/search.ts'
 import { tidySearch } from './search/tidy.ts'
 import { redisUses, scoreOf } from './uses.ts'
-
-// Overdue items, or keys, in one response: about 200 kB.
-const PAGE = 1000
 
 /**
  * The index in Redis, for any number of processes. The work of a dead process is overdue after its lease or deadline.
@@ -43,6 +51,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
   const complete = `${keyPrefix}complete`
   const counted = `${keyPrefix}counted`
   const compared = `${keyPrefix}compared`
+  const exist = async (...marks: string[]) =>
+    (await redis.send((client) => client.exists(...marks))) === marks.length
   /** The keys of a client that every step names. */
   const clientKeys = (clientId: string) => [
     unsettled,
@@ -86,23 +96,36 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const [first, ...others] = refs
       if (first) await scripts.renewUpload(redis, keys(first, ...others), [...refs.map(nameOf), leaseUntil])
     },
-    async finishUpload(clientId, records) {
+    async finishUpload(clientId, records, recordTags) {
       const refs = records.map(({ key }) => ({ clientId, key }))
       const [first, ...others] = refs
       if (!first) return true
-      const args = [...refs.map(nameOf), ...records.map(originalJson), ...records.map(searchText)]
+      const texts = records.map((record) => originalJson(record, recordTags?.get(record.key)))
+      const args = [...refs.map(nameOf), ...texts, ...records.map(searchText)]
       return (await scripts.finishUpload(redis, keys(first, ...others), args)) === 1
     },
-    async adopt(clientId, record, trash) {
+    async adopt(clientId, record, trash, recordTag) {
       const ref = { clientId, key: record.key }
       const instants = trash ? [trash.until, trash.at] : []
-      const args = [nameOf(ref), originalJson(record), searchText(record), ...instants]
+      const json = originalJson(record, tagText(trash ? 'trashed' : 'stored', recordTag))
+      const args = [nameOf(ref), json, searchText(record), ...instants]
       return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as string)
     },
-    async amend(clientId, record, amended) {
+    async enlist(clientId, record) {
       const ref = { clientId, key: record.key }
-      const args = [nameOf(ref), originalJson(record), originalJson(amended), searchText(amended)]
-      return (await scripts.amend(redis, keys(ref), args)) === 1
+      await scripts.enlist(redis, keys(ref), [nameOf(ref), originalJson(record), searchText(record)])
+    },
+    async amend(clientId, record, amended, recordTag) {
+      const ref = { clientId, key: record.key }
+      const texts = [originalJson(record), originalJson(amended, recordTag), searchText(amended)]
+      const keepsTag = recordTag === undefined && isSameInBucket(record, amended)
+      return (await scripts.amend(redis, keys(ref), [nameOf(ref), ...texts, keepsTag ? 1 : 0])) === 1
+    },
+    async noteRecordTag(clientId, entry, recordTag) {
+      if (!('record' in entry)) return false
+      const ref = { clientId, key: entry.record.key }
+      const args = [nameOf(ref), listedText(entry), listedText(entry, recordTag)]
+      return (await scripts.noteRecordTag(redis, keys(ref), args)) === 1
     },
     async trash(ref, { at, until }) {
       const taken = (await scripts.trash(redis, keys(ref), [nameOf(ref), until, at])) as string[] | null
@@ -121,12 +144,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const args = [nameOf(ref), record.key, derivativeJson(record), scoreOf(use)]
       return (await scripts.finishDerivative(redis, keys(ref), args)) === 1
     },
-    async adoptDerivative(ref, record) {
-      const entry = await scripts.adoptDerivative(redis, keys(ref), [
-        nameOf(ref),
-        record.key,
-        derivativeJson(record),
-      ])
+    async adoptDerivative(ref, record, states = ['stored']) {
+      const args = [nameOf(ref), record.key, derivativeJson(record), ...states]
+      const entry = await scripts.adoptDerivative(redis, keys(ref), args)
       return entry === null ? undefined : derivativeEntry(record.key, entry as string)
     },
     async amendDerivative(ref, record, amended) {
@@ -155,6 +175,11 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
         pattern: `${escapePattern(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`,
         refIn: (name) => refNamed(name.slice(prefix.length)),
       })
+    },
+
+    filesBetween(clientId, range) {
+      const lists = LISTED_STATES.map((state) => listOf(clientId, { state, by: 'key' }))
+      return filesBetween(redis, { ...range, clientId, lists, hashOf })
     },
 
     async page(clientId, request) {
@@ -188,50 +213,26 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       })
       return { stored: totalOf('stored'), trashed: totalOf('trashed') }
     },
-    async isComplete() {
-      return (await redis.send((client) => client.exists(complete))) === 1
-    },
-    async isCounted() {
-      return (await redis.send((client) => client.exists(counted))) === 1
-    },
-    async markComplete(run) {
-      if (run !== undefined && (await runOf(redis, { keyPrefix })) !== run) return
-      await redis.send((client) => client.mset(complete, 1, counted, 1, marks.mark, 1))
+    isComplete: () => exist(complete),
+    isCounted: () => exist(counted),
+    isWhole: async () => (await exist(complete, counted)) && marks.canSearch(),
+    async markComplete(name) {
+      const { id, data } = await runOf(redis, { keyPrefix })
+      if (name === undefined || name === id || name === data)
+        await setMarks(redis, [dataKey(keyPrefix), complete, counted, marks.mark], [data])
     },
     async run() {
-      const [id, noted] = await Promise.all([
+      const [run, noted] = await Promise.all([
         runOf(redis, { keyPrefix }),
         redis.send((client) => client.get(compared)),
       ])
-      return { id, isCompared: id !== undefined && id === noted }
+      return { ...run, isCompared: run.id !== undefined && run.id === noted }
     },
     async noteCompared(run) {
       await redis.send((client) => client.set(compared, run))
     },
 
-    /**
-     * Reads page by page. Each page begins at the last instant of the page before it, so entries that are settled in between
-     * shift no positions. Entries already returned are not returned again.
-     */
-    async *overdue(now) {
-      let from = '-inf'
-      let given = new Set<string>()
-      for (let limit = PAGE; ; ) {
-        const items = pairs(
-          await redis.send((client) =>
-            client.zrangebyscore(unsettled, from, now, 'WITHSCORES', 'LIMIT', 0, limit),
-          ),
-        )
-        for (const item of items) if (!given.has(item.name)) yield overdueItem(item)
-        const last = items.at(-1)?.instant
-        if (last === undefined || items.length < limit) return
-        // All entries of this page have the same instant: the next page must be larger to reach beyond it.
-        limit = last === from ? limit * 2 : PAGE
-        given = new Set(items.filter(({ instant }) => instant === last).map(({ name }) => name))
-        from = last
-      }
-    },
-
+    overdue: (now) => overdueIn(redis, unsettled, now),
     upgrade: marks.upgrade,
     tidy: (options) => tidySearch(redis, names, options),
     async ping() {

@@ -44,16 +44,23 @@ end
 return 1
 `)
 
-/** ARGV: ref, JSON, search texts, and for a trashed original `until` and `at`. @returns the entry after this step */
-export const adopt = step(`
+const ENLIST_KNOWN = `
 local known = original()
 if known then
   enlist(ref, known)
   if lists[state_of(known)] and is_found_alike(known, ARGV[2]) then
     enter_search(file, string.match(ref, '^[^/]*/(.*)$'), ARGV[3])
   end
-  return known
 end
+`
+
+/** ARGV: ref, JSON, search texts. */
+export const enlist = step(ENLIST_KNOWN)
+
+/** ARGV: ref, JSON, search texts, and for a trashed original `until` and `at`. @returns the entry after this step */
+export const adopt = step(`
+${ENLIST_KNOWN}
+if known then return known end
 local entry = 'stored ' .. ARGV[2]
 if ARGV[4] then
   entry = 'trashed ' .. ARGV[4] .. ' ' .. ARGV[5] .. ' ' .. ARGV[2]
@@ -63,16 +70,25 @@ set(entry, file, ref, ARGV[3])
 return entry
 `)
 
-/** ARGV: ref, current JSON, new JSON, new search texts. @returns 1, or 0 when the current JSON differs */
+/** ARGV: ref, current JSON, new JSON, new search texts, whether the tag remains. @returns 1, or 0 when the current JSON differs */
 export const amend = step(`
-if original() ~= 'stored ' .. ARGV[2] then return 0 end
-set('stored ' .. ARGV[3], file, ref, ARGV[4])
+local known = original()
+if untagged(known) ~= 'stored ' .. ARGV[2] then return 0 end
+local tag = ARGV[5] == '1' and string.match(known, '^stored {("recordTag":"[^"]*",)') or ''
+set('stored {' .. tag .. string.sub(ARGV[3], 2), file, ref, ARGV[4])
+return 1
+`)
+
+/** ARGV: ref, current entry without its tag, the entry with its tag. @returns 1, or 0 when the current entry differs */
+export const noteRecordTag = step(`
+if untagged(original()) ~= ARGV[2] then return 0 end
+redis.call('HSET', file, '', ARGV[3])
 return 1
 `)
 
 /** ARGV: ref, until, at. @returns the keys of all derivatives, or nil when the original is not stored */
 export const trash = step(`
-local json = string.match(original() or '', '^stored (.*)$')
+local json = string.match(untagged(original()) or '', '^stored (.*)$')
 if not json then return false end
 set('trashed ' .. ARGV[2] .. ' ' .. ARGV[3] .. ' ' .. json)
 redis.call('ZADD', unsettled, ARGV[2], ref)
@@ -83,7 +99,7 @@ return keys
 
 /** ARGV: ref, now. @returns 1, or 0 when the original is not trashed, or its retention is over */
 export const restore = step(`
-local known, json = string.match(original() or '', '^trashed (%S+) %S+ (.*)$')
+local known, json = string.match(untagged(original()) or '', '^trashed (%S+) %S+ (.*)$')
 if not known or tonumber(known) <= tonumber(ARGV[2]) then return 0 end
 set('stored ' .. json)
 redis.call('ZREM', unsettled, ref)
@@ -115,9 +131,11 @@ redis.call('ZREM', unsettled, ref .. '\\n' .. ARGV[2])
 return 1
 `)
 
-/** ARGV: ref, derivative, JSON. @returns the entry after this step, or nil when the original is not stored */
+/** ARGV: ref, derivative, JSON, states. @returns the entry after this step, or nil when the original is in no such state */
 export const adoptDerivative = step(`
-if state_of(original()) ~= 'stored' then return false end
+local state, allowed = state_of(original()), false
+for i = 4, #ARGV do allowed = allowed or ARGV[i] == state end
+if not allowed then return false end
 local known = redis.call('HGET', file, ARGV[2])
 if known then return known end
 local entry = 'stored ' .. ARGV[3]

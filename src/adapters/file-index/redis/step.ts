@@ -22,8 +22,8 @@ import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
  *
  * KEYS[21] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
  * empty name is the original, {@link NUMBER_FIELD} is its number in the search, the others are its derivatives by key. The values
- * are texts. The scripts read their state, their instant, and the members that lists need. They must not parse the JSON, since
- * Lua's numbers would lose digits:
+ * are texts. The scripts read their state, their instant, the tag of the record object, and the members that lists need. They must
+ * not parse the JSON, since Lua's numbers would lose digits:
  *
  *     pending <instant>      stored <JSON>      trashed <until> <at> <JSON>      going <instant>      gone
  *
@@ -59,6 +59,11 @@ end
 
 local function original(of)
   return redis.call('HGET', of or file, '')
+end
+
+-- An entry without the tag of its record object. The tag is first in the JSON, so it is no text of the owner.
+local function untagged(entry)
+  return entry and (string.gsub(entry, '^(%l+ [^{]*{)"recordTag":"[^"]*",', '%1', 1))
 end
 
 local function size_of(entry)

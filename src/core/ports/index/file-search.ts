@@ -34,7 +34,8 @@ export interface FileSearch {
   isSearchable(clientId: string, record: Findable): Promise<boolean>
   /**
    * Whether all originals of a client are found. Without a client: whether no comparison with the buckets is necessary for it, since
-   * `markComplete` was called by this version, or by an older one whose search `upgrade` converts.
+   * `markComplete` was called by this version, or by an older one whose search `upgrade` converts. Then searches of
+   * some clients may still read lists.
    */
   canSearch(clientId?: string): Promise<boolean>
 }

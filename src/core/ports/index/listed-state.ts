@@ -1,2 +1,3 @@
 /** The states of originals that are listed and counted. */
 export type ListedState = 'stored' | 'trashed'
+export type ListedStates = readonly ListedState[]

@@ -2,9 +2,12 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
+import { NO_RESERVE } from '../../../../src/adapters/disk/disk-reserve.ts'
 import { embeddedIndex } from '../../../../src/adapters/file-index/embedded/embedded.ts'
 import { derivativeKey, storedKey } from '../../../../src/core/files/object-key.ts'
-import type { FileIndex, Overdue } from '../../../../src/core/ports/file-index.ts'
+import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
+import type { Overdue } from '../../../../src/core/ports/index/steps.ts'
+import { storageFull } from '../../../../src/core/problem.ts'
 import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
 import { compareWithModel } from '../../../contracts/file-index/file-index-model.ts'
 import { FOREVER } from '../../../contracts/file-index/file-index-states.ts'
@@ -93,6 +96,14 @@ describe('embedded: the index after a restart', () => {
     }
     const flushed = written.map((options) => (options as { sync: boolean }).sync)
     expect(flushed).to.deep.equal([true, true, true, true, false, true, true, true])
+  })
+
+  it('names its data on a full disk, too, since each delete asks for the name', async () => {
+    await index.close()
+    const full = { isIntact: () => false, restored: () => Promise.reject(storageFull(undefined)) }
+    const reserve = { ...NO_RESERVE, ...full }
+    index = await embeddedIndex(join(folder, 'index'), { reserve })
+    expect((await index.run()).data).to.equal((await index.run()).data)
   })
 
   it('counts the lease of an upload of a dead process as expired', async () => {
@@ -358,3 +369,22 @@ async function overdue(index: FileIndex): Promise<Overdue[]> {
   for await (const item of index.overdue(NOW)) items.push(item)
   return items
 }
+
+describe('the run of an embedded index', () => {
+  it('is the same after it was opened again, and another one after its folder was deleted', async () => {
+    const folder = await temporaryFolder()
+    const runOf = async () => {
+      const index = await embeddedIndex(folder)
+      const { id } = await index.run()
+      await index.close()
+      return id
+    }
+    const first = await runOf()
+    expect(await runOf()).to.equal(first)
+    await rm(folder, { recursive: true })
+    // Systems without a boot ID name no runs.
+    const second = await runOf()
+    expect(second === undefined || second !== first).to.equal(true)
+    await rm(folder, { recursive: true })
+  })
+})

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
+import { dataKey, setMarks } from '../../../../src/adapters/file-index/redis/run.ts'
 import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
-import type { FileIndex, Overdue } from '../../../../src/core/ports/file-index.ts'
+import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
+import type { Overdue } from '../../../../src/core/ports/index/steps.ts'
 import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { eventually } from '../../../support/eventually.ts'
@@ -145,6 +147,32 @@ describe('redis: the index of two processes', () => {
     for (const _ of [1, 2]) await index.adopt(REF.clientId, { ...record, size: 2 })
     expect((await page()).files.map((file) => file.record)).to.deep.equal([record])
     expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: record.size })
+  })
+
+  it('has no tag of a record that version 1.0 has moved to the trash or restored', async () => {
+    const record = recordOf(REF)
+    const trash = { at: NOW, until: LATER }
+    const tagOf = async () => {
+      const { original } = await index.find(REF)
+      return original && 'recordTag' in original ? original.recordTag : original?.state
+    }
+    await index.adopt(REF.clientId, record, undefined, 'one')
+    const [file = ''] = await redis.client.keys(`${keyPrefix}file:*`)
+    const json = ((await redis.client.hget(file, '')) ?? '').slice('stored '.length)
+    await redis.client.hset(file, '', `trashed ${LATER} ${NOW} ${json}`)
+    expect(await tagOf()).to.equal('trashed')
+    await index.noteRecordTag(REF.clientId, { state: 'trashed', record, trash }, 'two')
+    expect(await tagOf()).to.equal('two')
+    const text = (await redis.client.hget(file, '')) ?? ''
+    await redis.client.hset(file, '', `stored ${text.slice(text.indexOf('{'))}`)
+    expect(await tagOf()).to.equal('stored')
+  })
+
+  it('sets no marks in an index that was emptied in the meantime', async () => {
+    const { data } = await index.run()
+    await redis.client.del(dataKey(keyPrefix))
+    await setMarks(redis, [dataKey(keyPrefix), `${keyPrefix}mark`], [data])
+    expect(await redis.client.exists(`${keyPrefix}mark`)).to.equal(0)
   })
 
   it('counts folders that an earlier version has not counted, while other files are added', async () => {
