@@ -39,7 +39,7 @@ export interface DerivativeUses {
   /**
    * `stored` → `pending` until the deadline, and no longer counted: the first step of an eviction. A sweep after the deadline keeps
    * the derivative if its bytes still exist.
-   * @returns false, and changes nothing, when it is not `stored`, or its original is not
+   * @returns false, and changes nothing, when it is not `stored`, or its original is neither `stored` nor `trashed`
    */
   beginEviction(ref: FileRef, derivative: ObjectKey, deadline: number): Promise<boolean>
   /** Counts the stored derivatives of an original, if an older version has not counted them. */

@@ -71,14 +71,16 @@ export function createDerivativeSpace({
     return isFurther ? others : [...reservedOf(original), ...others]
   }
 
-  /** @returns whether it was evicted, by this call or another one */
-  async function tryToEvict({ client }: Claim, { original, key }: UsedDerivative): Promise<boolean> {
+  /** @returns the bytes that this call has freed. Undefined after a failure */
+  async function tryToEvict(
+    { client }: Claim,
+    { original, key, bytes }: UsedDerivative,
+  ): Promise<number | undefined> {
     try {
-      await evict(client, original, key)
-      return true
+      return (await evict(client, original, key)) ? bytes : 0
     } catch (err) {
       log.warn({ err, client: client.id, key }, 'an eviction failed; the next sweep continues it')
-      return false
+      return undefined
     }
   }
 
@@ -97,7 +99,7 @@ export function createDerivativeSpace({
       if (victims.length === 0) return false
       for (const victim of victims) {
         if (over <= 0) break
-        if (await tryToEvict(claim, victim)) over -= victim.bytes
+        over -= (await tryToEvict(claim, victim)) ?? 0
       }
     }
     return false
@@ -121,7 +123,7 @@ export function createDerivativeSpace({
           const others = new Set(uncounted)
           const used = await evictable(claim, refOf(claim), others.size + 2)
           const victim = used.find((one) => !others.has(one.key))
-          if (!victim || !(await tryToEvict(claim, victim))) break
+          if (!victim || (await tryToEvict(claim, victim)) === undefined) break
         }
         uncounted = await uncountedFor(claim, { isFurther })
       }

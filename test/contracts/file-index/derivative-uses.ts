@@ -69,6 +69,13 @@ export function derivativeUsesContract(opened: () => { index: FileIndex; elsewhe
       expect((await index.find(ref, key('a'))).derivative).to.equal(undefined)
     })
 
+    it('end with an eviction of a file in the trash, which is otherwise in the way of all others', async () => {
+      await store('a')
+      await index.trash(ref, { at: NOW, until: AHEAD })
+      expect(await index.beginEviction(ref, key('a'), NOW)).to.equal(true)
+      expect(await index.derivedBytes(ref)).to.deep.equal({ client: 0, original: 0 })
+    })
+
     it('count each byte once during concurrent begins, ends and deletes', async () => {
       const other = newRef(ref.clientId)
       await adopted(index, other)

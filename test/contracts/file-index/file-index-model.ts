@@ -146,7 +146,8 @@ export function createIndexModel() {
     },
     beginEviction(ref: FileRef, key: ObjectKey, deadline: number): boolean {
       const row = rowOf(ref)
-      if (row.original?.state !== 'stored' || row.derivatives.get(key)?.state !== 'stored') return false
+      const isListed = row.original?.state === 'stored' || row.original?.state === 'trashed'
+      if (!isListed || row.derivatives.get(key)?.state !== 'stored') return false
       row.derivatives.set(key, { state: 'pending', deadline })
       row.uses.delete(key)
       return true

@@ -102,7 +102,8 @@ export function derivativeSteps(
     beginEviction: (ref, derivative, deadline) =>
       aloneWithSums(ref, async () => {
         const [original, known] = await table.find(ref, derivative)
-        if (original?.state !== 'stored' || known?.state !== 'stored') return false
+        const isListed = original?.state === 'stored' || original?.state === 'trashed'
+        if (!isListed || known?.state !== 'stored') return false
         const uncount = await table.uses.change(ref, [{ key: derivative }])
         const begin = table.setDerivative(ref, derivative, { state: 'pending', deadline })
         await table.write([begin, uncount], { ...REMADE, ...FREES_ROOM })

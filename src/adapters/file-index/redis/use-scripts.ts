@@ -13,9 +13,9 @@ local score = math.max(held, before >= ${scoreOfHeld()} and ${scoreOfHeld()} or 
 enter(ARGV[2], entry, string.format('%.0f', score))
 `)
 
-/** ARGV: ref, derivative, deadline. @returns 1, or 0 when it is not stored, or its original is not */
+/** ARGV: ref, derivative, deadline. @returns 1, or 0 when it is not stored, or its original is neither stored nor trashed */
 export const beginEviction = step(`
-if state_of(original()) ~= 'stored' then return 0 end
+if not lists[state_of(original()) or ''] then return 0 end
 if state_of(redis.call('HGET', file, ARGV[2])) ~= 'stored' then return 0 end
 set_derivative(ARGV[2], 'pending ' .. ARGV[3])
 redis.call('ZADD', unsettled, ARGV[3], ref .. '\\n' .. ARGV[2])

@@ -150,7 +150,7 @@ async function* inOrder(objects: AsyncIterable<ListedObject>, after: string): As
 
 function unordered(): Problem {
   return unavailable(
-    'The lists of this bucket are not in the order of the bytes of its keys, as those of S3 are. The index cannot be compared with it.',
+    'The lists of this bucket are not in the order of the bytes of its keys, as those of S3 are. Run `sluice reindex`, which reads each file.',
     { retryAfterSeconds: 60 },
   )
 }

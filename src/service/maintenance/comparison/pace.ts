@@ -25,8 +25,7 @@ export function createPace({
   busy?: () => number
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>
 } = {}): Pace {
-  // The start of the process is no work of the comparison: an empty bucket is compared without a rest.
-  let since: number | undefined
+  let since = busy()
   let resting: Promise<unknown> | undefined
   return {
     begin() {
@@ -34,7 +33,6 @@ export function createPace({
     },
     async rest(signal) {
       signal.throwIfAborted()
-      since ??= busy()
       const worked = busy() - since
       if (worked >= LEAST_WORK_MS && !resting)
         resting = wait(Math.min(MOST_REST_MS, worked * REST_PER_WORK), signal).finally(() => {

@@ -214,15 +214,16 @@ export function createRanges({
       return true
     }
     const readable = ranges.filter(isRead)
-    const postponed = readable.find(({ isPostponed }) => isPostponed)
-    if (!next && postponed) {
-      await progress.resume(current, postponed)
+    const begun = readable.filter(({ isPostponed }) => !isPostponed)
+    // Processes that choose at random seldom wait for each other.
+    const left = failed ?? (begun.length > 0 ? begun[randomInt(begun.length)] : undefined)
+    if (left) {
+      await compareAlone(left, (held) => compareLeft(current, left, held), signal)
       return true
     }
-    // Processes that choose at random seldom wait for each other.
-    const left = failed ?? (readable.length > 0 ? readable[randomInt(readable.length)] : undefined)
-    if (left) await compareAlone(left, (held) => compareLeft(current, left, held), signal)
-    return left !== undefined
+    const postponed = readable[0]
+    if (postponed) await progress.resume(current, postponed)
+    return postponed !== undefined
   }
 
   return {

@@ -35,8 +35,9 @@ describe('the pace of a comparison', () => {
   })
 
   it('does not count what the process has done before', async () => {
-    const { rest } = pace()
+    const { begin, rest } = pace()
     busy += 500
+    begin()
     await rest(signal)
     expect(waited).to.deep.equal([])
   })
