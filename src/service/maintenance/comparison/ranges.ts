@@ -217,13 +217,10 @@ export function createRanges({
     const begun = readable.filter(({ isPostponed }) => !isPostponed)
     // Processes that choose at random seldom wait for each other.
     const left = failed ?? (begun.length > 0 ? begun[randomInt(begun.length)] : undefined)
-    if (left) {
-      await compareAlone(left, (held) => compareLeft(current, left, held), signal)
-      return true
-    }
     const postponed = readable[0]
-    if (postponed) await progress.resume(current, postponed)
-    return postponed !== undefined
+    if (left) await compareAlone(left, (held) => compareLeft(current, left, held), signal)
+    else if (postponed) await progress.resume(current, postponed)
+    return left !== undefined || postponed !== undefined
   }
 
   return {
