@@ -4,6 +4,13 @@ const isLong = process.env.SLUICE_TEST_LONG === '1'
 /** How much a test does: enough to see a fault in `npm test`, and all of it in `npm run test:long`. */
 export const sized = <T>(usual: T, long: T): T => (isLong ? long : usual)
 
+/** Of variants that take the same code: the first of every `step` of them, and all in the long run. */
+export const everyNth = <T>(step: number, all: readonly T[]): readonly T[] =>
+  sized(
+    all.filter((_, i) => i % step === 0),
+    all,
+  )
+
 /** Registers a test that runs in `npm run test:long` only. */
 export function itLong(title: string, test: Mocha.AsyncFunc): void {
   if (isLong) it(title, test)

@@ -8,6 +8,7 @@ import { heifFile } from '../../../src/engines/image/gain-map/heif-file.ts'
 import { readItems } from '../../../src/engines/image/gain-map/heif-items.ts'
 import { headerIn } from '../../../src/engines/image/header.ts'
 import { PROJECT } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 import { LIMITS, type Outcome, transformed } from './transform.ts'
 
 const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', name))
@@ -56,8 +57,8 @@ describe('the gain map of a photo', () => {
     )
   }
 
-  for (const [name, format, gains] of PHOTOS)
-    for (const output of ['avif', 'jpeg'])
+  for (const [i, [name, format, gains]] of PHOTOS.entries())
+    for (const output of sized(i % 2 ? ['avif'] : ['jpeg'], ['avif', 'jpeg']))
       it(`of ${name} is retained, upright, with its gains, as ${output}`, async () => {
         const outcome = await transformed(await fileOf(name), `w=128&f=${output}`, { format })
         const map = await mapOf(outcome)

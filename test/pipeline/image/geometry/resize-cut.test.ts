@@ -5,7 +5,7 @@ import { Problem } from '../../../../src/core/problem.ts'
 import { createPlanner } from '../../../../src/pipeline/plan/plan.ts'
 import { animation, colourAt, picture } from '../../../support/media/images.ts'
 import { rejection } from '../../../support/rejection.ts'
-import { sized } from '../../../support/sized.ts'
+import { everyNth, sized } from '../../../support/sized.ts'
 import { loadWith } from '../../load/drop-ins.ts'
 import { transformed } from '../transform.ts'
 import { corners, isRed, shareOf } from './corners.ts'
@@ -68,10 +68,7 @@ describe('crops by image-resize', () => {
     ['&fx=1&fy=0&func=south', 2],
   ] as const) {
     it(`keep field ${field} of a 3 x 3 grid for z=3${query}`, async () => {
-      for (const size of sized(
-        ['w=50', 'w=150&enlarge'],
-        ['w=50', 'w=50&h=50', 'w=100', 'w=150&enlarge', ''],
-      )) {
+      for (const size of sized(['w=50'], ['w=50', 'w=50&h=50', 'w=100', 'w=150&enlarge', ''])) {
         const { bytes, metadata } = await transformed(nine, `z=3&${size}${query}`)
         const side = size.includes('150') ? 150 : size.includes('50') ? 50 : 100
         expect([metadata.width, metadata.height], size).to.deep.equal([side, side])
@@ -117,17 +114,11 @@ describe('crops by image-resize', () => {
     ['ar=1:1&w=100&fit=contain', 100, 100],
     ['ar=1:1&w=100&fit=inside', 100, 50],
     ['ar=1:1&w=5000', 200, 200],
-    ['ar=1:1&w=1000&enlarge', 1000, 1000],
     ['ar=1:1&w=100&h=50', 100, 50],
     ['w=800&enlarge', 800, 400],
-    ['h=5000&enlarge', 5000, 2500],
     ['w=5000&enlarge=0', 400, 200],
     ['w=800&h=800&enlarge', 800, 800],
-    ['w=800&h=800&fit=fill&enlarge', 800, 800],
     ['w=800&h=800&fit=inside&enlarge', 800, 400],
-    ['w=300&h=300&fit=outside&enlarge', 600, 300],
-    ['w=800&h=800&fit=contain&enlarge', 800, 800],
-    ['w=400&dpr=3&enlarge', 1200, 600],
     ['w=600&h=100&fit=cover', 400, 67],
     ['w=600&h=100&fit=crop', 400, 100],
     ['w=100&h=600&fit=crop', 100, 200],
@@ -141,6 +132,18 @@ describe('crops by image-resize', () => {
     ['z=2', 200, 100],
     ['z=2.5&w=5000', 160, 80],
     ['z=1&w=100', 100, 50],
+    // Large outputs.
+    ...sized<ReadonlyArray<readonly [string, number, number]>>(
+      [],
+      [
+        ['ar=1:1&w=1000&enlarge', 1000, 1000],
+        ['h=5000&enlarge', 5000, 2500],
+        ['w=800&h=800&fit=fill&enlarge', 800, 800],
+        ['w=300&h=300&fit=outside&enlarge', 600, 300],
+        ['w=800&h=800&fit=contain&enlarge', 800, 800],
+        ['w=400&dpr=3&enlarge', 1200, 600],
+      ],
+    ),
   ] as const) {
     it(`turn 400 x 200 into ${width} x ${height} for ${query}`, async () => {
       const { metadata } = await transformed(await picture({ width: 400, height: 200 }), query)
@@ -184,13 +187,13 @@ describe('crops by image-resize', () => {
 
   it('crop and shrink an image that is larger than an output may be', async () => {
     const long = await picture({ width: 6000, height: 300, format: 'jpeg' })
-    for (const [query, width, height] of [
+    for (const [query, width, height] of everyNth(3, [
       ['ar=18:1', 5400, 300],
       ['z=1.1', 5455, 273],
       ['h=200', 4000, 200],
       ['h=300', 5000, 250],
       ['w=5000&h=5000&fit=outside', 5000, 250],
-    ] as const) {
+    ] as const)) {
       const { metadata } = await transformed(long, query, { format: 'jpeg' })
       expect([metadata.width, metadata.height], query).to.deep.equal([width, height])
     }

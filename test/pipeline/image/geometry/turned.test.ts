@@ -3,6 +3,7 @@ import sharp from 'sharp'
 import { Problem } from '../../../../src/core/problem.ts'
 import { animation, colourAt, picture } from '../../../support/media/images.ts'
 import { rejection } from '../../../support/rejection.ts'
+import { everyNth } from '../../../support/sized.ts'
 import { transformed } from '../transform.ts'
 import { corners } from './corners.ts'
 
@@ -43,13 +44,13 @@ describe('image-rotate, image-flip and image-flop', () => {
     })
   }
 
-  for (const [angle, width, height] of [
+  for (const [angle, width, height] of everyNth(2, [
     [45, 424, 424],
     [30, 446, 373],
     [-30, 446, 373],
     [1, 403, 207],
     [0.3, 401, 202],
-  ] as const) {
+  ] as const)) {
     it(`turn by ${angle} degrees, with transparent corners`, async () => {
       const { bytes, metadata } = await transformed(wide, `rotate=${angle}`)
       expect([metadata.width, metadata.height]).to.deep.equal([width, height])
@@ -109,12 +110,12 @@ describe('image-rotate, image-flip and image-flop', () => {
   }
 
   it('refuse an angle that makes the image too large', async () => {
-    const long = await picture({ width: 4900, height: 2000, format: 'jpeg' })
-    const error = await rejection(transformed(long, 'rotate=20', { format: 'jpeg' }))
+    const long = await picture({ width: 490, height: 200 })
+    const error = await rejection(transformed(long, 'rotate=20', { limits: { outputMaxSide: 500 } }))
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
     expect(error).to.have.property(
       'message',
-      'expected an angle that results in at most 5000 px a side but the output would have 5289 x 3555 px. Request a smaller size.',
+      'expected an angle that results in at most 500 px a side but the output would have 529 x 356 px. Request a smaller size.',
     )
     const limits = { outputMaxPixels: 400 * 200 + 1 }
     expect(await rejection(transformed(wide, 'rotate=20', { limits }))).to.have.property('status', 422)
@@ -131,14 +132,14 @@ describe('image-rotate, image-flip and image-flop', () => {
   }
 
   for (const format of ['gif', 'webp'] as const) {
-    for (const [query, width, height] of [
+    for (const [query, width, height] of everyNth(2, [
       ['rotate=90', 30, 40],
       ['rotate=180', 40, 30],
       ['rotate=45', 49, 49],
       ['flip', 40, 30],
       ['flop', 40, 30],
       ['w=20&rotate=270&flip', 15, 20],
-    ] as const) {
+    ] as const)) {
       it(`turn every frame of a ${format} separately: ${query}`, async () => {
         const still = await animation({ width: 40, height: 30, format, colours: ['#f00', '#0f0', '#00f'] })
         const moving = await sharp(still, { animated: true })

@@ -54,8 +54,8 @@ describe('a photo is upright', () => {
     it(`after ${query}, for each orientation`, async () => {
       for (const [i, upright] of UPRIGHT.entries()) {
         const orientation = i + 1
-        // Two that lie and two that stand, each with and without a turn or mirror of its own.
-        if (sized(orientation % 2 === 1, false)) continue
+        // One that lies and is mirrored, one that stands, and for the first step all.
+        if (sized(query !== 'w=20' && orientation !== 4 && orientation !== 6, false)) continue
         const photo = await picture({ width: 80, height: 40, format: 'jpeg', orientation })
         const asked = /\bf=/.test(query) ? query : `${query}&f=png`
         const { bytes, metadata } = await transformed(photo, asked, { format: 'jpeg' })

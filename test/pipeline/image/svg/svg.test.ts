@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import { Problem } from '../../../../src/core/problem.ts'
 import { colourAt } from '../../../support/media/images.ts'
 import { rejection } from '../../../support/rejection.ts'
-import { itLong } from '../../../support/sized.ts'
+import { everyNth, itLong, sized } from '../../../support/sized.ts'
 import { transformed } from '../transform.ts'
 
 /** Black on the left, white on the right. */
@@ -16,7 +16,7 @@ const of = (attributes: string, query: string) => transformed(halves(attributes)
 const size = ({ metadata: { width, height } }: Awaited<ReturnType<typeof of>>) => `${width}x${height}`
 
 describe('an SVG', () => {
-  for (const [attributes, query, expected] of [
+  for (const [attributes, query, expected] of everyNth(2, [
     ['width="24" height="24"', 'w=600', '600x600'],
     ['width="24" height="24"', 'w=300&dpr=2', '600x600'],
     ['width="24" height="24"', 'w=601', '601x601'],
@@ -35,7 +35,7 @@ describe('an SVG', () => {
     ['width="24.5mm" height="49mm"', 'h=60', '30x60'],
     // The side that is not named stays within 5000 px.
     ['width="2" height="100"', 'w=5000', '100x5000'],
-  ] as const) {
+  ] as const)) {
     it(`is drawn in the requested size: ${attributes} with ${query}`, async () => {
       expect(size(await of(attributes, query))).to.equal(expected)
     })
@@ -59,7 +59,7 @@ describe('an SVG', () => {
     expect(size(await of('width="40000" height="100"', 'w=800'))).to.equal('800x2')
   })
 
-  for (const attributes of [
+  for (const attributes of everyNth(2, [
     'width="1e9" height="1e9"',
     'width="1e9" height="1"',
     'width="1" height="1e9" viewBox="0 0 10 10"',
@@ -69,9 +69,9 @@ describe('an SVG', () => {
     'width="100%" height="100%" viewBox="0 0 1e9 1"',
     'width="0" height="0" viewBox="0 0 9 9"',
     'width="1e-9" height="1e-9"',
-  ]) {
+  ])) {
     it(`is refused in a size that cannot be drawn: ${attributes}`, async () => {
-      for (const query of ['f=png', 'w=300&f=png', 'f=webp']) {
+      for (const query of everyNth(3, ['f=png', 'w=300&f=png', 'f=webp'])) {
         const error = await rejection(of(attributes, query))
         expect(error, query).to.be.instanceOf(Problem).and.include({ status: 422 })
         expect(error, query).to.have.property('message').that.includes('from 1 to 32767 px')
@@ -98,7 +98,7 @@ describe('an SVG', () => {
     ['width="90000" height="30000"', 'h=100', '300x100'],
     ['width="400000" height="400000"', 'w=300&h=200', '300x200'],
     ['viewBox="0 0 20000 10000"', 'w=300&h=300&fit=contain', '300x300'],
-    ['width="20000" height="20000"', 'w=5000', '5000x5000'],
+    ...sized([], [['width="20000" height="20000"', 'w=5000', '5000x5000'] as const]),
     ['width="20000" height="10000"', 'w=300&ar=1:1', '300x300'],
   ] as const) {
     it(`is drawn in the requested size, however large its own is: ${attributes} with ${query}`, async () => {
