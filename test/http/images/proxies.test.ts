@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts'
 import { deleteFile, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { everyNth, sized } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const CLIENT = { id: 'first', token: '' }
@@ -71,8 +71,8 @@ onOneBackend('proxies of large images', (start) => {
     try {
       const same = new URL((await uploadOne(direct, { name: 'a.png', bytes: source })).src).pathname
       await breakOriginal()
-      const others = ['w=300', 'w=500&greyscale', 'w=600&f=jpeg&q=85']
-      for (const query of ['w=550&f=webp', 'w=400&h=300&f=jpeg', 'h=99&text=a&f=png', ...sized([], others)]) {
+      const others = ['w=550&f=webp', 'w=300', 'w=500&greyscale', 'w=600&f=jpeg&q=85']
+      for (const query of ['w=400&h=300&f=jpeg', 'h=99&text=a&f=png', ...sized([], others)]) {
         const answer = await exchange(service, `${path}?${query}`)
         expect(answer.status, query).to.equal(200)
         const expected = await exchange(direct, `${same}?${query}`)
@@ -128,7 +128,7 @@ onOneBackend('proxies of large images', (start) => {
 
   it('are not used where something would be lost', async () => {
     await breakOriginal()
-    for (const query of [
+    for (const query of everyNth(2, [
       'w=300&lossless&f=webp',
       'w=300&icc=keep',
       'w=300&crop=0,0,500,500',
@@ -136,7 +136,7 @@ onOneBackend('proxies of large images', (start) => {
       'w=300&blur_region=0,0,1,1',
       'w=1300',
       'w=300&q=95&f=jpeg',
-    ]) {
+    ])) {
       const answer = await exchange(service, `${path}?${query}`)
       expect([answer.status, jsonOf(answer).code], query).to.deep.equal([422, 'not_transformable'])
     }

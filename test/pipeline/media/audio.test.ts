@@ -18,7 +18,7 @@ import { createRunner } from '../../../src/pipeline/run/run.ts'
 import { heard, heardInWav, loudness, tone, wavOf } from '../../support/media/sounds.ts'
 import { remuxed, sound, video } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
-import { itLong, sized } from '../../support/sized.ts'
+import { everyNth, itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { context, LIMITS } from '../image/transform.ts'
 import { loadWith } from '../load/drop-ins.ts'
@@ -100,7 +100,7 @@ describe('audio output', function () {
   }
 
   // MP3, M4A and FLAC are sources in other tests here.
-  for (const format of sized(['ogg', 'aac'], ['mp3', 'm4a', 'ogg', 'opus', 'flac', 'aac', 'aiff'])) {
+  for (const format of sized(['aac'], ['mp3', 'm4a', 'ogg', 'opus', 'flac', 'aac', 'aiff'])) {
     it(`accepts ${format} as the source`, async () => {
       const isOutput = format !== 'aac' && format !== 'aiff'
       const bytes = isOutput ? (await output(format)).bytes : await tone({ levels: [0.1, 0.8, 0], format })
@@ -163,18 +163,21 @@ describe('audio output', function () {
     const wide = await tone({ levels: [0.3], options: ['-ac', '6', '-ar', '96000'] })
     expect(await heard((await made(wide, 'f=flac')).bytes)).to.include({ channels: 6, sampleRate: 96_000 })
     expect(await heard((await made(wide, 'f=mp3')).bytes)).to.include({ channels: 2, sampleRate: 48_000 })
+  })
+
+  itLong('has the length of a source of few samples', async () => {
     const slow = await tone({ levels: [0.3], options: ['-ar', '8000'] })
-    for (const format of sized(['ogg'], ['ogg', 'opus', 'mp3', 'm4a']))
+    for (const format of ['ogg', 'opus', 'mp3', 'm4a'])
       expect((await heard((await made(slow, `f=${format}`)).bytes)).seconds, format).to.be.closeTo(1, 0.1)
   })
 
   it('contains the part from start to end', async () => {
-    for (const [query, seconds, peak] of [
+    for (const [query, seconds, peak] of everyNth(3, [
       ['start=1&end=2', 1, 0.8],
       ['end=0.5', 0.5, 0.1],
       ['start=2.25', 0.75, 0],
       ['start=1.5&end=100', 1.5, 0.8],
-    ] as const) {
+    ] as const)) {
       const part = await wav(source, `${query}&f=wav`)
       expect(part.seconds, query).to.be.closeTo(seconds, 0.01)
       expect(part.peak, query).to.be.closeTo(peak, 0.02)
@@ -190,7 +193,7 @@ describe('audio output', function () {
       [0.01, 'wav'],
       [0.9, 'mp3'],
     ] as const
-    for (const [level, format] of [...usual, ...sized([], [[0.2, 'mp3']] as const)]) {
+    for (const [level, format] of everyNth(3, [...usual, [0.2, 'mp3'] as const])) {
       const bytes = await tone({ levels: Array(2).fill(level) })
       const outcome = (await made(bytes, `loudnorm&f=${format}`)).bytes
       const { integrated, truePeak, ...rest } = await loudness(outcome)

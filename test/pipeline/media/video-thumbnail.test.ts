@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import { colourAt } from '../../support/media/images.ts'
 import { lengthened, remuxed, sound, video, wideVideo } from '../../support/media/videos.ts'
 import { rejection } from '../../support/rejection.ts'
-import { itLong, sized } from '../../support/sized.ts'
+import { everyNth, itLong, sized } from '../../support/sized.ts'
 import { assetOf, type Outcome, transform } from '../image/transform.ts'
 import { knownAsset } from './known-asset.ts'
 
@@ -68,12 +68,12 @@ describe('video-thumbnail', () => {
     for (const y of [50, 51, 120, 121]) expect(changes(row(y), row(y + 1)), `row ${y}`).to.be.below(3)
   })
 
-  for (const [duration, colour] of [
+  for (const [duration, colour] of everyNth(2, [
     ['9', RED],
-    ['10', GREEN],
     ['19', GREEN],
+    ['10', GREEN],
     ['29', BLUE],
-  ] as const) {
+  ] as const)) {
     it(`is the frame displayed at ${duration} x 100 ms`, async () => {
       const { bytes } = await thumbnail(film, `thumbnail&duration=${duration}`)
       await expectColour(bytes, [120, 90], colour)

@@ -13,7 +13,7 @@ import { rejection } from '../../../support/rejection.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../../support/service.ts'
-import { sized } from '../../../support/sized.ts'
+import { everyNth, sized } from '../../../support/sized.ts'
 
 const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', name))
 
@@ -77,6 +77,8 @@ onOneBackend('an animation of AVIF, HEIC or JPEG XL', (start) => {
         loop,
       })
       for (const frame of COLOURS.keys()) await expectFrame(name, body, frame, frame)
+      // From the same frames.
+      if (sized(name !== 'avif-sequence.avif', false)) continue
       const gif = await sharp(await requested(name, 'w=32&f=gif&rotate=90'), { animated: true }).metadata()
       expect(gif, name).to.deep.include({ format: 'gif', width: 24, pageHeight: 32, pages: 4, delay, loop })
     }
@@ -84,12 +86,12 @@ onOneBackend('an animation of AVIF, HEIC or JPEG XL', (start) => {
 
   it('is one frame where a still image is requested, the first or the one of `page`', async () => {
     for (const name of NAMES) {
-      for (const [query, frame] of [
+      for (const [query, frame] of everyNth(2, [
         ['f=png', 0],
         ['f=webp&a=0&q=95', 0],
         ['f=webp&page=3&q=95', 2],
         ['f=png&page=4', 3],
-      ] as const) {
+      ] as const)) {
         const body = await requested(name, query)
         expect((await sharp(body, { animated: true }).metadata()).pages ?? 1, `${name} ${query}`).to.equal(1)
         await expectFrame(name, body, frame)
@@ -113,7 +115,7 @@ onOneBackend('an animation of AVIF, HEIC or JPEG XL', (start) => {
     const files = await Promise.all(NAMES.map(fileOf))
     const statuses = new Set<number>()
     // The type of the file stays.
-    for (const bytes of mutated(files, { count: sized(6, 2000), spared: 48 })) {
+    for (const bytes of mutated(files, { count: sized(3, 2000), spared: 48 })) {
       const { src } = await uploadOne(service, { name: 'a', bytes })
       statuses.add((await exchange(service, `${src}?w=24&f=webp`)).status)
     }

@@ -109,7 +109,6 @@ onOneBackend('an Office document', (start) => {
     }
   })
 
-  // In `npm test`, the broken document below is enough: each file takes a start of LibreOffice.
   itLong('never stops the service, whatever its bytes are', async function () {
     this.timeout(1_200_000)
     const statuses = new Set<number>()
@@ -122,7 +121,8 @@ onOneBackend('an Office document', (start) => {
     expect([200, 400, 422]).to.include.members([...statuses])
   })
 
-  it('is refused when it is broken', async function () {
+  // In `npm test`, the password below is enough: each takes a start of LibreOffice.
+  itLong('is refused when it is broken', async function () {
     this.timeout(60_000)
     const bytes = (await fileOf('libreoffice.doc')).subarray(0, 3000)
     const { src, format } = await uploadOne(service, { name: 'a.doc', bytes })
@@ -144,7 +144,10 @@ onOneBackend('an Office document', (start) => {
       expect(answer.detail).to.include('This document is encrypted with a password')
       expect((await exchange(service, src)).body.equals(await fileOf(name))).to.equal(true)
     }
-    // Excel protects a workbook with a password that LibreOffice knows, too.
+  })
+
+  itLong('is shown when Excel protects it with a password that LibreOffice knows, too', async function () {
+    this.timeout(60_000)
     const shown = await exchange(service, `${await upload('excel-protected.xlsx')}?w=24&wait=30`)
     expect(shown.status, shown.body.toString('latin1', 0, 300)).to.equal(200)
   })

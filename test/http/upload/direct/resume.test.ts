@@ -10,7 +10,7 @@ import { type Answer, exchange, jsonOf } from '../../../support/requests/exchang
 import { noise } from '../../../support/requests/tus.ts'
 import { s3Server } from '../../../support/servers/s3-server.ts'
 import { type Service, startService } from '../../../support/service.ts'
-import { itLong } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { wrapBuckets } from '../../../support/storage.ts'
 import {
   abortDirect,
@@ -58,7 +58,8 @@ describe('direct uploads that are interrupted', function () {
 
   it('continue with the missing parts, by the secret or by their URL', async () => {
     const service = await start({ wrapStorage: wrapBuckets(inSmallParts) })
-    for (const link of [undefined, await linkOf(service)]) {
+    const usual = await linkOf(service)
+    for (const link of sized([usual], [undefined, usual])) {
       const begun = await begunDirect(service, { name: 'a.bin', size: BYTES.length, ...(link && { link }) })
       expect(begun.state).to.equal('receiving')
       const [, two] = begun.requests
