@@ -8,13 +8,16 @@ import { type Browser, firstOwner, PASSWORD } from '../support/console/browser.t
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
+import { sized } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
+// More than are uploaded at once.
+const MANY = sized(20, 60)
 const EMAIL = 'ada@example.com'
-// Three requests of 8 MiB.
-const LARGE_BYTES = 24_000_000
+// Three requests, of 8 MiB at most.
+const LARGE_BYTES = 18_000_000
 // The first request has ended, and there is time to act before the last one ends.
-const SENT_PERCENT = 40
+const SENT_PERCENT = 50
 const SLOW_BYTES_PER_SECOND = LARGE_BYTES / 8
 
 onOneBackend('uploads in the console', (start) => {
@@ -94,23 +97,23 @@ onOneBackend('uploads in the console', (start) => {
     return path
   }
 
-  it('uploads a folder of 60 files with its structure, while the member changes pages', async function () {
+  it(`uploads a folder of ${MANY} files with its structure, while the member changes pages`, async function () {
     this.timeout(120_000)
     const many = join(folder, 'many')
     await mkdir(join(many, 'inner'), { recursive: true })
-    for (let i = 0; i < 60; i += 1)
-      await writeFile(join(many, i < 30 ? '' : 'inner', `note ${i}.txt`), `This is note ${i}.`)
+    for (let i = 0; i < MANY; i += 1)
+      await writeFile(join(many, i < MANY / 2 ? '' : 'inner', `note ${i}.txt`), `This is note ${i}.`)
     const { page, errors } = await open()
     await page.keyboard.press('u')
     await page.getByLabel(/^Folder/).fill('/imports//2026/')
     await choose(page, 'Choose a folder', many)
     await page.getByRole('link', { name: 'Trash' }).click()
-    await page.getByRole('heading', { name: '60 files uploaded' }).waitFor({ timeout: 150_000 })
-    expect(await filesIn('imports/2026/many')).to.have.length(60)
-    expect(await filesIn('imports/2026/many/inner')).to.have.length(30)
+    await page.getByRole('heading', { name: `${MANY} files uploaded` }).waitFor({ timeout: 150_000 })
+    expect(await filesIn('imports/2026/many')).to.have.length(MANY)
+    expect(await filesIn('imports/2026/many/inner')).to.have.length(MANY / 2)
     expect(errors).to.deep.equal([])
   })
-  it('pauses a file of 24 MB, and resumes it where it stopped after a reload', async function () {
+  it('pauses a file of 18 MB, and resumes it where it stopped after a reload', async function () {
     this.timeout(120_000)
     const { page, errors } = await open('c/first/files/films')
     const network = await slowDown(page, SLOW_BYTES_PER_SECOND)
@@ -119,7 +122,7 @@ onOneBackend('uploads in the console', (start) => {
     await hasSent(page, 'film.bin', SENT_PERCENT)
     await button(page, 'Pause film.bin').click()
     await panel(page)
-      .getByText(/^Paused at \d+.* MB of 24 MB$/)
+      .getByText(/^Paused at \d+.* MB of 18 MB$/)
       .waitFor()
     await page.reload()
     await button(page, 'Resume film.bin').waitFor()
@@ -182,12 +185,12 @@ onOneBackend('uploads in the console', (start) => {
     const { page } = await open()
     await page.evaluate(`{
       const data = new DataTransfer()
-      for (let i = 0; i < 20; i += 1) data.items.add(new File(['a text ' + i], 'note-' + i + '.txt'))
+      for (let i = 0; i < 8; i += 1) data.items.add(new File(['a text ' + i], 'note-' + i + '.txt'))
       data.items.add(new File([new Uint8Array(${LARGE_BYTES + 1})], 'large.bin'))
       for (const type of ['dragenter', 'dragover', 'drop'])
         document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }))
     }`)
-    await page.getByRole('heading', { name: '1 file failed, 20 uploaded' }).waitFor()
+    await page.getByRole('heading', { name: '1 file failed, 8 uploaded' }).waitFor()
     expect(await panel(page).getByRole('listitem').first().innerText()).to.contain('large.bin')
   })
 
