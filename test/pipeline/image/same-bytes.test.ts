@@ -7,7 +7,7 @@ import { run } from '../../support/servers/process.ts'
 import { PROJECT } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { transformed } from './transform.ts'
+import { assetOf, rendered } from './transform.ts'
 
 const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif']
 const QUERIES = FORMATS.flatMap((f) => [
@@ -27,7 +27,8 @@ describe('equal requests', function () {
   /** Digests of what this process makes of a file. */
   async function digestsHere(bytes: Buffer, format: string): Promise<string[]> {
     const digests: string[] = []
-    for (const query of QUERIES) digests.push(sha256((await transformed(bytes, query, { format })).bytes))
+    const source = assetOf(bytes, format)
+    for (const query of QUERIES) digests.push(sha256((await rendered({ query, source })).bytes))
     return digests
   }
 
