@@ -109,6 +109,8 @@ onOneOrTwoBackends('download managers', (start, backend) => {
       for (const [what, target] of Object.entries(targets)) {
         // Its bytes are sent from memory, not from the bucket.
         if (what === 'a derivative that is not rendered yet' && backend !== EMBEDDED) continue
+        // It is sent as an original is.
+        if (what === 'a stored derivative' && program !== sized('curl', program)) continue
         // aria2c sends the requests of the others, and several at once.
         if (what === 'a derivative that is not rendered yet' && program !== sized('aria2c', program)) continue
 

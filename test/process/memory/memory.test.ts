@@ -18,9 +18,9 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const LIMIT_MIB = sized(350, 250)
 const LIMIT_BYTES = LIMIT_MIB * MIB
 // More than the process may ever have in memory.
-const FILE_MIB = sized(400, 1024)
-const ZIP_FILES = sized(20, 100)
-const CLIENTS = sized(45, 200)
+const FILE_MIB = sized(360, 1024)
+const ZIP_FILES = sized(18, 100)
+const CLIENTS = sized(40, 200)
 const METRICS_TOKEN = 'sixteen-letters-or-more'
 
 // The client of S3 buffers what it sends and receives, more than a disk.
