@@ -16,8 +16,6 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { PluginSet } from '../pipeline/load/load.ts'
 import { presetChecker } from '../pipeline/plan/presets.ts'
-import { auditedCommands } from '../service/admin/audited-commands.ts'
-import { createCommands } from '../service/admin/commands.ts'
 import { createHasFiles } from '../service/admin/has-files.ts'
 import { createClients } from '../service/clients/clients.ts'
 import { createUrlKeys } from '../service/clients/url-keys.ts'
@@ -40,6 +38,7 @@ import { createRecords } from '../service/originals/records.ts'
 import { createSoftDeletes } from '../service/originals/trash.ts'
 import { openManagedClients } from './access/managed-clients.ts'
 import { type MembersOptions, openMembers } from './access/members.ts'
+import { openServiceCommands } from './access/service-commands.ts'
 import { deliveryLogLimits, openWebhooks } from './events/webhooks.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { type Backends, openBackends } from './storage/backends.ts'
@@ -180,7 +179,9 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     removals,
     resumables: sweepResumables,
   })
-  const serviceCommands = createCommands({
+  const members = await openMembers({ ...options, backends, bucket: firstBucket, clients: store, keys })
+  const serviceCommands = openServiceCommands({
+    ...{ ...backends, index, audit: members.http.audit },
     clients: managedClients,
     store,
     check: createCheck({ index, buckets, clients: store, records }),
@@ -191,7 +192,6 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     usage,
     sweepResumables,
   })
-  const members = await openMembers({ ...options, backends, bucket: firstBucket, clients: store, keys })
   // Started last: after an error above, the timer would never be stopped.
   const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
@@ -227,7 +227,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     sweepPuts,
     ...uploads,
     commands: {
-      ...auditedCommands(serviceCommands, members.http.audit),
+      ...serviceCommands,
       ...webhookCommands,
       ...members.commands,
     },

@@ -6,6 +6,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'client.create': 'created a client',
   'client.delete': 'deleted a client',
   'client.update': 'changed a client',
+  'client.partition': 'changed the partitions of a client',
   'derivatives.delete': 'deleted derivatives',
   'file.copy': 'copied files',
   'file.delete': 'deleted files',

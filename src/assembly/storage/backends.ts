@@ -22,6 +22,7 @@ import type { DeliveryLog, DeliveryLogLimits } from '../../core/ports/events/del
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import type { Handover } from '../../core/ports/handover.ts'
 import type { FileChanges } from '../../core/ports/index/file-changes.ts'
+import type { Partitioning } from '../../core/ports/index/partitioning.ts'
 import type { Jobs } from '../../core/ports/jobs.ts'
 import type { Ledger } from '../../core/ports/ledger.ts'
 import type { Locks } from '../../core/ports/locks.ts'
@@ -34,6 +35,8 @@ import { openDiskBuckets, openS3Buckets } from './buckets.ts'
 export interface Backends {
   buckets: Buckets
   index: FileIndex
+  /** Set when the index has partitions. */
+  partitioning?: Partitioning
   locks: Locks
   handover: Handover
   jobs: Jobs
@@ -211,10 +214,9 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   return {
     shared: true,
     reserve: NO_RESERVE,
-    index:
-      keyspaces.all.length > 1
-        ? clusterIndex(keyspaces.all, { perClient })
-        : redisIndex(redis, { keyPrefix }),
+    ...(keyspaces.all.length > 1
+      ? clusterIndex(keyspaces.all, { perClient })
+      : { index: redisIndex(redis, { keyPrefix }) }),
     fileChanges,
     locks,
     handover: redisHandover(...at('locks')),

@@ -22,6 +22,12 @@ export function version(text: string): number {
   throw new InvalidArgumentError(`expected a version like 1 but received "${text}"`)
 }
 
+/** A number of partitions. */
+export function partitions(text: string): number {
+  if (text === '1' || text === '64') return Number(text)
+  throw new InvalidArgumentError(`expected 1 or 64 partitions but received "${text}"`)
+}
+
 /** Runs a parser. Its errors are shown with the usage of the command. */
 export function usageErrors<T>(parse: () => T): T {
   try {

@@ -31,6 +31,14 @@ export function addClientCommands(sluice: Command, options: ClientCommandsOption
     .argument('<id>', 'ID of the client, see client list')
     .addOption(keepOld())
     .action((id, { keepOld, json }) => perform('client rotate', { id, keepOldMs: keepOld }, { json }))
+  subcommand(
+    client,
+    'partition',
+    'Divide the index of a client among all partitions of a Redis Cluster, or join it in one, while it is used. If interrupted, run it again to continue.',
+  )
+    .argument('<id>', 'ID of the client, see client list')
+    .argument('<number>', 'number of partitions: 1 or 64', read.partitions)
+    .action((id, partitions, { json }) => perform('client partition', { id, partitions }, { json }))
   addSecretCommands(client, perform)
   addRules(client, perform)
   addKeyCommands(client, perform)

@@ -2,11 +2,15 @@ import type { StorageConnection } from '../../core/clients/client-storage.ts'
 import type { Rule } from '../../core/clients/rules/rule.ts'
 import { CLIENT_RULES, type ClientRules, RULE_NAMES } from '../../core/clients/rules/table.ts'
 import type { ShownClient, ShownSecret } from '../../core/clients/shown-client.ts'
+import type { ClientPartitions } from '../../core/ports/index/partitioning.ts'
 import { counted } from '../../core/text/plural.ts'
 import { columns } from './output.ts'
 
 /** Shown when a client has no rules of its own. */
 export const NO_RULES = 'none (the defaults apply)'
+
+/** Absent: the index has no partitions. */
+export type PartitionedClient = ShownClient & Partial<ClientPartitions>
 
 export type WithSecret = ShownClient & { secretClientToken: string }
 
@@ -22,7 +26,7 @@ export function shownState({ state, oldSecretUntil, secrets = [] }: ShownClient)
 }
 
 /** A client with its scoped secrets. */
-export function shownClient({ secrets = [], ...client }: ShownClient): string {
+export function shownClient({ secrets = [], ...client }: PartitionedClient): string {
   const { id, name, clientToken, createdAt, rules, storage, urlKeys = [] } = client
   const facts = columns([
     ['client', id],
@@ -33,10 +37,22 @@ export function shownClient({ secrets = [], ...client }: ShownClient): string {
     ['rules', shownRules(rules) || NO_RULES],
     ...(storage ? [['bucket', shownStorage(storage)]] : []),
     ...(urlKeys.length > 0 ? [['active keys', urlKeys.join(', ')]] : []),
+    ...(client.partitions === undefined ? [] : [['partitions', shownPartitions(client)]]),
   ])
   if (secrets.length === 0) return facts
   const rows = secrets.map((one) => [one.id, one.name ?? '', shownScope(one), one.until ?? 'never'])
   return `${facts}\n${columns([['SECRET', 'NAME', 'SCOPE', 'EXPIRES'], ...rows])}`
+}
+
+/** `64`, or `1, moving to 64: run …`. */
+function shownPartitions({ id, partitions, movingTo }: PartitionedClient): string {
+  if (movingTo === undefined) return String(partitions)
+  return `${partitions}, moving to ${movingTo}; to complete this, run: sluice client partition ${id} ${movingTo}`
+}
+
+/** `moving to 64 partitions`, or an empty text. */
+export function shownMove({ movingTo }: PartitionedClient): string {
+  return movingTo === undefined ? '' : `moving to ${counted(movingTo, 'partition')}`
 }
 
 function shownStorage({ endpoint, bucket, prefix, accessKeyId }: StorageConnection): string {

@@ -4,7 +4,9 @@ import { USAGE_NAMES, type UsageName } from '../../core/ports/usage.ts'
 import { counted } from '../../core/text/plural.ts'
 import {
   NO_RULES,
+  type PartitionedClient,
   shownClient,
+  shownMove,
   shownRules,
   shownScope,
   shownState,
@@ -13,6 +15,8 @@ import {
 } from './format-client.ts'
 import { columns } from './output.ts'
 import { WEBHOOK_RESULTS } from './webhook-commands.ts'
+
+const THOUSANDS = new Intl.NumberFormat('en')
 
 /** The text of each command's result. */
 export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> = {
@@ -23,7 +27,7 @@ export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> =
       ['client', id],
       ['rules', shownRules(rules) || NO_RULES],
     ]),
-  'client show': (client: ShownClient) => shownClient(client),
+  'client show': (client: PartitionedClient) => shownClient(client),
   'client secret add': (secret: ShownSecret & { secretClientToken: string }) =>
     `${columns([
       ['secret id', secret.id],
@@ -45,7 +49,7 @@ export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> =
       ['client', id],
       ['active keys', urlKeys.join(', ') || 'none'],
     ]),
-  'client list': (clients: ShownClient[]) =>
+  'client list': (clients: PartitionedClient[]) =>
     columns([
       ['ID', 'NAME', 'CLIENT TOKEN', 'CREATED', 'STATE', 'RULES'],
       ...clients.map((client) => [
@@ -53,10 +57,14 @@ export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> =
         client.name ?? '',
         client.clientToken,
         client.createdAt,
-        shownState(client),
+        [shownState(client), shownMove(client)].filter(Boolean).join(', '),
         shownRules(client.rules),
       ]),
     ]),
+  'client partition': (report: PartitionReport) =>
+    report.isChanged
+      ? `${report.id}: ${counted(report.partitions, 'partition')}, ${THOUSANDS.format(report.files)} ${report.files === 1 ? 'file' : 'files'} moved in ${report.seconds} s\n`
+      : `${report.id} has ${counted(report.partitions, 'partition')} already\n`,
   'client remove': ({ originals }: { originals: number }) =>
     `removed, with ${counted(originals, 'original')} and all derivatives\n`,
   'derivatives delete': ({
@@ -101,6 +109,14 @@ export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> =
   sweep: ({ ended, halfWritten }: { ended: number; halfWritten: number }) =>
     `cleaned up ${counted(ended, 'abandoned upload, transformation or delete', 'abandoned uploads, transformations and deletes')}` +
     `; deleted ${counted(halfWritten, 'incomplete file')}\n`,
+}
+
+interface PartitionReport {
+  id: string
+  partitions: number
+  isChanged: boolean
+  files: number
+  seconds: number
 }
 
 interface ShownUsage extends Totals {

@@ -1,7 +1,7 @@
 import type { Command, Commands } from '../../core/command.ts'
 import type { AuditLog } from '../../core/ports/audit-log.ts'
 
-/** What an entry says about a command, from its valid arguments and its result. */
+/** What an entry says about a command, from its valid arguments and its result. Absent when it has changed nothing. */
 interface Described {
   action: string
   client?: string
@@ -9,7 +9,7 @@ interface Described {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each command has validated its arguments, and returns its own result.
-type Describe = (args: any, result: any) => Described
+type Describe = (args: any, result: any) => Described | undefined
 
 const ofClient =
   (action: string): Describe =>
@@ -20,6 +20,8 @@ const DESCRIBED: Readonly<Record<string, Describe>> = {
   'client create': (_, { id }) => ({ action: 'client.create', client: id, target: id }),
   'client set': ofClient('client.update'),
   'client remove': ofClient('client.delete'),
+  'client partition': (args, result) =>
+    result.isChanged ? ofClient('client.partition')(args, result) : undefined,
   'client storage': ({ id, storage }) => ({
     action: storage ? 'storage.set' : 'storage.remove',
     client: id,
@@ -54,7 +56,8 @@ export function auditedCommands(commands: Commands, audit: AuditLog): Commands {
 function audited(command: Command, { describe, audit }: { describe: Describe; audit: AuditLog }): Command {
   return async (args, run) => {
     const result = await command(args, run)
-    audit.add({ member: null, address: 'command line', ...describe(args, result) })
+    const described = describe(args, result)
+    if (described) audit.add({ member: null, address: 'command line', ...described })
     return result
   }
 }

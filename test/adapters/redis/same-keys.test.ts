@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { firstPartition } from '../../../src/adapters/file-index/partitioned/partitions.ts'
+import { firstPartition } from '../../../src/adapters/file-index/partitioned/division.ts'
 import { connectKeyspaces, tagOf } from '../../../src/adapters/redis/keyspaces.ts'
 import { PARTITIONS, partitionHash } from '../../../src/core/files/partition.ts'
 

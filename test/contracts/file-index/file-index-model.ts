@@ -249,15 +249,18 @@ function idsOfOneHash(count: number): string[] {
  *
  * @param open returns the index, or one of several with the same data; called for each step
  * @param reopen now and then: closes the index and opens it again
+ * @param move after each step: may move a client within the index, which changes nothing that is seen of it. Returns what it has done
  */
 export async function compareWithModel({
   open,
   reopen,
+  move,
   steps: count,
   random,
 }: {
   open: () => FileIndex
   reopen?: () => Promise<void>
+  move?: (clients: readonly string[]) => Promise<string | undefined>
   steps: number
   random: Random
 }): Promise<void> {
@@ -454,6 +457,8 @@ export async function compareWithModel({
         expect(await listOf(open(), clientId), story()).to.deep.equal(model.list(clientId))
       for (const clientId of clients) await compareLists(open(), clientId)
     }
+    const moved = await move?.(clients)
+    if (moved) history.push(moved)
     if (reopen && random.below(50) === 0) {
       await reopen()
       model.reopen()

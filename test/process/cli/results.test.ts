@@ -20,6 +20,17 @@ describe('the output of a command for a person', () => {
     expect(shown('client show', CLIENT)).not.to.include('keys')
   })
 
+  it('is the number of partitions of a client, with the files that have moved', () => {
+    const report = { id: 'a', partitions: 64, isChanged: true, files: 1_234_567, seconds: 310 }
+    expect(shown('client partition', report)).to.equal('a: 64 partitions, 1,234,567 files moved in 310 s\n')
+    expect(shown('client partition', { ...report, partitions: 1, files: 1 })).to.equal(
+      'a: 1 partition, 1 file moved in 310 s\n',
+    )
+    expect(shown('client partition', { ...report, isChanged: false })).to.equal(
+      'a has 64 partitions already\n',
+    )
+  })
+
   it('is a table of the usage of clients', () => {
     const counts = {
       uploads: 1,

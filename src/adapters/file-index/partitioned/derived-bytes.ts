@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { DerivativeUses } from '../../../core/ports/derivative-uses.ts'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
-import type { Partitions } from './partitions.ts'
+import { askEach, type Partitions } from './partitions.ts'
 
 const RECENT_MS = 1000
 const REMEMBERED = 1000
@@ -17,14 +17,12 @@ type Sums = ReadonlyMap<FileIndex, number>
  * @param now milliseconds of a clock that never goes back
  */
 export function derivedBytesOver(
-  { ofClient, ofFile }: Partitions,
+  { ofClient }: Partitions,
   now: () => number = () => performance.now(),
 ): DerivativeUses['derivedBytes'] {
   async function read(ref: FileRef): Promise<Sums> {
-    const asked = (await ofClient(ref.clientId)).map(
-      async (index) => [index, (await index.derivedBytes(ref)).client] as const,
-    )
-    return new Map(await Promise.all(asked))
+    const ask = async (index: FileIndex) => [index, (await index.derivedBytes(ref)).client] as const
+    return new Map(await askEach(await ofClient(ref.clientId), ask))
   }
   const recent = new LRUCache<string, Sums, FileRef>({
     max: REMEMBERED,
@@ -35,12 +33,22 @@ export function derivedBytesOver(
     fetchMethod: (_clientId, _old, { context }) => read(context),
   })
   return async (ref, { mayBeOld } = { mayBeOld: false }) => {
-    const own = await ofFile(ref)
-    const [{ client, original }, sums] = await Promise.all([
-      own.derivedBytes(ref),
+    const places = (await ofClient(ref.clientId)).placesOf(ref.key)
+    const readPlaces = async () => {
+      const found = []
+      for (const index of places) found.push(await index.derivedBytes(ref))
+      return found
+    }
+    const [own, sums] = await Promise.all([
+      readPlaces(),
       mayBeOld ? recent.forceFetch(ref.clientId, { context: ref }) : read(ref),
     ])
-    const others = [...sums].reduce((sum, [index, bytes]) => (index === own ? sum : sum + bytes), 0)
-    return { client: client + others, original }
+    const others = [...sums].filter(([index]) => !places.includes(index))
+    const client = [...own.map((one) => one.client), ...others.map(([, bytes]) => bytes)]
+    return {
+      client: client.reduce((sum, bytes) => sum + bytes, 0),
+      // While a file moves, both may have it.
+      original: Math.max(...own.map((one) => one.original)),
+    }
   }
 }

@@ -4,8 +4,8 @@ import type { FileIndex, FileLists, IndexedFile, ListedFile } from '../../../cor
 import type { CountedFolder, FolderCount } from '../../../core/ports/index/folder-counts.ts'
 import type { ListedState } from '../../../core/ports/index/listed-state.ts'
 import { derivedBytesOver } from './derived-bytes.ts'
-import { type MergeRequest, mergeSorted } from './merge.ts'
-import { groupedBy, type Partitions } from './partitions.ts'
+import { type JoinRequest, joinPages, type ListPage, type MergeRequest, mergeSorted } from './merge.ts'
+import { askEach, type Partitions } from './partitions.ts'
 
 type Lists = Pick<
   FileLists,
@@ -26,15 +26,18 @@ const SEARCH_SPARE = 100
 
 /** Lists, counts and searches over the partitions of a client. */
 export function partitionedLists(partitions: Partitions): Lists {
-  const { ofClient, ofFile } = partitions
-  const each = async <T>(clientId: string, ask: (index: FileIndex) => Promise<T>) =>
-    Promise.all((await ofClient(clientId)).map(ask))
-  /** As {@link mergeSorted}. The list of a client in one partition needs no merging. */
-  const merged = async <T>(clientId: string, request: Omit<MergeRequest<FileIndex, T>, 'lists'>) => {
-    const lists = await ofClient(clientId)
-    const [first, ...others] = lists
-    return first && others.length === 0 ? request.read(first, request) : mergeSorted({ ...request, lists })
-  }
+  const { ofClient, read } = partitions
+  const each = <T>(clientId: string, ask: (index: FileIndex) => Promise<T>) =>
+    read(clientId, (of) => askEach(of, ask))
+  const merged = <T>(
+    clientId: string,
+    request: Omit<MergeRequest<FileIndex, T>, 'lists'> & Pick<JoinRequest<T>, 'nameOf'>,
+  ): Promise<ListPage<T>> =>
+    read(clientId, async ({ leaving, remaining }) => {
+      if (leaving.length === 0) return mergedFrom(remaining, request)
+      const first = await mergedFrom(leaving, request)
+      return joinPages([first, await mergedFrom(remaining, request)], request)
+    })
 
   return {
     async filesBetween(clientId, { after, upTo, limit }) {
@@ -52,6 +55,7 @@ export function partitionedLists(partitions: Partitions): Lists {
     async page(clientId, request) {
       const { items, next } = await merged<ListedFile>(clientId, {
         ...request,
+        nameOf: ({ record }) => record.key,
         async read(index, range) {
           const page = await index.page(clientId, { ...request, ...range })
           return { items: page.files.map((item) => ({ position: item.position, item })), next: page.next }
@@ -60,14 +64,24 @@ export function partitionedLists(partitions: Partitions): Lists {
       return { files: items.map(({ item }) => item), next }
     },
 
-    async pick(clientId, request) {
-      const groups = await groupedBy(request.keys, (key) => ofFile({ clientId, key }))
-      const picked = await Promise.all(
-        [...groups].map(([index, keys]) => index.pick(clientId, { ...request, keys })),
-      )
-      const found = new Map(picked.flat().map((file) => [file.record.key, file]))
-      return request.keys.flatMap((key) => found.get(key) ?? [])
-    },
+    pick: (clientId, request) =>
+      read(clientId, async ({ placesOf }) => {
+        const found = new Map<ObjectKey, ListedFile>()
+        const places = request.keys.map(placesOf)
+        // Those that files leave are read before the others.
+        for (const turn of [0, 1]) {
+          const groups = new Map<FileIndex, ObjectKey[]>()
+          for (const [i, key] of request.keys.entries()) {
+            const index = places[i]?.[turn]
+            if (index) groups.set(index, [...(groups.get(index) ?? []), key])
+          }
+          const picked = await Promise.all(
+            [...groups].map(([index, keys]) => index.pick(clientId, { ...request, keys })),
+          )
+          for (const file of picked.flat()) found.set(file.record.key, file)
+        }
+        return request.keys.flatMap((key) => found.get(key) ?? [])
+      }),
 
     async totals(clientId) {
       const totals = await each(clientId, (index) => index.totals(clientId))
@@ -97,7 +111,7 @@ export function partitionedLists(partitions: Partitions): Lists {
     },
 
     async recount(clientId, options) {
-      const wrong = await each(clientId, (index) => index.recount(clientId, options))
+      const wrong = await askEach(await ofClient(clientId), (index) => index.recount(clientId, options))
       return [...new Map(wrong.flat().map((one) => [`${one.state}/${one.folder}`, one])).values()]
     },
 
@@ -121,26 +135,37 @@ export function partitionedLists(partitions: Partitions): Lists {
       }
     },
 
-    async search(clientId, term, { most }) {
-      const { length } = await ofClient(clientId)
-      // One that has much more than its share is proof enough that there are too many: they are counted, and not read.
-      const perPartition = Math.min(most, SEARCH_SPARE + 4 * Math.ceil(most / length))
-      const found: ObjectKey[] = []
-      for (const keys of await each(clientId, (one) => one.search(clientId, term, { most: perPartition }))) {
-        if (!keys || found.length + keys.length > most) return undefined
-        found.push(...keys)
-      }
-      return found
+    search: (clientId, term, { most }) =>
+      read(clientId, async (of) => {
+        // One that has much more than its share is proof enough that there are too many: they are counted, and not read. During a
+        // move, there are no equal shares.
+        const isMoving = of.leaving.length > 0
+        const share = isMoving ? most : SEARCH_SPARE + 4 * Math.ceil(most / of.remaining.length)
+        const perPartition = Math.min(most, share)
+        const found = new Set<ObjectKey>()
+        for (const keys of await askEach(of, (one) => one.search(clientId, term, { most: perPartition }))) {
+          for (const key of keys ?? []) found.add(key)
+          if (!keys || found.size > most) return undefined
+        }
+        return [...found]
+      }),
+    async isSearchable(clientId, record) {
+      for (const index of (await ofClient(clientId)).placesOf(record.key))
+        if (await index.isSearchable(clientId, record)) return true
+      return false
     },
-    isSearchable: async (clientId, record) =>
-      (await ofFile({ clientId, key: record.key })).isSearchable(clientId, record),
 
     derivedBytes: derivedBytesOver(partitions),
     async leastUsed(of, limit) {
       const { clientId, key } = of
-      if (key !== undefined) return (await ofFile({ clientId, key })).leastUsed(of, limit)
-      const used = (await each(clientId, (index) => index.leastUsed(of, limit))).flat()
-      return used.sort(byUse).slice(0, limit)
+      const used = new Map<ObjectKey, UsedDerivative>()
+      const add = (some: readonly UsedDerivative[]) => {
+        for (const one of some) used.set(one.key, one)
+      }
+      if (key === undefined)
+        for (const some of await each(clientId, (index) => index.leastUsed(of, limit))) add(some)
+      else for (const index of (await ofClient(clientId)).placesOf(key)) add(await index.leastUsed(of, limit))
+      return [...used.values()].sort(byUse).slice(0, limit)
     },
   }
 }
@@ -151,6 +176,15 @@ function added(one: FolderCount, other: FolderCount): FolderCount {
     bytes: one.bytes + other.bytes,
     directFiles: one.directFiles + other.directFiles,
   }
+}
+
+/** As {@link mergeSorted}. A single list needs no merging. */
+async function mergedFrom<T>(
+  lists: readonly FileIndex[],
+  request: Omit<MergeRequest<FileIndex, T>, 'lists'>,
+): Promise<ListPage<T>> {
+  const [first, ...others] = lists
+  return first && others.length === 0 ? request.read(first, request) : mergeSorted({ ...request, lists })
 }
 
 /** The order of eviction. */

@@ -39,12 +39,10 @@ const SPARE = 5
  *   at the end of all lists
  */
 export async function mergeSorted<List, T>(request: MergeRequest<List, T>): Promise<ListPage<T>> {
-  const { lists, direction = 'up', after, limit, read, combine } = request
-  const sign = direction === 'up' ? 1 : -1
-  const order = (one: Sortable, other: Sortable) => sign * Buffer.compare(one.bytes, other.bytes)
+  const { lists, after, limit, read, combine } = request
   // Lists with common positions have no shares.
   const perList = combine ? limit : Math.min(limit, Math.ceil(limit / lists.length) + SPARE)
-  const found = new Map<string, Sortable & Positioned<T>>()
+  const found = collected<T>(request)
   /** How far the lists were read that have more. */
   const readTo = new Map<List, Sortable>()
   const readNext = async (list: List) => {
@@ -52,33 +50,76 @@ export async function mergeSorted<List, T>(request: MergeRequest<List, T>): Prom
     const page = await read(list, { ...(from === undefined ? {} : { after: from }), limit: perList })
     if (page.next === undefined) readTo.delete(list)
     else readTo.set(list, sortable(page.next))
-    for (const { position, item } of page.items) {
-      const known = found.get(position)
-      found.set(position, {
-        ...sortable(position),
-        item: known && combine ? combine(known.item, item) : item,
-      })
-    }
+    found.add(page.items)
   }
   let reading = lists
   for (let budget = limit + lists.length * perList; ; ) {
     budget -= reading.length * perList
     await Promise.all(reading.map(readNext))
-    const sorted = [...found.values()].sort(order)
-    // Beyond the list that was read the least, others may have items that come first.
-    const [least] = [...readTo.values()].sort(order)
-    const complete = least ? sorted.filter((one) => order(one, least) <= 0) : sorted
-    if (complete.length >= limit || !least || budget <= 0) {
-      const items = complete.slice(0, limit)
-      const isAll = !least && items.length === sorted.length
-      const last = items.length === limit ? items.at(-1) : least
-      return { items, next: isAll ? undefined : last?.position }
-    }
-    const wanted = sorted[limit - 1]
+    const page = found.upTo([...readTo.values()])
+    if (page.items.length >= limit || readTo.size === 0 || budget <= 0) return page
+    const wanted = found.sorted()[limit - 1]
     reading = lists.filter((list) => {
       const position = readTo.get(list)
-      return position && (!wanted || order(position, wanted) < 0)
+      return position && (!wanted || found.order(position, wanted) < 0)
     })
+  }
+}
+
+export interface JoinRequest<T> extends Pick<MergeRequest<never, T>, 'direction' | 'limit' | 'combine'> {
+  /** Of two items with the same name, that of the second page is returned. Absent: their positions are their names. */
+  nameOf?: (item: T) => string
+}
+
+/**
+ * Joins two pages of different lists that begin at the same place. Where they have an item of the same position, it is combined, or
+ * that of the second one.
+ */
+export function joinPages<T>(
+  [first, second]: readonly [ListPage<T>, ListPage<T>],
+  request: JoinRequest<T>,
+): ListPage<T> {
+  const { nameOf } = request
+  const found = collected<T>(request)
+  const names = new Set(nameOf ? second.items.map(({ item }) => nameOf(item)) : [])
+  found.add(nameOf ? first.items.filter(({ item }) => !names.has(nameOf(item))) : first.items)
+  found.add(second.items)
+  return found.upTo([first, second].flatMap(({ next }) => (next === undefined ? [] : [sortable(next)])))
+}
+
+/** The items of several lists that were read so far. */
+function collected<T>({
+  direction = 'up',
+  limit,
+  combine,
+}: Pick<MergeRequest<never, T>, 'direction' | 'limit' | 'combine'>) {
+  const sign = direction === 'up' ? 1 : -1
+  const order = (one: Sortable, other: Sortable) => sign * Buffer.compare(one.bytes, other.bytes)
+  const found = new Map<string, Sortable & Positioned<T>>()
+  const sorted = () => [...found.values()].sort(order)
+  return {
+    order,
+    sorted,
+    add(items: ListPage<T>['items']) {
+      for (const { position, item } of items) {
+        const known = found.get(position)
+        found.set(position, {
+          ...sortable(position),
+          item: known && combine ? combine(known.item, item) : item,
+        })
+      }
+    },
+    /** The page of these items. @param readTo how far each list was read that has more */
+    upTo(readTo: readonly Sortable[]): ListPage<T> {
+      const all = sorted()
+      // Beyond the list that was read the least, others may have items that come first.
+      const [least] = [...readTo].sort(order)
+      const complete = least ? all.filter((one) => order(one, least) <= 0) : all
+      const items = complete.slice(0, limit)
+      const isAll = !least && items.length === all.length
+      const last = items.length === limit ? items.at(-1) : least
+      return { items, next: isAll ? undefined : last?.position }
+    },
   }
 }
 

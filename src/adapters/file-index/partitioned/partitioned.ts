@@ -1,75 +1,87 @@
-import { PARTITIONS } from '../../../core/files/partition.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import { PARTITIONS, partitionHashOfKey } from '../../../core/files/partition.ts'
 import type { FileIndex, OriginalRecord } from '../../../core/ports/file-index.ts'
 import type { IndexRun } from '../../../core/ports/index/index-run.ts'
 import type { RecordChanges } from '../../../core/ports/index/record-changes.ts'
 import { partitionedLists } from './lists.ts'
-import { groupedBy, type Partitions, partitionsOf } from './partitions.ts'
+import { askEach, type Partitions, type PartitionsOptions, partitionsOf } from './partitions.ts'
 
 // As many as one partition returns.
 const CHANGES_MAX = 1000
 
+export interface PartitionedOptions extends PartitionsOptions {
+  list: FileIndex['list']
+  /** Removes a file from a partition that it does not belong to. @returns false, and does nothing, when it belongs there */
+  dropStray?(ref: FileRef, number: number): Promise<boolean>
+}
+
 /**
  * An index over {@link PARTITIONS} partitions, each of which is an index of its own, on one node of a cluster. The partition of a file
  * follows from its client and its id: a step touches one partition. Lists are merged from the partitions of the client.
- *
- * @param options.perClient among how many partitions the files of a client are divided, from 1 to {@link PARTITIONS}. It must not change
- *   while the index has files of the client
  */
-export function partitionedIndex(
-  all: readonly FileIndex[],
-  options: { perClient(clientId: string): Promise<number>; list: FileIndex['list'] },
-): FileIndex {
+export function partitionedIndex(all: readonly FileIndex[], options: PartitionedOptions): FileIndex {
   if (all.length !== PARTITIONS) throw new Error(`expected ${PARTITIONS} partitions, received ${all.length}`)
   const partitions = partitionsOf(all, options)
-  const { ofClient, ofFile } = partitions
+  const { ofClient, find, change } = partitions
   const each = <T>(ask: (index: FileIndex) => Promise<T>) => Promise.all(all.map(ask))
   /** Whether it is true for all partitions, or for those of a client. */
   const every = async (ask: (index: FileIndex) => Promise<boolean>, clientId?: string) => {
-    const asked = clientId === undefined ? all : await ofClient(clientId)
-    return (await Promise.all(asked.map(ask))).every(Boolean)
+    const asked = clientId === undefined ? { leaving: [], remaining: all } : await ofClient(clientId)
+    return (await askEach(asked, ask)).every(Boolean)
   }
-  const ofRecord = (clientId: string, { key }: OriginalRecord) => ofFile({ clientId, key })
+  const changeRecord = <T>(
+    clientId: string,
+    { key }: OriginalRecord,
+    act: (index: FileIndex) => Promise<T>,
+  ) => change([{ clientId, key }], act)
+  const placesOf = async ({ clientId, key }: FileRef) => (await ofClient(clientId)).placesOf(key)
 
   return {
     ...partitionedLists(partitions),
     ...changesOf(partitions),
     list: options.list,
 
-    find: async (ref, derivative) => (await ofFile(ref)).find(ref, derivative),
-    look: async (ref) => (await ofFile(ref)).look(ref),
+    async find(ref, derivative) {
+      const found = await find(ref, async (index) => {
+        const found = await index.find(ref, derivative)
+        return found.original && found
+      })
+      return found ?? {}
+    },
+    look: (ref) => find(ref, (index) => index.look(ref)),
 
-    beginUpload: async (ref, leaseUntil) => (await ofFile(ref)).beginUpload(ref, leaseUntil),
+    beginUpload: (ref, leaseUntil) => change([ref], (index) => index.beginUpload(ref, leaseUntil)),
     async renewUpload(refs, leaseUntil) {
-      const groups = await groupedBy(refs, ofFile)
-      await Promise.all([...groups].map(([index, some]) => index.renewUpload(some, leaseUntil)))
+      await Promise.all(
+        togetherAlways(refs).map((some) => change(some, (index) => index.renewUpload(some, leaseUntil))),
+      )
     },
     async finishUpload(clientId, records, recordTags) {
-      const groups = await groupedBy(records, (record) => ofRecord(clientId, record))
-      if (groups.size > 1)
-        throw new Error(`expected files of one partition, received files of ${groups.size}`)
-      const [index] = groups.keys()
-      return index?.finishUpload(clientId, records, recordTags) ?? true
+      const [first, ...others] = records.map(({ key }) => ({ clientId, key }))
+      if (!first) return true
+      return change([first, ...others], (index) => index.finishUpload(clientId, records, recordTags))
     },
-    adopt: async (clientId, record, ...more) =>
-      (await ofRecord(clientId, record)).adopt(clientId, record, ...more),
-    enlist: async (clientId, record) => (await ofRecord(clientId, record)).enlist(clientId, record),
-    amend: async (clientId, record, ...more) =>
-      (await ofRecord(clientId, record)).amend(clientId, record, ...more),
-    noteRecordTag: async (clientId, entry, recordTag) =>
-      'record' in entry && (await ofRecord(clientId, entry.record)).noteRecordTag(clientId, entry, recordTag),
-    trash: async (ref, trash) => (await ofFile(ref)).trash(ref, trash),
-    restore: async (ref, now) => (await ofFile(ref)).restore(ref, now),
-    beginRemoval: async (ref, removal) => (await ofFile(ref)).beginRemoval(ref, removal),
-    finishRemoval: async (ref, now) => (await ofFile(ref)).finishRemoval(ref, now),
+    adopt: (clientId, record, ...more) =>
+      changeRecord(clientId, record, (index) => index.adopt(clientId, record, ...more)),
+    enlist: (clientId, record) => changeRecord(clientId, record, (index) => index.enlist(clientId, record)),
+    amend: (clientId, record, ...more) =>
+      changeRecord(clientId, record, (index) => index.amend(clientId, record, ...more)),
+    noteRecordTag: async (clientId, entry, tag) =>
+      'record' in entry &&
+      changeRecord(clientId, entry.record, (index) => index.noteRecordTag(clientId, entry, tag)),
+    trash: (ref, ...more) => change([ref], (index) => index.trash(ref, ...more)),
+    restore: (ref, ...more) => change([ref], (index) => index.restore(ref, ...more)),
+    beginRemoval: (ref, ...more) => change([ref], (index) => index.beginRemoval(ref, ...more)),
+    finishRemoval: (ref, ...more) => change([ref], (index) => index.finishRemoval(ref, ...more)),
 
-    beginDerivative: async (ref, ...more) => (await ofFile(ref)).beginDerivative(ref, ...more),
-    finishDerivative: async (ref, ...more) => (await ofFile(ref)).finishDerivative(ref, ...more),
-    adoptDerivative: async (ref, ...more) => (await ofFile(ref)).adoptDerivative(ref, ...more),
-    amendDerivative: async (ref, ...more) => (await ofFile(ref)).amendDerivative(ref, ...more),
-    dropDerivative: async (ref, ...more) => (await ofFile(ref)).dropDerivative(ref, ...more),
-    noteUse: async (ref, ...more) => (await ofFile(ref)).noteUse(ref, ...more),
-    beginEviction: async (ref, ...more) => (await ofFile(ref)).beginEviction(ref, ...more),
-    countDerivatives: async (ref) => (await ofFile(ref)).countDerivatives(ref),
+    beginDerivative: (ref, ...more) => change([ref], (index) => index.beginDerivative(ref, ...more)),
+    finishDerivative: (ref, ...more) => change([ref], (index) => index.finishDerivative(ref, ...more)),
+    adoptDerivative: (ref, ...more) => change([ref], (index) => index.adoptDerivative(ref, ...more)),
+    amendDerivative: (ref, ...more) => change([ref], (index) => index.amendDerivative(ref, ...more)),
+    dropDerivative: (ref, ...more) => change([ref], (index) => index.dropDerivative(ref, ...more)),
+    noteUse: (ref, ...more) => change([ref], (index) => index.noteUse(ref, ...more)),
+    beginEviction: (ref, ...more) => change([ref], (index) => index.beginEviction(ref, ...more)),
+    countDerivatives: (ref, ...more) => change([ref], (index) => index.countDerivatives(ref, ...more)),
 
     isComplete: (clientId) => every((index) => index.isComplete(), clientId),
     isCounted: (clientId) => every((index) => index.isCounted(), clientId),
@@ -78,10 +90,14 @@ export function partitionedIndex(
       const ids = run === undefined ? [] : idsIn(run)
       await Promise.all(all.map((index, i) => index.markComplete(ids[i])))
     },
-    isWhole: async (ref) => (ref ? (await ofFile(ref)).isWhole() : every((index) => index.isWhole())),
+    async isWhole(ref) {
+      const asked = ref ? await placesOf(ref) : all
+      return (await Promise.all(asked.map((index) => index.isWhole()))).every(Boolean)
+    },
     async run(ref) {
-      if (ref) return (await ofFile(ref)).run()
-      return jointRun(await each((index) => index.run()))
+      if (!ref) return jointRun(await each((index) => index.run()))
+      const runs = await Promise.all((await placesOf(ref)).map((index) => index.run()))
+      return runs.length === 1 ? (runs[0] as IndexRun) : jointRun(runs)
     },
     async noteCompared(run) {
       const ids = idsIn(run)
@@ -90,9 +106,10 @@ export function partitionedIndex(
     /** A partition that is unavailable does not hide the others. */
     async *overdue(now) {
       const errors: unknown[] = []
-      for (const index of all) {
+      for (const [number, index] of all.entries()) {
         try {
-          yield* index.overdue(now)
+          for await (const item of index.overdue(now))
+            if (!(await options.dropStray?.(item.ref, number))) yield item
         } catch (error) {
           errors.push(error)
         }
@@ -103,7 +120,8 @@ export function partitionedIndex(
       const ids = new Map(all.map((index) => [index, [] as string[]]))
       await eachInTurn([
         ...clientIds.map((id) => async () => {
-          for (const index of await ofClient(id)) ids.get(index)?.push(id)
+          const { leaving, remaining } = await ofClient(id)
+          for (const index of [...leaving, ...remaining]) ids.get(index)?.push(id)
         }),
         ...[...ids].map(
           ([index, some]) =>
@@ -132,6 +150,18 @@ export function partitionedIndex(
   }
 }
 
+/** Groups of files that are in one partition by every division. */
+function togetherAlways(refs: readonly FileRef[]): Array<[FileRef, ...FileRef[]]> {
+  const groups = new Map<string, [FileRef, ...FileRef[]]>()
+  for (const ref of refs) {
+    const name = `${partitionHashOfKey(ref.key)} ${ref.clientId}`
+    const group = groups.get(name)
+    if (group) group.push(ref)
+    else groups.set(name, [ref])
+  }
+  return [...groups.values()]
+}
+
 /** Does all of this, then throws the first error: a partition that is unavailable does not stop the others. */
 async function eachInTurn(works: ReadonlyArray<() => Promise<void>>): Promise<void> {
   const errors: unknown[] = []
@@ -139,10 +169,16 @@ async function eachInTurn(works: ReadonlyArray<() => Promise<void>>): Promise<vo
   if (errors.length > 0) throw errors[0]
 }
 
-function changesOf({ all, ofFile }: Partitions): RecordChanges {
+function changesOf({ all, ofClient, everywhere }: Partitions): RecordChanges {
   return {
-    beginChange: async (change) => (await ofFile(change.ref)).beginChange(change),
-    endChange: async (change) => (await ofFile(change.ref)).endChange(change),
+    async beginChange(change) {
+      const { clientId, key } = change.ref
+      await (await ofClient(clientId)).placesOf(key).at(-1)?.beginChange(change)
+    },
+    /** A mark does not move with its file. */
+    async endChange(change) {
+      await Promise.all((await everywhere(change.ref)).map((index) => index.endChange(change)))
+    },
     async overdueChanges(now) {
       const outcomes = await Promise.allSettled(all.map((index) => index.overdueChanges(now)))
       const changes = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))

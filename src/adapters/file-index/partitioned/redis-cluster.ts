@@ -1,63 +1,69 @@
-import { LRUCache } from 'lru-cache'
+import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
+import type { Partitioning } from '../../../core/ports/index/partitioning.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
-import { redisScript } from '../../redis/script.ts'
-import { listEntries } from '../redis/list.ts'
-import { escapePattern, ownerOf, refNamed } from '../redis/names.ts'
+import { StaleDivision } from '../fence.ts'
 import { redisIndex } from '../redis/redis.ts'
+import { placesBy } from './division.ts'
+import { redisDivisions } from './divisions.ts'
+import { MOVE_TIMES, type MoveTimes } from './move-times.ts'
+import { movesNoted } from './moves-noted.ts'
 import { partitionedIndex } from './partitioned.ts'
-import { firstPartition } from './partitions.ts'
-
-// A node that was emptied has lost the numbers of its clients, and another process may store other ones.
-const TRUST_MS = 1000
-const REMEMBERED = 10_000
+import { clusterPartitioning } from './partitioning.ts'
+import { dropFrom, pullFiles } from './pull.ts'
+import { clusterWalks } from './walks.ts'
 
 /**
  * The index in a Redis Cluster: one partition per keyspace.
  *
  * @param options.perClient among how many partitions the files of a new client are divided, from 1 to all. The value of a client is
  *   stored when the index is first used for it, also by a list or a request for an unknown file
+ * @param options.times of moves; tests have shorter ones
  */
 export function clusterIndex(
   keyspaces: readonly RedisKeyspace[],
-  { perClient }: { perClient: number },
-): FileIndex {
-  const noted = new LRUCache<string, number>({
-    max: REMEMBERED,
-    ttl: TRUST_MS,
-    fetchMethod: async (clientId, stale) => {
-      const { redis, keyPrefix } = keyspaces[firstPartition(clientId)] as RedisKeyspace
+  { perClient, times = MOVE_TIMES }: { perClient: number; times?: MoveTimes },
+): { index: FileIndex; partitioning: Partitioning } {
+  const divisions = redisDivisions(keyspaces, { perClient, trustMs: times.trustMs })
+  const walks = clusterWalks(keyspaces)
+  const moves = movesNoted(keyspaces)
+  const keyspaceOf = (number: number) => keyspaces[number] as RedisKeyspace
+  const all = keyspaces.map(({ redis, keyPrefix }) => redisIndex(redis, { keyPrefix }))
+  /** The partitions for steps, by epoch. Nearly all clients have a small one. */
+  const fenced = new Map<string, FileIndex>()
+  const index = partitionedIndex(all, {
+    division: divisions.of,
+    currentDivision: divisions.read,
+    fenced(number, epoch) {
+      const name = `${number} ${epoch}`
+      const known = fenced.get(name)
+      if (known) return known
+      const { redis, keyPrefix } = keyspaceOf(number)
+      const added = redisIndex(redis, { keyPrefix, epoch })
+      fenced.set(name, added)
+      return added
+    },
+    pull: (refs, division) => pullFiles(refs, division, keyspaces),
+    async dropStray(ref: FileRef, number) {
+      const division = await divisions.of(ref.clientId)
+      if (placesBy(ref, division).includes(number)) return false
       try {
-        return Number(await noteNumber(redis, [`${keyPrefix}partitions:${ownerOf(clientId)}`], [perClient]))
+        await dropFrom(keyspaceOf(number), [ref], division.epoch)
       } catch (error) {
-        // While the node is down that has the number, the others can be used.
-        if (stale === undefined) throw error
-        return stale
+        // It may belong to this partition now. A later sweep finds it again.
+        if (!(error instanceof StaleDivision)) throw error
       }
+      return true
     },
-  })
-  const indexes = keyspaces.map(({ redis, keyPrefix }) => redisIndex(redis, { keyPrefix }))
-  // The keys of all keyspaces have the same names, except for the hash tag.
-  const untagged = `${(keyspaces[0]?.keyPrefix ?? '').replace(/^\{[^}]*\}/, '')}file:`
-  return partitionedIndex(indexes, {
-    perClient: (clientId) => noted.forceFetch(clientId),
-    /** Reads all keys of each node once. */
+    /** A file that moves while the nodes are read one after the other can be missed. So clients with a move are read again. */
     async *list(clientId) {
-      const nodes = new Set<unknown>()
-      for (const { redis } of keyspaces) {
-        const node = await redis.send((client) => client.cluster('MYID'))
-        if (nodes.has(node)) continue
-        nodes.add(node)
-        yield* listEntries(redis, {
-          pattern: `{*}${escapePattern(untagged + (clientId === undefined ? '' : ownerOf(clientId)))}*`,
-          refIn: (name) => refNamed(name.slice(name.indexOf('}') + 1 + untagged.length)),
-        })
+      const before = await moves.read()
+      yield* walks.entries(clientId)
+      for (const [id, epoch] of Object.entries(await moves.read())) {
+        const isOfList = clientId === undefined || clientId === id
+        if (isOfList && (Number(epoch) % 2 === 1 || before[id] !== epoch)) yield* walks.entries(id)
       }
     },
   })
+  return { index, partitioning: clusterPartitioning(keyspaces, { divisions, moves, times }) }
 }
-
-const noteNumber = redisScript(`
-local known = redis.call('GET', KEYS[1])
-if not known then redis.call('SET', KEYS[1], ARGV[1]) end
-return known or ARGV[1]`)

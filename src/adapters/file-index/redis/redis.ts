@@ -1,12 +1,10 @@
-import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
 import type { FileIndex, Totals } from '../../../core/ports/file-index.ts'
-import type { PageRequest } from '../../../core/ports/index/page-request.ts'
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { readDirectKeys } from '../direct-keys.ts'
-import { boundsOf, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
+import { boundsOf, LISTED_STATES, listed, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
 import {
   derivativeEntry,
@@ -16,7 +14,8 @@ import {
   originalJson,
   tagText,
 } from './entries.ts'
-import { folderKeys, redisFolders } from './folders.ts'
+import { redisFolders } from './folders.ts'
+import { keyNames } from './keys.ts'
 import { filesBetween, listEntries } from './list.ts'
 import { escapePattern, indexedFile, nameOf, ownerOf, refNamed } from './names.ts'
 import { overdueIn } from './overdue.ts'
@@ -24,7 +23,7 @@ import { positionsIn } from './positions-in.ts'
 import { dataKey, runOf, setMarks } from './run.ts'
 import * as scripts from './scripts.ts'
 import { searchMarks } from './search/former.ts'
-import { redisSearch, searchKey, searchText } from './search/search.ts'
+import { redisSearch, searchText } from './search/search.ts'
 import { tidySearch } from './search/tidy.ts'
 import { redisUses, scoreOf } from './uses.ts'
 
@@ -38,42 +37,26 @@ import { redisUses, scoreOf } from './uses.ts'
  * tag: `{sluice}:`.
  *
  * The durability of a step depends on the persistence settings of Redis. The caller that opened the connection closes it.
+ *
+ * @param options.epoch for a partition: the epoch of the division by which it was chosen. Steps reject with StaleDivision when the
+ *   client has another one. Without it, they are not checked
  */
-export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): FileIndex {
-  const unsettled = `${keyPrefix}unsettled`
-  const untidy = `${keyPrefix}untidy`
-  const hashOf = (ref: FileRef) => `${keyPrefix}file:${nameOf(ref)}`
-  const totalsOf = (clientId: string) => `${keyPrefix}totals:${ownerOf(clientId)}`
-  const listOf = (clientId: string, { state, by }: Pick<PageRequest, 'state' | 'by'>) =>
-    `${keyPrefix}list:${ownerOf(clientId)}${state}:${by}`
-  const usesOf = (clientId: string) => `${keyPrefix}uses:${ownerOf(clientId)}`
-  const sumsOf = (clientId: string) => `${keyPrefix}derived:${ownerOf(clientId)}`
+export function redisIndex(
+  redis: RedisConnection,
+  { keyPrefix, epoch }: { keyPrefix: string; epoch?: number },
+): FileIndex {
+  const names = keyNames(keyPrefix)
+  const { unsettled, changes, hashOf, totalsOf, listOf, usesOf, sumsOf, clientKeys } = names
+  const keys = epoch === undefined ? names.keys : names.fencedKeys(epoch)
   const complete = `${keyPrefix}complete`
   const counted = `${keyPrefix}counted`
   const compared = `${keyPrefix}compared`
   const exist = async (...marks: string[]) =>
     (await redis.send((client) => client.exists(...marks))) === marks.length
-  /** The keys of a client that every step names. */
-  const clientKeys = (clientId: string) => [
-    unsettled,
-    totalsOf(clientId),
-    ...LISTED_STATES.flatMap((state) => ORDERS.map((by) => listOf(clientId, { state, by }))),
-    usesOf(clientId),
-    sumsOf(clientId),
-    ...folderKeys(keyPrefix, clientId),
-    searchKey(keyPrefix, clientId),
-    untidy,
-  ]
-  /** The keys of a step. All originals must belong to one client, except in a step that changes no lists. */
-  const keys = (first: FileRef, ...others: FileRef[]) => [
-    ...clientKeys(first.clientId),
-    ...[first, ...others].map(hashOf),
-  ]
-  const names = { keyPrefix, untidy, keys, nameOf, hashOf }
   const marks = searchMarks(redis, names)
 
   return {
-    ...redisChanges(redis, { set: `${keyPrefix}changes`, nameOf, refNamed }),
+    ...redisChanges(redis, { set: changes, nameOf, refNamed }),
     ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
     ...redisFolders(redis, { keyPrefix, clientKeys }),
     ...redisSearch(redis, { keyPrefix }),

@@ -158,7 +158,7 @@ set_derivative(ARGV[2])
 redis.call('ZREM', unsettled, ref .. '\\n' .. ARGV[2])
 if state_of(original()) == 'gone' then
   local last = last_deadline(-math.huge)
-  if last then redis.call('ZADD', unsettled, last, ref) else forget() end
+  if last then redis.call('ZADD', unsettled, last, ref) else forget_deleted() end
 end
 `)
 
@@ -196,7 +196,7 @@ local now = tonumber(ARGV[2])
 if state_of(original()) ~= 'going' then return 0 end
 local last = last_deadline(now)
 if not last then
-  forget()
+  forget_deleted()
   return 1
 end
 each_derivative(function(key, entry)

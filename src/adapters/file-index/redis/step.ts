@@ -1,4 +1,4 @@
-import { redisScript } from '../../redis/script.ts'
+import { fencedScript } from '../fence.ts'
 import { FOLDERS } from './folder-lua.ts'
 import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
 
@@ -27,10 +27,12 @@ import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
  *
  *     pending <instant>      stored <JSON>      trashed <until> <at> <JSON>      going <instant>      gone
  *
+ * In a cluster, a step has the epoch by which its partition was chosen, see `../fence.ts`.
+ *
  * A step may run twice, or long after its caller has given up, without harm: it changes a state in one direction only, or its
  * repetition has the same result. The next sweep finds all abandoned entries.
  */
-export const step = (lua: string) => redisScript(HEAD + FOLDERS + SEARCH + COMMON + lua)
+export const step = (lua: string) => fencedScript(HEAD + FOLDERS + SEARCH + COMMON + lua)
 
 const HEAD = `
 local FIRST = 21
@@ -207,5 +209,11 @@ local function forget()
   leave_search(file, string.match(ref, '^[^/]*/(.*)$'))
   redis.call('DEL', file)
   redis.call('ZREM', unsettled, ref)
+end
+
+-- The end of a delete. During a move, another partition may have an old copy.
+local function forget_deleted()
+  forget()
+  if deleted then redis.call('SADD', deleted, (string.match(ref, '^[^/]*/(.*)$'))) end
 end
 `

@@ -2,6 +2,7 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import { classifyKey, storedKey } from '../../../core/files/object-key.ts'
 import type { DerivativeUses, Use, UsedDerivative } from '../../../core/ports/derivative-uses.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
+import type { FencedKeys } from '../fence.ts'
 import { derivativeEntry } from './entries.ts'
 import * as scripts from './use-scripts.ts'
 
@@ -10,7 +11,7 @@ const HELD = Number(scripts.scoreOfHeld())
 /** The names of the index's keys. */
 export interface UseNames {
   /** The keys of a step on one original. */
-  keys(ref: FileRef): string[]
+  keys(ref: FileRef): readonly string[] | FencedKeys
   /** The ref as scripts use it. */
   nameOf(ref: FileRef): string
   hashOf(ref: FileRef): string

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { derivedBytesOver } from '../../../../src/adapters/file-index/partitioned/derived-bytes.ts'
+import { partitionNumber } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { partitionsOf } from '../../../../src/adapters/file-index/partitioned/partitions.ts'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
@@ -9,6 +10,7 @@ import { PARTITIONS } from '../../../../src/core/files/partition.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import { adopted, newRef } from '../../../contracts/file-index/file-index-states.ts'
 import { newKeyPrefix, sharedRedis } from '../../../support/servers/redis-server.ts'
+import { dividedAmong } from './moving.ts'
 
 describe('the bytes of derivatives over all partitions', () => {
   let redis: RedisConnection
@@ -29,12 +31,12 @@ describe('the bytes of derivatives over all partitions', () => {
       }
       return { ...index, derivedBytes }
     })
-    const partitions = partitionsOf(all, { perClient: async () => PARTITIONS })
+    const partitions = partitionsOf(all, { division: dividedAmong(PARTITIONS) })
     const derivedBytes = derivedBytesOver(partitions, () => now)
     const one = await withDerivative(partitions, 100)
     // In another partition.
     let other = await withDerivative(partitions, 10)
-    while ((await partitions.ofFile(other)) === (await partitions.ofFile(one)))
+    while (partitionNumber(other, PARTITIONS) === partitionNumber(one, PARTITIONS))
       other = await withDerivative(partitions, 10)
     const before = await derivedBytes(one)
     expect(before.original).to.equal(100)
@@ -59,16 +61,12 @@ type Partitions = ReturnType<typeof partitionsOf>
 
 async function withDerivative(partitions: Partitions, size: number): Promise<FileRef> {
   const ref = newRef('first')
-  await adopted(await partitions.ofFile(ref), ref)
+  await partitions.change([ref], (index) => adopted(index, ref))
   await addDerivative(partitions, ref, size)
   return ref
 }
 
 async function addDerivative(partitions: Partitions, ref: FileRef, size: number): Promise<void> {
-  const index = await partitions.ofFile(ref)
-  await index.adoptDerivative(ref, {
-    key: derivativeKey(ref.key, `w_${size}`),
-    mediaType: 'image/png',
-    size,
-  })
+  const derivative = { key: derivativeKey(ref.key, `w_${size}`), mediaType: 'image/png', size }
+  await partitions.change([ref], (index) => index.adoptDerivative(ref, derivative))
 }

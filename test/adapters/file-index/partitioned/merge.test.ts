@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import {
+  joinPages,
   type ListPage,
   mergeSorted,
   type PageRange,
@@ -132,5 +133,15 @@ describe('the merged list of several partitions', () => {
     const perList = Math.max(...reads.map(({ limit }) => limit))
     const positions = reads.reduce((sum, { limit }) => sum + limit, 0)
     expect(positions).to.be.at.most(20 + 2 * lists.length * perList)
+  })
+
+  it('has a file once that was renamed between the reads of two partitions, by its new name', () => {
+    const page = (...items: Array<[position: string, key: string]>): ListPage<string> => ({
+      items: items.map(([position, item]) => ({ position, item })),
+      next: undefined,
+    })
+    const pages = [page(['a', '1'], ['b', '2']), page(['c', '1'], ['d', '3'])] as const
+    const joined = joinPages(pages, { limit: 9, nameOf: (key) => key })
+    expect(joined.items.map(({ position, item }) => position + item)).to.deep.equal(['b2', 'c1', 'd3'])
   })
 })

@@ -6,6 +6,7 @@ import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
 import { newKeyPrefix, sharedRedis } from '../../../support/servers/redis-server.ts'
 import { sized } from '../../../support/sized.ts'
+import { dividedAmong } from './moving.ts'
 
 // The usual run has the contract on a real cluster, with all partitions.
 for (const perClient of sized([], [1, 7, PARTITIONS]))
@@ -19,7 +20,7 @@ for (const perClient of sized([], [1, 7, PARTITIONS]))
       const on = (connection: typeof redis): FileIndex => {
         const all = prefixes.map((keyPrefix) => redisIndex(connection, { keyPrefix }))
         return partitionedIndex(all, {
-          perClient: async () => perClient,
+          division: dividedAmong(perClient),
           async *list(clientId) {
             for (const index of all) yield* index.list(clientId)
           },

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { firstPartition } from '../../../../src/adapters/file-index/partitioned/partitions.ts'
+import { firstPartition } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/redis-cluster.ts'
 import { connectKeyspaces, type RedisKeyspaces } from '../../../../src/adapters/redis/keyspaces.ts'
 import { newFileId, storedKey } from '../../../../src/core/files/object-key.ts'
@@ -26,7 +26,7 @@ describe('the index in a Redis Cluster of three nodes', () => {
     clusterIndex(
       all.map(({ redis, keyPrefix }) => ({ redis, keyPrefix: keyPrefix + prefix })),
       { perClient },
-    )
+    ).index
 
   fileIndexContract(
     `${PARTITIONS} partitions per client`,

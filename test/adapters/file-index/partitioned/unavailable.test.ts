@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { firstPartition } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { partitionedIndex } from '../../../../src/adapters/file-index/partitioned/partitioned.ts'
-import { firstPartition } from '../../../../src/adapters/file-index/partitioned/partitions.ts'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
 import { newFileId, storedKey } from '../../../../src/core/files/object-key.ts'
@@ -9,6 +9,7 @@ import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import { unavailable } from '../../../../src/core/problem.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { newKeyPrefix, sharedRedis } from '../../../support/servers/redis-server.ts'
+import { dividedAmong } from './moving.ts'
 
 describe('an index of partitions, one of which is unavailable', () => {
   let redis: RedisConnection
@@ -37,7 +38,7 @@ describe('an index of partitions, one of which is unavailable', () => {
       ),
     )
     index = partitionedIndex(all, {
-      perClient: async () => 1,
+      division: dividedAmong(1),
       async *list(clientId) {
         for (const one of all) yield* one.list(clientId)
       },

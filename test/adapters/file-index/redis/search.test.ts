@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { firstPartition } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { partitionedIndex } from '../../../../src/adapters/file-index/partitioned/partitioned.ts'
-import { firstPartition } from '../../../../src/adapters/file-index/partitioned/partitions.ts'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
 import { BLOCK, GROUP } from '../../../../src/adapters/file-index/redis/search/lua.ts'
 import { sealed } from '../../../../src/adapters/file-index/redis/search/postings.ts'
@@ -12,6 +12,7 @@ import { seededRandom } from '../../../contracts/random.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { newKeyPrefix, sharedRedis, startRedis } from '../../../support/servers/redis-server.ts'
 import { sized } from '../../../support/sized.ts'
+import { dividedAmong } from '../partitioned/moving.ts'
 
 const NOW = 1_800_000_000_000
 const LATER = NOW + 60_000
@@ -475,7 +476,7 @@ describe('redis: the search of the index', () => {
       const all = Array.from({ length: PARTITIONS }, (_, i) =>
         redisIndex(redis, { keyPrefix: `${keyPrefix}${i}:` }),
       )
-      const partitioned = partitionedIndex(all, { perClient: async () => 1, list: index.list })
+      const partitioned = partitionedIndex(all, { division: dividedAmong(1), list: index.list })
       await partitioned.markComplete()
       await redis.client.hset(
         `${keyPrefix}${firstPartition(CLIENT)}:texts:${CLIENT}/`,

@@ -1,0 +1,98 @@
+import { LRUCache } from 'lru-cache'
+import { PARTITIONS } from '../../../core/files/partition.ts'
+import { Problem } from '../../../core/problem.ts'
+import type { RedisKeyspace } from '../../redis/keyspaces.ts'
+import { fenceOf } from '../fence.ts'
+import { ownerOf } from '../redis/names.ts'
+import { type Division, firstPartition } from './division.ts'
+import { changeDivision, readDivision } from './move-scripts.ts'
+
+const REMEMBERED = 10_000
+
+/**
+ * How the files of each client are divided. Each client has a key `partitions:<client>` in its first partition, with the text of
+ * {@link textOf}. Older versions refuse a client that has moved.
+ *
+ * @param options.perClient the number of a new client. It is stored when it is first read
+ * @param options.trustMs for how long a process trusts what it has read. A step by an old division is refused by the fence, and a read
+ *   by an old one is repeated
+ * @param options.now milliseconds of a clock that never goes back
+ */
+export function redisDivisions(
+  keyspaces: readonly RedisKeyspace[],
+  {
+    perClient,
+    trustMs,
+    now = () => performance.now(),
+  }: { perClient: number; trustMs: number; now?: () => number },
+) {
+  const at = (clientId: string) => {
+    const { redis, keyPrefix } = keyspaces[firstPartition(clientId)] as RedisKeyspace
+    return { redis, keys: [divisionKey(keyPrefix, clientId), fenceOf(keyPrefix, clientId)] }
+  }
+  /** @param added stored where the client has no division */
+  const textIn = async (clientId: string, added: number | '', least = 0) => {
+    const { redis, keys } = at(clientId)
+    return (await readDivision(redis, keys, [added, least])) as string
+  }
+  const known = new LRUCache<string, { text: string }>({
+    max: REMEMBERED,
+    ttl: trustMs,
+    ttlResolution: 0,
+    perf: { now },
+    async fetchMethod(clientId, stale) {
+      try {
+        return { text: await textIn(clientId, perClient) }
+      } catch (error) {
+        // While the node is down that has the division, the others can be used.
+        if (stale === undefined || !(error instanceof Problem) || error.status !== 503) throw error
+        return stale
+      }
+    },
+  })
+
+  return {
+    /** The division as it was at most `trustMs` ago, or when its node was last available. @throws Problem 503 */
+    of: async (clientId: string): Promise<Division> => parsed((await known.forceFetch(clientId)).text),
+    /**
+     * The division as it is stored now.
+     * @param least the epoch that a partition has. If the division has a smaller one, its node has lost the last change of it. Then it
+     *   gets a greater epoch: otherwise this partition would refuse all steps
+     */
+    async read(clientId: string, least?: number): Promise<Division> {
+      const text = await textIn(clientId, perClient, least)
+      known.set(clientId, { text })
+      return parsed(text)
+    },
+    /** The same, but nothing is stored for a new client. */
+    async look(clientId: string): Promise<Division> {
+      return parsed((await textIn(clientId, '')) || String(perClient))
+    },
+    /** Replaces a division by one with a greater epoch. @returns false when the current one differs */
+    async change(clientId: string, from: Division, to: Division): Promise<boolean> {
+      const { redis, keys } = at(clientId)
+      return (await changeDivision(redis, keys, [textOf(from), textOf(to), to.epoch])) === 1
+    },
+  }
+}
+
+export type Divisions = ReturnType<typeof redisDivisions>
+
+/** The key with the division of a client, in the keyspace of its first partition. */
+export function divisionKey(keyPrefix: string, clientId: string): string {
+  return `${keyPrefix}partitions:${ownerOf(clientId)}`
+}
+
+/** The text of a division in Redis: `64` before the first move, `64>1@1` during it, `1@2` after it. */
+export function textOf({ from, to, epoch }: Division): string {
+  const numbers = from === to ? String(to) : `${from}>${to}`
+  return epoch === 0 ? numbers : `${numbers}@${epoch}`
+}
+
+/** @throws Error for a text that this version does not know, since files would be missing in silence */
+function parsed(text: string): Division {
+  const [, from, to = from, epoch = 0] = /^(\d+)(?:>(\d+))?(?:@(\d+))?$/.exec(text) ?? []
+  if (from === undefined)
+    throw new Error(`expected 1 to ${PARTITIONS} partitions per client, received "${text}"`)
+  return { from: Number(from), to: Number(to), epoch: Number(epoch) }
+}

@@ -1,0 +1,201 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import { PARTITIONS } from '../../../core/files/partition.ts'
+import type { MoveOptions, Partitioning } from '../../../core/ports/index/partitioning.ts'
+import { Problem } from '../../../core/problem.ts'
+import type { RedisKeyspace } from '../../redis/keyspaces.ts'
+import { fenceOf, raiseFence, StaleDivision } from '../fence.ts'
+import { type Division, leavingBy, partitionNumber } from './division.ts'
+import type { Divisions } from './divisions.ts'
+import type { MoveTimes } from './move-times.ts'
+import type { MovesNoted } from './moves-noted.ts'
+import { dropFrom, PULLED_AT_ONCE, pullFiles } from './pull.ts'
+import { clusterWalks, type Placed } from './walks.ts'
+
+const CONCURRENCY = 8
+const ALL = Array.from({ length: PARTITIONS }, (_, number) => number)
+
+/** What a call has done so far. */
+interface Done {
+  files: number
+  isChanged: boolean
+  /** When it last reported progress: an instant of a clock that never goes back. */
+  at: number
+}
+
+/** Moves the files of a client in a Redis Cluster. */
+export function clusterPartitioning(
+  keyspaces: readonly RedisKeyspace[],
+  {
+    divisions,
+    moves,
+    times,
+  }: {
+    divisions: Pick<Divisions, 'read' | 'look' | 'change'>
+    moves: MovesNoted
+    times: MoveTimes
+  },
+): Partitioning {
+  const walks = clusterWalks(keyspaces)
+  const keyspaceOf = (number: number) => keyspaces[number] as RedisKeyspace
+
+  /** @returns how many partitions did not have this epoch */
+  async function raiseAll(clientId: string, epoch: number): Promise<number> {
+    const raised = await Promise.all(
+      keyspaces.map(({ redis, keyPrefix }) =>
+        raiseFence(redis, { keys: [], fence: fenceOf(keyPrefix, clientId), epoch }, []),
+      ),
+    )
+    return raised.filter((answer) => answer === 1).length
+  }
+
+  /** Until each fence has been there for so long that no node loses it any more. */
+  async function raiseDurably(clientId: string, epoch: number, signal: AbortSignal): Promise<void> {
+    while ((await raiseAll(clientId, epoch)) > 0) await waited(times.durableMs, signal)
+  }
+
+  /**
+   * Removes what is in no partition of the client: a node that has lost its last changes may have left it. Otherwise it would
+   * count as newer than the files that are about to move.
+   */
+  async function removeStrays(
+    clientId: string,
+    { to, epoch }: Division,
+    { signal, progress }: MoveOptions,
+  ): Promise<void> {
+    let read = 0
+    const strays = async function* () {
+      for await (const placed of walks.placed(clientId, ALL)) {
+        read += 1
+        if (read % 1000 === 0) await progress({ phase: 'preparing', files: read })
+        if (partitionNumber(placed.ref, to) !== placed.number) yield placed
+      }
+    }
+    const work = ({ ref, number }: Placed) => dropFrom(keyspaceOf(number), [ref], epoch)
+    for await (const _ of mapConcurrent(strays(), { concurrency: CONCURRENCY, signal, work }));
+  }
+
+  /** Pulls those of these files that a move leaves in another partition. @returns how many there were */
+  async function pullAll(
+    files: AsyncIterable<Placed>,
+    move: Division,
+    { signal, progress, done }: MoveOptions & { done: Done },
+  ): Promise<number> {
+    const before = done.files
+    const work = (refs: readonly FileRef[]) => pullFiles(refs, move, keyspaces)
+    for await (const pulled of mapConcurrent(batchesOf(files, move), {
+      concurrency: CONCURRENCY,
+      signal,
+      work,
+    })) {
+      done.files += pulled
+      await progress({ phase: 'moving', files: done.files })
+    }
+    return done.files - before
+  }
+
+  /**
+   * The lists have nearly all files. The walk over all keys finds those that an older version has left out of the lists. When it finds
+   * nothing, all files have left their old partitions for so long that no node brings one back.
+   */
+  async function moveAll(clientId: string, move: Division, options: MoveOptions & { done: Done }) {
+    const leaving = leavingBy(clientId, move)
+    do {
+      while ((await pullAll(walks.listed(clientId, leaving), move, options)) > 0);
+      await waited(times.durableMs, options.signal)
+    } while ((await pullAll(walks.placed(clientId, leaving), move, options)) > 0)
+  }
+
+  /** Waits until a move may end. @returns whether it had to wait: a node has failed, which may have brought back old copies */
+  async function waitedForEnd({ mayEnd, progress, signal }: MoveOptions): Promise<boolean> {
+    let hasWaited = false
+    while (!(await mayEnd())) {
+      hasWaited = true
+      await progress({ phase: 'ending', files: 0 })
+      await waited(times.retryMs, signal)
+    }
+    return hasWaited
+  }
+
+  /**
+   * Does the next part of a move: its begin, or all the rest. A node may lose the begin or the end, so both are read again.
+   * @returns whether the client has this number
+   */
+  async function moveOnce(clientId: string, to: number, options: MoveOptions & { done: Done }) {
+    const division = await divisions.read(clientId)
+    if (division.from === division.to) {
+      if (division.to === to) {
+        if (division.epoch > 0) await moves.note(clientId, division.epoch)
+        return true
+      }
+      await removeStrays(clientId, division, options)
+      const epoch = division.epoch + 1
+      await moves.note(clientId, epoch)
+      if (await divisions.change(clientId, division, { ...division, to, epoch }))
+        options.done.isChanged = true
+      return false
+    }
+    if (division.to !== to)
+      throw new Error(`expected a move to ${division.to} partitions, which is not complete, received ${to}`)
+    options.done.isChanged = true
+    await raiseDurably(clientId, division.epoch, options.signal)
+    do await moveAll(clientId, division, options)
+    while (await waitedForEnd(options))
+    const ended = { from: to, to, epoch: division.epoch + 1 }
+    if (await divisions.change(clientId, division, ended))
+      await raiseDurably(clientId, ended.epoch, options.signal)
+    return false
+  }
+
+  return {
+    async of(clientId) {
+      const { from, to } = await divisions.look(clientId)
+      return from === to ? { partitions: to } : { partitions: from, movingTo: to }
+    },
+
+    async move(clientId, to, options) {
+      const done: Done = { files: 0, isChanged: false, at: performance.now() }
+      const progress: MoveOptions['progress'] = async (now) => {
+        done.at = performance.now()
+        await options.progress(now)
+      }
+      for (;;) {
+        options.signal.throwIfAborted()
+        try {
+          if (await moveOnce(clientId, to, { ...options, progress, done }))
+            return { partitions: to, isChanged: done.isChanged, files: done.files }
+        } catch (error) {
+          if (error instanceof StaleDivision) await divisions.read(clientId, error.epoch)
+          else if (!isUnavailable(error) || performance.now() - done.at > times.patienceMs) throw error
+          else await waited(times.retryMs, options.signal)
+        }
+      }
+    },
+  }
+}
+
+/** The files of a walk that a move leaves elsewhere, in batches of the same two partitions. */
+async function* batchesOf(files: AsyncIterable<Placed>, { from, to }: Division): AsyncIterable<FileRef[]> {
+  const batches = new Map<string, FileRef[]>()
+  for await (const { ref, number } of files) {
+    const [before, after] = [partitionNumber(ref, from), partitionNumber(ref, to)]
+    if (before === after || number !== before) continue
+    const name = `${before} ${after}`
+    const batch = batches.get(name) ?? []
+    batches.set(name, batch)
+    batch.push(ref)
+    if (batch.length < PULLED_AT_ONCE) continue
+    batches.delete(name)
+    yield batch
+  }
+  yield* batches.values()
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Problem && error.status === 503
+}
+
+async function waited(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
+}

@@ -1,0 +1,84 @@
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import type { RedisKeyspace } from '../../redis/keyspaces.ts'
+import { keyNames } from '../redis/keys.ts'
+import { nameOf } from '../redis/names.ts'
+import { textsIn } from '../redis/search/search.ts'
+import { type Division, partitionNumber } from './division.ts'
+import { addFiles, dropFiles, readFiles } from './move-scripts.ts'
+
+/** Files that move at a time. One script reads, adds or drops them in a few milliseconds. */
+export const PULLED_AT_ONCE = 32
+// With these, a response has about 500 kB.
+const FIELDS_MAX = 2000
+
+/**
+ * Moves files of one client into their partitions by a division, in three steps: read, add, drop. The first one raises the fence of the
+ * old partition, so nothing changes the files there any more, and a process changes them in the new one only after the third step.
+ * So each step may be repeated, by any process.
+ *
+ * @returns how many files there were in the old partitions
+ * @throws StaleDivision when the client has another division
+ */
+export async function pullFiles(
+  refs: readonly FileRef[],
+  { from, to, epoch }: Division,
+  keyspaces: readonly RedisKeyspace[],
+): Promise<number> {
+  const groups = new Map<string, { before: RedisKeyspace; after: RedisKeyspace; some: FileRef[] }>()
+  for (const ref of refs) {
+    const [old, next] = [partitionNumber(ref, from), partitionNumber(ref, to)]
+    if (old === next) continue
+    const group = groups.get(`${old} ${next}`)
+    if (group) group.some.push(ref)
+    else
+      groups.set(`${old} ${next}`, {
+        before: keyspaces[old] as RedisKeyspace,
+        after: keyspaces[next] as RedisKeyspace,
+        some: [ref],
+      })
+  }
+  const counts = await Promise.all(
+    [...groups.values()].map(({ before, after, some }) => pullBetween(some, { before, after, epoch })),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+async function pullBetween(
+  refs: readonly FileRef[],
+  { before, after, epoch }: { before: RedisKeyspace; after: RedisKeyspace; epoch: number },
+): Promise<number> {
+  let pulled = 0
+  for (let left = refs; left.length > 0; ) {
+    const some = left.slice(0, PULLED_AT_ONCE)
+    const args = [...some.map(nameOf), FIELDS_MAX]
+    const read = (await readFiles(before.redis, keysIn(before, some, epoch), args)) as string[][]
+    const found = some.flatMap((ref, i) => (read[i]?.length ? [{ ref, fields: read[i] }] : []))
+    const files = found.filter(({ fields }) => fields[0] === '')
+    if (files.length > 0) {
+      const lists = files.flatMap(({ ref, fields }) => {
+        return [textsIn(ref.key, fields[1] ?? ''), fields.length, ...fields]
+      })
+      const added = files.map(({ ref }) => ref)
+      await addFiles(after.redis, keysIn(after, added, epoch), [...added.map(nameOf), ...lists])
+    }
+    const dropped = found.map(({ ref }) => ref)
+    if (dropped.length > 0) await dropFrom(before, dropped, epoch)
+    pulled += files.length
+    left = left.slice(read.length)
+  }
+  return pulled
+}
+
+/** Removes files of one client from a partition. @throws StaleDivision when the client has another division */
+export async function dropFrom(
+  keyspace: RedisKeyspace,
+  refs: readonly FileRef[],
+  epoch: number,
+): Promise<void> {
+  await dropFiles(keyspace.redis, keysIn(keyspace, refs, epoch), refs.map(nameOf))
+}
+
+function keysIn({ keyPrefix }: RedisKeyspace, refs: readonly FileRef[], epoch: number) {
+  const [first, ...others] = refs as [FileRef, ...FileRef[]]
+  return keyNames(keyPrefix).fencedKeys(epoch)(first, ...others)
+}

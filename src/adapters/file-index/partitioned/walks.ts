@@ -1,0 +1,92 @@
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import type { IndexedFile } from '../../../core/ports/file-index.ts'
+import type { RedisConnection } from '../../redis/connection.ts'
+import type { RedisKeyspace } from '../../redis/keyspaces.ts'
+import { LISTED_STATES } from '../positions.ts'
+import { keyNames } from '../redis/keys.ts'
+import { listEntries, listNames } from '../redis/list.ts'
+import { escapePattern, ownerOf, refNamed } from '../redis/names.ts'
+import { positionsIn } from '../redis/positions-in.ts'
+
+const PAGE = 1000
+
+/** A file in the partition with this number. */
+export interface Placed {
+  ref: FileRef
+  number: number
+}
+
+/** Walks over the keys of a cluster. */
+export function clusterWalks(keyspaces: readonly RedisKeyspace[]) {
+  // The keys of all keyspaces have the same names, except for the hash tag.
+  const untagged = `${(keyspaces[0]?.keyPrefix ?? '').replace(/^\{[^}]*\}/, '')}file:`
+  const numbers = new Map(keyspaces.map(({ keyPrefix }, number) => [tagIn(keyPrefix), number]))
+  const patternOf = (clientId?: string) =>
+    `{*}${escapePattern(untagged + (clientId === undefined ? '' : ownerOf(clientId)))}*`
+  const refIn = (name: string) => refNamed(name.slice(tagIn(name).length + untagged.length))
+
+  /** One connection for each node that has one of these keyspaces. */
+  async function* nodesWith(some: readonly RedisKeyspace[]): AsyncIterable<RedisConnection> {
+    const nodes = new Set<unknown>()
+    for (const { redis } of some) {
+      const node = await redis.send((client) => client.cluster('MYID'))
+      if (!nodes.has(node)) yield redis
+      nodes.add(node)
+    }
+  }
+
+  return {
+    /** All files, or those of a client. Reads all keys of each node once. */
+    async *entries(clientId?: string): AsyncIterable<IndexedFile> {
+      for await (const redis of nodesWith(keyspaces))
+        yield* listEntries(redis, { pattern: patternOf(clientId), refIn })
+    },
+
+    /** The files of a client in some partitions. Reads all keys of their nodes once. */
+    async *placed(clientId: string, some: readonly number[]): AsyncIterable<Placed> {
+      for await (const redis of nodesWith(some.map((number) => keyspaces[number] as RedisKeyspace)))
+        for await (const names of listNames(redis, patternOf(clientId)))
+          for (const name of names) {
+            const number = numbers.get(tagIn(name))
+            if (number !== undefined && some.includes(number)) yield { ref: refIn(name), number }
+          }
+    },
+
+    /** As `placed`, but only the files that are listed, overdue or pending. Reads no other keys. */
+    async *listed(clientId: string, some: readonly number[]): AsyncIterable<Placed> {
+      for (const number of some) {
+        const { redis, keyPrefix } = keyspaces[number] as RedisKeyspace
+        const { listOf, unsettled } = keyNames(keyPrefix)
+        for (const state of LISTED_STATES) {
+          const list = listOf(clientId, { state, by: 'key' })
+          for (let above: string | undefined, isLast = false; !isLast; ) {
+            const keys = await positionsIn(redis, list, { limit: PAGE }, { above, below: undefined })
+            for (const key of keys) yield { ref: refNamed(ownerOf(clientId) + key), number }
+            isLast = keys.length < PAGE
+            above = keys.at(-1)
+          }
+        }
+        for await (const member of members(redis, unsettled, `${escapePattern(ownerOf(clientId))}*`)) {
+          const [name = ''] = member.split('\n')
+          yield { ref: refNamed(name), number }
+        }
+      }
+    },
+  }
+}
+
+/** The members of a sorted set that match a pattern. One may be returned twice. */
+async function* members(redis: RedisConnection, set: string, pattern: string): AsyncIterable<string> {
+  for (let cursor = '0', begun = false; !begun || cursor !== '0'; begun = true) {
+    const [next, found] = await redis.send((client) =>
+      client.zscan(set, cursor, 'MATCH', pattern, 'COUNT', PAGE),
+    )
+    cursor = next
+    for (let i = 0; i < found.length; i += 2) yield found[i] ?? ''
+  }
+}
+
+/** The hash tag at the beginning of a name, with its braces. */
+function tagIn(name: string): string {
+  return name.slice(0, name.indexOf('}') + 1)
+}

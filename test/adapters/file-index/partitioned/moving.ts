@@ -1,0 +1,142 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Division } from '../../../../src/adapters/file-index/partitioned/division.ts'
+import { redisDivisions } from '../../../../src/adapters/file-index/partitioned/divisions.ts'
+import { movesNoted } from '../../../../src/adapters/file-index/partitioned/moves-noted.ts'
+import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/redis-cluster.ts'
+import { NUMBER_FIELD } from '../../../../src/adapters/file-index/redis/search/lua.ts'
+import {
+  connectKeyspaces,
+  type RedisKeyspace,
+  type RedisKeyspaces,
+} from '../../../../src/adapters/redis/keyspaces.ts'
+import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
+import type { MoveOptions, PartitionCount } from '../../../../src/core/ports/index/partitioning.ts'
+import type { seededRandom } from '../../../contracts/random.ts'
+import { type RedisCluster, startRedisCluster } from '../../../support/servers/redis-cluster.ts'
+import { newKeyPrefix } from '../../../support/servers/redis-server.ts'
+
+export const TIMES = { trustMs: 1000, durableMs: 1, patienceMs: 10_000, retryMs: 1 }
+
+// Each has its own connections.
+const PROCESSES = 3
+
+/** The index of a cluster of its own, as several processes see it. */
+export interface MovingIndex {
+  cluster: RedisCluster
+  /** With a key prefix of this index. */
+  keyspaces: readonly RedisKeyspace[]
+  /**
+   * The same index in another process, with connections of its own and its own knowledge of the divisions.
+   * @param options.late delays a part of its commands by some turns of the event loop
+   */
+  process(options?: { late?: ReturnType<typeof seededRandom> }): ReturnType<typeof clusterIndex>
+  /** The division of a client as it is stored. */
+  divisions: Pick<ReturnType<typeof redisDivisions>, 'read' | 'change'>
+  /** Stores a move. No file is moved by it. */
+  begin(clientId: string, to: PartitionCount): Promise<Division>
+  /** Moves all files of a client. */
+  move(clientId: string, to: PartitionCount): Promise<void>
+}
+
+/** The division of clients that never move. */
+export function dividedAmong(count: number): () => Promise<Division> {
+  return async () => ({ from: count, to: count, epoch: 0 })
+}
+
+/** The options of a move. */
+export function moveOptions(more: Partial<MoveOptions> = {}): MoveOptions {
+  return { signal: new AbortController().signal, async progress() {}, mayEnd: async () => true, ...more }
+}
+
+/** Opens a cluster before the tests of a suite, and a new index in it before each of them. */
+export function movingIndexes(): () => MovingIndex {
+  let cluster: RedisCluster
+  let connected: RedisKeyspaces[]
+  let opened: MovingIndex
+  before(async () => {
+    cluster = await startRedisCluster()
+    connected = Array.from({ length: PROCESSES }, () => connectKeyspaces({ url: cluster.url }))
+    for (const one of connected) await one.ready()
+  })
+  after(async () => {
+    for (const one of connected ?? []) await one.close()
+    await cluster.remove()
+  })
+  beforeEach(() => {
+    const prefix = newKeyPrefix()
+    const keyspacesOf = ({ all }: RedisKeyspaces) =>
+      all.map(({ redis, keyPrefix }) => ({ redis, keyPrefix: keyPrefix + prefix }))
+    const keyspaces = keyspacesOf(connected[0] as RedisKeyspaces)
+    let processes = 0
+    const process: MovingIndex['process'] = ({ late } = {}) => {
+      const own = keyspacesOf(connected[processes++ % PROCESSES] as RedisKeyspaces)
+      return clusterIndex(late ? own.map((one) => delayed(one, late)) : own, { perClient: 1, times: TIMES })
+    }
+    const divisions = redisDivisions(keyspaces, { perClient: 1, trustMs: 0 })
+    opened = {
+      cluster,
+      keyspaces,
+      process,
+      divisions,
+      async begin(clientId, to) {
+        const before = await divisions.read(clientId)
+        const move = { ...before, to, epoch: before.epoch + 1 }
+        await movesNoted(keyspaces).note(clientId, move.epoch)
+        if (!(await divisions.change(clientId, before, move))) throw new Error('it has another division')
+        return move
+      },
+      async move(clientId, to) {
+        await process().partitioning.move(clientId, to, moveOptions())
+      },
+    }
+  })
+  return () => opened
+}
+
+function delayed(
+  { redis, keyPrefix }: RedisKeyspace,
+  random: ReturnType<typeof seededRandom>,
+): RedisKeyspace {
+  return {
+    keyPrefix,
+    redis: {
+      ...redis,
+      async send(command) {
+        for (let turns = random.below(4) > 0 ? 0 : random.below(60); turns > 0; turns -= 1) await turn()
+        return redis.send(command)
+      },
+    },
+  }
+}
+
+/** All that a keyspace has, except for the search, whose keys may depend on the order of the files. */
+export async function contentOf({ redis, keyPrefix }: RedisKeyspace): Promise<Record<string, unknown>> {
+  const content: Record<string, unknown> = {}
+  const names = await redis.send((client) => client.keys(`${keyPrefix.replace(/[{}]/g, '\\$&')}*`))
+  for (const name of names.sort()) {
+    const short = name.slice(keyPrefix.length)
+    if (!/^(file|list|totals|uses|derived|folders|subfolders|unsettled|changes)\b/.test(short)) continue
+    content[short] = await redis.send(async (client) =>
+      (await client.type(name)) === 'hash'
+        ? Object.entries(await client.hgetall(name))
+            .filter(([field]) => field !== NUMBER_FIELD)
+            .sort()
+        : client.zrange(name, '0', '-1', 'WITHSCORES'),
+    )
+  }
+  return content
+}
+
+/** All keys of a list in one state, page by page. */
+export async function keysOf(index: FileIndex, clientId: string, { limit = 7, by = 'key' as const } = {}) {
+  const keys: string[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await index.page(clientId, {
+      ...{ state: 'stored', by, limit },
+      ...(after === undefined ? {} : { after }),
+    })
+    keys.push(...page.files.map(({ record }) => record.key))
+    if (page.next === undefined) return keys
+    after = page.next
+  }
+}

@@ -1,0 +1,247 @@
+import { expect } from 'chai'
+import { StaleDivision } from '../../../../src/adapters/file-index/fence.ts'
+import { partitionNumber } from '../../../../src/adapters/file-index/partitioned/division.ts'
+import { pullFiles } from '../../../../src/adapters/file-index/partitioned/pull.ts'
+import type { RedisKeyspace } from '../../../../src/adapters/redis/keyspaces.ts'
+import { deferred } from '../../../../src/core/async/deferred.ts'
+import type { FileRef } from '../../../../src/core/files/file-ref.ts'
+import { derivativeKey } from '../../../../src/core/files/object-key.ts'
+import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
+import type { MoveOptions } from '../../../../src/core/ports/index/partitioning.ts'
+import { unavailable } from '../../../../src/core/problem.ts'
+import { listOf } from '../../../contracts/file-index/file-index-model.ts'
+import { AHEAD, adopted, d, derived, NOW, newRef } from '../../../contracts/file-index/file-index-states.ts'
+import { rejection } from '../../../support/rejection.ts'
+import { contentOf, keysOf, moveOptions, movingIndexes } from './moving.ts'
+
+describe('a file that moves to another partition', () => {
+  const opened = movingIndexes()
+
+  /** A file of a client with a move, and where it is before and after it. */
+  async function moving() {
+    const { process, keyspaces, begin } = opened()
+    const { index } = process()
+    let ref = newRef('one')
+    while (partitionNumber(ref, 1) === partitionNumber(ref, 64)) ref = newRef('one')
+    await adopted(index, ref)
+    await index.finishDerivative(ref, derived(derivativeKey(ref.key, 'used')), { at: NOW, isHeld: true })
+    await index.beginDerivative(ref, d(ref), AHEAD)
+    const before = await lookAt(index, ref)
+    const [from, to] = [1, 64].map((count) => keyspaces[partitionNumber(ref, count)]) as [
+      RedisKeyspace,
+      RedisKeyspace,
+    ]
+    const move = await begin('one', 64)
+    /** Moves it on other connections. */
+    const pull = (moved: FileRef, on: { from: RedisKeyspace; to: RedisKeyspace }) =>
+      pullFiles(
+        [moved],
+        move,
+        keyspaces.map((one) => (one === from ? on.from : one === to ? on.to : one)),
+      )
+    return { ref, from, to, pull, before, index: process().index, other: process().index }
+  }
+
+  /** The file, with its derivatives sorted. */
+  async function lookAt(index: FileIndex, ref: FileRef) {
+    const file = await index.look(ref)
+    const derivatives = [...(file?.derivatives ?? [])].sort((one, other) => (one.key < other.key ? -1 : 1))
+    return { ...file, derivatives }
+  }
+
+  for (const when of ['before', 'after'] as const)
+    for (const [step, name] of ['it was read', 'it was added', 'it was dropped'].entries())
+      it(`is complete though a process died ${when} ${name}, for reads and for the next change`, async () => {
+        const { ref, from, to, pull, before, index } = await moving()
+        let sent = 0
+        const dying = (keyspace: RedisKeyspace): RedisKeyspace => ({
+          ...keyspace,
+          redis: {
+            ...keyspace.redis,
+            async send(command) {
+              sent += 1
+              if (sent - 1 < step) return keyspace.redis.send(command)
+              if (when === 'after') await keyspace.redis.send(command)
+              throw unavailable('The process has died.')
+            },
+          },
+        })
+        const dead = pull(ref, { from: dying(from), to: dying(to) })
+        expect(await rejection(dead)).to.include({ status: 503 })
+        expect(sent).to.equal(step + 1)
+        expect(await lookAt(index, ref)).to.deep.equal(before)
+        expect(await keysOf(index, 'one')).to.deep.equal([ref.key])
+        expect(Object.keys(await listOf(index, 'one'))).to.have.length(1)
+        const [held] = await index.leastUsed({ clientId: 'one' }, 5)
+        expect(held).to.deep.include({ key: derivativeKey(ref.key, 'used'), use: { at: NOW, isHeld: true } })
+        // The next change moves it.
+        expect(await index.finishDerivative(ref, derived(d(ref)))).to.equal(true)
+        expect(await contentOf(from)).to.deep.equal({})
+        const uses = await index.leastUsed({ clientId: 'one' }, 5)
+        expect(uses.map(({ key }) => key)).to.deep.equal([d(ref), derivativeKey(ref.key, 'used')])
+        expect(await index.derivedBytes(ref)).to.deep.equal({ client: 14, original: 14 })
+      })
+
+  /** A process that has read a file, and that continues later. */
+  function slow(keyspace: RedisKeyspace) {
+    const [reached, go] = [deferred<void>(), deferred<void>()]
+    const held: RedisKeyspace = {
+      ...keyspace,
+      redis: {
+        ...keyspace.redis,
+        async send(command) {
+          reached.resolve()
+          await go.promise
+          return keyspace.redis.send(command)
+        },
+      },
+    }
+    return { held, reached: reached.promise, go: go.resolve }
+  }
+
+  it('is not brought back by a slow process that has an old copy of it, after it was deleted', async () => {
+    const { ref, from, to, pull, index, other } = await moving()
+    const { held, reached, go } = slow(to)
+    const pulled = pull(ref, { from, to: held })
+    await reached
+    await index.dropDerivative(ref, d(ref), AHEAD)
+    await index.beginRemoval(ref, { cause: 'delete', leaseUntil: AHEAD, now: NOW })
+    expect(await index.finishRemoval(ref, NOW)).to.equal(true)
+    go()
+    await pulled
+    expect(await other.look(ref)).to.equal(undefined)
+    for (const keyspace of [from, to]) expect(await contentOf(keyspace)).to.deep.equal({})
+  })
+
+  it('is not set back by a slow process that has an old copy of it, after it was changed', async () => {
+    const { ref, from, to, pull, index, other } = await moving()
+    const { held, reached, go } = slow(to)
+    const pulled = pull(ref, { from, to: held })
+    await reached
+    await index.trash(ref, { at: NOW, until: AHEAD })
+    const after = await lookAt(index, ref)
+    go()
+    await pulled
+    expect(await lookAt(other, ref)).to.deep.equal(after)
+  })
+
+  it('is not lost by a slow process that removes the old copy, after it was changed', async () => {
+    const { ref, from, to, pull, index, other } = await moving()
+    const read = slow(from)
+    let sent = 0
+    // The first command of this partition reads the file, the second one drops it.
+    const late: RedisKeyspace = {
+      ...from,
+      redis: {
+        ...from.redis,
+        send: (command) => (sent++ === 0 ? from.redis.send(command) : read.held.redis.send(command)),
+      },
+    }
+    const pulled = pull(ref, { from: late, to })
+    await read.reached
+    await index.trash(ref, { at: NOW, until: AHEAD })
+    const after = await lookAt(index, ref)
+    read.go()
+    await pulled
+    expect(await lookAt(other, ref)).to.deep.equal(after)
+  })
+
+  /** Moves a client from one number to another, while a process stops in a pull before its command of this number, from 0. */
+  async function frozen({ from, to, before }: { from: 1 | 64; to: 1 | 64; before: number }) {
+    const { process, keyspaces, begin, move, divisions } = opened()
+    await process().index.totals('one')
+    if (from !== 1) await move('one', from)
+    let ref = newRef('one')
+    while (partitionNumber(ref, 1) === partitionNumber(ref, 64)) ref = newRef('one')
+    await adopted(process().index, ref)
+    const division = await begin('one', to)
+    const [reached, go] = [deferred<void>(), deferred<void>()]
+    let sent = 0
+    const stopping = keyspaces.map(({ redis, keyPrefix }) => ({
+      keyPrefix,
+      redis: {
+        ...redis,
+        async send<T>(command: (client: typeof redis.client) => Promise<T>): Promise<T> {
+          if (sent++ === before) {
+            reached.resolve()
+            await go.promise
+          }
+          return redis.send(command)
+        },
+      },
+    }))
+    const pulled = pullFiles([ref], division, stopping)
+    await reached.promise
+    return {
+      ref,
+      process,
+      move,
+      epoch: async () => (await divisions.read('one')).epoch,
+      async resume() {
+        go.resolve()
+        return rejection(pulled)
+      },
+    }
+  }
+
+  for (const [from, to] of [
+    [1, 64],
+    [64, 1],
+  ] as const)
+    for (const [before, step] of ['reads', 'adds', 'drops'].entries()) {
+      it(`is untouched by a process that ${step} it by an old move from ${from} to ${to}`, async () => {
+        const { ref, process, move, resume, epoch } = await frozen({ from, to, before })
+        // The file is where the frozen process expects it.
+        await move('one', to)
+        await move('one', from)
+        const seen = await lookAt(process().index, ref)
+        expect(seen.original?.state).to.equal('stored')
+        expect(await resume())
+          .to.be.instanceOf(StaleDivision)
+          .with.property('epoch', await epoch())
+        expect(await lookAt(process().index, ref)).to.deep.equal(seen)
+        expect(Object.keys(await listOf(process().index, 'one'))).to.have.length(1)
+      })
+    }
+
+  it('is not brought back by a process that adds it when its move has ended and the file is deleted', async () => {
+    const { ref, process, move, resume } = await frozen({ from: 1, to: 64, before: 1 })
+    await move('one', 64)
+    const { index } = process()
+    await index.beginRemoval(ref, { cause: 'purge', leaseUntil: AHEAD, now: NOW })
+    expect(await index.finishRemoval(ref, NOW)).to.equal(true)
+    expect(await resume()).to.be.instanceOf(StaleDivision)
+    expect(await index.look(ref)).to.equal(undefined)
+    expect(await keysOf(index, 'one')).to.deep.equal([])
+  })
+
+  it('is only removed when it has lost its original, and its derivatives are left', async () => {
+    const { ref, from, index } = await moving()
+    const hash = `${from.keyPrefix}file:one/${ref.key}`
+    await from.redis.send((client) => client.hdel(hash, ''))
+    let reported = 0
+    const progress: MoveOptions['progress'] = async ({ files }) => {
+      reported = files
+    }
+    await opened().process().partitioning.move('one', 64, moveOptions({ progress }))
+    expect(reported).to.equal(0)
+    expect(await from.redis.send((client) => client.exists(hash))).to.equal(0)
+    expect((await index.derivedBytes(ref)).client).to.equal(0)
+  })
+
+  it('has its change in progress ended, wherever that was begun', async () => {
+    const { process, begin, move, keyspaces } = opened()
+    const refs: FileRef[] = Array.from({ length: 4 }, () => newRef('one'))
+    const { index } = process()
+    for (const ref of refs) await index.beginChange({ ref, until: NOW })
+    await begin('one', 64)
+    const later = process().index
+    for (const ref of refs) await later.beginChange({ ref, until: NOW + 1 })
+    for (const ref of refs) await later.endChange({ ref, until: NOW })
+    expect(await later.overdueChanges(NOW + 1)).to.have.length(4)
+    // A mark is where its process believed the file to be. It is ended also after the move.
+    await move('one', 64)
+    for (const ref of refs) await later.endChange({ ref, until: NOW + 1 })
+    for (const keyspace of keyspaces) expect(await contentOf(keyspace)).to.deep.equal({})
+  })
+})
