@@ -40,6 +40,8 @@ export function redisDivisions(
     ttl: trustMs,
     ttlResolution: 0,
     perf: { now },
+    // A fetch that `read` overtakes still has its answer: it may be old by the time of one round trip.
+    ignoreFetchAbort: true,
     async fetchMethod(clientId, stale) {
       try {
         return { text: await textIn(clientId, perClient) }

@@ -13,12 +13,16 @@ function opened() {
     stored: '1' as string | undefined,
     /** What the connection throws instead. */
     failure: undefined as Error | undefined,
+    /** What the next answers wait for. */
+    held: Promise.resolve(),
   }
   const redis = {
     async send() {
       if (state.failure) throw state.failure
       if (state.stored === undefined) throw unavailable('It is lost.')
-      return state.stored
+      const { stored, held } = state
+      await held
+      return stored
     },
   } as unknown as RedisConnection
   const keyspaces = Array.from({ length: PARTITIONS }, () => ({ redis, keyPrefix: '{a}:' }))
@@ -51,6 +55,24 @@ describe('the division of a client', () => {
     state.stored = '64@2'
     expect((await read()).epoch).to.equal(2)
     expect((await of()).epoch).to.equal(2)
+  })
+
+  it('is returned to those who wait for it while another request reads and stores it', async () => {
+    const { state, of, read } = opened()
+    await of()
+    state.now += 1001
+    let release = () => {}
+    state.held = new Promise((resolve) => {
+      release = resolve
+    })
+    const waiting = [of(), of()]
+    state.held = Promise.resolve()
+    state.stored = '1>64@1'
+    expect((await read()).epoch).to.equal(1)
+    release()
+    expect((await Promise.all(waiting)).map(({ epoch }) => epoch)).to.deep.equal([0, 0])
+    // The late answer does not replace the newer one.
+    expect((await of()).epoch).to.equal(1)
   })
 
   it('is the last known one while its node is down, and unknown to a process that has read none', async () => {
