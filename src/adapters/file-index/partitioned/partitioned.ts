@@ -11,8 +11,11 @@ const CHANGES_MAX = 1000
 
 export interface PartitionedOptions extends PartitionsOptions {
   list: FileIndex['list']
-  /** Removes a file from a partition that it does not belong to. @returns false, and does nothing, when it belongs there */
-  dropStray?(ref: FileRef, number: number): Promise<boolean>
+  /**
+   * Removes a file from a partition that it does not belong to.
+   * @returns false, and does nothing, when it belongs there. Otherwise it is no work of a sweep of this partition now
+   */
+  dropStray(ref: FileRef, number: number): Promise<boolean>
 }
 
 /**
@@ -109,7 +112,7 @@ export function partitionedIndex(all: readonly FileIndex[], options: Partitioned
       for (const [number, index] of all.entries()) {
         try {
           for await (const item of index.overdue(now))
-            if (!(await options.dropStray?.(item.ref, number))) yield item
+            if (!(await options.dropStray(item.ref, number))) yield item
         } catch (error) {
           errors.push(error)
         }

@@ -8,16 +8,18 @@ import { type Division, leavingBy, partitionNumber, partitionNumbers, placesBy }
 export interface PartitionsOptions {
   /** The division of a client, which may be old by some seconds. */
   division(clientId: string): Promise<Division>
-  /** The current one. Absent: divisions never change. @param least the epoch that a partition has */
-  currentDivision?(clientId: string, least?: number): Promise<Division>
-  /** A partition for steps by a division. Its steps reject with StaleDivision when the client has another one. Default: `all`. */
-  fenced?(number: number, epoch: number): FileIndex
+  /** The current one. @param least the epoch that a partition has */
+  currentDivision(clientId: string, least?: number): Promise<Division>
+  /** The greatest epoch of a client that a partition knows, from 0. */
+  epochIn(number: number, clientId: string): Promise<number>
+  /** A partition for steps by a division. Its steps reject with StaleDivision when the client has another one. */
+  fenced(number: number, epoch: number): FileIndex
   /** Moves files of one client into their partitions by a division. Only for moves. */
-  pull?(refs: readonly FileRef[], division: Division): Promise<unknown>
+  pull(refs: readonly FileRef[], division: Division): Promise<unknown>
 }
 
 /**
- * Those with the files of a client. During a move, files go from those that are `leaving` to the `remaining` ones. A read of several
+ * The partitions that have files of a client. During a move, files go from the `leaving` ones to the `remaining` ones. A read of several
  * partitions reads the former first: then a file that moves in the meantime is in one of them or in both, but not missing.
  */
 export interface OfClient {
@@ -50,29 +52,40 @@ export interface Partitions {
 const ATTEMPTS = 5
 
 export function partitionsOf(all: readonly FileIndex[], options: PartitionsOptions): Partitions {
-  const { currentDivision, fenced = indexAt, pull } = options
+  const { fenced, pull } = options
   function indexAt(number: number): FileIndex {
     return all[number] as FileIndex
   }
   const divisionOf = async (clientId: string) => checked(await options.division(clientId))
-  const currentOf = async (clientId: string, known: Division, least?: number) =>
-    currentDivision ? checked(await currentDivision(clientId, least)) : known
+  const currentOf = async (clientId: string, least?: number) =>
+    checked(await options.currentDivision(clientId, least))
 
   /** Calls until the division is the same after as before. */
   async function settled<T>(
     clientId: string,
     ask: (division: Division) => Promise<T>,
-    isFinal: (answer: T) => boolean = () => false,
+    isFinal: (answer: T, division: Division) => Promise<boolean> = async () => false,
   ): Promise<T> {
     let division = await divisionOf(clientId)
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const answer = await ask(division)
-      if (isFinal(answer)) return answer
-      const after = await currentOf(clientId, division)
+      if (await isFinal(answer, division)) return answer
+      const after = await currentOf(clientId)
       if (after.epoch === division.epoch) return answer
       division = after
     }
     throw movesOften()
+  }
+
+  /**
+   * Whether the places of a file by a division have been its places until now. Before a file leaves one of them, or is added elsewhere
+   * by a later division, this one gets the epoch of it. So a file that was missing in them is nowhere, and the node of the client's
+   * first partition need not be asked.
+   */
+  async function isLast(ref: FileRef, division: Division): Promise<boolean> {
+    const places = placesBy(ref, division)
+    const epochs = await Promise.all(places.map((number) => options.epochIn(number, ref.clientId)))
+    return Math.max(...epochs) <= division.epoch
   }
 
   return {
@@ -89,7 +102,7 @@ export function partitionsOf(all: readonly FileIndex[], options: PartitionsOptio
           const [before, after] = await Promise.all([ask(old), ask(now)])
           return after ?? before ?? ask(now)
         },
-        (answer) => answer !== undefined,
+        async (answer, division) => answer !== undefined || (await isLast(ref, division)),
       ),
     async change(refs, act) {
       const [{ clientId }] = refs
@@ -102,11 +115,11 @@ export function partitionsOf(all: readonly FileIndex[], options: PartitionsOptio
           if (numbers.length > 1)
             throw new Error(`expected files of one partition, received files of ${numbers.length}`)
           const leaving = refs.filter((ref) => partitionNumber(ref, from) !== number)
-          if (leaving.length > 0) await pull?.(leaving, division)
+          if (leaving.length > 0) await pull(leaving, division)
           return await act(fenced(number, epoch))
         } catch (error) {
           if (!(error instanceof StaleDivision)) throw error
-          division = await currentOf(clientId, division, error.epoch)
+          division = await currentOf(clientId, error.epoch)
         }
       throw movesOften()
     },

@@ -2,7 +2,7 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
 import type { Partitioning } from '../../../core/ports/index/partitioning.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
-import { StaleDivision } from '../fence.ts'
+import { fenceOf, StaleDivision } from '../fence.ts'
 import { redisIndex } from '../redis/redis.ts'
 import { placesBy } from './division.ts'
 import { redisDivisions } from './divisions.ts'
@@ -34,6 +34,10 @@ export function clusterIndex(
   const index = partitionedIndex(all, {
     division: divisions.of,
     currentDivision: divisions.read,
+    async epochIn(number, clientId) {
+      const { redis, keyPrefix } = keyspaceOf(number)
+      return Number(await redis.send((client) => client.get(fenceOf(keyPrefix, clientId))))
+    },
     fenced(number, epoch) {
       const name = `${number} ${epoch}`
       const known = fenced.get(name)

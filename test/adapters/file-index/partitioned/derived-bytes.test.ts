@@ -10,7 +10,7 @@ import { PARTITIONS } from '../../../../src/core/files/partition.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import { adopted, newRef } from '../../../contracts/file-index/file-index-states.ts'
 import { newKeyPrefix, sharedRedis } from '../../../support/servers/redis-server.ts'
-import { dividedAmong } from './moving.ts'
+import { neverMoving } from './moving.ts'
 
 describe('the bytes of derivatives over all partitions', () => {
   let redis: RedisConnection
@@ -31,7 +31,7 @@ describe('the bytes of derivatives over all partitions', () => {
       }
       return { ...index, derivedBytes }
     })
-    const partitions = partitionsOf(all, { division: dividedAmong(PARTITIONS) })
+    const partitions = partitionsOf(all, neverMoving(all, PARTITIONS))
     const derivedBytes = derivedBytesOver(partitions, () => now)
     const one = await withDerivative(partitions, 100)
     // In another partition.

@@ -12,7 +12,7 @@ import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import { listed } from '../../../contracts/file-index/file-index-model.ts'
 import { derived, newRef, record } from '../../../contracts/file-index/file-index-states.ts'
 import { newKeyPrefix, sharedRedis } from '../../../support/servers/redis-server.ts'
-import { keysOf } from './moving.ts'
+import { keysOf, neverMoving } from './moving.ts'
 
 const FILES = 40
 
@@ -72,8 +72,9 @@ for (const [from, to] of [
           }),
       )
       index = partitionedIndex(all, {
+        ...neverMoving(all, from),
         division: async () => move,
-        async *list() {},
+        currentDivision: async () => move,
       })
     })
 

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Division } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { redisDivisions } from '../../../../src/adapters/file-index/partitioned/divisions.ts'
 import { movesNoted } from '../../../../src/adapters/file-index/partitioned/moves-noted.ts'
+import type { PartitionedOptions } from '../../../../src/adapters/file-index/partitioned/partitioned.ts'
 import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/redis-cluster.ts'
 import { NUMBER_FIELD } from '../../../../src/adapters/file-index/redis/search/lua.ts'
 import {
@@ -38,9 +39,20 @@ export interface MovingIndex {
   move(clientId: string, to: PartitionCount): Promise<void>
 }
 
-/** The division of clients that never move. */
-export function dividedAmong(count: number): () => Promise<Division> {
-  return async () => ({ from: count, to: count, epoch: 0 })
+/** The options of an index whose clients have this number of partitions and never move. */
+export function neverMoving(all: readonly FileIndex[], count: number): PartitionedOptions {
+  const division = async () => ({ from: count, to: count, epoch: 0 })
+  return {
+    division,
+    currentDivision: division,
+    epochIn: async () => 0,
+    fenced: (number) => all[number] as FileIndex,
+    async pull() {},
+    dropStray: async () => false,
+    async *list(clientId) {
+      for (const index of all) yield* index.list(clientId)
+    },
+  }
 }
 
 /** The options of a move. */

@@ -61,6 +61,32 @@ describe('a process that knows an old division of a client', () => {
       expect(await process().index.look(deleted)).to.equal(undefined)
     })
 
+  it('finds out that a file does not exist while the node of the division is down', async () => {
+    const { process, move, keyspaces } = opened()
+    await process().index.totals('one')
+    await move('one', 64)
+    let isDown = false
+    const home = keyspaces[firstPartition('one')]
+    const { index } = clusterIndex(
+      keyspaces.map((one) => ({
+        ...one,
+        redis: {
+          ...one.redis,
+          async send(command) {
+            if (isDown && one.keyPrefix === home?.keyPrefix) throw unavailable('It is down.')
+            return one.redis.send(command)
+          },
+        },
+      })),
+      { perClient: 1, times: TIMES },
+    )
+    await index.totals('one')
+    isDown = true
+    const [ref] = movingRefs(1) as [FileRef]
+    expect(await index.find(ref)).to.deep.equal({})
+    expect(await index.look(ref)).to.equal(undefined)
+  })
+
   it('cannot change a file in its old partition, however late its command is executed', async () => {
     const { process, begin, keyspaces } = opened()
     const [ref] = movingRefs(1) as [FileRef]

@@ -6,7 +6,7 @@ import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
 import { newKeyPrefix, sharedRedis } from '../../../support/servers/redis-server.ts'
 import { sized } from '../../../support/sized.ts'
-import { dividedAmong } from './moving.ts'
+import { neverMoving } from './moving.ts'
 
 // The usual run has the contract on a real cluster, with all partitions.
 for (const perClient of sized([], [1, 7, PARTITIONS]))
@@ -19,12 +19,7 @@ for (const perClient of sized([], [1, 7, PARTITIONS]))
       const prefixes = Array.from({ length: PARTITIONS }, newKeyPrefix)
       const on = (connection: typeof redis): FileIndex => {
         const all = prefixes.map((keyPrefix) => redisIndex(connection, { keyPrefix }))
-        return partitionedIndex(all, {
-          division: dividedAmong(perClient),
-          async *list(clientId) {
-            for (const index of all) yield* index.list(clientId)
-          },
-        })
+        return partitionedIndex(all, neverMoving(all, perClient))
       }
       return {
         index: on(redis),

@@ -9,7 +9,7 @@ import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import { unavailable } from '../../../../src/core/problem.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { newKeyPrefix, sharedRedis } from '../../../support/servers/redis-server.ts'
-import { dividedAmong } from './moving.ts'
+import { neverMoving } from './moving.ts'
 
 describe('an index of partitions, one of which is unavailable', () => {
   let redis: RedisConnection
@@ -37,12 +37,7 @@ describe('an index of partitions, one of which is unavailable', () => {
         { keyPrefix },
       ),
     )
-    index = partitionedIndex(all, {
-      division: dividedAmong(1),
-      async *list(clientId) {
-        for (const one of all) yield* one.list(clientId)
-      },
-    })
+    index = partitionedIndex(all, neverMoving(all, 1))
   })
 
   const clients = ['a', 'b', 'c', 'd']

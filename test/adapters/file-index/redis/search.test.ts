@@ -12,7 +12,7 @@ import { seededRandom } from '../../../contracts/random.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { newKeyPrefix, sharedRedis, startRedis } from '../../../support/servers/redis-server.ts'
 import { sized } from '../../../support/sized.ts'
-import { dividedAmong } from '../partitioned/moving.ts'
+import { neverMoving } from '../partitioned/moving.ts'
 
 const NOW = 1_800_000_000_000
 const LATER = NOW + 60_000
@@ -476,7 +476,7 @@ describe('redis: the search of the index', () => {
       const all = Array.from({ length: PARTITIONS }, (_, i) =>
         redisIndex(redis, { keyPrefix: `${keyPrefix}${i}:` }),
       )
-      const partitioned = partitionedIndex(all, { division: dividedAmong(1), list: index.list })
+      const partitioned = partitionedIndex(all, neverMoving(all, 1))
       await partitioned.markComplete()
       await redis.client.hset(
         `${keyPrefix}${firstPartition(CLIENT)}:texts:${CLIENT}/`,
