@@ -241,3 +241,8 @@ export async function unlessStatus<T>(status: number, work: Promise<T>): Promise
     throw error
   }
 }
+
+/** Whether an error is a Problem 503. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof Problem && error.status === 503
+}

@@ -44,3 +44,17 @@ export function leavingBy(clientId: string, { from, to }: Division): number[] {
   const before = partitionNumbers(clientId, from)
   return from === 1 ? before : before.filter((number) => !partitionNumbers(clientId, to).includes(number))
 }
+
+/** The text of a division in Redis: `64` before the first move, `64>1@1` during it, `1@2` after it. */
+export function textOf({ from, to, epoch }: Division): string {
+  const numbers = from === to ? String(to) : `${from}>${to}`
+  return epoch === 0 ? numbers : `${numbers}@${epoch}`
+}
+
+/** The division in a text. @throws Error for a text that this version does not know, since files would be missing in silence */
+export function divisionIn(text: string): Division {
+  const [, from, to = from, epoch = 0] = /^(\d+)(?:>(\d+))?(?:@(\d+))?$/.exec(text) ?? []
+  if (from === undefined)
+    throw new Error(`expected 1 to ${PARTITIONS} partitions per client, received "${text}"`)
+  return { from: Number(from), to: Number(to), epoch: Number(epoch) }
+}

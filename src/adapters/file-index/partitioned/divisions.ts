@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { PARTITIONS } from '../../../core/files/partition.ts'
-import { Problem } from '../../../core/problem.ts'
+import { isUnavailable } from '../../../core/problem.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
 import { fenceOf } from '../fence.ts'
 import { ownerOf } from '../redis/names.ts'
-import { type Division, firstPartition } from './division.ts'
+import { type Division, divisionIn, firstPartition, textOf } from './division.ts'
 import { changeDivision, readDivision } from './move-scripts.ts'
+import { movesNoted } from './moves-noted.ts'
 
 const REMEMBERED = 10_000
 
@@ -26,15 +26,20 @@ export function redisDivisions(
     now = () => performance.now(),
   }: { perClient: number; trustMs: number; now?: () => number },
 ) {
+  const moves = movesNoted(keyspaces)
   const at = (clientId: string) => {
     const { redis, keyPrefix } = keyspaces[firstPartition(clientId)] as RedisKeyspace
     return { redis, keys: [divisionKey(keyPrefix, clientId), fenceOf(keyPrefix, clientId)] }
   }
-  /** @param added stored where the client has no division */
-  const textIn = async (clientId: string, added: number | '', least = 0) => {
+  /** @param added stored where the client has no division. @returns an empty text when there is none */
+  const textIn = async (clientId: string, added: string, least = 0) => {
     const { redis, keys } = at(clientId)
     return (await readDivision(redis, keys, [added, least])) as string
   }
+  /** The division that a client has or gets: that of its last move when its node has lost all data. */
+  const lastOr = async (clientId: string) => (await moves.of(clientId)) ?? String(perClient)
+  const textOrAdded = async (clientId: string, least?: number) =>
+    (await textIn(clientId, '', least)) || textIn(clientId, await lastOr(clientId), least)
   const known = new LRUCache<string, { text: string }>({
     max: REMEMBERED,
     ttl: trustMs,
@@ -44,10 +49,10 @@ export function redisDivisions(
     ignoreFetchAbort: true,
     async fetchMethod(clientId, stale) {
       try {
-        return { text: await textIn(clientId, perClient) }
+        return { text: await textOrAdded(clientId) }
       } catch (error) {
         // While the node is down that has the division, the others can be used.
-        if (stale === undefined || !(error instanceof Problem) || error.status !== 503) throw error
+        if (stale === undefined || !isUnavailable(error)) throw error
         return stale
       }
     },
@@ -55,20 +60,20 @@ export function redisDivisions(
 
   return {
     /** The division as it was at most `trustMs` ago, or when its node was last available. @throws Problem 503 */
-    of: async (clientId: string): Promise<Division> => parsed((await known.forceFetch(clientId)).text),
+    of: async (clientId: string): Promise<Division> => divisionIn((await known.forceFetch(clientId)).text),
     /**
      * The division as it is stored now.
      * @param least the epoch that a partition has. If the division has a smaller one, its node has lost the last change of it. Then it
      *   gets a greater epoch: otherwise this partition would refuse all steps
      */
     async read(clientId: string, least?: number): Promise<Division> {
-      const text = await textIn(clientId, perClient, least)
+      const text = await textOrAdded(clientId, least)
       known.set(clientId, { text })
-      return parsed(text)
+      return divisionIn(text)
     },
     /** The same, but nothing is stored for a new client. */
     async look(clientId: string): Promise<Division> {
-      return parsed((await textIn(clientId, '')) || String(perClient))
+      return divisionIn((await textIn(clientId, '')) || (await lastOr(clientId)))
     },
     /** Replaces a division by one with a greater epoch. @returns false when the current one differs */
     async change(clientId: string, from: Division, to: Division): Promise<boolean> {
@@ -83,18 +88,4 @@ export type Divisions = ReturnType<typeof redisDivisions>
 /** The key with the division of a client, in the keyspace of its first partition. */
 export function divisionKey(keyPrefix: string, clientId: string): string {
   return `${keyPrefix}partitions:${ownerOf(clientId)}`
-}
-
-/** The text of a division in Redis: `64` before the first move, `64>1@1` during it, `1@2` after it. */
-export function textOf({ from, to, epoch }: Division): string {
-  const numbers = from === to ? String(to) : `${from}>${to}`
-  return epoch === 0 ? numbers : `${numbers}@${epoch}`
-}
-
-/** @throws Error for a text that this version does not know, since files would be missing in silence */
-function parsed(text: string): Division {
-  const [, from, to = from, epoch = 0] = /^(\d+)(?:>(\d+))?(?:@(\d+))?$/.exec(text) ?? []
-  if (from === undefined)
-    throw new Error(`expected 1 to ${PARTITIONS} partitions per client, received "${text}"`)
-  return { from: Number(from), to: Number(to), epoch: Number(epoch) }
 }

@@ -36,11 +36,7 @@ end
 return files
 `)
 
-/**
- * Adds files as {@link readFiles} has returned them. One that this partition has is unchanged, and one that was deleted since the
- * move began is not added. ARGV: refs, then for each file its search texts, the length of its list, and the list.
- */
-export const addFiles = step(`
+const ADD = `
 local at = #KEYS - FIRST + 2
 ${EACH_FILE}
   local texts, first, last = ARGV[at], at + 2, at + 1 + tonumber(ARGV[at + 1])
@@ -55,7 +51,19 @@ ${EACH_FILE}
     end
   end
 end
-`)
+`
+
+/**
+ * Adds files as {@link readFiles} has returned them. One that this partition has is unchanged, and one that was deleted since the
+ * move began is not added. ARGV: refs, then for each file its search texts, the length of its list, and the list.
+ */
+export const addFiles = step(ADD)
+
+/**
+ * The same, also in a full Redis: it refuses a script whose first write takes memory. For a change of these files. Otherwise a full
+ * Redis would refuse deletes. The old partition frees as much memory.
+ */
+export const addFilesToChange = step(`redis.call('ZREM', unsettled, '')${ADD}`)
 
 /** Removes files that are in another partition. ARGV: refs. */
 export const dropFiles = step(`
@@ -84,8 +92,9 @@ if not numbers or tonumber('0' .. epoch) >= least then return text end
 local is_moving = string.find(numbers, '>', 1, true) and 1 or 0
 epoch = string.format('%.0f', least + (least + is_moving) % 2)
 text = numbers .. '@' .. epoch
-redis.call('SET', KEYS[1], text)
+-- The first write takes no memory: a full Redis would refuse it.
 redis.call('UNLINK', KEYS[2] .. 'deleted')
+redis.call('SET', KEYS[1], text)
 redis.call('SET', KEYS[2], epoch)
 return text
 `)

@@ -13,7 +13,7 @@ export interface PartitionedOptions extends PartitionsOptions {
   list: FileIndex['list']
   /**
    * Removes a file from a partition that it does not belong to.
-   * @returns false, and does nothing, when it belongs there. Otherwise it is no work of a sweep of this partition now
+   * @returns false, and does nothing, when it belongs there, or when its partitions cannot be found out. True: it is no work of a sweep
    */
   dropStray(ref: FileRef, number: number): Promise<boolean>
 }

@@ -3,7 +3,7 @@ import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import { PARTITIONS } from '../../../core/files/partition.ts'
 import type { MoveOptions, Partitioning } from '../../../core/ports/index/partitioning.ts'
-import { Problem } from '../../../core/problem.ts'
+import { isUnavailable } from '../../../core/problem.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
 import { fenceOf, raiseFence, StaleDivision } from '../fence.ts'
 import { type Division, leavingBy, partitionNumber } from './division.ts'
@@ -126,14 +126,13 @@ export function clusterPartitioning(
     const division = await divisions.read(clientId)
     if (division.from === division.to) {
       if (division.to === to) {
-        if (division.epoch > 0) await moves.note(clientId, division.epoch)
+        if (division.epoch > 0) await moves.note(clientId, division)
         return true
       }
       await removeStrays(clientId, division, options)
-      const epoch = division.epoch + 1
-      await moves.note(clientId, epoch)
-      if (await divisions.change(clientId, division, { ...division, to, epoch }))
-        options.done.isChanged = true
+      const move = { ...division, to, epoch: division.epoch + 1 }
+      await moves.note(clientId, move)
+      if (await divisions.change(clientId, division, move)) options.done.isChanged = true
       return false
     }
     if (division.to !== to)
@@ -190,10 +189,6 @@ async function* batchesOf(files: AsyncIterable<Placed>, { from, to }: Division):
     yield batch
   }
   yield* batches.values()
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof Problem && error.status === 503
 }
 
 async function waited(ms: number, signal: AbortSignal): Promise<void> {

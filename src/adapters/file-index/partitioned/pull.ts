@@ -16,6 +16,7 @@ const FIELDS_MAX = 2000
  * old partition, so nothing changes the files there any more, and a process changes them in the new one only after the third step.
  * So each step may be repeated, by any process.
  *
+ * @param add the second step, which a full Redis refuses unless it is `addFilesToChange`
  * @returns how many files there were in the old partitions
  * @throws StaleDivision when the client has another division
  */
@@ -23,6 +24,7 @@ export async function pullFiles(
   refs: readonly FileRef[],
   { from, to, epoch }: Division,
   keyspaces: readonly RedisKeyspace[],
+  add = addFiles,
 ): Promise<number> {
   const groups = new Map<string, { before: RedisKeyspace; after: RedisKeyspace; some: FileRef[] }>()
   for (const ref of refs) {
@@ -38,14 +40,19 @@ export async function pullFiles(
       })
   }
   const counts = await Promise.all(
-    [...groups.values()].map(({ before, after, some }) => pullBetween(some, { before, after, epoch })),
+    [...groups.values()].map(({ before, after, some }) => pullBetween(some, { before, after, epoch, add })),
   )
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
 async function pullBetween(
   refs: readonly FileRef[],
-  { before, after, epoch }: { before: RedisKeyspace; after: RedisKeyspace; epoch: number },
+  {
+    before,
+    after,
+    epoch,
+    add,
+  }: { before: RedisKeyspace; after: RedisKeyspace; epoch: number; add: typeof addFiles },
 ): Promise<number> {
   let pulled = 0
   for (let left = refs; left.length > 0; ) {
@@ -59,7 +66,7 @@ async function pullBetween(
         return [textsIn(ref.key, fields[1] ?? ''), fields.length, ...fields]
       })
       const added = files.map(({ ref }) => ref)
-      await addFiles(after.redis, keysIn(after, added, epoch), [...added.map(nameOf), ...lists])
+      await add(after.redis, keysIn(after, added, epoch), [...added.map(nameOf), ...lists])
     }
     const dropped = found.map(({ ref }) => ref)
     if (dropped.length > 0) await dropFrom(before, dropped, epoch)

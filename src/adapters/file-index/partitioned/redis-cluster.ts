@@ -1,11 +1,13 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { FileIndex } from '../../../core/ports/file-index.ts'
 import type { Partitioning } from '../../../core/ports/index/partitioning.ts'
+import { isUnavailable } from '../../../core/problem.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
 import { fenceOf, StaleDivision } from '../fence.ts'
 import { redisIndex } from '../redis/redis.ts'
-import { placesBy } from './division.ts'
+import { divisionIn, placesBy } from './division.ts'
 import { redisDivisions } from './divisions.ts'
+import { addFilesToChange } from './move-scripts.ts'
 import { MOVE_TIMES, type MoveTimes } from './move-times.ts'
 import { movesNoted } from './moves-noted.ts'
 import { partitionedIndex } from './partitioned.ts'
@@ -47,15 +49,17 @@ export function clusterIndex(
       fenced.set(name, added)
       return added
     },
-    pull: (refs, division) => pullFiles(refs, division, keyspaces),
+    pull: (refs, division) => pullFiles(refs, division, keyspaces, addFilesToChange),
     async dropStray(ref: FileRef, number) {
-      const division = await divisions.of(ref.clientId)
-      if (placesBy(ref, division).includes(number)) return false
       try {
+        const division = await divisions.of(ref.clientId)
+        if (placesBy(ref, division).includes(number)) return false
         await dropFrom(keyspaceOf(number), [ref], division.epoch)
       } catch (error) {
-        // It may belong to this partition now. A later sweep finds it again.
+        if (isUnavailable(error)) return false
         if (!(error instanceof StaleDivision)) throw error
+        // It may belong to this partition now. A later sweep finds it again, by the current division.
+        await divisions.read(ref.clientId, error.epoch)
       }
       return true
     },
@@ -63,9 +67,10 @@ export function clusterIndex(
     async *list(clientId) {
       const before = await moves.read()
       yield* walks.entries(clientId)
-      for (const [id, epoch] of Object.entries(await moves.read())) {
+      for (const [id, text] of Object.entries(await moves.read())) {
         const isOfList = clientId === undefined || clientId === id
-        if (isOfList && (Number(epoch) % 2 === 1 || before[id] !== epoch)) yield* walks.entries(id)
+        const { from, to } = divisionIn(text)
+        if (isOfList && (from !== to || before[id] !== text)) yield* walks.entries(id)
       }
     },
   })

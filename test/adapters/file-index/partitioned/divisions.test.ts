@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { redisDivisions, textOf } from '../../../../src/adapters/file-index/partitioned/divisions.ts'
+import { textOf } from '../../../../src/adapters/file-index/partitioned/division.ts'
+import { redisDivisions } from '../../../../src/adapters/file-index/partitioned/divisions.ts'
 import type { RedisConnection } from '../../../../src/adapters/redis/connection.ts'
 import { PARTITIONS } from '../../../../src/core/files/partition.ts'
 import { unavailable } from '../../../../src/core/problem.ts'

@@ -93,7 +93,7 @@ export function movingIndexes(): () => MovingIndex {
       async begin(clientId, to) {
         const before = await divisions.read(clientId)
         const move = { ...before, to, epoch: before.epoch + 1 }
-        await movesNoted(keyspaces).note(clientId, move.epoch)
+        await movesNoted(keyspaces).note(clientId, move)
         if (!(await divisions.change(clientId, before, move))) throw new Error('it has another division')
         return move
       },

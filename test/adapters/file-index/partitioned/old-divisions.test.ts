@@ -26,6 +26,26 @@ describe('a process that knows an old division of a client', () => {
     return refs
   }
 
+  /** A process that cannot reach the node with the division. */
+  function withoutHome(keyspaces: readonly RedisKeyspace[], isDown: () => boolean) {
+    const home = keyspaces[firstPartition('one')]
+    const reached = keyspaces.map((one): RedisKeyspace => {
+      if (one !== home) return one
+      const { redis } = one
+      return {
+        ...one,
+        redis: {
+          ...redis,
+          async send(command) {
+            if (isDown()) throw unavailable('It is down.')
+            return redis.send(command)
+          },
+        },
+      }
+    })
+    return clusterIndex(reached, { perClient: 1, times: TIMES })
+  }
+
   for (const [from, to] of [
     [1, 64],
     [64, 1],
@@ -66,20 +86,7 @@ describe('a process that knows an old division of a client', () => {
     await process().index.totals('one')
     await move('one', 64)
     let isDown = false
-    const home = keyspaces[firstPartition('one')]
-    const { index } = clusterIndex(
-      keyspaces.map((one) => ({
-        ...one,
-        redis: {
-          ...one.redis,
-          async send(command) {
-            if (isDown && one.keyPrefix === home?.keyPrefix) throw unavailable('It is down.')
-            return one.redis.send(command)
-          },
-        },
-      })),
-      { perClient: 1, times: TIMES },
-    )
+    const { index } = withoutHome(keyspaces, () => isDown)
     await index.totals('one')
     isDown = true
     const [ref] = movingRefs(1) as [FileRef]
@@ -205,6 +212,72 @@ describe('a process that knows an old division of a client', () => {
     expect(seen).to.deep.equal([ref.key])
     expect(await contentOf(home)).to.deep.equal({})
     expect((await process().index.look(ref))?.original.state).to.equal('pending')
+  })
+
+  it('removes it also when the node of the division has lost the last moves', async () => {
+    const { process, move, keyspaces, divisions } = opened()
+    const [ref] = movingRefs(1) as [FileRef]
+    await adopted(process().index, ref)
+    await move('one', 64)
+    const home = keyspaces[firstPartition('one')] as RedisKeyspace
+    const other = keyspaces.find(
+      (one, number) => one !== home && number !== partitionNumber(ref, 64),
+    ) as RedisKeyspace
+    await home.redis.send((client) =>
+      Promise.all([
+        client.set(divisionKey(home.keyPrefix, 'one'), '64'),
+        client.del(fenceOf(home.keyPrefix, 'one')),
+      ]),
+    )
+    await other.redis.send((client) =>
+      Promise.all([
+        client.hset(`${other.keyPrefix}file:one/${ref.key}`, '', `pending ${NOW}`),
+        client.zadd(`${other.keyPrefix}unsettled`, NOW, `one/${ref.key}`),
+      ]),
+    )
+    const { index } = process()
+    const sweep = async () => {
+      for await (const item of index.overdue(NOW)) throw new Error(`unexpected work: ${item.ref.key}`)
+    }
+    await sweep()
+    expect((await divisions.read('one')).epoch).to.equal(2)
+    await sweep()
+    expect(await contentOf(other)).to.deep.equal({})
+  })
+
+  it('sweeps the other files of a partition while the node of the division is down', async () => {
+    const { keyspaces } = opened()
+    const number = (firstPartition('one') + 1) % 64
+    const { redis, keyPrefix } = keyspaces[number] as RedisKeyspace
+    let other = 0
+    while (firstPartition(`other${other}`) !== number) other += 1
+    const refs = [newRef('one'), newRef(`other${other}`)]
+    for (const [i, { clientId, key }] of refs.entries())
+      await redis.send((client) =>
+        Promise.all([
+          client.hset(`${keyPrefix}file:${clientId}/${key}`, '', `pending ${i}`),
+          client.zadd(`${keyPrefix}unsettled`, i, `${clientId}/${key}`),
+        ]),
+      )
+    const { index } = withoutHome(keyspaces, () => true)
+    const seen: string[] = []
+    const sweep = async () => {
+      for await (const { ref } of index.overdue(NOW)) seen.push(ref.key)
+    }
+    expect(await rejection(sweep())).to.include({ status: 503 })
+    expect(seen).to.deep.equal(refs.map(({ key }) => key))
+  })
+
+  it('is the number of the last move when the node of the division has lost all data', async () => {
+    const { process, move, keyspaces, divisions } = opened()
+    const refs = movingRefs(3)
+    for (const ref of refs) await adopted(process().index, ref)
+    await move('one', 64)
+    const { redis, keyPrefix } = keyspaces[firstPartition('one')] as RedisKeyspace
+    await redis.send((client) => client.del(divisionKey(keyPrefix, 'one'), fenceOf(keyPrefix, 'one')))
+    expect(await process().partitioning.of('one')).to.deep.equal({ partitions: 64 })
+    expect(await keysOf(process().index, 'one')).to.deep.equal(refs.map(({ key }) => key).sort())
+    expect(await divisions.read('one')).to.deep.equal({ from: 64, to: 64, epoch: 2 })
   })
 
   for (const to of [64, 1] as const)
