@@ -169,7 +169,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     clients,
     store,
     hasFiles: createHasFiles({ buckets, index }),
-    locks,
+    ...{ locks, partitioning: backends.partitioning },
     clientCacheTtlMs,
     events,
     key: credentialsKey,

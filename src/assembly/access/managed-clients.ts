@@ -4,6 +4,7 @@ import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { Partitioning } from '../../core/ports/index/partitioning.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { createClientStorages } from '../../service/admin/client-storage.ts'
 import { createManagedClients, type ManagedClients } from '../../service/admin/clients.ts'
@@ -29,6 +30,7 @@ export interface ManagedClientsOptions {
   buckets: Buckets
   removals: Removals
   resumables: Pick<SweepResumables, 'ofClient'>
+  partitioning?: Pick<Partitioning, 'end'> | undefined
 }
 
 /** Opens the clients as an operator manages them. */
@@ -45,6 +47,7 @@ export function openManagedClients({
   buckets,
   removals,
   resumables,
+  partitioning,
 }: ManagedClientsOptions): ManagedClients {
   const storages = createClientStorages({
     store,
@@ -65,6 +68,7 @@ export function openManagedClients({
     events,
     clientCacheTtlMs,
     resumables,
+    partitioning,
   })
   return createManagedClients({ clients, store, storages, removeClient })
 }

@@ -8,6 +8,7 @@ import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileLists, FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
+import type { Partitioning } from '../../core/ports/index/partitioning.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { redirectPrefix } from '../../core/storage/redirect-key.ts'
 import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
@@ -50,6 +51,7 @@ export function createRemoveClient({
   removals,
   hasFiles,
   resumables,
+  partitioning,
   events,
   clientCacheTtlMs,
   now = Date.now,
@@ -60,6 +62,7 @@ export function createRemoveClient({
   removals: Removals
   hasFiles: HasFiles
   resumables: Pick<SweepResumables, 'ofClient'>
+  partitioning?: Pick<Partitioning, 'end'> | undefined
   events: EventBus
   /** How long other processes may still accept the tokens of the client, in milliseconds. */
   clientCacheTtlMs: number
@@ -183,6 +186,7 @@ export function createRemoveClient({
       await wait(LOOK_AGAIN_MS, signal)
     }
     await resumables.ofClient(id)
+    await partitioning?.end(id)
     await clients.remove(id)
     events.emit('client.changed', { clientId: id })
     return { originals }

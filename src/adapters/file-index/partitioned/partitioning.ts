@@ -20,8 +20,8 @@ const ALL = Array.from({ length: PARTITIONS }, (_, number) => number)
 interface Done {
   files: number
   isChanged: boolean
-  /** When it last reported progress: an instant of a clock that never goes back. */
-  at: number
+  /** The first failure since it last succeeded: an instant of a clock that never goes back. */
+  failedAt: number | undefined
 }
 
 /** Moves the files of a client in a Redis Cluster. */
@@ -153,21 +153,38 @@ export function clusterPartitioning(
       return from === to ? { partitions: to } : { partitions: from, movingTo: to }
     },
 
+    async end(clientId) {
+      let division = await divisions.look(clientId)
+      const { from, to, epoch } = division
+      if (from !== to) {
+        const ended = { from: to, to, epoch: epoch + 1 }
+        if (await divisions.change(clientId, division, ended)) division = ended
+      }
+      if (epoch === 0) return
+      // This removes the sets of deleted files, and refuses steps of the move.
+      await raiseAll(clientId, division.epoch)
+      await moves.note(clientId, division)
+    },
+
     async move(clientId, to, options) {
-      const done: Done = { files: 0, isChanged: false, at: performance.now() }
+      const done: Done = { files: 0, isChanged: false, failedAt: undefined }
       const progress: MoveOptions['progress'] = async (now) => {
-        done.at = performance.now()
+        done.failedAt = undefined
         await options.progress(now)
       }
       for (;;) {
         options.signal.throwIfAborted()
         try {
-          if (await moveOnce(clientId, to, { ...options, progress, done }))
-            return { partitions: to, isChanged: done.isChanged, files: done.files }
+          const isComplete = await moveOnce(clientId, to, { ...options, progress, done })
+          done.failedAt = undefined
+          if (isComplete) return { partitions: to, isChanged: done.isChanged, files: done.files }
         } catch (error) {
           if (error instanceof StaleDivision) await divisions.read(clientId, error.epoch)
-          else if (!isUnavailable(error) || performance.now() - done.at > times.patienceMs) throw error
-          else await waited(times.retryMs, options.signal)
+          else {
+            done.failedAt ??= performance.now()
+            if (!isUnavailable(error) || performance.now() - done.failedAt > times.patienceMs) throw error
+            await waited(times.retryMs, options.signal)
+          }
         }
       }
     },

@@ -18,11 +18,12 @@ export interface MovedPartitions {
 }
 
 /**
- * What a move does, with its files so far. `preparing`: it reads all files of the client, to remove old copies. `ending`: all files have
- * moved, and it waits for {@link MoveOptions.mayEnd}.
+ * What a move does. `preparing`: it reads all files of the client, to remove old copies. `ending`: all files have moved, and it waits for
+ * {@link MoveOptions.mayEnd}.
  */
 export interface MoveProgress {
   phase: 'preparing' | 'moving' | 'ending'
+  /** The files that this phase has read or moved so far; 0 when it is the last one. */
   files: number
 }
 
@@ -39,8 +40,10 @@ export interface Partitioning {
   of(clientId: string): Promise<ClientPartitions>
   /**
    * Moves the files of a client. After an abort by a crash or by the signal, another call continues; in the meantime the index works.
-   * It waits two minutes for a partition that is unavailable. Only one call per client should run at a time.
+   * It waits two minutes for a partition that is unavailable, from the first failure on. Only one call per client should run at a time.
    * @throws Error while a move to another number is not complete, Problem 503 when a partition is unavailable, `signal.reason`
    */
   move(clientId: string, to: PartitionCount, options: MoveOptions): Promise<MovedPartitions>
+  /** Ends an interrupted move of a client that has no files, and removes what it has left behind. @throws Problem 503 */
+  end(clientId: string): Promise<void>
 }

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import { fenceOf } from '../../../../src/adapters/file-index/fence.ts'
 import { firstPartition, partitionNumber } from '../../../../src/adapters/file-index/partitioned/division.ts'
+import { movesNoted } from '../../../../src/adapters/file-index/partitioned/moves-noted.ts'
 import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/redis-cluster.ts'
 import { refNamed } from '../../../../src/adapters/file-index/redis/names.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
@@ -124,6 +126,31 @@ describe('a move of a client to other partitions', function () {
     expect(await partitioning.of('one')).to.deep.equal({ partitions: 64 })
   })
 
+  it('ends for a client that was removed, and leaves no set of deleted files', async () => {
+    const { process, begin, keyspaces, divisions } = opened()
+    const { index, partitioning } = process()
+    const refs = Array.from({ length: 6 }, () => newRef('one'))
+    for (const ref of refs) await adopted(index, ref)
+    await begin('one', 64)
+    for (const ref of refs) {
+      await index.beginRemoval(ref, { cause: 'delete', leaseUntil: AHEAD, now: NOW })
+      await index.finishRemoval(ref, NOW)
+    }
+    const sets = async () => {
+      const found = keyspaces.map(({ redis, keyPrefix }) =>
+        redis.send((client) => client.exists(`${fenceOf(keyPrefix, 'one')}deleted`)),
+      )
+      return (await Promise.all(found)).reduce((sum, count) => sum + count, 0)
+    }
+    expect(await sets()).to.be.above(0)
+    await partitioning.end('one')
+    expect(await sets()).to.equal(0)
+    expect(await divisions.read('one')).to.deep.equal({ from: 64, to: 64, epoch: 2 })
+    expect(await movesNoted(keyspaces).of('one')).to.equal('64@2')
+    await partitioning.end('never-moved')
+    expect(await movesNoted(keyspaces).of('never-moved')).to.equal(null)
+  })
+
   it('stores no number for a client that it only shows', async () => {
     const { process, cluster } = opened()
     expect(await process().partitioning.of('not-yet-used')).to.deep.equal({ partitions: 1 })
@@ -139,6 +166,8 @@ describe('a move of a client to other partitions', function () {
     await move('one', 64)
     const home = keyspaces[partitionNumber(refs[0] as FileRef, 1)] as (typeof keyspaces)[0]
     await home.redis.send((client) => client.del(`${home.keyPrefix}partitions:one/`))
+    const { redis, keyPrefix } = keyspaces[0] as (typeof keyspaces)[0]
+    await redis.send((client) => client.del(`${keyPrefix}moves`))
     // The index is filled from the bucket, where half of the files are left.
     const later = process().index
     for (const { key } of refs.slice(3)) await later.adopt('one', record(key, 'new'))
