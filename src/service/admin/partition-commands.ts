@@ -10,7 +10,7 @@ import type {
   Partitioning,
 } from '../../core/ports/index/partitioning.ts'
 import type { Locks } from '../../core/ports/locks.ts'
-import { unavailable } from '../../core/problem.ts'
+import { isUnavailable, unavailable } from '../../core/problem.ts'
 import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
 import { command, throttledProgress } from './commands.ts'
 
@@ -54,7 +54,9 @@ export function withPartitions(
   const withOwn = async (client: ShownClient): Promise<PartitionedClient> => ({
     ...client,
     // A client is also shown while the node is down that has this.
-    ...(await partitioning?.of(client.id).catch(() => undefined)),
+    ...(await partitioning?.of(client.id).catch((error) => {
+      if (!isUnavailable(error)) throw error
+    })),
   })
   const shown = (name: string, add: (result: never) => Promise<unknown>): Commands => ({
     [name]: async (args, run) => add((await commands[name]?.(args, run)) as never),

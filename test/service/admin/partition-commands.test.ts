@@ -103,5 +103,7 @@ describe('the commands of partitions', () => {
     expect(await commandsOf({})('client show', { id: 'a' })).to.deep.equal({ ...CLIENT, partitions: 1 })
     const of = () => Promise.reject(unavailable('It is down.'))
     expect(await commandsOf({ of })('client show', { id: 'a' })).to.deep.equal(CLIENT)
+    const defect = commandsOf({ of: () => Promise.reject(new TypeError('a defect')) })
+    expect(await rejection(defect('client show', { id: 'a' }))).to.be.instanceOf(TypeError)
   })
 })

@@ -56,7 +56,7 @@ export function clusterPartitioning(
   }
 
   /**
-   * Removes what is in no partition of the client: a node that has lost its last changes may have left it. Otherwise it would
+   * Removes copies of files from partitions that they do not belong to: a node that has lost its last changes may have left it. Otherwise it would
    * count as newer than the files that are about to move.
    */
   async function removeStrays(
@@ -97,7 +97,9 @@ export function clusterPartitioning(
 
   /**
    * The lists have nearly all files. The walk over all keys finds those that an older version has left out of the lists. When it finds
-   * nothing, all files have left their old partitions for so long that no node brings one back.
+   * nothing, the files that were pulled before it have left their old partitions for so long that no node brings one back. A request
+   * may have pulled another one during the walk. Nothing reads its old partition after the end, except for the first partition: when its
+   * node brings back an old copy, it has lost the end of the move, too.
    */
   async function moveAll(clientId: string, move: Division, options: MoveOptions & { done: Done }) {
     const leaving = leavingBy(clientId, move)
@@ -181,8 +183,9 @@ export function clusterPartitioning(
         } catch (error) {
           if (error instanceof StaleDivision) await divisions.read(clientId, error.epoch)
           else {
-            done.failedAt ??= performance.now()
-            if (!isUnavailable(error) || performance.now() - done.failedAt > times.patienceMs) throw error
+            const now = performance.now()
+            done.failedAt ??= now
+            if (!isUnavailable(error) || now - done.failedAt > times.patienceMs) throw error
             await waited(times.retryMs, options.signal)
           }
         }

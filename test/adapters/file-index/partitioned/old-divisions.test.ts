@@ -309,6 +309,28 @@ describe('a process that knows an old division of a client', () => {
       expect(await keysOf(process().index, 'one')).to.deep.equal(refs.map(({ key }) => key).sort())
     })
 
+  it('waits for a node from its failure on, however long the move has made no progress', async () => {
+    const { keyspaces, divisions } = opened()
+    let sent = 0
+    const failing = keyspaces.map(
+      (one): RedisKeyspace => ({
+        ...one,
+        redis: {
+          ...one.redis,
+          async send(command) {
+            sent += 1
+            if (sent === 10) throw unavailable('It does not respond.')
+            return one.redis.send(command)
+          },
+        },
+      }),
+    )
+    // With no time at all, each failure is an end of the move, except for one after a success.
+    const { partitioning } = clusterIndex(failing, { perClient: 1, times: { ...TIMES, patienceMs: 0 } })
+    await partitioning.move('one', 64, moveOptions())
+    expect(await divisions.read('one')).to.include({ from: 64, to: 64 })
+  })
+
   it('ends a move only when it may', async () => {
     const { process, divisions } = opened()
     await adopted(process().index, movingRefs(1)[0] as FileRef)
