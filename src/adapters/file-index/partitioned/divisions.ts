@@ -60,7 +60,8 @@ export function redisDivisions(
 
   return {
     /** The division as it was at most `trustMs` ago, or when its node was last available. @throws Problem 503 */
-    of: async (clientId: string): Promise<Division> => divisionIn((await known.forceFetch(clientId)).text),
+    trusted: async (clientId: string): Promise<Division> =>
+      divisionIn((await known.forceFetch(clientId)).text),
     /**
      * The division as it is stored now.
      * @param least the epoch that a partition has. If the division has a smaller one, its node has lost the last change of it. Then it
@@ -71,8 +72,8 @@ export function redisDivisions(
       known.set(clientId, { text })
       return divisionIn(text)
     },
-    /** The same, but nothing is stored for a new client. */
-    async look(clientId: string): Promise<Division> {
+    /** The same, but nothing is stored: for a client that may never be used. */
+    async peek(clientId: string): Promise<Division> {
       return divisionIn((await textIn(clientId, '')) || (await lastOr(clientId)))
     },
     /** Replaces a division by one with a greater epoch. @returns false when the current one differs */

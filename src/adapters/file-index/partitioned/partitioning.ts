@@ -32,7 +32,7 @@ export function clusterPartitioning(
     moves,
     times,
   }: {
-    divisions: Pick<Divisions, 'read' | 'look' | 'change'>
+    divisions: Pick<Divisions, 'read' | 'peek' | 'change'>
     moves: MovesNoted
     times: MoveTimes
   },
@@ -151,12 +151,12 @@ export function clusterPartitioning(
 
   return {
     async of(clientId) {
-      const { from, to } = await divisions.look(clientId)
+      const { from, to } = await divisions.peek(clientId)
       return from === to ? { partitions: to } : { partitions: from, movingTo: to }
     },
 
     async end(clientId) {
-      let division = await divisions.look(clientId)
+      let division = await divisions.peek(clientId)
       const { from, to, epoch } = division
       if (from !== to) {
         const ended = { from: to, to, epoch: epoch + 1 }

@@ -34,7 +34,7 @@ export function clusterIndex(
   /** The partitions for steps, by epoch. Nearly all clients have a small one. */
   const fenced = new Map<string, FileIndex>()
   const index = partitionedIndex(all, {
-    division: divisions.of,
+    division: divisions.trusted,
     currentDivision: divisions.read,
     async epochIn(number, clientId) {
       const { redis, keyPrefix } = keyspaceOf(number)
@@ -52,7 +52,7 @@ export function clusterIndex(
     pull: (refs, division) => pullFiles(refs, division, keyspaces, addFilesToChange),
     async dropStray(ref: FileRef, number) {
       try {
-        const division = await divisions.of(ref.clientId)
+        const division = await divisions.trusted(ref.clientId)
         if (placesBy(ref, division).includes(number)) return false
         await dropFrom(keyspaceOf(number), [ref], division.epoch)
       } catch (error) {

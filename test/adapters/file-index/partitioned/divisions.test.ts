@@ -28,7 +28,7 @@ function opened() {
   } as unknown as RedisConnection
   const keyspaces = Array.from({ length: PARTITIONS }, () => ({ redis, keyPrefix: '{a}:' }))
   const divisions = redisDivisions(keyspaces, { perClient: 1, trustMs: 1000, now: () => state.now })
-  return { state, of: () => divisions.of('one'), read: () => divisions.read('one') }
+  return { state, of: () => divisions.trusted('one'), read: () => divisions.read('one') }
 }
 
 describe('the division of a client', () => {
