@@ -95,8 +95,8 @@ describe('misspelt names of variables', () => {
     ]
     const environment = Object.fromEntries(others.map((name) => [name, 'x']))
     expect(configWarnings(environment)).to.deep.equal([])
-    const { SLUICE_TEST_LONG: _, SLUICE_TEST_BACKEND: _backend, ...own } = process.env
-    expect(configWarnings(own)).to.deep.equal([])
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_TEST_'))
+    expect(configWarnings(Object.fromEntries(own))).to.deep.equal([])
   })
 
   it('are no name of a variable', () => {
