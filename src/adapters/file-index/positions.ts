@@ -10,9 +10,9 @@ export const LISTED_STATES: readonly ListedState[] = ['stored', 'trashed']
 export const ORDERS: readonly Order[] = ['key', 'storedAt', 'sha256', 'name', 'size']
 
 // Enough until the year 33658.
-const INSTANT_DIGITS = 15
+export const INSTANT_DIGITS = 15
 // Of the largest safe integer.
-const SIZE_DIGITS = 16
+export const SIZE_DIGITS = 16
 
 /** The position of an original in a list: a text whose bytes sort in the list's order. `redis/step.ts` computes the same. */
 export function positionOf(record: OriginalRecord, by: Order): string {

@@ -27,6 +27,7 @@ import type { Ledger } from '../../core/ports/ledger.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { UsageStore } from '../../core/ports/usage.ts'
+import { Problem } from '../../core/problem.ts'
 import { rateOf } from '../settings.ts'
 import { openDiskBuckets, openS3Buckets } from './buckets.ts'
 
@@ -80,7 +81,8 @@ const AUDIT_DAMAGED = 'the audit log was damaged and was moved aside; a new one 
  * Opens the configured backends: files in S3 with `S3_BUCKET`, else on disk. The state is in Redis with `REDIS_URL`, else
  * in embedded stores of this process.
  *
- * @throws DataDirError when another process holds the data folder; Error when S3 cannot be used
+ * @throws DataDirError when another process holds the data folder; Error when S3 cannot be used, or when
+ *   the index is of a newer version
  */
 export async function openBackends(options: BackendsOptions): Promise<Backends> {
   const { config } = options
@@ -92,6 +94,7 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
     await state.close()
   }
   try {
+    await claimLayout(state.index)
     const buckets = config.S3_BUCKET
       ? await openS3Buckets(config.S3_BUCKET, config)
       : await openDiskBuckets({ ...options, reserve })
@@ -107,6 +110,13 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
     await close({ graceMs: 0 })
     throw error
   }
+}
+
+/** @throws Error when the index is of a newer version. While the index is unavailable, this is found out later */
+async function claimLayout(index: FileIndex): Promise<void> {
+  await index.claimLayout().catch((error) => {
+    if (!(error instanceof Problem)) throw error
+  })
 }
 
 /** State for one process. The lock of the index excludes other processes. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
 import type { FileRef } from '../../../src/core/files/file-ref.ts'
@@ -286,7 +287,9 @@ export async function compareWithModel({
       mediaType: 'image/png',
       size: number,
       // In no order, and not always one of its own.
-      sha256: String((number * 7919) % 5).padStart(64, '0'),
+      sha256: createHash('sha256')
+        .update(String((number * 7919) % 5))
+        .digest('hex'),
       storedAt: now - (number % 3),
     })
     const { original: entry } = model.row(ref)

@@ -237,7 +237,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
         }
       }
     },
-
+    async claimLayout() {},
     async upgrade() {},
     tidy: async () => 0,
     ping: () => table.ping(),

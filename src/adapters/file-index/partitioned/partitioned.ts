@@ -99,6 +99,10 @@ export function partitionedIndex(
       }
       if (errors.length > 0) throw errors[0]
     },
+    /** Partitions that are unavailable are claimed by `upgrade`. */
+    async claimLayout() {
+      await eachInTurn(all.map((index) => () => index.claimLayout()))
+    },
     async upgrade(signal, clientIds) {
       const ids = new Map(all.map((index) => [index, [] as string[]]))
       await eachInTurn([

@@ -1,3 +1,15 @@
+/** Lua: a comparison of texts. */
+export const IS_UP_TO = `
+-- Compares bytes, as sorted sets do. The operators of Lua depend on the locale of Redis.
+local function is_up_to(key, position)
+  for i = 1, math.min(#key, #position) do
+    local one, other = string.byte(key, i), string.byte(position, i)
+    if one ~= other then return one < other end
+  end
+  return #key <= #position
+end
+`
+
 /**
  * Counters of folders, as a part of each step.
  *
@@ -30,28 +42,21 @@ local function add_to(hash, names, state, key, size, sign)
   while true do
     local field = state .. '\\n' .. folder .. '\\n'
     local member = folder ~= '' and parent_of(folder) .. '\\n' .. name_of(folder)
-    if redis.call('HINCRBY', hash, field .. 'files', sign) <= 0 then
+    local files = redis.call('HINCRBY', hash, field .. 'files', sign)
+    if files <= 0 then
       redis.call('HDEL', hash, field .. 'files', field .. 'bytes', field .. 'directFiles')
       if names and member then redis.call('ZREM', names, member) end
     else
       if size ~= '0' then redis.call('HINCRBY', hash, field .. 'bytes', (sign < 0 and '-' or '') .. size) end
       if folder == own then redis.call('HINCRBY', hash, field .. 'directFiles', sign) end
-      if names and member then redis.call('ZADD', names, 0, member) end
+      if names and member and files == 1 then redis.call('ZADD', names, 0, member) end
     end
     if folder == '' then return end
     folder = parent_of(folder)
   end
 end
 
--- Compares bytes, as sorted sets do. The operators of Lua depend on the locale of Redis.
-local function is_up_to(key, position)
-  for i = 1, math.min(#key, #position) do
-    local one, other = string.byte(key, i), string.byte(position, i)
-    if one ~= other then return one < other end
-  end
-  return #key <= #position
-end
-
+${IS_UP_TO}
 local function count_folders(state, key, size, sign)
   add_to(folders, subfolders[state], state, key, size, sign)
   local at = redis.call('HGET', recount, 'at ' .. state)

@@ -1,3 +1,4 @@
+import { TREE_KEYS } from './lists/tree-keys.ts'
 import { step } from './step.ts'
 
 // See `step.ts` and `folder-lua.ts` for the keys and the functions. These steps have no original.
@@ -14,12 +15,12 @@ return 1
  * Counts the next originals of a list. ARGV: name of the run, milliseconds until it expires, state, maximum, prefix of the
  * keys of originals. @returns how many were counted, or -1 when the run has expired
  */
-export const countPage = step(`
+export const countPage = step(`${TREE_KEYS}
 local state = ARGV[3]
 if redis.call('HGET', recount, 'run') ~= ARGV[1] then return -1 end
 redis.call('PEXPIRE', recount, ARGV[2])
 local at = redis.call('HGET', recount, 'at ' .. state)
-local keys = redis.call('ZRANGEBYLEX', lists[state][1], at and '(' .. at or '-', '+', 'LIMIT', 0, ARGV[4])
+local keys = keys_after(lists[state][1], at, tonumber(ARGV[4]))
 for _, key in ipairs(keys) do
   local entry = original(ARGV[5] .. key)
   if state_of(entry) == state then add_to(recount, nil, state, key, size_of(entry), 1) end

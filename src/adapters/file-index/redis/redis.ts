@@ -1,12 +1,12 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
-import type { FileIndex, Totals } from '../../../core/ports/file-index.ts'
+import type { FileIndex } from '../../../core/ports/file-index.ts'
+import type { FolderCount } from '../../../core/ports/index/folder-counts.ts'
 import type { PageRequest } from '../../../core/ports/index/page-request.ts'
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
-import { readDirectKeys } from '../direct-keys.ts'
-import { boundsOf, LISTED_STATES, listed, ORDERS, placesOf } from '../positions.ts'
+import { LISTED_STATES, ORDERS } from '../positions.ts'
 import { redisChanges } from './changes.ts'
 import {
   derivativeEntry,
@@ -17,15 +17,18 @@ import {
   tagText,
 } from './entries.ts'
 import { folderKeys, redisFolders } from './folders.ts'
-import { filesBetween, listEntries } from './list.ts'
+import { redisLayout } from './layout.ts'
+import { listEntries } from './list.ts'
+import { redisPages } from './lists/pages.ts'
+import { listUpgrade } from './lists/upgrade.ts'
 import { escapePattern, indexedFile, nameOf, ownerOf, refNamed } from './names.ts'
 import { overdueIn } from './overdue.ts'
-import { positionsIn } from './positions-in.ts'
-import { dataKey, runOf, setMarks } from './run.ts'
+import { runOf } from './run.ts'
 import * as scripts from './scripts.ts'
 import { searchMarks } from './search/former.ts'
 import { redisSearch, searchKey, searchText } from './search/search.ts'
 import { tidySearch } from './search/tidy.ts'
+import { upgradeLease } from './upgrade-lease.ts'
 import { redisUses, scoreOf } from './uses.ts'
 
 /**
@@ -48,11 +51,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     `${keyPrefix}list:${ownerOf(clientId)}${state}:${by}`
   const usesOf = (clientId: string) => `${keyPrefix}uses:${ownerOf(clientId)}`
   const sumsOf = (clientId: string) => `${keyPrefix}derived:${ownerOf(clientId)}`
-  const complete = `${keyPrefix}complete`
-  const counted = `${keyPrefix}counted`
+  const layout = redisLayout(redis, { keyPrefix })
   const compared = `${keyPrefix}compared`
-  const exist = async (...marks: string[]) =>
-    (await redis.send((client) => client.exists(...marks))) === marks.length
   /** The keys of a client that every step names. */
   const clientKeys = (clientId: string) => [
     unsettled,
@@ -70,12 +70,23 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     ...[first, ...others].map(hashOf),
   ]
   const names = { keyPrefix, untidy, keys, nameOf, hashOf }
-  const marks = searchMarks(redis, names)
+  const lease = upgradeLease(redis, { keyPrefix })
+  const marks = searchMarks(redis, names, lease)
+  const folders = redisFolders(redis, { keyPrefix, clientKeys })
+  const { reviewing } = layout
+  const lists = listUpgrade(redis, {
+    ...names,
+    ...lease,
+    reviewing,
+    clientKeys,
+    listOf,
+    recount: folders.recount,
+  })
 
   return {
     ...redisChanges(redis, { set: `${keyPrefix}changes`, nameOf, refNamed }),
     ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
-    ...redisFolders(redis, { keyPrefix, clientKeys }),
+    ...folders,
     ...redisSearch(redis, { keyPrefix }),
     canSearch: marks.canSearch,
 
@@ -177,49 +188,21 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       })
     },
 
-    filesBetween(clientId, range) {
-      const lists = LISTED_STATES.map((state) => listOf(clientId, { state, by: 'key' }))
-      return filesBetween(redis, { ...range, clientId, lists, hashOf })
-    },
-
-    async page(clientId, request) {
-      const { state, limit } = request
-      const positions = await positionsIn(redis, listOf(clientId, request), request, boundsOf(request))
-      const places = placesOf(positions, request)
-      const texts = await redis.send((client) =>
-        Promise.all(places.map(({ key }) => client.hget(hashOf({ clientId, key }), ''))),
-      )
-      return {
-        // Omit an original whose state has changed since the list was read.
-        files: places.flatMap(({ key, position }, i) => {
-          const entry = texts[i] ? originalEntry(key, texts[i]) : undefined
-          return entry?.state === state ? [listed(entry, position)] : []
-        }),
-        next: positions.length < limit ? undefined : positions.at(-1),
-      }
-    },
-    async directKeys(clientId, request) {
-      const list = listOf(clientId, { state: request.state, by: 'key' })
-      return readDirectKeys(
-        (bounds, limit) => positionsIn(redis, list, { ...request, limit }, bounds),
-        request,
-      )
-    },
+    ...redisPages(redis, { listOf, hashOf }),
     async totals(clientId) {
-      const counts = await redis.send((client) => client.hgetall(totalsOf(clientId)))
-      const totalOf = (state: keyof Totals) => ({
-        files: Number(counts[`${state} files`] ?? 0),
-        bytes: Number(counts[`${state} bytes`] ?? 0),
-      })
-      return { stored: totalOf('stored'), trashed: totalOf('trashed') }
+      const [stored, trashed] = await Promise.all(
+        LISTED_STATES.map((state) => folders.folderCount(clientId, state, '')),
+      )
+      const totalOf = ({ files, bytes }: FolderCount) => ({ files, bytes })
+      return { stored: totalOf(stored as FolderCount), trashed: totalOf(trashed as FolderCount) }
     },
-    isComplete: () => exist(complete),
-    isCounted: () => exist(counted),
-    isWhole: async () => (await exist(complete, counted)) && marks.canSearch(),
+    isComplete: () => layout.isComplete(),
+    isCounted: () => layout.isCounted(),
+    isWhole: async () => (await layout.isComplete()) && (await layout.isCounted()) && marks.canSearch(),
     async markComplete(name) {
       const { id, data } = await runOf(redis, { keyPrefix })
       if (name === undefined || name === id || name === data)
-        await setMarks(redis, [dataKey(keyPrefix), complete, counted, marks.mark], [data])
+        await layout.markComplete({ search: marks.mark, data })
     },
     async run() {
       const [run, noted] = await Promise.all([
@@ -233,7 +216,12 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
 
     overdue: (now) => overdueIn(redis, unsettled, now),
-    upgrade: marks.upgrade,
+    claimLayout: layout.claim,
+    async upgrade(signal, clientIds) {
+      await layout.claim()
+      await marks.upgrade(signal, clientIds)
+      await lists(signal, clientIds)
+    },
     tidy: (options) => tidySearch(redis, names, options),
     async ping() {
       // A write, since a full Redis and a replica also answer PING.

@@ -1,5 +1,7 @@
 import { redisScript } from '../../redis/script.ts'
 import { FOLDERS } from './folder-lua.ts'
+import { LISTING } from './lists/listing.ts'
+import { TREES } from './lists/lua.ts'
 import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
 
 /**
@@ -9,9 +11,10 @@ import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
  * the instant from which on a sweep may handle the entry: a lease, a deadline, the end of the retention of a trashed original,
  * or the last deadline of a tombstone. It does not have the derivatives of an original that is being deleted.
  *
- * KEYS[2] is a hash with the number of the client's originals and their bytes. KEYS[3] to KEYS[12] are the client's lists: of the
- * stored and of the trashed originals, each by key, instant, digest, name and size. They are sorted sets in which all scores are 0, so that
- * Redis sorts them by the bytes of their members: positions, see `../positions.ts`.
+ * KEYS[3] to KEYS[12] are the client's lists: of the stored and of the trashed originals, each by key, instant, digest, name and
+ * size. Almost all originals are in their trees, see `lists/lua.ts`. The others are in the lists themselves: sorted sets in which all scores
+ * are 0, so that Redis sorts them by the bytes of their members: positions, see `../positions.ts`. Version 1.0 has all of them there, and
+ * their number and bytes in the hash KEYS[2].
  *
  * KEYS[13] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
  * KEYS[14] is a hash of their bytes by original, with the total under the empty name. A derivative is counted while it is in KEYS[13].
@@ -30,7 +33,7 @@ import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
  * A step may run twice, or long after its caller has given up, without harm: it changes a state in one direction only, or its
  * repetition has the same result. The next sweep finds all abandoned entries.
  */
-export const step = (lua: string) => redisScript(HEAD + FOLDERS + SEARCH + COMMON + lua)
+export const step = (lua: string) => redisScript(HEAD + FOLDERS + TREES + SEARCH + COMMON + lua)
 
 const HEAD = `
 local FIRST = 21
@@ -85,48 +88,7 @@ local function name_in(entry)
   return (string.gsub(name, '\\n', ' '))
 end
 
--- No text inside JSON can contain these unescaped names, and the digest precedes the tags and metadata of the owner.
-local function positions(of, entry)
-  local key = string.match(of, '^[^/]*/(.*)$')
-  local at = tonumber(string.match(entry, '"storedAt":(%-?[%d.eE+-]+)'))
-  local digest = string.match(entry, '"sha256":"(%x*)"')
-  local size = size_of(entry)
-  return {
-    key,
-    string.format('%015.0f', math.floor(at)) .. ' ' .. key,
-    digest .. ' ' .. key,
-    name_in(entry) .. '\\n' .. key,
-    string.rep('0', 16 - #size) .. size .. ' ' .. key,
-  }
-end
-
--- A count of 0 is deleted: a client without originals leaves no fields behind.
-local function count(state, key, entry, sign)
-  local size = size_of(entry)
-  count_folders(state, key, size, sign)
-  if redis.call('HINCRBY', totals, state .. ' files', sign) <= 0 then
-    redis.call('HDEL', totals, state .. ' files', state .. ' bytes')
-  elseif size ~= '0' then
-    redis.call('HINCRBY', totals, state .. ' bytes', (sign < 0 and '-' or '') .. size)
-  end
-end
-
-local function enlist(of, entry)
-  local state = state_of(entry)
-  if not lists[state] then return end
-  local at = positions(of, entry)
-  if redis.call('ZADD', lists[state][1], 0, at[1]) == 1 then count(state, at[1], entry, 1) end
-  for order = 2, #at do redis.call('ZADD', lists[state][order], 0, at[order]) end
-end
-
-local function delist(of, entry)
-  local state = state_of(entry)
-  if not lists[state] then return end
-  local at = positions(of, entry)
-  if redis.call('ZREM', lists[state][1], at[1]) == 1 then count(state, at[1], entry, -1) end
-  for order = 2, #at do redis.call('ZREM', lists[state][order], at[order]) end
-end
-
+${LISTING}
 -- Whether two entries have the same name and tags.
 local function is_found_alike(one, other)
   local function texts_in(entry)

@@ -1,9 +1,14 @@
 /** Work of an index on its own data, next to that of requests. */
 export interface IndexUpkeep {
   /**
-   * Converts what an older version has stored for its own search, from the index alone: it does not find files that the index does not
+   * Notes that the index has the layout of this version, before its first step.
+   * @throws Error when a newer version has stored the index, whose layout is unknown, and a Problem 503 when the index is unavailable
+   */
+  claimLayout(): Promise<void>
+  /**
+   * Converts lists and the search of an older version, from the index alone: it does not find files that the index does not
    * have. Takes one short call when there is nothing to convert. Does nothing for a client that another process converts. May be
-   * aborted, and called again.
+   * aborted, and called again. Claims the layout first.
    *
    * @param clientIds the clients for which there may be such data, in addition to those for which `canSearch` has found some: all
    *   clients, when the process starts

@@ -184,7 +184,7 @@ describe('redis: the index of two processes', () => {
     await index.markComplete()
     const counts = await redis.client.keys(`${keyPrefix}*folders:*`)
     expect(counts).to.have.length(2)
-    await redis.client.del(...counts, `${keyPrefix}counted`)
+    await redis.client.del(...counts, `${keyPrefix}counted:2`)
     expect([await index.isComplete(), await elsewhere.isCounted()]).to.deep.equal([true, false])
     // Some of them before the position up to which the recount has read.
     const addOneByOne = async () => {

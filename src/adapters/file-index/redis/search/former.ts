@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { FileRef } from '../../../../core/files/file-ref.ts'
 import { storedKey } from '../../../../core/files/object-key.ts'
 import type { FileIndex } from '../../../../core/ports/file-index.ts'
@@ -6,12 +5,12 @@ import type { RedisConnection } from '../../../redis/connection.ts'
 import { redisScript } from '../../../redis/script.ts'
 import { ownerOf } from '../names.ts'
 import { enterFormer } from '../scripts.ts'
+import type { UpgradeLease } from '../upgrade-lease.ts'
 import { textsIn } from './search.ts'
 
 const AT_ONCE = 100
 // One call converts about 30,000 files of a partition: 3 s.
 const PAGES_MAX = 300
-const LEASE_MS = 60_000
 
 /** The names of the index's keys. */
 export interface IndexNames {
@@ -42,18 +41,16 @@ export interface SearchMarks {
 export function searchMarks(
   redis: RedisConnection,
   { keyPrefix, keys, nameOf, hashOf }: IndexNames,
+  { hold, release }: UpgradeLease,
 ): SearchMarks {
   const mark = `${keyPrefix}searchable:2`
   const formerMark = `${keyPrefix}searchable`
   const textsOf = (clientId: string) => `${keyPrefix}texts:${ownerOf(clientId)}`
   const termsOf = (clientId: string) => `${keyPrefix}terms:${ownerOf(clientId)}`
   const formerOf = (clientId: string) => `${keyPrefix}former:${ownerOf(clientId)}`
-  const lease = `${keyPrefix}upgrading`
-  const process = randomUUID()
   /** The clients that may have data of an older version. */
   const due = new Set<string>()
 
-  const hold = async () => (await holdLease(redis, [lease], [process, LEASE_MS])) === 1
   /** @returns whether there are files to convert */
   const claim = async (clientId: string) => {
     const isLeft = await claimTexts(redis, [textsOf(clientId), termsOf(clientId), formerOf(clientId)], [])
@@ -126,7 +123,7 @@ export function searchMarks(
           return pages
         })
       }
-      await releaseLease(redis, [lease], [process])
+      await release()
       if (errors.length > 0) throw errors[0]
     },
   }
@@ -151,15 +148,3 @@ redis.call('UNLINK', KEYS[2])
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('RENAME', KEYS[1], KEYS[3])
 return 1`)
-
-/** KEYS: lease. ARGV: process, milliseconds. @returns 1 when this process has the lease, or has renewed it */
-const holdLease = redisScript(`
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-redis.call('DEL', KEYS[1])
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`)
-
-/** KEYS: lease. ARGV: process. */
-const releaseLease = redisScript(`
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`)

@@ -7,6 +7,7 @@ import { redisScript } from '../../../redis/script.ts'
 import { listed, positionOf } from '../../positions.ts'
 import { oneLine, searchTexts } from '../../search-terms.ts'
 import { originalEntry } from '../entries.ts'
+import { readEntries } from '../list.ts'
 import { nameOf, ownerOf } from '../names.ts'
 import { readKeys, readKeysSince } from './keys.ts'
 import { BLOCK, DIGEST_DIGITS, NUMBER_BYTES, NUMBER_FIELD } from './lua.ts'
@@ -88,8 +89,9 @@ export function redisSearch(
       return drawn && keys.size <= most ? [...keys] : undefined
     },
     async pick(clientId, { state, by, keys }) {
-      const texts = await redis.send((client) =>
-        Promise.all(keys.map((key) => client.hget(hashOf(clientId, key), ''))),
+      const texts = await readEntries(
+        redis,
+        keys.map((key) => hashOf(clientId, key)),
       )
       return keys.flatMap((key, i) => {
         const entry = texts[i] ? originalEntry(key, texts[i]) : undefined
