@@ -23,7 +23,7 @@ interface Observers {
  * Starts the periodic maintenance of a service: sweeps of abandoned
  * work, and the conversion of an older index and the comparison of index and buckets where needed.
  *
- * @returns after the first comparison, or after two seconds, when it goes on in the background
+ * @returns after the first comparison, and after two seconds at the latest: then the comparison continues in the background
  */
 export async function startMaintenance(
   services: Services,

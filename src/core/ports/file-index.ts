@@ -8,7 +8,7 @@ import type { FolderCounts } from './index/folder-counts.ts'
 import type { FolderKeys } from './index/folder-keys.ts'
 import type { IndexRuns } from './index/index-run.ts'
 import type { IndexUpkeep } from './index/index-upkeep.ts'
-import type { ListedState, ListedStates } from './index/listed-state.ts'
+import type { ListedState } from './index/listed-state.ts'
 import type { PageRequest } from './index/page-request.ts'
 import type { RecordChanges } from './index/record-changes.ts'
 import type { DerivativeStart, KeyRange, Overdue, RecordTags, RemovalCause } from './index/steps.ts'
@@ -82,8 +82,6 @@ export type DerivativeEntry =
   | { state: 'pending'; deadline: number }
   | { state: 'stored'; record: DerivativeRecord }
 
-type AdoptedDerivative = DerivativeEntry | undefined
-
 /** An original and all its derivatives, as they were at one moment. */
 export interface IndexedFile {
   ref: FileRef
@@ -133,7 +131,6 @@ export interface OriginalIndex extends FileLookup {
   /**
    * `pending` → `stored`, all or none. Their ids need the same `partitionHash`. One that is `stored` already is unchanged and
    * counts as finished: the call may be repeated when its response was lost, and a sweep may have been faster.
-   * @param recordTags by key
    * @returns false, and changes nothing, when one is in neither state: it was deleted
    */
   finishUpload(
@@ -193,8 +190,7 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
     options?: { atMost: number; uncounted?: readonly ObjectKey[] },
   ): Promise<DerivativeStart>
   /**
-   * → `stored`.
-   * @param use the first use; without it, the derivative is among the first to be evicted
+   * → `stored`. @param use the first use; without it, the derivative is among the first to be evicted
    * @returns false, and changes nothing, when the original is not `stored` any more: delete the bytes
    */
   finishDerivative(ref: FileRef, record: DerivativeRecord, use?: Use): Promise<boolean>
@@ -202,7 +198,11 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
    * Adds a derivative that was found in the bucket, as `stored`, to an original in one of these states. An entry that exists is unchanged.
    * @param of default: `stored` @returns the entry after this step; undefined, and changes nothing, in other states
    */
-  adoptDerivative(ref: FileRef, found: DerivativeRecord, of?: ListedStates): Promise<AdoptedDerivative>
+  adoptDerivative(
+    ref: FileRef,
+    found: DerivativeRecord,
+    of?: readonly ListedState[],
+  ): Promise<DerivativeEntry | undefined>
   /** Replaces the record of a `stored` derivative. @returns false, and changes nothing, when `record` is not its current one */
   amendDerivative(ref: FileRef, record: DerivativeRecord, amended: DerivativeRecord): Promise<boolean>
   /**

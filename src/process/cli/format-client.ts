@@ -1,16 +1,13 @@
 import type { StorageConnection } from '../../core/clients/client-storage.ts'
+import type { PartitionedClient } from '../../core/clients/partitioned-client.ts'
 import type { Rule } from '../../core/clients/rules/rule.ts'
 import { CLIENT_RULES, type ClientRules, RULE_NAMES } from '../../core/clients/rules/table.ts'
 import type { ShownClient, ShownSecret } from '../../core/clients/shown-client.ts'
-import type { ClientPartitions } from '../../core/ports/index/partitioning.ts'
 import { counted } from '../../core/text/plural.ts'
 import { columns } from './output.ts'
 
 /** Shown when a client has no rules of its own. */
 export const NO_RULES = 'none (the defaults apply)'
-
-/** Absent: the index has no partitions. */
-export type PartitionedClient = ShownClient & Partial<ClientPartitions>
 
 export type WithSecret = ShownClient & { secretClientToken: string }
 

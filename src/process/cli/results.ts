@@ -1,10 +1,10 @@
+import type { PartitionedClient, PartitionReport } from '../../core/clients/partitioned-client.ts'
 import type { ShownClient, ShownSecret } from '../../core/clients/shown-client.ts'
 import type { Totals } from '../../core/ports/file-index.ts'
 import { USAGE_NAMES, type UsageName } from '../../core/ports/usage.ts'
 import { counted } from '../../core/text/plural.ts'
 import {
   NO_RULES,
-  type PartitionedClient,
   shownClient,
   shownMove,
   shownRules,
@@ -109,14 +109,6 @@ export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> =
   sweep: ({ ended, halfWritten }: { ended: number; halfWritten: number }) =>
     `cleaned up ${counted(ended, 'abandoned upload, transformation or delete', 'abandoned uploads, transformations and deletes')}` +
     `; deleted ${counted(halfWritten, 'incomplete file')}\n`,
-}
-
-interface PartitionReport {
-  id: string
-  partitions: number
-  isChanged: boolean
-  files: number
-  seconds: number
 }
 
 interface ShownUsage extends Totals {

@@ -1,32 +1,14 @@
 import { z } from 'zod'
+import type { PartitionedClient, PartitionReport } from '../../core/clients/partitioned-client.ts'
 import type { ShownClient } from '../../core/clients/shown-client.ts'
 import type { CommandRun, Commands } from '../../core/command.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { FileLists, IndexMaintenance } from '../../core/ports/file-index.ts'
-import type {
-  ClientPartitions,
-  MoveProgress,
-  PartitionCount,
-  Partitioning,
-} from '../../core/ports/index/partitioning.ts'
+import type { MoveProgress, PartitionCount, Partitioning } from '../../core/ports/index/partitioning.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { isUnavailable, unavailable } from '../../core/problem.ts'
 import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
 import { command, throttledProgress } from './commands.ts'
-
-/** The result of `client partition`. */
-export interface PartitionReport {
-  id: string
-  partitions: PartitionCount
-  /** False when the client had this number already. */
-  isChanged: boolean
-  /** The number of files that the command has moved, in this time. */
-  files: number
-  seconds: number
-}
-
-/** A client as `client show` and `client list` return it, with its partitions when the index has any. */
-export type PartitionedClient = ShownClient & Partial<ClientPartitions>
 
 export interface PartitionOptions {
   store: ClientStore

@@ -1,3 +1,2 @@
 /** The states of originals that are listed and counted. */
 export type ListedState = 'stored' | 'trashed'
-export type ListedStates = readonly ListedState[]
