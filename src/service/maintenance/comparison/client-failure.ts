@@ -33,7 +33,7 @@ export async function ofClient<T>(
   }
 }
 
-/** A comparison stores nothing in buckets. */
+/** The store that is full is the index, which all clients share: a comparison stores nothing in buckets. */
 function isFull(error: unknown): boolean {
   return error instanceof Problem && error.code === STORAGE_FULL
 }
