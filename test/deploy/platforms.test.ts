@@ -41,6 +41,9 @@ const NEEDED = [
   'AWS_SECRET_ACCESS_KEY',
 ]
 
+/** What a compatible store needs in addition. */
+const STORE = ['AWS_ENDPOINT_URL_S3', 'S3_FORCE_PATH_STYLE']
+
 describe('app.json of Heroku', () => {
   interface App {
     buildpacks: Array<{ url: string }>
@@ -58,7 +61,7 @@ describe('app.json of Heroku', () => {
   it('has variables that Sluice knows with valid values, and generates secrets', () => {
     const { LD_LIBRARY_PATH, ...env } = app.env
     expectVariables(Object.fromEntries(Object.entries(env).map(([name, { value }]) => [name, value])))
-    expect(Object.keys(env)).to.include.members(NEEDED)
+    expect(Object.keys(env)).to.include.members([...NEEDED, ...STORE])
     // The generator makes 64 hexadecimal digits.
     const generated = Object.entries(env).filter(([, { generator }]) => generator === 'secret')
     expect(generated.map(([name]) => name)).to.have.members([
@@ -199,7 +202,7 @@ describe('compose.yaml of Coolify', () => {
           ]),
         ),
       )
-      expect(Object.keys(environment)).to.include.members([...NEEDED, 'REDIS_URL', 'BASE_URL'])
+      expect(Object.keys(environment)).to.include.members([...NEEDED, ...STORE, 'REDIS_URL', 'BASE_URL'])
     }
     expect(base()).to.have.property('SERVICE_URL_WEB_3000', null)
   })
@@ -235,6 +238,11 @@ describe('the guides of the platforms', () => {
       expect(names.filter((name) => !(name in VARIABLES) && !OTHERS.includes(name))).to.deep.equal([])
       expect(names).to.include('APP_SECRET')
     })
+
+  it('have no secret in the arguments of kubectl and fly, which the history of the shell stores', () => {
+    for (const guide of guides)
+      expect(readFileSync(guide, 'utf8'), guide).not.to.match(/--from-literal|fly secrets set/)
+  })
 
   it('name files that exist', () => {
     const text = guides.map((guide) => readFileSync(guide, 'utf8')).join('\n')

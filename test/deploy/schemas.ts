@@ -1,4 +1,5 @@
-// The parts of the platforms' formats that the files in deploy use. They are closed, so a misspelt field is refused.
+// The parts of the platforms' formats that the files in deploy use, written by hand from their references. They are closed, so a
+// misspelt field is refused. They do not show that the platform accepts a file.
 
 const text = { type: 'string', minLength: 1 }
 const count = { type: 'integer', minimum: 1 }

@@ -20,6 +20,8 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- define "sluice.pod" -}}
 serviceAccountName: {{ include "sluice.name" . }}
 automountServiceAccountToken: false
+# Variables such as SLUICE_PORT would be reported as misspelt settings.
+enableServiceLinks: false
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
@@ -41,6 +43,13 @@ securityContext:
     type: RuntimeDefault
 {{- end -}}
 
+{{- define "sluice.annotations" -}}
+{{- with .Values.podAnnotations -}}
+annotations:
+  {{- toYaml (merge (dict) . (dict "prometheus.io/port" (toString $.Values.metricsPort))) | nindent 2 }}
+{{- end -}}
+{{- end -}}
+
 {{- define "sluice.container" -}}
 image: {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -57,6 +66,15 @@ env:
   {{- range $name, $value := .Values.config }}
   - name: {{ $name }}
     value: {{ $value | quote }}
+  {{- end }}
+  # Without one of these, the pod does not start.
+  {{- $secret := .Values.secret.name }}
+  {{- range list "REDIS_URL" "APP_SECRET" "CLIENT_TOKEN" "SECRET_CLIENT_TOKEN" }}
+  - name: {{ . }}
+    valueFrom:
+      secretKeyRef:
+        name: {{ $secret }}
+        key: {{ . }}
   {{- end }}
 envFrom:
   - secretRef:
