@@ -29,14 +29,13 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY config/chain.json config/presets.json config/
 COPY scripts/node.sh scripts/sluice.sh scripts/health.js scripts/
-# Your own plugins are mounted at /app/plugins. A new volume at /data gets the owner of the folder.
+# Your own plugins are mounted at /app/plugins. A new volume at /data gets the owner of the folder. The file has no VOLUME: Railway refuses it.
 RUN ln -s /app/scripts/sluice.sh /usr/local/bin/sluice \
   && mkdir /app/plugins /data \
   && chown node:node /data
 ENV NODE_ENV=production DATA_DIR=/data
 # By number: Kubernetes cannot verify the name of a user (runAsNonRoot). It is the user node.
 USER 1000:1000
-VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "scripts/health.js"]
 CMD ["sluice", "start"]

@@ -3,8 +3,11 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root, run, say } from './run.js'
 
-/** The folders with packages that tests and checks need: the service, the console, the tests, and the client of the benchmark. */
-const ALL_PACKAGES = ['.', 'dashboard', 'test', 'scripts/bench']
+/** Whether the program in the package of Helm runs here: it is for Linux on x64 only. */
+export const hasHelm = process.platform === 'linux' && process.arch === 'x64'
+
+/** The folders with packages that tests and checks need: the service, the console, the tests, the client of the benchmark, and Helm. */
+const ALL_PACKAGES = ['.', 'dashboard', 'test', 'scripts/bench', ...(hasHelm ? ['scripts/helm'] : [])]
 
 /** npm writes this file at the very end, so an incomplete installation does not have it. */
 const INSTALLED = 'node_modules/.package-lock.json'

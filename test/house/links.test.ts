@@ -59,6 +59,15 @@ describe('the documentation', () => {
     expect(wrong.filter((reason) => reason !== undefined)).to.deep.equal([])
   })
 
+  it('has links in the manual that lead to pages of its site (npm run docs)', () => {
+    const manual = all.filter((page) => page.startsWith('docs/'))
+    const targets = manual.flatMap((page) =>
+      links(prose(page)).map((link) => normalize(join(dirname(page), link.replace(/#.*/, '')))),
+    )
+    const others = targets.filter((path) => /\.md$/.test(path) && !all.includes(path))
+    expect(others).to.deep.equal([])
+  })
+
   it('has a link to each page in the list of the manual, or in that of explanations', () => {
     const lists = [join('docs', 'README.md'), join('docs', 'explanation', 'README.md')]
     const linked = new Set(

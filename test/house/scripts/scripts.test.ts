@@ -70,6 +70,7 @@ const PROGRAMS = {
   'chromium-headless-shell': 'chromium-headless-shell',
   nginx: 'nginx',
   varnishd: 'varnish',
+  'systemd-analyze': 'systemd',
   soffice: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
 }
 /** One test that passes, one that fails, one that would pass at a second try. */
@@ -115,7 +116,7 @@ describe('scripts', () => {
       'scripts/dashboard.js',
       `${FS}; fs.mkdirSync(process.argv[2]); fs.appendFileSync('calls', 'console\\n')`,
     )
-    for (const name of ['dashboard', 'test', 'scripts/bench'])
+    for (const name of ['dashboard', 'test', 'scripts/bench', 'scripts/helm'])
       save(`${name}/package-lock.json`, JSON.stringify(LOCK))
     save('bin/npm', NPM, 0o755)
   })
