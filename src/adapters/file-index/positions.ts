@@ -32,7 +32,7 @@ export function positionOf(record: OriginalRecord, by: Order): string {
 }
 
 /** A name without its case, as far as a script of Redis can compute it. No name and no key has a line break. */
-function sortableName(name: string): string {
+export function sortableName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll('\n', ' ')
 }
 
@@ -66,9 +66,9 @@ export function placesOf(
 }
 
 /** The bounds of positions, both exclusive; undefined where there is no bound. */
-export interface Bounds {
-  above: string | undefined
-  below: string | undefined
+export interface Bounds<T = string> {
+  above: T | undefined
+  below: T | undefined
 }
 
 export function boundsOf({

@@ -193,6 +193,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisClientChanges } = await import('../../adapters/client-store/redis-changes.ts')
   const { redisFileChanges } = await import('../../adapters/file-changes/redis.ts')
   const { clusterIndex } = await import('../../adapters/file-index/partitioned/redis-cluster.ts')
+  const { claimLayouts } = await import('../../adapters/file-index/redis/layout.ts')
   const { redisIndex } = await import('../../adapters/file-index/redis/redis.ts')
   const { bullmqJobs } = await import('../../adapters/jobs/bullmq.ts')
   const { redisHandover } = await import('../../adapters/handover/redis.ts')
@@ -202,6 +203,10 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisUsage } = await import('../../adapters/usage/redis.ts')
   const keyspaces = connectKeyspaces({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
   await tellWarnings(keyspaces, log)
+  await claimLayouts(keyspaces.all).catch(async (error) => {
+    await keyspaces.close()
+    throw error
+  })
   const { redis, keyPrefix } = keyspaces.of('jobs')
   /** The arguments of an adapter for a subject. */
   const at = <More extends object>(subject: RedisSubject, more = {} as More) => {

@@ -303,7 +303,7 @@ export function fileIndexContract(
           expect(await given({ ...order, direction: 'down' }), by).to.deep.equal([...expected].reverse())
         }
         await index.amend(ref.clientId, r2, { ...r2, metadata: { sha256: '11' } })
-        expect(await given({ by: 'sha256', prefix: `${r2.sha256} b/` })).to.have.length(1)
+        expect(await given({ by: 'sha256', prefix: `${r2.sha256} b/image/png/` })).to.have.length(1)
         expect(await index.totals(ref.clientId)).to.deep.equal({
           stored: { files: 3, bytes: 111 },
           trashed: { files: 0, bytes: 0 },

@@ -1,4 +1,9 @@
 import type { Redis } from 'ioredis'
+import { hashPrefix, prefixOf } from '../../../src/adapters/file-index/redis/keys.ts'
+import { KEY_FIELD } from '../../../src/adapters/file-index/redis/lists/lua.ts'
+import { keyAt } from '../../../src/adapters/file-index/redis/lists/originals.ts'
+import { placeNamed } from '../../../src/adapters/file-index/redis/lists/places.ts'
+import { parseName } from '../../../src/adapters/file-index/redis/names.ts'
 import { NUMBER_FIELD } from '../../../src/adapters/file-index/redis/search/lua.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { sharedRedis } from './redis-server.ts'
@@ -21,14 +26,14 @@ export function redisRows(database: number): Promise<string[]> {
 
 /** The index's rows, as those of an embedded one: without the search. */
 export async function rowsIn(redis: Redis): Promise<string[]> {
-  const files = '{sluice}:file:'
-  const rows = (await redis.zrange('{sluice}:unsettled', '0', '-1')).map((name) => `u ${name}`)
+  const prefix = prefixOf('{sluice}:')
+  const files = hashPrefix('{sluice}:')
+  const rows = (await redis.zrange(`${prefix}unsettled`, '0', '-1')).map((name) => `u ${name}`)
   for (const file of await redis.keys(`${files}*`)) {
-    const name = file.slice(files.length)
-    const slash = name.indexOf('/')
-    const ref = `${decodeURIComponent(name.slice(0, slash))} ${name.slice(slash + 1)}`
-    for (const [key, entry] of Object.entries(await redis.hgetall(file))) {
-      if (key === NUMBER_FIELD) continue
+    const { clientId, end } = parseName(file.slice(files.length))
+    const { [KEY_FIELD]: rest, [NUMBER_FIELD]: _, ...entries } = await redis.hgetall(file)
+    const ref = `${clientId} ${keyAt(placeNamed(end), rest)}`
+    for (const [key, entry] of Object.entries(entries)) {
       const [state] = entry.split(' ')
       rows.push(key === '' ? `o ${ref} ${state}` : `d ${ref} ${key} ${state}`)
     }

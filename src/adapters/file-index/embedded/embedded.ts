@@ -238,7 +238,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
       }
     },
 
-    async upgrade() {},
+    async removeFormer() {},
     tidy: async () => 0,
     ping: () => table.ping(),
     close: () => table.close(),

@@ -5,8 +5,8 @@ import { step } from '../redis/step.ts'
 // epoch. They take several files of one client. Each may be repeated.
 
 const EACH_FILE = `
-for i = 1, #KEYS - FIRST + 1 do
-  file, ref = KEYS[FIRST - 1 + i], ARGV[i]
+for i = 1, originals do
+  file, ref = file_at(i)
 `
 
 /**
@@ -37,12 +37,11 @@ return files
 `)
 
 const ADD = `
-local at = #KEYS - FIRST + 2
+local at = originals + 1
 ${EACH_FILE}
   local texts, first, last = ARGV[at], at + 2, at + 1 + tonumber(ARGV[at + 1])
   at = last + 1
-  local key = string.match(ref, '^[^/]*/(.*)$')
-  if not original() and redis.call('SISMEMBER', deleted, key) == 0 then
+  if not original() and redis.call('SISMEMBER', deleted, key_of(ref)) == 0 then
     for j = first, last, 4 do
       local name, entry, use, due = ARGV[j], ARGV[j + 1], ARGV[j + 2], ARGV[j + 3]
       if name == '' then set(entry, file, ref, texts)
@@ -69,7 +68,7 @@ export const addFilesToChange = step(`redis.call('ZREM', unsettled, '')${ADD}`)
 export const dropFiles = step(`
 ${EACH_FILE}
   local entry = original()
-  if entry then delist(ref, entry) end
+  if entry then delist(file, key_of(ref), entry) end
   each_derivative(function(name) redis.call('ZREM', unsettled, ref .. '\\n' .. name) end)
   forget()
 end

@@ -119,20 +119,7 @@ export function partitionedIndex(all: readonly FileIndex[], options: Partitioned
       }
       if (errors.length > 0) throw errors[0]
     },
-    async upgrade(signal, clientIds) {
-      const ids = new Map(all.map((index) => [index, [] as string[]]))
-      await eachInTurn([
-        ...clientIds.map((id) => async () => {
-          const { leaving, remaining } = await ofClient(id)
-          for (const index of [...leaving, ...remaining]) ids.get(index)?.push(id)
-        }),
-        ...[...ids].map(
-          ([index, some]) =>
-            () =>
-              index.upgrade(signal, some),
-        ),
-      ])
-    },
+    removeFormer: (signal) => eachInTurn(all.map((index) => () => index.removeFormer(signal))),
     /** Begins with another partition each time, so that all have their turn. */
     async tidy({ signal, most }) {
       const first = Math.floor(Math.random() * all.length)

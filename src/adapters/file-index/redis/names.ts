@@ -3,6 +3,7 @@ import { storedKey } from '../../../core/files/object-key.ts'
 import type { IndexedFile } from '../../../core/ports/file-index.ts'
 import type { Overdue } from '../../../core/ports/index/steps.ts'
 import { derivativeEntry, originalEntry } from './entries.ts'
+import { KEY_FIELD } from './lists/lua.ts'
 import { NUMBER_FIELD } from './search/lua.ts'
 
 /** The ref of an original as the scripts use it. An encoded client ID contains no slash, so every original has its own name. */
@@ -15,8 +16,14 @@ export function ownerOf(clientId: string): string {
 }
 
 export function refNamed(name: string): FileRef {
+  const { clientId, end } = parseName(name)
+  return { clientId, key: storedKey(end) }
+}
+
+/** The client at the beginning of a name, and its end. */
+export function parseName(name: string): { clientId: string; end: string } {
   const slash = name.indexOf('/')
-  return { clientId: decodeURIComponent(name.slice(0, slash)), key: storedKey(name.slice(slash + 1)) }
+  return { clientId: decodeURIComponent(name.slice(0, slash)), end: name.slice(slash + 1) }
 }
 
 /** A pattern of Redis that matches only this text. */
@@ -26,7 +33,7 @@ export function escapePattern(text: string): string {
 
 /** Parses the hash of an original; undefined when the original does not exist. */
 export function indexedFile(ref: FileRef, hash: Readonly<Record<string, string>>): IndexedFile | undefined {
-  const { '': original, [NUMBER_FIELD]: _, ...derivatives } = hash
+  const { '': original, [KEY_FIELD]: _key, [NUMBER_FIELD]: _number, ...derivatives } = hash
   if (original === undefined) return undefined
   return {
     ref,

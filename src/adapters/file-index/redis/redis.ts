@@ -3,8 +3,6 @@ import type { FileIndex, Totals } from '../../../core/ports/file-index.ts'
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
-import { readDirectKeys } from '../direct-keys.ts'
-import { boundsOf, LISTED_STATES, listed, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
 import {
   derivativeEntry,
@@ -15,14 +13,15 @@ import {
   tagText,
 } from './entries.ts'
 import { redisFolders } from './folders.ts'
-import { keyNames } from './keys.ts'
-import { filesBetween, listEntries } from './list.ts'
-import { escapePattern, indexedFile, nameOf, ownerOf, refNamed } from './names.ts'
+import { hashPrefix, keyNames } from './keys.ts'
+import { removeFormer } from './layout.ts'
+import { listEntries } from './list.ts'
+import { entireHashes, fieldsIn, readHashes } from './lists/originals.ts'
+import { redisPages } from './lists/pages.ts'
+import { escapePattern, indexedFile, nameOf, ownerOf, parseName, refNamed } from './names.ts'
 import { overdueIn } from './overdue.ts'
-import { positionsIn } from './positions-in.ts'
 import { dataKey, runOf, setMarks } from './run.ts'
 import * as scripts from './scripts.ts'
-import { searchMarks } from './search/former.ts'
 import { redisSearch, searchText } from './search/search.ts'
 import { tidySearch } from './search/tidy.ts'
 import { redisUses, scoreOf } from './uses.ts'
@@ -46,28 +45,26 @@ export function redisIndex(
   { keyPrefix, epoch }: { keyPrefix: string; epoch?: number },
 ): FileIndex {
   const names = keyNames(keyPrefix)
-  const { unsettled, changes, hashOf, totalsOf, listOf, usesOf, sumsOf, clientKeys } = names
+  const { prefix, unsettled, changes, totalsOf } = names
   const keys = epoch === undefined ? names.keys : names.fencedKeys(epoch)
-  const complete = `${keyPrefix}complete`
-  const counted = `${keyPrefix}counted`
-  const compared = `${keyPrefix}compared`
-  const exist = async (...marks: string[]) =>
-    (await redis.send((client) => client.exists(...marks))) === marks.length
-  const marks = searchMarks(redis, names)
+  const complete = `${prefix}complete`
+  const compared = `${prefix}compared`
+  const isComplete = async () => (await redis.send((client) => client.exists(complete))) === 1
 
   return {
     ...redisChanges(redis, { set: changes, nameOf, refNamed }),
-    ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
-    ...redisFolders(redis, { keyPrefix, clientKeys }),
-    ...redisSearch(redis, { keyPrefix }),
-    canSearch: marks.canSearch,
+    ...redisUses(redis, { ...names, keys }),
+    ...redisFolders(redis, names),
+    ...redisPages(redis, names),
+    ...redisSearch(redis, names),
 
     async find(ref, derivative) {
       const fields = derivative === undefined ? [''] : ['', derivative]
-      const [first, second] = await redis.send((client) => client.hmget(hashOf(ref), ...fields))
+      const [file] = await readHashes(names, [ref], fieldsIn(redis, ...fields))
+      const [original, other] = file?.found.values ?? []
       return {
-        ...(first ? { original: originalEntry(ref.key, first) } : {}),
-        ...(second && derivative ? { derivative: derivativeEntry(derivative, second) } : {}),
+        ...(original ? { original: originalEntry(ref.key, String(original)) } : {}),
+        ...(other && derivative ? { derivative: derivativeEntry(derivative, String(other)) } : {}),
       }
     },
 
@@ -150,44 +147,17 @@ export function redisIndex(
     },
 
     async look(ref) {
-      return indexedFile(ref, await redis.send((client) => client.hgetall(hashOf(ref))))
+      const [file] = await readHashes(names, [ref], entireHashes(redis))
+      return file && indexedFile(ref, file.found.hash)
     },
     list(clientId) {
-      const prefix = `${keyPrefix}file:`
+      const hashes = hashPrefix(keyPrefix)
       return listEntries(redis, {
-        pattern: `${escapePattern(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`,
-        refIn: (name) => refNamed(name.slice(prefix.length)),
+        pattern: `${escapePattern(clientId === undefined ? hashes : hashes + ownerOf(clientId))}*`,
+        parse: (name) => parseName(name.slice(hashes.length)),
       })
     },
 
-    filesBetween(clientId, range) {
-      const lists = LISTED_STATES.map((state) => listOf(clientId, { state, by: 'key' }))
-      return filesBetween(redis, { ...range, clientId, lists, hashOf })
-    },
-
-    async page(clientId, request) {
-      const { state, limit } = request
-      const positions = await positionsIn(redis, listOf(clientId, request), request, boundsOf(request))
-      const places = placesOf(positions, request)
-      const texts = await redis.send((client) =>
-        Promise.all(places.map(({ key }) => client.hget(hashOf({ clientId, key }), ''))),
-      )
-      return {
-        // Omit an original whose state has changed since the list was read.
-        files: places.flatMap(({ key, position }, i) => {
-          const entry = texts[i] ? originalEntry(key, texts[i]) : undefined
-          return entry?.state === state ? [listed(entry, position)] : []
-        }),
-        next: positions.length < limit ? undefined : positions.at(-1),
-      }
-    },
-    async directKeys(clientId, request) {
-      const list = listOf(clientId, { state: request.state, by: 'key' })
-      return readDirectKeys(
-        (bounds, limit) => positionsIn(redis, list, { ...request, limit }, bounds),
-        request,
-      )
-    },
     async totals(clientId) {
       const counts = await redis.send((client) => client.hgetall(totalsOf(clientId)))
       const totalOf = (state: keyof Totals) => ({
@@ -196,17 +166,19 @@ export function redisIndex(
       })
       return { stored: totalOf('stored'), trashed: totalOf('trashed') }
     },
-    isComplete: () => exist(complete),
-    isCounted: () => exist(counted),
-    isWhole: async () => (await exist(complete, counted)) && marks.canSearch(),
+    // The lists, the counters and the search of this layout are complete at the same time.
+    isComplete,
+    isCounted: isComplete,
+    canSearch: isComplete,
+    isWhole: isComplete,
     async markComplete(name) {
-      const { id, data } = await runOf(redis, { keyPrefix })
+      const { id, data } = await runOf(redis, names)
       if (name === undefined || name === id || name === data)
-        await setMarks(redis, [dataKey(keyPrefix), complete, counted, marks.mark], [data])
+        await setMarks(redis, [dataKey(prefix), complete], [data])
     },
     async run() {
       const [run, noted] = await Promise.all([
-        runOf(redis, { keyPrefix }),
+        runOf(redis, names),
         redis.send((client) => client.get(compared)),
       ])
       return { ...run, isCompared: run.id !== undefined && run.id === noted }
@@ -216,11 +188,11 @@ export function redisIndex(
     },
 
     overdue: (now) => overdueIn(redis, unsettled, now),
-    upgrade: marks.upgrade,
+    removeFormer: (signal) => removeFormer(redis, { keyPrefix, signal }),
     tidy: (options) => tidySearch(redis, names, options),
     async ping() {
       // A write, since a full Redis and a replica also answer PING.
-      await redis.send((client) => client.set(`${keyPrefix}ping`, '', 'PX', 1000))
+      await redis.send((client) => client.set(`${prefix}ping`, '', 'PX', 1000))
     },
     async close() {},
   }

@@ -13,13 +13,12 @@ return 1
 
 /** Several originals. ARGV: refs, lease. */
 export const renewUpload = step(`
-local several = #KEYS - FIRST + 1
-local lease = ARGV[several + 1]
-for i = 1, several do
-  local in_file = KEYS[FIRST - 1 + i]
+local lease = ARGV[originals + 1]
+for i = 1, originals do
+  local in_file, of = file_at(i)
   if is_pending(original(in_file)) then
     redis.call('HSET', in_file, '', 'pending ' .. lease)
-    redis.call('ZADD', unsettled, lease, ARGV[i])
+    redis.call('ZADD', unsettled, lease, of)
   end
 end
 `)
@@ -29,16 +28,15 @@ end
  * @returns 1, or 0 when one is neither pending nor stored
  */
 export const finishUpload = step(`
-local several = #KEYS - FIRST + 1
-for i = 1, several do
-  local state = state_of(original(KEYS[FIRST - 1 + i]))
+for i = 1, originals do
+  local state = state_of(original((file_at(i))))
   if state ~= 'pending' and state ~= 'stored' then return 0 end
 end
-for i = 1, several do
-  local in_file = KEYS[FIRST - 1 + i]
+for i = 1, originals do
+  local in_file, of = file_at(i)
   if is_pending(original(in_file)) then
-    set('stored ' .. ARGV[several + i], in_file, ARGV[i], ARGV[2 * several + i])
-    redis.call('ZREM', unsettled, ARGV[i])
+    set('stored ' .. ARGV[originals + i], in_file, of, ARGV[2 * originals + i])
+    redis.call('ZREM', unsettled, of)
   end
 end
 return 1
@@ -47,10 +45,9 @@ return 1
 const ENLIST_KNOWN = `
 local known = original()
 if known then
-  enlist(ref, known)
-  if lists[state_of(known)] and is_found_alike(known, ARGV[2]) then
-    enter_search(file, string.match(ref, '^[^/]*/(.*)$'), ARGV[3])
-  end
+  local key = key_of(ref)
+  enlist(file, key, known)
+  if lists[state_of(known)] and is_found_alike(known, ARGV[2]) then enter_search(file, place_of(file, key), ARGV[3]) end
 end
 `
 
@@ -113,8 +110,8 @@ return 1
 export const beginDerivative = step(`
 if state_of(original()) ~= 'stored' then return 'refused' end
 local limit = tonumber(ARGV[4])
--- One field of the hash is the original, and one its number.
-local others = 1 + redis.call('HEXISTS', file, '${NUMBER_FIELD}')
+-- Two fields of the hash are the original and its key, and one is its number.
+local others = 2 + redis.call('HEXISTS', file, '${NUMBER_FIELD}')
 for i = 5, limit and #ARGV or 4 do others = others + redis.call('HEXISTS', file, ARGV[i]) end
 local is_full = limit and redis.call('HLEN', file) - others >= limit
 if is_full and redis.call('HEXISTS', file, ARGV[2]) == 0 then return 'full' end
@@ -207,27 +204,11 @@ redis.call('ZADD', unsettled, last, ref)
 return 1
 `)
 
-/**
- * Gives an original another number in the search. ARGV: ref, number, entry, search texts. Does nothing when its entry has changed.
- * An older version has deleted the originals that have a key, but not this number: its key is deleted.
- */
+/** Gives an original another number in the search. ARGV: ref, number, entry, search texts. Does nothing when its entry has changed. */
 export const moveNumber = step(`
-local number, key = tonumber(ARGV[2]), string.match(ref, '^[^/]*/(.*)$')
-if number_of(file) ~= number then return forget_number(number, key) end
+local number, place = tonumber(ARGV[2]), place_of(file, key_of(ref))
+if number_of(file) ~= number then return forget_number(number, place) end
 if (original() or '') ~= ARGV[3] then return end
-leave_search(file, key)
-if lists[state_of(ARGV[3])] then draw_number(file, key, ARGV[4]) end
-`)
-
-/**
- * Enters an original of the search of version 1.0. KEYS ends with the hash of its texts in that search. ARGV: ref, entry or an
- * empty text, search texts. Does nothing when the entry has changed.
- */
-export const enterFormer = step(`
-local former, key = KEYS[FIRST + 1], string.match(ref, '^[^/]*/(.*)$')
--- The first write takes no memory: a full Redis would refuse it. No original has an empty key.
-redis.call('HDEL', former, '')
-if (original() or '') ~= ARGV[2] then return end
-if lists[state_of(ARGV[2])] then enter_search(file, key, ARGV[3]) end
-redis.call('HDEL', former, key)
+leave_search(file, place)
+if lists[state_of(ARGV[3])] then draw_number(file, place, ARGV[4]) end
 `)

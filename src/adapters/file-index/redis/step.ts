@@ -1,6 +1,8 @@
 import { fencedScript } from '../fence.ts'
 import { FOLDERS } from './folder-lua.ts'
+import { KEY_FIELD, LISTING, PLACES } from './lists/lua.ts'
 import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
+import { TREE_CHANGES, TREE_READS } from './tree/lua.ts'
 
 /**
  * A step of the index: one Lua script, which consists of the shared functions and the given text.
@@ -10,8 +12,8 @@ import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
  * or the last deadline of a tombstone. It does not have the derivatives of an original that is being deleted.
  *
  * KEYS[2] is a hash with the number of the client's originals and their bytes. KEYS[3] to KEYS[12] are the client's lists: of the
- * stored and of the trashed originals, each by key, instant, digest, name and size. They are sorted sets in which all scores are 0, so that
- * Redis sorts them by the bytes of their members: positions, see `../positions.ts`.
+ * stored and of the trashed originals, each by key, instant, digest, name and size: see `tree/lua.ts` for the lists, and `lists/lua.ts` for
+ * their members.
  *
  * KEYS[13] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
  * KEYS[14] is a hash of their bytes by original, with the total under the empty name. A derivative is counted while it is in KEYS[13].
@@ -20,9 +22,10 @@ import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
  *
  * KEYS[19] and KEYS[20] are the search, see `search/lua.ts`.
  *
- * KEYS[21] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
- * empty name is the original, {@link NUMBER_FIELD} is its number in the search, the others are its derivatives by key. The values
- * are texts. The scripts read their state, their instant, the tag of the record object, and the members that lists need. They must
+ * KEYS[21] and the following are hashes, two for each original: the one with its short name and the one with its long name, see
+ * `lists/lua.ts`. ARGV begins with the refs of the originals, in the same order. The field with the empty name is the original,
+ * {@link KEY_FIELD} is its key without the id, {@link NUMBER_FIELD} is its number in the search, the others are its derivatives by
+ * key. The entries are texts. The scripts read their state, their instant, the tag of the record object, and the members that lists need. They must
  * not parse the JSON, since Lua's numbers would lose digits:
  *
  *     pending <instant>      stored <JSON>      trashed <until> <at> <JSON>      going <instant>      gone
@@ -32,17 +35,25 @@ import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
  * A step may run twice, or long after its caller has given up, without harm: it changes a state in one direction only, or its
  * repetition has the same result. The next sweep finds all abandoned entries.
  */
-export const step = (lua: string) => fencedScript(HEAD + FOLDERS + SEARCH + COMMON + lua)
+export const step = (lua: string) =>
+  fencedScript(TREE_READS + TREE_CHANGES + PLACES + HEAD + FOLDERS + SEARCH + COMMON + lua)
 
 const HEAD = `
 local FIRST = 21
-local unsettled, totals, file, ref = KEYS[1], KEYS[2], KEYS[FIRST], ARGV[1]
+local unsettled, totals = KEYS[1], KEYS[2]
 local uses, sums = KEYS[13], KEYS[14]
 local lists = {
   stored = { KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7] },
   trashed = { KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12] },
 }
 
+-- The hash and the ref of an original of this step, by its number.
+local function file_at(i)
+  return chosen(KEYS[FIRST + 2 * i - 2], KEYS[FIRST + 2 * i - 1], key_of(ARGV[i])), ARGV[i]
+end
+
+local originals, file, ref = (#KEYS - FIRST + 1) / 2
+if originals > 0 then file, ref = file_at(1) end
 `
 
 const COMMON = `
@@ -88,47 +99,14 @@ local function name_in(entry)
 end
 
 -- No text inside JSON can contain these unescaped names, and the digest precedes the tags and metadata of the owner.
-local function positions(of, entry)
-  local key = string.match(of, '^[^/]*/(.*)$')
-  local at = tonumber(string.match(entry, '"storedAt":(%-?[%d.eE+-]+)'))
-  local digest = string.match(entry, '"sha256":"(%x*)"')
-  local size = size_of(entry)
-  return {
-    key,
-    string.format('%015.0f', math.floor(at)) .. ' ' .. key,
-    digest .. ' ' .. key,
-    name_in(entry) .. '\\n' .. key,
-    string.rep('0', 16 - #size) .. size .. ' ' .. key,
-  }
+local function instant_in(entry)
+  return tonumber(string.match(entry, '"storedAt":(%-?[%d.eE+-]+)'))
 end
 
--- A count of 0 is deleted: a client without originals leaves no fields behind.
-local function count(state, key, entry, sign)
-  local size = size_of(entry)
-  count_folders(state, key, size, sign)
-  if redis.call('HINCRBY', totals, state .. ' files', sign) <= 0 then
-    redis.call('HDEL', totals, state .. ' files', state .. ' bytes')
-  elseif size ~= '0' then
-    redis.call('HINCRBY', totals, state .. ' bytes', (sign < 0 and '-' or '') .. size)
-  end
+local function digest_in(entry)
+  return string.match(entry, '"sha256":"(%x*)"')
 end
-
-local function enlist(of, entry)
-  local state = state_of(entry)
-  if not lists[state] then return end
-  local at = positions(of, entry)
-  if redis.call('ZADD', lists[state][1], 0, at[1]) == 1 then count(state, at[1], entry, 1) end
-  for order = 2, #at do redis.call('ZADD', lists[state][order], 0, at[order]) end
-end
-
-local function delist(of, entry)
-  local state = state_of(entry)
-  if not lists[state] then return end
-  local at = positions(of, entry)
-  if redis.call('ZREM', lists[state][1], at[1]) == 1 then count(state, at[1], entry, -1) end
-  for order = 2, #at do redis.call('ZREM', lists[state][order], at[order]) end
-end
-
+${LISTING}
 -- Whether two entries have the same name and tags.
 local function is_found_alike(one, other)
   local function texts_in(entry)
@@ -142,20 +120,20 @@ end
 -- Sets the entry of an original, and updates its lists. The caller updates the set of unsettled entries. A step that does not
 -- change the name and the tags of a listed original omits the texts by which it is found.
 local function set(entry, in_file, of, texts)
-  in_file, of = in_file or file, of or ref
-  local before = original(in_file)
-  if before then delist(of, before) end
-  redis.call('HSET', in_file, '', entry)
-  enlist(of, entry)
-  local key = string.match(of, '^[^/]*/(.*)$')
-  if not lists[state_of(entry)] then leave_search(in_file, key) elseif texts then enter_search(in_file, key, texts) end
+  in_file = in_file or file
+  local key, before = key_of(of or ref), original(in_file)
+  if before then delist(in_file, key, before) end
+  redis.call('HSET', in_file, '', entry, '${KEY_FIELD}', without_id(key))
+  enlist(in_file, key, entry)
+  local place = place_of(in_file, key)
+  if not lists[state_of(entry)] then leave_search(in_file, place) elseif texts then enter_search(in_file, place, texts) end
 end
 
 -- Calls visit(key, entry) for all derivatives.
 local function each_derivative(visit)
   local all = redis.call('HGETALL', file)
   for i = 1, #all, 2 do
-    if all[i] ~= '' and all[i] ~= '${NUMBER_FIELD}' then visit(all[i], all[i + 1]) end
+    if all[i] ~= '' and all[i] ~= '${KEY_FIELD}' and all[i] ~= '${NUMBER_FIELD}' then visit(all[i], all[i + 1]) end
   end
 end
 
@@ -183,7 +161,7 @@ local function sum_up(entry, sign)
   local bytes = sign * bytes_of(entry)
   if bytes == 0 then return end
   add_bytes('', bytes)
-  add_bytes(string.match(ref, '^[^/]*/(.*)$'), bytes)
+  add_bytes(key_of(ref), bytes)
 end
 
 local function enter(key, entry, score)
@@ -205,8 +183,7 @@ end
 
 local function forget()
   each_derivative(leave)
-  -- An older version has not removed it from the search.
-  leave_search(file, string.match(ref, '^[^/]*/(.*)$'))
+  leave_search(file, place_of(file, key_of(ref)))
   redis.call('DEL', file)
   redis.call('ZREM', unsettled, ref)
 end
@@ -214,6 +191,6 @@ end
 -- The end of a delete. During a move, another partition may have an old copy.
 local function forget_deleted()
   forget()
-  if deleted then redis.call('SADD', deleted, (string.match(ref, '^[^/]*/(.*)$'))) end
+  if deleted then redis.call('SADD', deleted, key_of(ref)) end
 end
 `

@@ -4,24 +4,21 @@ import type { DerivativeUses, Use, UsedDerivative } from '../../../core/ports/de
 import type { RedisConnection } from '../../redis/connection.ts'
 import type { FencedKeys } from '../fence.ts'
 import { derivativeEntry } from './entries.ts'
+import type { KeyNames } from './keys.ts'
+import { fieldsIn, readHashes } from './lists/originals.ts'
 import * as scripts from './use-scripts.ts'
 
 const HELD = Number(scripts.scoreOfHeld())
 
 /** The names of the index's keys. */
-export interface UseNames {
+export interface UseNames extends Pick<KeyNames, 'nameOf' | 'hashesOf' | 'usesOf' | 'sumsOf'> {
   /** The keys of a step on one original. */
   keys(ref: FileRef): readonly string[] | FencedKeys
-  /** The ref as scripts use it. */
-  nameOf(ref: FileRef): string
-  hashOf(ref: FileRef): string
-  usesOf(clientId: string): string
-  sumsOf(clientId: string): string
 }
 
 /** The last uses of derivatives, in Redis. */
 export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUses {
-  const { keys, nameOf, hashOf, usesOf, sumsOf } = names
+  const { keys, nameOf, usesOf, sumsOf } = names
 
   async function ofOriginal(ref: FileRef, limit: number): Promise<UsedDerivative[]> {
     const flat = (await scripts.usesOf(redis, keys(ref), [nameOf(ref)])) as string[]
@@ -44,8 +41,11 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
       const original = classifyKey(key)?.original.key
       return original === undefined ? [] : [{ key, score: Number(flat[2 * i + 1]), original }]
     })
-    const texts = await redis.send((client) =>
-      Promise.all(all.map(({ original, key }) => client.hget(hashOf({ clientId, key: original }), key))),
+    const texts = await Promise.all(
+      all.map(async ({ original, key }) => {
+        const [file] = await readHashes(names, [{ clientId, key: original }], fieldsIn(redis, key))
+        return file?.found.values[0]?.toString()
+      }),
     )
     return all.flatMap(({ key, score, original }, i) => {
       const entry = texts[i] ? derivativeEntry(key, texts[i]) : undefined
