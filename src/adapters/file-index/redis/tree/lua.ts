@@ -16,14 +16,17 @@ const JOINED_MAX = 96
  * - `<list>/<least member>`: a leaf
  * - `<list>:long`: the longer members
  *
- * A list without members has no keys.
+ * A list without members has no keys. To delete a list, remove its members, or delete the leaves before `:leaves`: a leaf outside it
+ * would be found again later.
  *
  * These functions read lists.
  */
 export const TREE_READS = `
 -- Compares bytes, as sorted sets do. The operators of Lua depend on the locale of Redis.
 local function is_up_to(one, other)
-  for i = 1, math.min(#one, #other) do
+  local from = 1
+  while from <= #one and string.sub(one, from, from + 15) == string.sub(other, from, from + 15) do from = from + 16 end
+  for i = from, math.min(#one, #other) do
     local byte, by = string.byte(one, i), string.byte(other, i)
     if byte ~= by then return byte < by end
   end
@@ -53,7 +56,7 @@ local function members_between(list, min, max, most, is_down)
   if not long[1] then return found end
   local merged, i, j = {}, 1, 1
   while #merged < most and (found[i] or long[j]) do
-    if not long[j] or (found[i] and is_up_to(found[i], long[j]) ~= is_down) then
+    if not long[j] or (found[i] and is_up_to(found[i], long[j]) == not is_down) then
       merged[#merged + 1], i = found[i], i + 1
     else
       merged[#merged + 1], j = long[j], j + 1
@@ -71,10 +74,13 @@ local function add_all(key, members)
   redis.call('ZADD', key, unpack(scored))
 end
 
--- Divides a full leaf. Members that are added in their order fill leaves completely. @returns the least member of the half for a member
+-- Divides a full leaf. Members that are added in their order fill leaves completely; those that are added in the opposite order
+-- behind a full leaf do not get a leaf each. @returns the least member of the half for a member
 local function divided(list, from, member)
   local leaf, leaves = list .. '/' .. from, list .. ':leaves'
-  if is_up_to(redis.call('ZRANGE', leaf, -1, -1)[1], member) then
+  local after = redis.call('ZRANGEBYLEX', leaves, '(' .. from, '+', 'LIMIT', 0, 1)[1]
+  local is_filled = not after or redis.call('ZCARD', list .. '/' .. after) >= ${LEAF_MAX / 2}
+  if is_filled and is_up_to(redis.call('ZRANGE', leaf, -1, -1)[1], member) then
     redis.call('ZADD', leaves, 0, member)
     return member
   end
@@ -104,7 +110,8 @@ local function joined(list, before, from)
   local members = redis.call('ZRANGE', list .. '/' .. from, 0, -1)
   redis.call('DEL', list .. '/' .. from)
   redis.call('ZREM', list .. ':leaves', from)
-  add_all(list .. '/' .. before, members)
+  -- A leaf may have been lost.
+  if members[1] then add_all(list .. '/' .. before, members) end
 end
 
 local function join(list, from, size)
