@@ -177,6 +177,8 @@ else
   allowed = (state == 'pending' or state == 'trashed' or state == 'going') and tonumber(instant_of(entry)) <= now
 end
 if not allowed then return false end
+-- First a write that takes no memory, so that a full Redis does not refuse the step.
+redis.call('ZREM', unsettled, ref)
 set('going ' .. lease)
 redis.call('ZADD', unsettled, lease, ref)
 local keys = {}
@@ -196,6 +198,8 @@ if not last then
   forget_deleted()
   return 1
 end
+-- As above.
+redis.call('ZREM', unsettled, ref)
 each_derivative(function(key, entry)
   if not is_pending(entry) or tonumber(instant_of(entry)) <= now then set_derivative(key) end
 end)

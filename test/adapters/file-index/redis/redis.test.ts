@@ -351,6 +351,23 @@ describe('redis: the index while Redis is down', () => {
     expect(await rejection(index.ping())).to.include({ status: 503 })
   })
 
+  it('ends abandoned uploads and deletes while it is full', async () => {
+    await start({ appendOnly: false })
+    await index.adopt(REF.clientId, recordOf(REF))
+    await index.beginDerivative(REF, W100, LATER)
+    await index.beginUpload(OTHER, NOW)
+    await index.beginRemoval(REF, { cause: 'delete', leaseUntil: NOW, now: NOW })
+    await redis.client.config('SET', 'maxmemory', '1')
+    for (const ref of [REF, OTHER]) {
+      expect(await index.beginRemoval(ref, { cause: 'sweep', leaseUntil: NOW + 1, now: NOW })).to.be.an('array')
+      expect(await index.finishRemoval(ref, NOW + 1)).to.equal(true)
+    }
+    // A tombstone, because of its pending derivative.
+    await index.beginRemoval(REF, { cause: 'sweep', leaseUntil: LATER, now: LATER })
+    expect(await index.finishRemoval(REF, LATER)).to.equal(true)
+    expect((await index.find(REF)).original).to.equal(undefined)
+  })
+
   it('has every entry when a Redis with persistence comes back', async () => {
     await start({ appendOnly: true })
     await index.adopt(REF.clientId, recordOf(REF))
