@@ -24,12 +24,13 @@ interface Observers {
  * work, and the removal of an older index and the comparison of index and buckets where needed.
  *
  * @returns after the first comparison, and after two seconds at the latest: then the comparison continues in the background
+ * @throws Error when a newer version uses the index
  */
 export async function startMaintenance(
   services: Services,
   observers: Observers,
 ): Promise<{ stop(): Promise<void> }> {
-  const { sweep, sweepPuts, sweepResumables, removeFormer } = services
+  const { backends, sweep, sweepPuts, sweepResumables, removeFormer } = services
   const { log } = observers
   const closing = new AbortController()
   const tried = (work: () => Promise<number>) => () =>
@@ -39,6 +40,7 @@ export async function startMaintenance(
       if (!closing.signal.aborted)
         log.warn({ err: error }, 'the index of an older version could not be removed; it is retried')
     })
+  await backends.claimIndex()
   const comparing = startComparing(services, observers)
   const running = [
     comparing,

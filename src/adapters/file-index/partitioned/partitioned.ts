@@ -11,6 +11,7 @@ const CHANGES_MAX = 1000
 
 export interface PartitionedOptions extends PartitionsOptions {
   list: FileIndex['list']
+  removeFormer: FileIndex['removeFormer']
   /**
    * Removes a file from a partition that it does not belong to.
    * @returns false, and does nothing, when it belongs there, or when its partitions cannot be found out. True: it is no work of a sweep
@@ -119,7 +120,7 @@ export function partitionedIndex(all: readonly FileIndex[], options: Partitioned
       }
       if (errors.length > 0) throw errors[0]
     },
-    removeFormer: (signal) => eachInTurn(all.map((index) => () => index.removeFormer(signal))),
+    removeFormer: options.removeFormer,
     /** Begins with another partition each time, so that all have their turn. */
     async tidy({ signal, most }) {
       const first = Math.floor(Math.random() * all.length)

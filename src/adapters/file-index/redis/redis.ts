@@ -188,7 +188,7 @@ export function redisIndex(
     },
 
     overdue: (now) => overdueIn(redis, unsettled, now),
-    removeFormer: (signal) => removeFormer(redis, { keyPrefix, signal }),
+    removeFormer: (signal) => removeFormer([{ redis, keyPrefix }], { signal, nodeOf: async () => '' }),
     tidy: (options) => tidySearch(redis, names, options),
     async ping() {
       // A write, since a full Redis and a replica also answer PING.

@@ -54,6 +54,7 @@ export function neverMoving(all: readonly FileIndex[], count: number): Partition
     fenced: (number) => all[number] as FileIndex,
     async pull() {},
     dropStray: async () => false,
+    async removeFormer() {},
     async *list(clientId) {
       for (const index of all) yield* index.list(clientId)
     },

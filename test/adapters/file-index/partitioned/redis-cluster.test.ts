@@ -72,6 +72,8 @@ describe('the index in a Redis Cluster of three nodes', () => {
       ),
     )
     expect([...new Set(left.flat().filter((name) => !name.startsWith('partitions:')))].sort()).to.deep.equal([
+      'changes',
+      'data',
       'layout',
       'unsettled',
     ])

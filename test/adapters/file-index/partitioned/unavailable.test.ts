@@ -2,9 +2,11 @@ import { expect } from 'chai'
 import { firstPartition } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { partitionedIndex } from '../../../../src/adapters/file-index/partitioned/partitioned.ts'
 import { prefixOf } from '../../../../src/adapters/file-index/redis/keys.ts'
+import { removeFormer } from '../../../../src/adapters/file-index/redis/layout.ts'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
 import { dataKey } from '../../../../src/adapters/file-index/redis/run.ts'
 import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
+import type { RedisKeyspace } from '../../../../src/adapters/redis/keyspaces.ts'
 import { newFileId, storedKey } from '../../../../src/core/files/object-key.ts'
 import { PARTITIONS } from '../../../../src/core/files/partition.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
@@ -27,19 +29,18 @@ describe('an index of partitions, one of which is unavailable', () => {
   beforeEach(() => {
     lost.clear()
     prefixes = Array.from({ length: PARTITIONS }, newKeyPrefix)
-    const all = prefixes.map((keyPrefix, number) =>
-      redisIndex(
-        {
-          ...redis,
-          send: async (command) => {
-            if (lost.has(number)) throw unavailable('It is lost.')
-            return redis.send(command)
-          },
-        },
-        { keyPrefix },
-      ),
-    )
-    index = partitionedIndex(all, neverMoving(all, 1))
+    const keyspaces = prefixes.map((keyPrefix, number): RedisKeyspace => {
+      const send: RedisConnection['send'] = async (command) => {
+        if (lost.has(number)) throw unavailable('It is lost.')
+        return redis.send(command)
+      }
+      return { keyPrefix, redis: { ...redis, send } }
+    })
+    const all = keyspaces.map(({ redis, keyPrefix }) => redisIndex(redis, { keyPrefix }))
+    index = partitionedIndex(all, {
+      ...neverMoving(all, 1),
+      removeFormer: (signal) => removeFormer(keyspaces, { signal, nodeOf: async () => 'one' }),
+    })
   })
 
   const clients = ['a', 'b', 'c', 'd']

@@ -359,7 +359,9 @@ describe('redis: the index while Redis is down', () => {
     await index.beginRemoval(REF, { cause: 'delete', leaseUntil: NOW, now: NOW })
     await redis.client.config('SET', 'maxmemory', '1')
     for (const ref of [REF, OTHER]) {
-      expect(await index.beginRemoval(ref, { cause: 'sweep', leaseUntil: NOW + 1, now: NOW })).to.be.an('array')
+      expect(await index.beginRemoval(ref, { cause: 'sweep', leaseUntil: NOW + 1, now: NOW })).to.be.an(
+        'array',
+      )
       expect(await index.finishRemoval(ref, NOW + 1)).to.equal(true)
     }
     // A tombstone, because of its pending derivative.
