@@ -14,7 +14,7 @@ const INSTANT_DIGITS = 15
 // Of the largest safe integer.
 const SIZE_DIGITS = 16
 
-/** The position of an original in a list: a text whose bytes sort in the list's order. `redis/step.ts` computes the same. */
+/** The position of an original in a list: a text whose bytes sort in the list's order. */
 export function positionOf(record: OriginalRecord, by: Order): string {
   const { key, storedAt, sha256, originalName, size } = record
   switch (by) {
@@ -29,6 +29,11 @@ export function positionOf(record: OriginalRecord, by: Order): string {
     case 'size':
       return `${String(size).padStart(SIZE_DIGITS, '0')} ${key}`
   }
+}
+
+/** Whether a text has the form of {@link positionOf}. */
+export function isPosition(position: string, by: Order): boolean {
+  return by === 'key' || position.includes(by === 'name' ? '\n' : ' ')
 }
 
 /** A name without its case, as far as a script of Redis can compute it. No name and no key has a line break. */

@@ -334,6 +334,14 @@ export function fileIndexContract(
                 expected,
               )
             }
+        for (const by of ['storedAt', 'name', 'size'] as const)
+          for (const { position } of (await index.page(ref.clientId, { state: 'stored', by, limit: 9 }))
+            .files) {
+            expect(index.isPosition(position, by), position).to.equal(true)
+            // As of another store, or of version 1.0.
+            for (const other of ['', 'xyz', inOrder[0] ?? ''])
+              expect(index.isPosition(other, by), other).to.equal(false)
+          }
         const [first, second, ...rest] = inOrder
         const gone = { ...ref, key: storedKey(String(second)) }
         await index.beginRemoval(gone, { cause: 'delete', leaseUntil: AHEAD, now: NOW })

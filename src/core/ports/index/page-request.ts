@@ -21,10 +21,15 @@ export interface PageRequest {
    * Not in other orders.
    */
   prefix?: string
-  /** The position after which the part begins; no entry needs to have it any more. */
+  /** The position after which the part begins, of {@link Positions}; no entry needs to have it any more. */
   after?: string
   /** Leaves out the files whose key does not match, without reading their records. A page with fewer files may not be the last. */
   matches?: (key: ObjectKey) => boolean
   /** At least 1. */
   limit: number
+}
+
+export interface Positions {
+  /** Whether a text has the form of a position in a list of this index. One of an older version or of another store may not. */
+  isPosition(position: string, by: ListOrder): boolean
 }

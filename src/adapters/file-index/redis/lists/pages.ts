@@ -10,12 +10,12 @@ import type { KeyNames } from '../keys.ts'
 import { indexedFile } from '../names.ts'
 import { readMembers } from '../tree/read.ts'
 import { entireHashes, fieldsIn, keyAt, keysAt, readHashes } from './originals.ts'
-import { digestValue, memberAt, memberOf, type Place, placeAt, positionOf } from './places.ts'
+import { digestValue, isPosition, memberAt, memberOf, type Place, placeAt, positionOf } from './places.ts'
 
 // Hashes read at a time: a hash with a thousand derivatives has about 200 kB.
 const HASHES = 50
 
-type Pages = Pick<FileLists, 'page' | 'pick' | 'directKeys' | 'filesBetween'>
+type Pages = Pick<FileLists, 'page' | 'isPosition' | 'pick' | 'directKeys' | 'filesBetween'>
 
 /** An original that a list has, with its entry as text. */
 interface Found {
@@ -49,7 +49,8 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
     const hashes = await entries(some.map(({ place }) => hashAt(clientId, place)))
     return some.flatMap(({ member, place }, i) => {
       const key = keyAt(place, hashes[i]?.rest)
-      return key === undefined ? [] : [{ member, key, text: textOf(hashes[i]) }]
+      // Since its key was read, another file may have taken its short name.
+      return key === undefined || (matches && !matches(key)) ? [] : [{ member, key, text: textOf(hashes[i]) }]
     })
   }
 
@@ -79,6 +80,8 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
         next: last && members.length === limit ? positionOf(last, by) : undefined,
       }
     },
+
+    isPosition,
 
     async pick(clientId, { state, by, keys }) {
       const refs = keys.map((key) => ({ clientId, key }))

@@ -10,6 +10,7 @@ const ID_CHARACTERS = 22
 const NAME_WITH_ID = /^[1-9A-Za-z]{22}\.[a-z0-9]+$/
 const ID_ALONE = /^[1-9A-Za-z]{22}$/
 const INSTANT_MAX = 2 ** 48 - 1
+const HEXADECIMAL = /^(?:[0-9a-f]{2})+$/
 const LINE_BREAKS = /\n+$/
 
 /** An original of a client: the id where its hash has a short name, the key where it has a long one. */
@@ -80,6 +81,11 @@ export function digestValue(sha256: string, key: string): Buffer {
 /** The position of a member: a text that sorts as the member does. */
 export function positionOf(member: Buffer, by: Order): string {
   return by === 'key' ? String(member) : member.toString('hex')
+}
+
+/** Whether a text has the form of {@link positionOf}. */
+export function isPosition(position: string, by: Order): boolean {
+  return by === 'key' || HEXADECIMAL.test(position)
 }
 
 /** The member at a position. */
