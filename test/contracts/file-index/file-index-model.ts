@@ -419,9 +419,16 @@ export async function compareWithModel({
       const all = model.used(clientId)
       const ofOne = all.filter((each) => each.original === original)
       const bytesOf = (used: readonly UsedDerivative[]) => used.reduce((sum, { bytes }) => sum + bytes, 0)
-      expect(await opened.leastUsed({ clientId }, 100), story()).to.deep.equal(all)
-      expect(await opened.leastUsed({ clientId }, 1), story()).to.deep.equal(all.slice(0, 1))
-      expect(await opened.leastUsed(one, 2), story()).to.deep.equal(ofOne.slice(0, 2))
+      for (const [of, known] of [[{ clientId }, all] as const, [one, ofOne] as const]) {
+        const used = await opened.leastUsed(of, 100)
+        // Each adapter has its own order of those with the same use.
+        expect(
+          used.map(({ use }) => use),
+          story(),
+        ).to.deep.equal(known.map(({ use }) => use))
+        expect(used, story()).to.have.deep.members(known)
+        expect(await opened.leastUsed(of, 2), story()).to.deep.equal(used.slice(0, 2))
+      }
       const bytes = { client: bytesOf(all), original: bytesOf(ofOne) }
       expect(await opened.derivedBytes(one), story()).to.deep.equal(bytes)
     }

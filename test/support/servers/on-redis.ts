@@ -3,8 +3,7 @@ import { hashPrefix, prefixOf } from '../../../src/adapters/file-index/redis/key
 import { KEY_FIELD } from '../../../src/adapters/file-index/redis/lists/lua.ts'
 import { keyAt } from '../../../src/adapters/file-index/redis/lists/originals.ts'
 import { placeNamed } from '../../../src/adapters/file-index/redis/lists/places.ts'
-import { parseName } from '../../../src/adapters/file-index/redis/names.ts'
-import { NUMBER_FIELD } from '../../../src/adapters/file-index/redis/search/lua.ts'
+import { indexedFile, parseName } from '../../../src/adapters/file-index/redis/names.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { sharedRedis } from './redis-server.ts'
 
@@ -31,12 +30,13 @@ export async function rowsIn(redis: Redis): Promise<string[]> {
   const rows = (await redis.zrange(`${prefix}unsettled`, '0', '-1')).map((name) => `u ${name}`)
   for (const file of await redis.keys(`${files}*`)) {
     const { clientId, end } = parseName(file.slice(files.length))
-    const { [KEY_FIELD]: rest, [NUMBER_FIELD]: _, ...entries } = await redis.hgetall(file)
-    const ref = `${clientId} ${keyAt(placeNamed(end), rest)}`
-    for (const [key, entry] of Object.entries(entries)) {
-      const [state] = entry.split(' ')
-      rows.push(key === '' ? `o ${ref} ${state}` : `d ${ref} ${key} ${state}`)
-    }
+    const hash = await redis.hgetallBuffer(file)
+    const key = keyAt(placeNamed(end), hash[KEY_FIELD]?.toString())
+    const found = key && indexedFile({ clientId, key }, hash)
+    if (!found) continue
+    rows.push(`o ${clientId} ${key} ${found.original.state}`)
+    for (const { key: derivative, entry } of found.derivatives)
+      rows.push(`d ${clientId} ${key} ${derivative} ${entry.state}`)
   }
   return rows.sort()
 }

@@ -36,14 +36,14 @@ export function keyNames(keyPrefix: string) {
   const listOf = (clientId: string, { state, by }: Pick<PageRequest, 'state' | 'by'>) =>
     `${prefix}list:${ownerOf(clientId)}${state}:${by}`
   const usesOf = (clientId: string) => `${prefix}uses:${ownerOf(clientId)}`
-  const sumsOf = (clientId: string) => `${prefix}derived:${ownerOf(clientId)}`
+  const sumOf = (clientId: string) => `${prefix}derived:${ownerOf(clientId)}`
   /** The keys of a client that every step names. */
   const clientKeys = (clientId: string) => [
     unsettled,
     totalsOf(clientId),
     ...LISTED_STATES.flatMap((state) => ORDERS.map((by) => listOf(clientId, { state, by }))),
     usesOf(clientId),
-    sumsOf(clientId),
+    sumOf(clientId),
     ...folderKeys(prefix, clientId),
     searchKey(prefix, clientId),
     untidy,
@@ -72,7 +72,7 @@ export function keyNames(keyPrefix: string) {
     totalsOf,
     listOf,
     usesOf,
-    sumsOf,
+    sumOf,
     clientKeys,
     keys,
     fencedKeys,

@@ -27,10 +27,12 @@ export async function* listEntries(
   for await (const page of listNames(redis, pattern))
     for (let from = 0; from < page.length; from += HASHES) {
       const names = page.slice(from, from + HASHES)
-      const hashes = await redis.send((client) => Promise.all(names.map((name) => client.hgetall(name))))
+      const hashes = await redis.send((client) =>
+        Promise.all(names.map((name) => client.hgetallBuffer(name))),
+      )
       for (const [i, name] of names.entries()) {
         const hash = hashes[i] ?? {}
-        const ref = refOf(parse(name), hash[KEY_FIELD])
+        const ref = refOf(parse(name), hash[KEY_FIELD]?.toString())
         const file = ref && indexedFile(ref, hash)
         if (file) yield file
       }

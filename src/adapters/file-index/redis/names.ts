@@ -2,9 +2,9 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
 import type { IndexedFile } from '../../../core/ports/file-index.ts'
 import type { Overdue } from '../../../core/ports/index/steps.ts'
-import { derivativeEntry, originalEntry } from './entries.ts'
-import { KEY_FIELD } from './lists/lua.ts'
-import { NUMBER_FIELD } from './search/lua.ts'
+import { derivativeEntry } from './entries/derivatives.ts'
+import { originalEntry } from './entries/originals.ts'
+import { joined, PIECES } from './entries/pieces.ts'
 
 /** The ref of an original as the scripts use it. An encoded client ID contains no slash, so every original has its own name. */
 export function nameOf({ clientId, key }: FileRef): string {
@@ -32,15 +32,16 @@ export function escapePattern(text: string): string {
 }
 
 /** Parses the hash of an original; undefined when the original does not exist. */
-export function indexedFile(ref: FileRef, hash: Readonly<Record<string, string>>): IndexedFile | undefined {
-  const { '': original, [KEY_FIELD]: _key, [NUMBER_FIELD]: _number, ...derivatives } = hash
+export function indexedFile(ref: FileRef, hash: Readonly<Record<string, Buffer>>): IndexedFile | undefined {
+  const original = joined(PIECES.map((piece) => hash[piece]))
   if (original === undefined) return undefined
+  const derivatives = Object.entries(hash).filter(([name]) => name.startsWith('_'))
   return {
     ref,
     original: originalEntry(ref.key, original),
-    derivatives: Object.entries(derivatives).map(([name, text]) => {
-      const key = storedKey(name)
-      return { key, entry: derivativeEntry(key, text) }
+    derivatives: derivatives.map(([name, bytes]) => {
+      const key = storedKey(ref.key + name)
+      return { key, entry: derivativeEntry(ref.key, key, bytes) }
     }),
   }
 }
@@ -49,7 +50,7 @@ export function overdueItem({ name, instant }: { name: string; instant: string }
   const [original = '', derivative] = name.split('\n')
   const ref = refNamed(original)
   if (derivative === undefined) return { kind: 'original', ref }
-  return { kind: 'derivative', ref, derivative: storedKey(derivative), deadline: Number(instant) }
+  return { kind: 'derivative', ref, derivative: storedKey(ref.key + derivative), deadline: Number(instant) }
 }
 
 export function pairs(flat: readonly string[]): Array<{ name: string; instant: string }> {

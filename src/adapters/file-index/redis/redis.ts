@@ -1,17 +1,13 @@
-import { storedKey } from '../../../core/files/object-key.ts'
-import type { FileIndex, Totals } from '../../../core/ports/file-index.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
+import type { FileIndex, OriginalRecord, Totals } from '../../../core/ports/file-index.ts'
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { redisChanges } from './changes.ts'
-import {
-  derivativeEntry,
-  derivativeJson,
-  listedText,
-  originalEntry,
-  originalJson,
-  tagText,
-} from './entries.ts'
+import { derivativeBody, derivativeEntry, nameIn, packedDerivative } from './entries/derivatives.ts'
+import { bodyOf, originalEntry, packedListed } from './entries/originals.ts'
+import { joined, PIECES } from './entries/pieces.ts'
 import { redisFolders } from './folders.ts'
 import { hashPrefix, keyNames } from './keys.ts'
 import { removeFormer } from './layout.ts'
@@ -24,7 +20,7 @@ import { dataKey, runOf, setMarks } from './run.ts'
 import * as scripts from './scripts.ts'
 import { redisSearch, searchText } from './search/search.ts'
 import { tidySearch } from './search/tidy.ts'
-import { redisUses, scoreOf } from './uses.ts'
+import { redisUses } from './uses.ts'
 
 /**
  * The index in Redis, for any number of processes. The work of a dead process is overdue after its lease or deadline.
@@ -59,12 +55,13 @@ export function redisIndex(
     ...redisSearch(redis, names),
 
     async find(ref, derivative) {
-      const fields = derivative === undefined ? [''] : ['', derivative]
+      const fields = derivative === undefined ? PIECES : [...PIECES, nameIn(ref.key, derivative)]
       const [file] = await readHashes(names, [ref], fieldsIn(redis, ...fields))
-      const [original, other] = file?.found.values ?? []
+      const { values = [] } = file?.found ?? {}
+      const [original, other] = [joined(values), values[PIECES.length]]
       return {
-        ...(original ? { original: originalEntry(ref.key, String(original)) } : {}),
-        ...(other && derivative ? { derivative: derivativeEntry(derivative, String(other)) } : {}),
+        ...(original ? { original: originalEntry(ref.key, original) } : {}),
+        ...(other && derivative ? { derivative: derivativeEntry(ref.key, derivative, other) } : {}),
       }
     },
 
@@ -80,36 +77,40 @@ export function redisIndex(
       const refs = records.map(({ key }) => ({ clientId, key }))
       const [first, ...others] = refs
       if (!first) return true
-      const texts = records.map((record) => originalJson(record, recordTags?.get(record.key)))
-      const args = [...refs.map(nameOf), ...texts, ...records.map(searchText)]
+      const entries = records.map((record) => packedListed(storedAs(record, recordTags?.get(record.key))))
+      const args = [...refs.map(nameOf), ...entries, ...records.map(searchText)]
       return (await scripts.finishUpload(redis, keys(first, ...others), args)) === 1
     },
     async adopt(clientId, record, trash, recordTag) {
       const ref = { clientId, key: record.key }
-      const instants = trash ? [trash.until, trash.at] : []
-      const json = originalJson(record, tagText(trash ? 'trashed' : 'stored', recordTag))
-      const args = [nameOf(ref), json, searchText(record), ...instants]
-      return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as string)
+      const stored = storedAs(record, recordTag)
+      const entry = packedListed(trash ? { ...stored, state: 'trashed', trash } : stored)
+      const args = [nameOf(ref), entry, searchText(record)]
+      return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as Buffer)
     },
     async enlist(clientId, record) {
       const ref = { clientId, key: record.key }
-      await scripts.enlist(redis, keys(ref), [nameOf(ref), originalJson(record), searchText(record)])
+      await scripts.enlist(redis, keys(ref), [
+        nameOf(ref),
+        packedListed(storedAs(record)),
+        searchText(record),
+      ])
     },
     async amend(clientId, record, amended, recordTag) {
       const ref = { clientId, key: record.key }
-      const texts = [originalJson(record), originalJson(amended, recordTag), searchText(amended)]
+      const texts = [bodyOf(record), packedListed(storedAs(amended, recordTag)), searchText(amended)]
       const keepsTag = recordTag === undefined && isSameInBucket(record, amended)
       return (await scripts.amend(redis, keys(ref), [nameOf(ref), ...texts, keepsTag ? 1 : 0])) === 1
     },
     async noteRecordTag(clientId, entry, recordTag) {
       if (!('record' in entry)) return false
       const ref = { clientId, key: entry.record.key }
-      const args = [nameOf(ref), listedText(entry), listedText(entry, recordTag)]
+      const args = [nameOf(ref), packedListed({ ...entry, recordTag })]
       return (await scripts.noteRecordTag(redis, keys(ref), args)) === 1
     },
     async trash(ref, { at, until }) {
       const taken = (await scripts.trash(redis, keys(ref), [nameOf(ref), until, at])) as string[] | null
-      return taken?.map(storedKey)
+      return keysOf(ref, taken)
     },
     async restore(ref, now) {
       return (await scripts.restore(redis, keys(ref), [nameOf(ref), now])) === 1
@@ -117,30 +118,34 @@ export function redisIndex(
 
     async beginDerivative(ref, derivative, deadline, options) {
       const { atMost = '', uncounted = [] } = options ?? {}
-      const args = [nameOf(ref), derivative, deadline, atMost, ...uncounted]
+      const args = [nameOf(ref), nameIn(ref.key, derivative), deadline, atMost]
+      for (const each of uncounted) args.push(nameIn(ref.key, each))
       return (await scripts.beginDerivative(redis, keys(ref), args)) as DerivativeStart
     },
-    async finishDerivative(ref, record, use = { at: 0, isHeld: false }) {
-      const args = [nameOf(ref), record.key, derivativeJson(record), scoreOf(use)]
+    async finishDerivative(ref, record, use) {
+      const args = [nameOf(ref), nameIn(ref.key, record.key), packedDerivative(ref.key, record, use)]
       return (await scripts.finishDerivative(redis, keys(ref), args)) === 1
     },
     async adoptDerivative(ref, record, states = ['stored']) {
-      const args = [nameOf(ref), record.key, derivativeJson(record), ...states]
+      const args = [nameOf(ref), nameIn(ref.key, record.key), packedDerivative(ref.key, record), ...states]
       const entry = await scripts.adoptDerivative(redis, keys(ref), args)
-      return entry === null ? undefined : derivativeEntry(record.key, entry as string)
+      return entry === null ? undefined : derivativeEntry(ref.key, record.key, entry as Buffer)
     },
     async amendDerivative(ref, record, amended) {
-      const args = [nameOf(ref), record.key, derivativeJson(record), derivativeJson(amended)]
+      const args = [
+        ...[nameOf(ref), nameIn(ref.key, record.key)],
+        ...[derivativeBody(ref.key, record), derivativeBody(ref.key, amended)],
+      ]
       return (await scripts.amendDerivative(redis, keys(ref), args)) === 1
     },
     async dropDerivative(ref, derivative, deadline) {
-      await scripts.dropDerivative(redis, keys(ref), [nameOf(ref), derivative, deadline])
+      await scripts.dropDerivative(redis, keys(ref), [nameOf(ref), nameIn(ref.key, derivative), deadline])
     },
 
     async beginRemoval(ref, { cause, leaseUntil, now }) {
       const args = [nameOf(ref), cause, leaseUntil, now]
       const taken = (await scripts.beginRemoval(redis, keys(ref), args)) as string[] | null
-      return taken?.map(storedKey)
+      return keysOf(ref, taken)
     },
     async finishRemoval(ref, now) {
       return (await scripts.finishRemoval(redis, keys(ref), [nameOf(ref), now])) === 1
@@ -196,4 +201,12 @@ export function redisIndex(
     },
     async close() {},
   }
+}
+
+function storedAs(record: OriginalRecord, recordTag?: string) {
+  return { state: 'stored', record, ...(recordTag === undefined ? {} : { recordTag }) } as const
+}
+
+function keysOf(ref: FileRef, names: readonly string[] | null): ObjectKey[] | undefined {
+  return names?.map((name) => storedKey(ref.key + name))
 }

@@ -1,4 +1,6 @@
 import { fencedScript } from '../fence.ts'
+import { USE_BYTES } from './entries/derivatives.ts'
+import { ENTRIES } from './entries/lua.ts'
 import { FOLDERS } from './folder-lua.ts'
 import { KEY_FIELD, LISTING, PLACES } from './lists/lua.ts'
 import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
@@ -7,7 +9,7 @@ import { TREE_CHANGES, TREE_READS } from './tree/lua.ts'
 /**
  * A step of the index: one Lua script, which consists of the shared functions and the given text.
  *
- * KEYS[1] is the sorted set of unsettled entries. Its members are refs, or `<ref>\n<derivative>` for a derivative. The score is
+ * KEYS[1] is the sorted set of unsettled entries. Its members are refs, or `<ref>\n_<variant>` for a derivative. The score is
  * the instant from which on a sweep may handle the entry: a lease, a deadline, the end of the retention of a trashed original,
  * or the last deadline of a tombstone. It does not have the derivatives of an original that is being deleted.
  *
@@ -15,33 +17,31 @@ import { TREE_CHANGES, TREE_READS } from './tree/lua.ts'
  * stored and of the trashed originals, each by key, instant, digest, name and size: see `tree/lua.ts` for the lists, and `lists/lua.ts` for
  * their members.
  *
- * KEYS[13] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
- * KEYS[14] is a hash of their bytes by original, with the total under the empty name. A derivative is counted while it is in KEYS[13].
+ * KEYS[13] is a list of the client's stored derivatives by their last use, see `tree/lua.ts`. A member has the 7 bytes of the use,
+ * the name of the derivative, a line break and the place of its original. KEYS[14] is the number of their bytes. A derivative is counted
+ * while it is in the list.
  *
  * KEYS[15] to KEYS[18] are the counters of folders, see `folder-lua.ts`.
  *
  * KEYS[19] and KEYS[20] are the search, see `search/lua.ts`.
  *
  * KEYS[21] and the following are hashes, two for each original: the one with its short name and the one with its long name, see
- * `lists/lua.ts`. ARGV begins with the refs of the originals, in the same order. The field with the empty name is the original,
- * {@link KEY_FIELD} is its key without the id, {@link NUMBER_FIELD} is its number in the search, the others are its derivatives by
- * key. The entries are texts. The scripts read their state, their instant, the tag of the record object, and the members that lists need. They must
- * not parse the JSON, since Lua's numbers would lose digits:
- *
- *     pending <instant>      stored <JSON>      trashed <until> <at> <JSON>      going <instant>      gone
+ * `lists/lua.ts`. ARGV begins with the refs of the originals, in the same order. A hash has the entry of the original in pieces,
+ * {@link KEY_FIELD} is its key without the id, {@link NUMBER_FIELD} is its number in the search, and the other fields are its
+ * derivatives by what follows the key of the original: `_w=300`. The folder `entries` describes the values.
  *
  * In a cluster, a step has the epoch by which its partition was chosen, see `../fence.ts`.
  *
  * A step may run twice, or long after its caller has given up, without harm: it changes a state in one direction only, or its
  * repetition has the same result. The next sweep finds all abandoned entries.
  */
-export const step = (lua: string) =>
-  fencedScript(TREE_READS + TREE_CHANGES + PLACES + HEAD + FOLDERS + SEARCH + COMMON + lua)
+export const step = (lua: string, options?: Parameters<typeof fencedScript>[1]) =>
+  fencedScript(TREE_READS + TREE_CHANGES + ENTRIES + PLACES + HEAD + FOLDERS + SEARCH + COMMON + lua, options)
 
 const HEAD = `
 local FIRST = 21
 local unsettled, totals = KEYS[1], KEYS[2]
-local uses, sums = KEYS[13], KEYS[14]
+local uses, sum = KEYS[13], KEYS[14]
 local lists = {
   stored = { KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7] },
   trashed = { KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12] },
@@ -57,64 +57,18 @@ if originals > 0 then file, ref = file_at(1) end
 `
 
 const COMMON = `
-local function state_of(entry)
-  return entry and string.match(entry, '^%a+')
-end
-
--- Returns text: a number would lose digits when it is converted back.
-local function instant_of(entry)
-  return string.match(entry, '^%a+ (%S+)')
-end
-
-local function is_pending(entry)
-  return state_of(entry) == 'pending'
-end
-
 local function original(of)
-  return redis.call('HGET', of or file, '')
-end
-
--- An entry without the tag of its record object. The tag is first in the JSON, so it is no text of the owner.
-local function untagged(entry)
-  return entry and (string.gsub(entry, '^(%l+ [^{]*{)"recordTag":"[^"]*",', '%1', 1))
-end
-
-local function size_of(entry)
-  return string.match(entry, '"size":(%d+)')
-end
-
--- The name as in positionOf. Only the literal is parsed, which has no numbers.
-local function name_in(entry)
-  local from, to = string.find(entry, '"originalName":"', 1, true)
-  local stop = to
-  repeat
-    stop = string.find(entry, '["\\\\]', stop + 1)
-    local is_end = string.sub(entry, stop, stop) == '"'
-    if not is_end then stop = stop + 1 end
-  until is_end
-  local is_valid, parsed = pcall(cjson.decode, '[' .. string.sub(entry, to, stop) .. ']')
-  local name = is_valid and parsed[1] or string.sub(entry, to + 1, stop - 1)
-  name = string.gsub(name, '[A-Z]', function(letter) return string.char(string.byte(letter) + 32) end)
-  return (string.gsub(name, '\\n', ' '))
-end
-
--- No text inside JSON can contain these unescaped names, and the digest precedes the tags and metadata of the owner.
-local function instant_in(entry)
-  return tonumber(string.match(entry, '"storedAt":(%-?[%d.eE+-]+)'))
-end
-
-local function digest_in(entry)
-  return string.match(entry, '"sha256":"(%x*)"')
+  return read_entry(of or file)
 end
 ${LISTING}
 -- Whether two entries have the same name and tags.
 local function is_found_alike(one, other)
   local function texts_in(entry)
-    local is_valid, record = pcall(cjson.decode, string.match(entry, '{.*$'))
-    return is_valid and (record.originalName or '') .. '\\n' .. table.concat(record.tags or {}, '\\n')
+    local record = record_in(entry)
+    local rest = record.rest ~= '' and cjson.decode(record.rest) or {}
+    return record.name .. '\\n' .. table.concat(rest.tags or {}, '\\n')
   end
-  local texts = texts_in(one)
-  return texts and texts == texts_in(other)
+  return texts_in(one) == texts_in(other)
 end
 
 -- Sets the entry of an original, and updates its lists. The caller updates the set of unsettled entries. A step that does not
@@ -123,17 +77,18 @@ local function set(entry, in_file, of, texts)
   in_file = in_file or file
   local key, before = key_of(of or ref), original(in_file)
   if before then delist(in_file, key, before) end
-  redis.call('HSET', in_file, '', entry, '${KEY_FIELD}', without_id(key))
+  write_entry(in_file, entry)
+  if not before then redis.call('HSET', in_file, '${KEY_FIELD}', without_id(key)) end
   enlist(in_file, key, entry)
   local place = place_of(in_file, key)
   if not lists[state_of(entry)] then leave_search(in_file, place) elseif texts then enter_search(in_file, place, texts) end
 end
 
--- Calls visit(key, entry) for all derivatives.
+-- Calls visit(name, entry) for all derivatives.
 local function each_derivative(visit)
   local all = redis.call('HGETALL', file)
   for i = 1, #all, 2 do
-    if all[i] ~= '' and all[i] ~= '${KEY_FIELD}' and all[i] ~= '${NUMBER_FIELD}' then visit(all[i], all[i + 1]) end
+    if string.sub(all[i], 1, 1) == '_' then visit(all[i], all[i + 1]) end
   end
 end
 
@@ -142,43 +97,35 @@ local function last_deadline(after)
   local last
   each_derivative(function(_, entry)
     local deadline = is_pending(entry) and instant_of(entry)
-    if deadline and tonumber(deadline) > after and (not last or tonumber(deadline) > tonumber(last)) then
-      last = deadline
-    end
+    if deadline and deadline > after and (not last or deadline > last) then last = deadline end
   end)
   return last
 end
 
-local function bytes_of(entry)
-  return tonumber(string.match(entry, '"size":(%d+)')) + tonumber(string.match(entry, '"partsBytes":(%d+)') or 0)
-end
-
-local function add_bytes(name, bytes)
-  if redis.call('HINCRBY', sums, name, string.format('%.0f', bytes)) <= 0 then redis.call('HDEL', sums, name) end
-end
-
 local function sum_up(entry, sign)
-  local bytes = sign * bytes_of(entry)
-  if bytes == 0 then return end
-  add_bytes('', bytes)
-  add_bytes(key_of(ref), bytes)
+  local bytes = bytes_of(entry)
+  if bytes > 0 and redis.call('INCRBY', sum, string.format('%.0f', sign * bytes)) <= 0 then redis.call('DEL', sum) end
 end
 
-local function enter(key, entry, score)
-  if redis.call('ZADD', uses, score, key) == 1 then sum_up(entry, 1) end
+local function use_member(name, entry)
+  return string.sub(entry, 2, ${1 + USE_BYTES}) .. name .. '\\n' .. place_of(file, key_of(ref))
 end
 
-local function leave(key, entry)
-  if state_of(entry) == 'stored' and redis.call('ZREM', uses, key) == 1 then sum_up(entry, -1) end
+local function enter(name, entry)
+  if add_member(uses, use_member(name, entry)) == 1 then sum_up(entry, 1) end
+end
+
+local function leave(name, entry)
+  if state_of(entry) == 'stored' and remove_member(uses, use_member(name, entry)) == 1 then sum_up(entry, -1) end
 end
 
 -- Sets the entry of a derivative, or deletes it when there is no new entry.
-local function set_derivative(key, entry, score)
-  local before = redis.call('HGET', file, key)
-  if before then leave(key, before) end
-  if not entry then return redis.call('HDEL', file, key) end
-  redis.call('HSET', file, key, entry)
-  if state_of(entry) == 'stored' then enter(key, entry, score) end
+local function set_derivative(name, entry)
+  local before = redis.call('HGET', file, name)
+  if before then leave(name, before) end
+  if not entry then return redis.call('HDEL', file, name) end
+  redis.call('HSET', file, name, entry)
+  if state_of(entry) == 'stored' then enter(name, entry) end
 end
 
 local function forget()

@@ -4,6 +4,7 @@ import { redisDivisions } from '../../../../src/adapters/file-index/partitioned/
 import { movesNoted } from '../../../../src/adapters/file-index/partitioned/moves-noted.ts'
 import type { PartitionedOptions } from '../../../../src/adapters/file-index/partitioned/partitioned.ts'
 import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/redis-cluster.ts'
+import { packedInstant } from '../../../../src/adapters/file-index/redis/entries/packed.ts'
 import { keyNames, prefixOf } from '../../../../src/adapters/file-index/redis/keys.ts'
 import { KEY_FIELD } from '../../../../src/adapters/file-index/redis/lists/lua.ts'
 import { withoutId } from '../../../../src/adapters/file-index/redis/lists/places.ts'
@@ -137,19 +138,22 @@ export async function contentOf({ redis, keyPrefix }: RedisKeyspace): Promise<Re
   const names = await redis.send((client) => client.keys(`${prefix.replace(/[{}]/g, '\\$&')}*`))
   for (const name of names.sort()) {
     const short = name.slice(prefix.length)
-    const [, list] = /^(list:.*):(?:leaves|long)$/.exec(short) ?? []
+    const [, list] = /^((?:list|uses):.*):(?:leaves|long)$/.exec(short) ?? []
     if (list) {
       const members = await readMembers(redis, prefix + list, { limit: 10_000 })
       content[list] = members.map((member) => member.toString('hex'))
     }
-    if (!/^(f|totals|uses|derived|folders|subfolders|unsettled|changes)\b/.test(short)) continue
-    content[short] = await redis.send(async (client) =>
-      (await client.type(name)) === 'hash'
-        ? Object.entries(await client.hgetall(name))
-            .filter(([field]) => field !== NUMBER_FIELD)
-            .sort()
-        : client.zrange(name, '0', '-1', 'WITHSCORES'),
-    )
+    if (!/^(f|totals|derived|folders|subfolders|unsettled|changes)\b/.test(short)) continue
+    content[short] = await redis.send(async (client) => {
+      const type = await client.type(name)
+      if (type === 'string') return client.get(name)
+      if (type === 'zset') return client.zrange(name, '0', '-1', 'WITHSCORES')
+      const hash = Object.entries(await client.hgetallBuffer(name))
+      return hash
+        .filter(([field]) => field !== NUMBER_FIELD)
+        .map(([field, value]) => [field, value.toString('latin1')])
+        .sort()
+    })
   }
   return content
 }
@@ -161,7 +165,8 @@ export async function bringBack(
   leaseUntil: number,
 ): Promise<void> {
   const { hashesOf, nameOf, unsettled } = keyNames(keyPrefix)
-  const entry = { '': `pending ${leaseUntil}`, [KEY_FIELD]: withoutId(ref.key) }
+  const packed = Buffer.concat([Buffer.from('p'), packedInstant(leaseUntil)])
+  const entry = { '': packed, [KEY_FIELD]: withoutId(ref.key) }
   await redis.send((client) =>
     Promise.all([client.hset(hashesOf(ref)[0], entry), client.zadd(unsettled, leaseUntil, nameOf(ref))]),
   )

@@ -3,6 +3,7 @@ import { fenceOf, StaleDivision } from '../../../../src/adapters/file-index/fenc
 import { firstPartition, partitionNumber } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { divisionKey } from '../../../../src/adapters/file-index/partitioned/divisions.ts'
 import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/redis-cluster.ts'
+import { keyNames } from '../../../../src/adapters/file-index/redis/keys.ts'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
 import type { RedisKeyspace } from '../../../../src/adapters/redis/keyspaces.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
@@ -157,12 +158,12 @@ describe('a process that knows an old division of a client', () => {
     const [ref] = movingRefs(1) as [FileRef]
     await adopted(process().index, ref)
     const home = keyspaces[firstPartition('one')] as RedisKeyspace
-    const hash = `${home.keyPrefix}file:one/${ref.key}`
-    const old = await home.redis.send((client) => client.hget(hash, ''))
+    const [hash] = keyNames(home.keyPrefix).hashesOf(ref)
+    const old = await home.redis.send((client) => client.hgetallBuffer(hash))
     await begin('one', 64)
     const { index } = process()
     await index.trash(ref, { at: NOW, until: AHEAD })
-    await home.redis.send((client) => client.hset(hash, '', old ?? ''))
+    await home.redis.send((client) => client.hset(hash, old))
     expect((await index.find(ref)).original?.state).to.equal('trashed')
     expect((await index.look(ref))?.original.state).to.equal('trashed')
     expect((await divisions.read('one')).epoch).to.equal(1)

@@ -154,25 +154,6 @@ describe('redis: the index of two processes', () => {
     expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: record.size })
   })
 
-  it('has no tag of a record that version 1.0 has moved to the trash or restored', async () => {
-    const record = recordOf(REF)
-    const trash = { at: NOW, until: LATER }
-    const tagOf = async () => {
-      const { original } = await index.find(REF)
-      return original && 'recordTag' in original ? original.recordTag : original?.state
-    }
-    await index.adopt(REF.clientId, record, undefined, 'one')
-    const [file = ''] = await redis.client.keys(`${keyPrefix}2:f:*`)
-    const json = ((await redis.client.hget(file, '')) ?? '').slice('stored '.length)
-    await redis.client.hset(file, '', `trashed ${LATER} ${NOW} ${json}`)
-    expect(await tagOf()).to.equal('trashed')
-    await index.noteRecordTag(REF.clientId, { state: 'trashed', record, trash }, 'two')
-    expect(await tagOf()).to.equal('two')
-    const text = (await redis.client.hget(file, '')) ?? ''
-    await redis.client.hset(file, '', `stored ${text.slice(text.indexOf('{'))}`)
-    expect(await tagOf()).to.equal('stored')
-  })
-
   it('sets no marks in an index that was emptied in the meantime', async () => {
     const { data } = await index.run()
     await redis.client.del(dataKey(prefixOf(keyPrefix)))

@@ -64,15 +64,16 @@ end
 export const LISTING = `
 local function members_of(in_file, key, entry)
   local place = place_of(in_file, key)
-  local at = math.max(0, math.min(2 ^ 48 - 1, math.floor(instant_in(entry))))
-  local digest = tonumber(string.sub(digest_in(entry) .. string.rep('0', 12), 1, 12), 16)
+  local record = record_in(entry)
+  local at = math.max(0, math.min(2 ^ 48 - 1, math.floor(record.at)))
+  local digest = string.sub(record.digest .. string.rep('\\0', 6), 1, 6)
   local folder = tonumber(string.sub(redis.sha1hex(string.match(key, '^.*/') or ''), 1, 4), 16)
   return {
     key,
     struct.pack('>I6', at) .. place,
-    struct.pack('>I6I2', digest, folder) .. place,
-    name_in(entry) .. '\\n' .. place,
-    struct.pack('>I7', tonumber(size_of(entry))) .. place,
+    digest .. struct.pack('>I2', folder) .. place,
+    sortable_name(record.name) .. '\\n' .. place,
+    struct.pack('>I7', record.size) .. place,
   }
 end
 

@@ -68,8 +68,8 @@ async function fieldsOfMany(redis: RedisConnection, hashes: readonly string[], f
 /** Reads all fields of hashes. */
 export function entireHashes(redis: RedisConnection) {
   return async (hashes: readonly string[]) => {
-    const found = await redis.send((client) => Promise.all(hashes.map((hash) => client.hgetall(hash))))
-    return found.map((hash) => ({ rest: hash[KEY_FIELD], hash }))
+    const found = await redis.send((client) => Promise.all(hashes.map((hash) => client.hgetallBuffer(hash))))
+    return found.map((hash) => ({ rest: hash[KEY_FIELD]?.toString(), hash }))
   }
 }
 

@@ -5,7 +5,8 @@ import { byBytes } from '../../../../core/text/byte-order.ts'
 import type { RedisConnection } from '../../../redis/connection.ts'
 import { readDirectKeys } from '../../direct-keys.ts'
 import { type Bounds, boundsOf, LISTED_STATES, listed } from '../../positions.ts'
-import { originalEntry } from '../entries.ts'
+import { originalEntry } from '../entries/originals.ts'
+import { joined, PIECES } from '../entries/pieces.ts'
 import type { KeyNames } from '../keys.ts'
 import { indexedFile } from '../names.ts'
 import { readMembers } from '../tree/read.ts'
@@ -17,17 +18,17 @@ const HASHES = 50
 
 type Pages = Pick<FileLists, 'page' | 'isPosition' | 'pick' | 'directKeys' | 'filesBetween'>
 
-/** An original that a list has, with its entry as text. */
+/** An original that a list has, with its packed entry. */
 interface Found {
   member: Buffer
   key: ObjectKey
-  text: string | undefined
+  packed: Buffer | undefined
 }
 
 /** The lists of originals, in Redis. */
 export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
   const { listOf, hashAt } = names
-  const entries = fieldsIn(redis, '')
+  const entries = fieldsIn(redis, ...PIECES)
 
   /** Those of these members whose key matches. */
   async function byKey(clientId: string, members: readonly Buffer[], matches: PageRequest['matches']) {
@@ -35,7 +36,9 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
     const some = matches ? keys.filter(matches) : keys
     const refs = some.map((key) => ({ clientId, key }))
     const originals = await readHashes(names, refs, entries)
-    return some.map((key, i): Found => ({ member: Buffer.from(key), key, text: textOf(originals[i]?.found) }))
+    return some.map(
+      (key, i): Found => ({ member: Buffer.from(key), key, packed: joined(originals[i]?.found.values) }),
+    )
   }
 
   /** The same in the other lists. The keys are read with the entries, or before them to leave out those that do not match. */
@@ -50,7 +53,8 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
     return some.flatMap(({ member, place }, i) => {
       const key = keyAt(place, hashes[i]?.rest)
       // Since its key was read, another file may have taken its short name.
-      return key === undefined || (matches && !matches(key)) ? [] : [{ member, key, text: textOf(hashes[i]) }]
+      const isMatch = key !== undefined && (!matches || matches(key))
+      return isMatch ? [{ member, key, packed: joined(hashes[i]?.values) }] : []
     })
   }
 
@@ -72,8 +76,8 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
       const last = members.at(-1)
       return {
         // Omit an original whose state has changed since the list was read.
-        files: found.flatMap(({ member, key, text }): ListedFile[] => {
-          const entry = text ? originalEntry(key, text) : undefined
+        files: found.flatMap(({ member, key, packed }): ListedFile[] => {
+          const entry = packed && originalEntry(key, packed)
           if (entry?.state !== state || !hasPrefix(entry.record, request)) return []
           return [listed(entry, positionOf(member, by))]
         }),
@@ -88,8 +92,8 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
       const originals = await readHashes(names, refs, entries)
       return keys.flatMap((key, i) => {
         const { found, place } = originals[i] ?? {}
-        const text = textOf(found)
-        const entry = text ? originalEntry(key, text) : undefined
+        const packed = joined(found?.values)
+        const entry = packed && originalEntry(key, packed)
         if (entry?.state !== state || !place) return []
         return [listed(entry, positionOf(memberOf(entry.record, by, place), by))]
       })
@@ -124,10 +128,6 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
       return { files, next: keys.length < limit ? undefined : keys.at(-1) }
     },
   }
-}
-
-function textOf(found: { values: Array<Buffer | null> } | undefined): string | undefined {
-  return found?.values[0]?.toString()
 }
 
 function places(all: ReadonlyArray<{ place: Place }>): Place[] {

@@ -5,7 +5,7 @@ import type { FileSearch, Findable, SearchTerm } from '../../../../core/ports/in
 import type { RedisConnection } from '../../../redis/connection.ts'
 import { redisScript } from '../../../redis/script.ts'
 import { oneLine, searchTexts } from '../../search-terms.ts'
-import { originalEntry } from '../entries.ts'
+import { originalEntry } from '../entries/originals.ts'
 import { type KeyNames, searchKey } from '../keys.ts'
 import { fieldsIn, keysAt, readHashes } from '../lists/originals.ts'
 import { BLOCK, DIGEST_DIGITS, NUMBER_BYTES, NUMBER_FIELD } from './lua.ts'
@@ -32,8 +32,8 @@ export function searchText(record: Findable): string {
   return searchTexts(record).join('\n')
 }
 
-/** The texts of an original by its entry. Empty for one without a record, and for an empty entry. */
-export function textsIn(key: ObjectKey, entry: string): string {
+/** The texts of an original by its entry. Empty for one without a record. */
+export function textsIn(key: ObjectKey, entry: Buffer | undefined): string {
   const known = entry ? originalEntry(key, entry) : undefined
   return known && 'record' in known ? searchText(known.record) : ''
 }

@@ -1,5 +1,6 @@
 import type { RedisConnection } from '../../../redis/connection.ts'
 import { redisScript } from '../../../redis/script.ts'
+import { joined, PIECES } from '../entries/pieces.ts'
 import type { KeyNames } from '../keys.ts'
 import { fieldsIn, keyAt } from '../lists/originals.ts'
 import { keyWith } from '../lists/places.ts'
@@ -106,16 +107,16 @@ async function move(
     for (let first = 0; first < known.length; first += AT_ONCE) {
       if (isOver(budget)) return
       const some = known.slice(first, first + AT_ONCE)
-      const entries = await fieldsIn(redis, '')(some.map(({ place }) => names.hashAt(clientId, place)))
+      const entries = await fieldsIn(redis, ...PIECES)(some.map(({ place }) => names.hashAt(clientId, place)))
       budget.left -= some.length
       await Promise.all(
         some.map(({ number, place }, i) => {
-          const { rest, values: [entry] = [] } = entries[i] ?? {}
-          const text = entry ? String(entry) : ''
+          const { rest, values } = entries[i] ?? {}
+          const entry = joined(values)
           // Without a hash, each key with this id has the same place.
           const key = keyAt(place, rest) ?? keyWith('id' in place ? place.id : '', 'lost/.lost')
           const ref = { clientId, key }
-          const args = [names.nameOf(ref), number, text, textsIn(key, text)]
+          const args = [names.nameOf(ref), number, entry ?? '', textsIn(key, entry)]
           return moveNumber(redis, names.keys(ref), args)
         }),
       )

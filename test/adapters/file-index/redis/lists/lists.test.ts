@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { ENTRIES } from '../../../../../src/adapters/file-index/redis/entries/lua.ts'
+import { packedListed } from '../../../../../src/adapters/file-index/redis/entries/originals.ts'
 import { keyNames } from '../../../../../src/adapters/file-index/redis/keys.ts'
 import { LISTING, PLACES } from '../../../../../src/adapters/file-index/redis/lists/lua.ts'
 import {
@@ -168,17 +170,11 @@ describe('redis: the lists of the index', () => {
     const random = seededRandom(9)
     for (let i = 0; i < 200; i += 1) {
       const record = randomRecord(random)
-      const { storedAt, sha256, originalName, size, key } = record
+      const { key } = record
       const [short, long] = hashesOf(key)
       for (const name of [short, long]) {
         const place = placeNamed(name.slice(long.length - key.length)) as Place
-        const args = [
-          key,
-          storedAt,
-          sha256,
-          originalName.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
-          size,
-        ]
+        const args = [key, packedListed({ state: 'stored', record })]
         const members = (await membersOf(redis, [name], args)) as Buffer[]
         for (const [n, by] of ORDERS.entries()) {
           expect(memberOf(record, by, place), `${by} of ${key}`).to.deep.equal(members[n])
@@ -190,14 +186,10 @@ describe('redis: the lists of the index', () => {
 })
 
 const membersOf = redisScript(
-  `${PLACES}
-local add_member, remove_member, lists, state_of, count_folders, totals
-local function instant_in() return tonumber(ARGV[2]) end
-local function digest_in() return ARGV[3] end
-local function name_in() return ARGV[4] end
-local function size_of() return ARGV[5] end
+  `${ENTRIES}${PLACES}
+local add_member, remove_member, lists, count_folders, totals
 ${LISTING}
-return members_of(KEYS[1], ARGV[1], '')`,
+return members_of(KEYS[1], ARGV[1], ARGV[2])`,
   { replies: 'bytes' },
 )
 
