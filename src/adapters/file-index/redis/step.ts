@@ -1,3 +1,4 @@
+import { withUsed } from '../../redis/used-lua.ts'
 import { fencedScript } from '../fence.ts'
 import { USE_BYTES } from './entries/derivatives.ts'
 import { ENTRIES } from './entries/lua.ts'
@@ -36,7 +37,7 @@ import { TREE_CHANGES, TREE_READS } from './tree/lua.ts'
  * repetition has the same result. The next sweep finds all abandoned entries.
  */
 export const step = (lua: string, options?: Parameters<typeof fencedScript>[1]) =>
-  fencedScript(TREE_READS + TREE_CHANGES + ENTRIES + PLACES + HEAD + FOLDERS + SEARCH + COMMON + lua, options)
+  fencedScript(withUsed(LIBRARY, lua), options)
 
 const HEAD = `
 local FIRST = 21
@@ -141,3 +142,5 @@ local function forget_deleted()
   if deleted then redis.call('SADD', deleted, key_of(ref)) end
 end
 `
+
+const LIBRARY = TREE_READS + TREE_CHANGES + ENTRIES + PLACES + HEAD + FOLDERS + SEARCH + COMMON
