@@ -11,8 +11,7 @@ export const PIECE = 64
 export const NUMBER_FIELD = 'n'
 /** The bytes of the number in this field. The rest is the beginning of the digest of the texts. */
 export const NUMBER_BYTES = 5
-/** The hexadecimal digits of the digest. With these, the field takes 16 bytes of memory, which is the least for its number alone. */
-export const DIGEST_DIGITS = 9
+export const DIGEST_BYTES = 4
 // Fewer dead numbers are not worth the work.
 const WASTE_MIN = 1024
 
@@ -97,6 +96,11 @@ local function terms_of(texts)
   return terms
 end
 
+-- The beginning of the digest of texts.
+local function digest_of(texts)
+  return struct.pack('>I${DIGEST_BYTES}', tonumber(string.sub(redis.sha1hex(texts), 1, ${2 * DIGEST_BYTES}), 16))
+end
+
 local function draw_number(in_file, place, texts)
   local number = redis.call('HINCRBY', search, 'next', 1) - 1
   local block = math.floor(number / ${BLOCK})
@@ -111,14 +115,13 @@ local function draw_number(in_file, place, texts)
     end
   end
   -- Written last: with this digest, the file is found by all its terms.
-  local digest = string.sub(redis.sha1hex(texts), 1, ${DIGEST_DIGITS})
-  redis.call('HSET', in_file, '${NUMBER_FIELD}', struct.pack('>I${NUMBER_BYTES}', number) .. digest)
+  redis.call('HSET', in_file, '${NUMBER_FIELD}', struct.pack('>I${NUMBER_BYTES}', number) .. digest_of(texts))
 end
 
 -- Whether the original has a living number, drawn for these texts. The places of numbers may be lost, for example deleted by an operator.
 local function is_entered(in_file, place, texts)
   local number, digest = number_of(in_file)
-  if digest ~= string.sub(redis.sha1hex(texts), 1, ${DIGEST_DIGITS}) then return false end
+  if digest ~= digest_of(texts) then return false end
   local places, pieces = pieces_of(number, place)
   return redis.call('HGET', places, pieces[1]) == pieces[2]
 end

@@ -8,7 +8,7 @@ import { oneLine, searchTexts } from '../../search-terms.ts'
 import { originalEntry } from '../entries/originals.ts'
 import { type KeyNames, searchKey } from '../keys.ts'
 import { fieldsIn, keysAt, readHashes } from '../lists/originals.ts'
-import { BLOCK, DIGEST_DIGITS, NUMBER_BYTES, NUMBER_FIELD } from './lua.ts'
+import { BLOCK, DIGEST_BYTES, NUMBER_BYTES, NUMBER_FIELD } from './lua.ts'
 import { readPlaces, readPlacesSince } from './places.ts'
 import { intersection, SIZE_OF, TRIGRAM, trigramsOf } from './postings.ts'
 
@@ -84,9 +84,9 @@ export function redisSearch(redis: RedisConnection, names: KeyNames): Omit<FileS
     async isSearchable(clientId, record) {
       const refs = [{ clientId, key: record.key }]
       const [original] = await readHashes(names, refs, fieldsIn(redis, NUMBER_FIELD))
-      const digest = createHash('sha1').update(searchText(record)).digest('hex').slice(0, DIGEST_DIGITS)
+      const digest = createHash('sha1').update(searchText(record)).digest().subarray(0, DIGEST_BYTES)
       const known = original?.found.values[0]
-      if (known?.subarray(NUMBER_BYTES).toString() !== digest) return false
+      if (!known?.subarray(NUMBER_BYTES).equals(digest)) return false
       const number = known.readUIntBE(0, NUMBER_BYTES)
       const [living] = await readPlaces(redis, searchKey(prefix, clientId), [number])
       return living !== undefined && isDeepStrictEqual(living.place, original?.place)
