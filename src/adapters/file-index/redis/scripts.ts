@@ -1,3 +1,4 @@
+import { SUM_FIELD } from './entries/derivatives.ts'
 import { NUMBER_FIELD } from './search/lua.ts'
 import { step } from './step.ts'
 
@@ -109,10 +110,10 @@ return 1
 export const beginDerivative = step(`
 if state_of(original()) ~= 'stored' then return 'refused' end
 local limit = tonumber(ARGV[4])
--- The pieces of the original, its key, and its number.
-local others = #PIECES + 1 + redis.call('HEXISTS', file, '${NUMBER_FIELD}')
-for i = 5, limit and #ARGV or 4 do others = others + redis.call('HEXISTS', file, ARGV[i]) end
-local is_full = limit and redis.call('HLEN', file) - others >= limit
+-- The pieces of the original, its key, its number and the bytes of its derivatives.
+local uncounted = #PIECES + 1 + redis.call('HEXISTS', file, '${NUMBER_FIELD}') + redis.call('HEXISTS', file, '${SUM_FIELD}')
+for i = 5, limit and #ARGV or 4 do uncounted = uncounted + redis.call('HEXISTS', file, ARGV[i]) end
+local is_full = limit and redis.call('HLEN', file) - uncounted >= limit
 if is_full and redis.call('HEXISTS', file, ARGV[2]) == 0 then return 'full' end
 set_derivative(ARGV[2], pending(ARGV[3]))
 redis.call('ZADD', unsettled, ARGV[3], ref .. '\\n' .. ARGV[2])

@@ -1,6 +1,6 @@
 import { withUsed } from '../../redis/used-lua.ts'
 import { fencedScript } from '../fence.ts'
-import { USE_BYTES } from './entries/derivatives.ts'
+import { SUM_FIELD, USE_BYTES } from './entries/derivatives.ts'
 import { ENTRIES } from './entries/lua.ts'
 import { FOLDERS } from './folder-lua.ts'
 import { KEY_FIELD, LISTING, PLACES } from './lists/lua.ts'
@@ -28,8 +28,9 @@ import { TREE_CHANGES, TREE_READS } from './tree/lua.ts'
  *
  * KEYS[21] and the following are hashes, two for each original: the one with its short name and the one with its long name, see
  * `lists/lua.ts`. ARGV begins with the refs of the originals, in the same order. A hash has the entry of the original in pieces,
- * {@link KEY_FIELD} is its key without the id, {@link NUMBER_FIELD} is its number in the search, and the other fields are its
- * derivatives by what follows the key of the original: `_w=300`. The folder `entries` describes the values.
+ * {@link KEY_FIELD} is its key without the id, {@link NUMBER_FIELD} is its number in the search, {@link SUM_FIELD} is the bytes of its
+ * derivatives that are counted, and the other fields are its derivatives by what follows the key of the original: `_w=300`. The folder
+ * `entries` describes the values.
  *
  * In a cluster, a step has the epoch by which its partition was chosen, see `../fence.ts`.
  *
@@ -62,14 +63,16 @@ local function original(of)
   return read_entry(of or file)
 end
 ${LISTING}
--- Whether two entries have the same name and tags.
+-- Whether two entries have the same name and tags. False when this cannot be found out: half of a character in any text of the rest,
+-- such as "\\ud800", is an error of cjson.
 local function is_found_alike(one, other)
   local function texts_in(entry)
     local record = record_in(entry)
-    local rest = record.rest ~= '' and cjson.decode(record.rest) or {}
-    return record.name .. '\\n' .. table.concat(rest.tags or {}, '\\n')
+    local is_read, rest = pcall(cjson.decode, record.rest == '' and '{}' or record.rest)
+    return is_read and record.name .. '\\n' .. table.concat(rest.tags or {}, '\\n')
   end
-  return texts_in(one) == texts_in(other)
+  local texts = texts_in(one)
+  return texts and texts == texts_in(other)
 end
 
 -- Sets the entry of an original, and updates its lists. The caller updates the set of unsettled entries. A step that does not
@@ -103,21 +106,30 @@ local function last_deadline(after)
   return last
 end
 
-local function sum_up(entry, sign)
-  local bytes = bytes_of(entry)
-  if bytes > 0 and redis.call('INCRBY', sum, string.format('%.0f', sign * bytes)) <= 0 then redis.call('DEL', sum) end
+-- Adds to the sum of the client and to that of the original. A sum of 0 is deleted.
+local function sum_up(bytes)
+  if bytes == 0 then return end
+  local text = string.format('%.0f', bytes)
+  if redis.call('INCRBY', sum, text) <= 0 then redis.call('DEL', sum) end
+  if redis.call('HINCRBY', file, '${SUM_FIELD}', text) <= 0 then redis.call('HDEL', file, '${SUM_FIELD}') end
 end
 
+local known_places = {}
 local function use_member(name, entry)
-  return string.sub(entry, 2, ${1 + USE_BYTES}) .. name .. '\\n' .. place_of(file, key_of(ref))
+  known_places[ref] = known_places[ref] or place_of(file, key_of(ref))
+  return string.sub(entry, 2, ${1 + USE_BYTES}) .. name .. '\\n' .. known_places[ref]
 end
 
+-- The bytes are read before the first write, so an entry that cannot be read changes nothing.
 local function enter(name, entry)
-  if add_member(uses, use_member(name, entry)) == 1 then sum_up(entry, 1) end
+  local bytes = bytes_of(entry)
+  if add_member(uses, use_member(name, entry)) == 1 then sum_up(bytes) end
 end
 
 local function leave(name, entry)
-  if state_of(entry) == 'stored' and remove_member(uses, use_member(name, entry)) == 1 then sum_up(entry, -1) end
+  if state_of(entry) ~= 'stored' then return end
+  local bytes = bytes_of(entry)
+  if remove_member(uses, use_member(name, entry)) == 1 then sum_up(-bytes) end
 end
 
 -- Sets the entry of a derivative, or deletes it when there is no new entry.
@@ -130,7 +142,12 @@ local function set_derivative(name, entry)
 end
 
 local function forget()
-  each_derivative(leave)
+  local members, bytes = {}, 0
+  each_derivative(function(name, entry)
+    if state_of(entry) == 'stored' then members[use_member(name, entry)] = bytes_of(entry) end
+  end)
+  for member, size in pairs(members) do bytes = bytes + remove_member(uses, member) * size end
+  sum_up(-bytes)
   leave_search(file, place_of(file, key_of(ref)))
   redis.call('DEL', file)
   redis.call('ZREM', unsettled, ref)

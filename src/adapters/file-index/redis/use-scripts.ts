@@ -1,6 +1,5 @@
 import { redisScript } from '../../redis/script.ts'
-import { HELD } from './entries/derivatives.ts'
-import { ENTRIES } from './entries/lua.ts'
+import { HELD, SUM_FIELD } from './entries/derivatives.ts'
 import { PLACES } from './lists/lua.ts'
 import { step } from './step.ts'
 
@@ -49,9 +48,6 @@ return found
 `)
 
 /** KEYS: the bytes of the client, the hash with the short and the one with the long name of an original. ARGV: its key. @returns both sums as texts */
-export const derivedBytes = redisScript(`${ENTRIES}${PLACES}
-local sum, all = 0, redis.call('HGETALL', chosen(KEYS[2], KEYS[3], ARGV[1]))
-for i = 1, #all, 2 do
-  if string.sub(all[i], 1, 1) == '_' and state_of(all[i + 1]) == 'stored' then sum = sum + bytes_of(all[i + 1]) end
-end
-return { redis.call('GET', KEYS[1]) or '0', string.format('%.0f', sum) }`)
+export const derivedBytes = redisScript(`${PLACES}
+local original = redis.call('HGET', chosen(KEYS[2], KEYS[3], ARGV[1]), '${SUM_FIELD}')
+return { redis.call('GET', KEYS[1]) or '0', original or '0' }`)

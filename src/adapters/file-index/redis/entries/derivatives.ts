@@ -30,6 +30,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 const OTHER = '-'
 const LETTERS = new Map(Object.entries(MEDIA_TYPES).map(([letter, mediaType]) => [mediaType, letter]))
 
+/** The field of an original's hash with the bytes of its derivatives, for those that are counted. It does not exist when they are 0. */
+export const SUM_FIELD = 'd'
 /** The bytes of a last use. */
 export const USE_BYTES = 7
 /** Added to the score of a held use. It exceeds all instants until the year 33658, and a number of Lua holds the sum exactly. */
