@@ -12,9 +12,8 @@ for i = 1, originals do
 /**
  * Reads files. ARGV: refs, the number of fields after which no more files are read.
  * @returns for each file a flat list with the name of each entry, the entry, and the instant at which it is overdue, empty when it is
- *   settled. The original is first, with the empty name. A list is empty when the
- *   partition does not have the file, and begins with another name when it has only derivatives. There are fewer lists than files when
- *   these have many fields
+ *   settled. The original is first, with the empty name. A list is empty when the partition does not have the file, and begins with
+ *   another name when it has only derivatives. There are fewer lists than files when these have many fields
  */
 export const readFiles = step(
   `

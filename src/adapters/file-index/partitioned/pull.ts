@@ -8,7 +8,7 @@ import { addFiles, dropFiles, readFiles } from './move-scripts.ts'
 
 /** Files that move at a time. One script reads, adds or drops them in a few milliseconds. */
 export const PULLED_AT_ONCE = 32
-// With these, a response has about 500 kB.
+// With these, a response has at most 200 kB, unless the entries have long JSONs.
 const FIELDS_MAX = 2000
 
 /**

@@ -1,6 +1,7 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { IndexedFile } from '../../../core/ports/file-index.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
+import { ifReadable } from './entries/packed.ts'
 import { KEY_FIELD } from './lists/lua.ts'
 import { keyAt } from './lists/originals.ts'
 import { placeNamed } from './lists/places.ts'
@@ -19,7 +20,7 @@ export interface NamesOnRedis {
   parse(name: string): { clientId: string; end: string }
 }
 
-/** All originals whose hash has one of these names. Reads all keys by SCAN, which may return a key twice. */
+/** All originals whose hash has one of these names, without those that cannot be read. Reads all keys by SCAN, which may return a key twice. */
 export async function* listEntries(
   redis: RedisConnection,
   { pattern, parse }: NamesOnRedis,
@@ -33,7 +34,7 @@ export async function* listEntries(
       for (const [i, name] of names.entries()) {
         const hash = hashes[i] ?? {}
         const ref = refOf(parse(name), hash[KEY_FIELD]?.toString())
-        const file = ref && indexedFile(ref, hash)
+        const file = ref && ifReadable(() => indexedFile(ref, hash))
         if (file) yield file
       }
     }

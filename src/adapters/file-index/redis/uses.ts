@@ -4,6 +4,7 @@ import type { DerivativeUses, Use, UsedDerivative } from '../../../core/ports/de
 import type { RedisConnection } from '../../redis/connection.ts'
 import type { FencedKeys } from '../fence.ts'
 import { derivativeEntry, HELD, nameIn, scoredUse, USE_BYTES } from './entries/derivatives.ts'
+import { ifReadable } from './entries/packed.ts'
 import type { KeyNames } from './keys.ts'
 import { KEY_FIELD } from './lists/lua.ts'
 import { keyAt } from './lists/originals.ts'
@@ -45,9 +46,9 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
       const original = keyAt(place, rest?.toString())
       if (!original || !bytes) return []
       const key = storedKey(original + name)
-      const entry = derivativeEntry(original, key, bytes)
+      const entry = ifReadable(() => derivativeEntry(original, key, bytes))
       // Another process has evicted it since then.
-      if (entry.state !== 'stored') return []
+      if (entry?.state !== 'stored') return []
       const { size, partsBytes = 0 } = entry.record
       return [{ original, key, bytes: size + partsBytes, use }]
     })
@@ -62,19 +63,12 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
     leastUsed: ({ clientId, key }, limit) =>
       key === undefined ? ofClient(clientId, limit) : ofOriginal({ clientId, key }, limit),
     async noteUse(ref, derivative, { at, isHeld }) {
-      await scripts.noteUse(redis, keys(ref), [
-        ...[nameOf(ref), nameIn(ref.key, derivative)],
-        ...[Math.floor(at), isHeld ? HELD : 0],
-      ])
+      const args = [nameOf(ref), nameIn(ref.key, derivative), Math.floor(at), isHeld ? HELD : 0]
+      await scripts.noteUse(redis, keys(ref), args)
     },
     async beginEviction(ref, derivative, deadline) {
-      return (
-        (await scripts.beginEviction(redis, keys(ref), [
-          nameOf(ref),
-          nameIn(ref.key, derivative),
-          deadline,
-        ])) === 1
-      )
+      const args = [nameOf(ref), nameIn(ref.key, derivative), deadline]
+      return (await scripts.beginEviction(redis, keys(ref), args)) === 1
     },
     async countDerivatives(ref) {
       await scripts.countDerivatives(redis, keys(ref), [nameOf(ref)])

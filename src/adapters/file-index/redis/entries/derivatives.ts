@@ -1,6 +1,7 @@
 import { derivativePrefix, type ObjectKey, storedKey } from '../../../../core/files/object-key.ts'
 import type { Use } from '../../../../core/ports/derivative-uses.ts'
 import type { DerivativeEntry, DerivativeRecord } from '../../../../core/ports/file-index.ts'
+import { MEDIA_TYPES } from './media-types.ts'
 import { packedInstant, packedNumber, packedOptional, packedText, unpacked } from './packed.ts'
 
 // The entry of a derivative is bytes. Equal entries have equal bytes. It begins with a letter for its state:
@@ -9,24 +10,9 @@ import { packedInstant, packedNumber, packedOptional, packedText, unpacked } fro
 //     s: stored     last use, body
 //
 // The last use is a number of 7 bytes, see `scoreOf`. The body is the record: the letter of the media type, CRC-32, size, and, if one of
-// them exists: the other media type, the bytes of the parts, the name of the smaller derivative and its instant.
+// them exists, all of these: the other media type, the bytes of the parts, the name of the smaller derivative and its instant. One that
+// does not exist is empty or 0, and the instant is left out.
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  j: 'image/jpeg',
-  p: 'image/png',
-  w: 'image/webp',
-  a: 'image/avif',
-  g: 'image/gif',
-  t: 'image/tiff',
-  m: 'video/mp4',
-  v: 'video/webm',
-  h: 'application/vnd.apple.mpegurl',
-  '3': 'audio/mpeg',
-  '4': 'audio/mp4',
-  o: 'audio/ogg',
-  n: 'application/json',
-  f: 'application/pdf',
-}
 const OTHER = '-'
 const LETTERS = new Map(Object.entries(MEDIA_TYPES).map(([letter, mediaType]) => [mediaType, letter]))
 
@@ -78,9 +64,9 @@ export function packedDerivative(original: ObjectKey, record: DerivativeRecord, 
   return Buffer.concat([head, derivativeBody(original, record)])
 }
 
-/** Unpacks the entry of a derivative. @throws Error when it is no entry */
+/** Unpacks the entry of a derivative. @throws UnreadableEntry */
 export function derivativeEntry(original: ObjectKey, key: ObjectKey, bytes: Buffer): DerivativeEntry {
-  return unpacked<DerivativeEntry>(bytes, (from) => {
+  return unpacked<DerivativeEntry>(key, bytes, (from) => {
     const state = from.letter()
     if (state === 'p') return { state: 'pending', deadline: from.instant() }
     if (state !== 's') return undefined

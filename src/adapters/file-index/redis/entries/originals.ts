@@ -1,7 +1,8 @@
 import type { ObjectKey } from '../../../../core/files/object-key.ts'
-import { formatNamed } from '../../../../core/media/formats.ts'
 import type { OriginalEntry, OriginalRecord } from '../../../../core/ports/file-index.ts'
+import { USUAL_MEDIA_TYPES } from './media-types.ts'
 import {
+  digestBytes,
   packedInstant,
   packedNumber,
   packedOptional,
@@ -18,28 +19,27 @@ import {
 //     s: stored                  tag, body
 //     t: trashed                 until, at, tag, body
 //
-// The body is the record without its key: instant, digest, CRC-32, size, name, and then a JSON of the members that few files have.
+// The body is the record without its key: instant, digest, CRC-32, size, name, and then a JSON of the members that few files have,
+// and of a media type that is not in `media-types.ts`.
 // `packed.ts` has the form of the parts, and `lua.ts` reads them in scripts.
 
 /** The entry of a stored or trashed original. */
 type ListedEntry = Extract<OriginalEntry, { record: OriginalRecord }>
 
-const HEX = /^(?:[0-9a-f]{2})*$/
-
 /** The record of an original as bytes, the same in both states. */
 export function bodyOf(record: OriginalRecord): Buffer {
   const { key, originalName, mediaType, size, sha256, crc32, storedAt, ...others } = record
-  const digest = HEX.test(sha256) ? sha256 : undefined
+  const digest = digestBytes(sha256)
   const json = jsonOf({
     ...others,
     ...(mediaType === usualMediaType(key) ? {} : { mediaType }),
-    ...(digest === undefined ? { sha256 } : {}),
+    ...(digest.length * 2 === sha256.length ? {} : { sha256 }),
     // In UTF-8, half of a character would be replaced.
     ...(originalName.isWellFormed() ? {} : { originalName }),
   })
   return Buffer.concat([
     packedInstant(storedAt),
-    packedText(Buffer.from(digest ?? '', 'hex')),
+    packedText(digest),
     packedOptional(crc32),
     packedNumber(size),
     packedText(originalName),
@@ -47,18 +47,20 @@ export function bodyOf(record: OriginalRecord): Buffer {
   ])
 }
 
-/** The JSON of an object, with its members in the order of their names. Empty when it has none. */
+/** The JSON of an object, with its members, and theirs, in the order of their names. Empty when it has none. */
 function jsonOf(members: object): string {
-  const json = JSON.stringify(
-    Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1))),
+  const json = JSON.stringify(members, (_name, value) =>
+    value && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
   )
   return json === '{}' ? '' : json
 }
 
-/** The media type of the format in a key. */
+/** The media type of the format in a key. Undefined for a rare format. */
 function usualMediaType(key: string): string | undefined {
   const end = key.lastIndexOf('/')
-  return formatNamed(key.slice(key.lastIndexOf('/', end - 1) + 1, end))?.mediaType
+  return USUAL_MEDIA_TYPES.get(key.slice(key.lastIndexOf('/', end - 1) + 1, end))
 }
 
 /** Packs the entry of a stored or trashed original. */
@@ -71,9 +73,9 @@ export function packedListed(entry: ListedEntry): Buffer {
   return Buffer.concat([...state, packedTag(recordTag), bodyOf(record)])
 }
 
-/** Unpacks the entry of an original. @throws Error when it is no entry */
+/** Unpacks the entry of an original. @throws UnreadableEntry */
 export function originalEntry(key: ObjectKey, bytes: Buffer): OriginalEntry {
-  return unpacked<OriginalEntry>(bytes, (from) => {
+  return unpacked<OriginalEntry>(key, bytes, (from) => {
     switch (from.letter()) {
       case 's':
         return { state: 'stored', ...listedIn(key, from) }

@@ -3,8 +3,10 @@
 /** A number up to this one is one byte. A larger one is a byte with this number plus how many bytes follow, and these bytes. */
 export const ONE_BYTE_MAX = 248
 
-/** Packs an integer from 0 to 2^53 - 1. */
+/** Packs an integer from 0 to 2^53 - 1. @throws RangeError for any other number */
 export function packedNumber(number: number): Buffer {
+  if (!Number.isSafeInteger(number) || number < 0)
+    throw new RangeError(`expected an integer from 0 but received ${number}`)
   if (number <= ONE_BYTE_MAX) return Buffer.of(number)
   const bytes = Buffer.alloc(8)
   bytes.writeBigUInt64BE(BigInt(number))
@@ -14,7 +16,7 @@ export function packedNumber(number: number): Buffer {
 
 /** Packs a text in UTF-8, or bytes, with their number first. */
 export function packedText(text: string | Uint8Array): Buffer {
-  const bytes = Buffer.from(text as string)
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text
   return Buffer.concat([packedNumber(bytes.length), bytes])
 }
 
@@ -28,6 +30,13 @@ export function packedInstant(instant: number): Buffer {
 /** Packs an integer from 0 to 2^53 - 2, or none. */
 export function packedOptional(number: number | undefined): Buffer {
   return packedNumber(number === undefined ? 0 : number + 1)
+}
+
+const HEX = /^(?:[0-9a-f]{2})*$/
+
+/** The bytes of a digest. Empty for a text that is not lower-case hexadecimal, as a bucket may have it. */
+export function digestBytes(sha256: string): Buffer {
+  return Buffer.from(HEX.test(sha256) ? sha256 : '', 'hex')
 }
 
 // The tags of most objects are these.
@@ -92,8 +101,14 @@ export class Unpacker {
   }
 }
 
-/** Unpacks an entry. @throws Error that has its bytes, when it cannot be read */
-export function unpacked<T>(content: Buffer, read: (from: Unpacker) => T | undefined): T {
+/** An entry of an original or a derivative that cannot be read: damage, or a defect. */
+export class UnreadableEntry extends Error {}
+
+// Of an entry, in the message of an error. The others are a JSON, which may have 16 KB.
+const SHOWN_BYTES = 200
+
+/** Unpacks the entry of a key. @throws UnreadableEntry that names the key, when it cannot be read */
+export function unpacked<T>(key: string, content: Buffer, read: (from: Unpacker) => T | undefined): T {
   let cause: unknown
   try {
     const found = read(new Unpacker(content))
@@ -101,5 +116,16 @@ export function unpacked<T>(content: Buffer, read: (from: Unpacker) => T | undef
   } catch (error) {
     cause = error
   }
-  throw new Error(`not an entry of the index: ${JSON.stringify(content.toString('latin1'))}`, { cause })
+  const shown = JSON.stringify(content.toString('latin1', 0, SHOWN_BYTES))
+  throw new UnreadableEntry(`${key}: expected an entry of the index but found ${shown}`, { cause })
+}
+
+/** One of many entries. Undefined when it cannot be read: it must not stop those that read the others. */
+export function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof UnreadableEntry) return undefined
+    throw error
+  }
 }

@@ -6,6 +6,7 @@ import type { RedisConnection } from '../../../redis/connection.ts'
 import { readDirectKeys } from '../../direct-keys.ts'
 import { type Bounds, boundsOf, LISTED_STATES, listed } from '../../positions.ts'
 import { originalEntry } from '../entries/originals.ts'
+import { ifReadable } from '../entries/packed.ts'
 import { joined, PIECES } from '../entries/pieces.ts'
 import type { KeyNames } from '../keys.ts'
 import { indexedFile } from '../names.ts'
@@ -75,9 +76,9 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
             )
       const last = members.at(-1)
       return {
-        // Omit an original whose state has changed since the list was read.
+        // Omit an original whose state has changed since the list was read, and one that cannot be read.
         files: found.flatMap(({ member, key, packed }): ListedFile[] => {
-          const entry = packed && originalEntry(key, packed)
+          const entry = packed && ifReadable(() => originalEntry(key, packed))
           if (entry?.state !== state || !hasPrefix(entry.record, request)) return []
           return [listed(entry, positionOf(member, by))]
         }),
@@ -93,7 +94,7 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
       return keys.flatMap((key, i) => {
         const { found, place } = originals[i] ?? {}
         const packed = joined(found?.values)
-        const entry = packed && originalEntry(key, packed)
+        const entry = packed && ifReadable(() => originalEntry(key, packed))
         if (entry?.state !== state || !place) return []
         return [listed(entry, positionOf(memberOf(entry.record, by, place), by))]
       })
@@ -120,7 +121,7 @@ export function redisPages(redis: RedisConnection, names: KeyNames): Pages {
         const some = refs.slice(from, from + HASHES)
         const originals = await readHashes(names, some, entireHashes(redis))
         for (const [i, ref] of some.entries()) {
-          const file = indexedFile(ref, originals[i]?.found.hash ?? {})
+          const file = ifReadable(() => indexedFile(ref, originals[i]?.found.hash ?? {}))
           // Since its list was read, its state may have changed.
           if (file && 'record' in file.original) files.push(file)
         }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ObjectKey, storedKey } from '../../../../core/files/object-key.ts'
 import type { OriginalRecord } from '../../../../core/ports/file-index.ts'
 import { type Order, sortableName } from '../../positions.ts'
+import { digestBytes } from '../entries/packed.ts'
 import { ID_BYTES, VALUE_BYTES } from './lua.ts'
 
 // Computes the names, places and members of `lua.ts`.
@@ -72,10 +73,11 @@ export function memberOf(record: OriginalRecord, by: Order, place: Place): Buffe
 
 /** The value of the originals in the list by digest that have this digest, and these first parts of the key up to its last slash. */
 export function digestValue(sha256: string, key: string): Buffer {
+  const digest = Buffer.concat([digestBytes(sha256), Buffer.alloc(6)]).subarray(0, 6)
   const folder = createHash('sha1')
     .update(key.slice(0, key.lastIndexOf('/') + 1))
     .digest()
-  return Buffer.concat([Buffer.from(sha256.slice(0, 12).padEnd(12, '0'), 'hex'), folder.subarray(0, 2)])
+  return Buffer.concat([digest, folder.subarray(0, 2)])
 }
 
 /** The position of a member: a text that sorts as the member does. */

@@ -1,5 +1,6 @@
 import type { RedisConnection } from '../../../redis/connection.ts'
 import { redisScript } from '../../../redis/script.ts'
+import { ifReadable } from '../entries/packed.ts'
 import { joined, PIECES } from '../entries/pieces.ts'
 import type { KeyNames } from '../keys.ts'
 import { fieldsIn, keyAt } from '../lists/originals.ts'
@@ -116,7 +117,8 @@ async function move(
           // Without a hash, each key with this id has the same place.
           const key = keyAt(place, rest) ?? keyWith('id' in place ? place.id : '', 'lost/.lost')
           const ref = { clientId, key }
-          const args = [names.nameOf(ref), number, entry ?? '', textsIn(key, entry)]
+          const texts = ifReadable(() => textsIn(key, entry)) ?? ''
+          const args = [names.nameOf(ref), number, entry ?? '', texts]
           return moveNumber(redis, names.keys(ref), args)
         }),
       )

@@ -16,6 +16,7 @@ import { newFileId, type ObjectKey, storedKey } from '../../../../../src/core/fi
 import type { FileIndex, OriginalRecord } from '../../../../../src/core/ports/file-index.ts'
 import { listed } from '../../../../contracts/file-index/file-index-model.ts'
 import { type Random, seededRandom } from '../../../../contracts/random.ts'
+import { rejection } from '../../../../support/rejection.ts'
 import { newKeyPrefix, sharedRedis, startRedis } from '../../../../support/servers/redis-server.ts'
 
 const NOW = 1_800_000_000_000
@@ -50,6 +51,30 @@ describe('redis: the lists of the index', () => {
     await index.adopt(CLIENT, record)
     return record
   }
+
+  it('are without an entry that cannot be read, and its file is an error', async () => {
+    const [damaged, other] = [keyOf('a', newFileId()), keyOf('b', newFileId())]
+    for (const key of [damaged, other]) await add(key)
+    const ref = { clientId: CLIENT, key: damaged }
+    await redis.client.hset(hashesOf(damaged)[0], { '': 's', 1: '', 2: '' })
+    for (const by of ORDERS) expect(await keysBy(by), by).to.deep.equal([other])
+    const all = []
+    for await (const file of index.list(CLIENT)) all.push(file.ref.key)
+    const { files } = await index.filesBetween(CLIENT, { after: '', limit: 9 })
+    const picked = await index.pick(CLIENT, { state: 'stored', by: 'key', keys: [damaged, other] })
+    expect([all, files.map((file) => file.ref.key), picked.map(({ record }) => record.key)]).to.deep.equal(
+      Array(3).fill([other]),
+    )
+    for (const reading of [index.find(ref), index.look(ref)])
+      expect(String(await rejection(reading))).to.include(`${damaged}: expected an entry of the index`)
+  })
+
+  it('have a file with half of a character in its tags, as a bucket may have it, however often it is found', async () => {
+    const key = keyOf('a', newFileId())
+    const record = await add(key, { tags: ['a\ud800'] })
+    await index.enlist(CLIENT, record)
+    expect(await index.adopt(CLIENT, record)).to.deep.equal({ state: 'stored', record })
+  })
 
   describe('of two files with one id', () => {
     const id = newFileId()
@@ -213,7 +238,13 @@ function randomRecord(random: Random): OriginalRecord {
     random.below(4) === 0 ? random.oneOf(odd) : keyOf(random.oneOf(['', 'a', 'ä/b', DEEP]), newFileId())
   return recordOf(storedKey(key), {
     storedAt: random.oneOf([0, -5, NOW + 0.5, 1e15, random.below(1e9)]),
-    sha256: random.oneOf(['', 'ab', 'f'.repeat(64), random.below(1e9).toString(16).padEnd(64, '7')]),
+    sha256: random.oneOf([
+      '',
+      'ab',
+      'ABCDEF0123456789',
+      'f'.repeat(64),
+      random.below(1e9).toString(16).padEnd(64, '7'),
+    ]),
     originalName: random.oneOf(['', 'a.png', 'Ä \u{1f600}', 'n'.repeat(255)]),
     size: random.oneOf([0, 255, 256, 2 ** 48, Number.MAX_SAFE_INTEGER, random.below(1e9)]),
   })
