@@ -2,7 +2,7 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import { storedKey } from '../../../core/files/object-key.ts'
 import type { IndexedFile } from '../../../core/ports/file-index.ts'
 import type { Overdue } from '../../../core/ports/index/steps.ts'
-import { derivativeEntry } from './entries/derivatives.ts'
+import { derivativeEntry, derivativeNamed } from './entries/derivatives.ts'
 import { originalEntry } from './entries/originals.ts'
 import { joined, PIECES } from './entries/pieces.ts'
 
@@ -40,7 +40,7 @@ export function indexedFile(ref: FileRef, hash: Readonly<Record<string, Buffer>>
     ref,
     original: originalEntry(ref.key, original),
     derivatives: derivatives.map(([name, bytes]) => {
-      const key = storedKey(ref.key + name)
+      const key = derivativeNamed(ref.key, name)
       return { key, entry: derivativeEntry(ref.key, key, bytes) }
     }),
   }
@@ -50,7 +50,12 @@ export function overdueItem({ name, instant }: { name: string; instant: string }
   const [original = '', derivative] = name.split('\n')
   const ref = refNamed(original)
   if (derivative === undefined) return { kind: 'original', ref }
-  return { kind: 'derivative', ref, derivative: storedKey(ref.key + derivative), deadline: Number(instant) }
+  return {
+    kind: 'derivative',
+    ref,
+    derivative: derivativeNamed(ref.key, derivative),
+    deadline: Number(instant),
+  }
 }
 
 export function pairs(flat: readonly string[]): Array<{ name: string; instant: string }> {

@@ -1,11 +1,17 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
-import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
+import type { ObjectKey } from '../../../core/files/object-key.ts'
 import type { FileIndex, OriginalRecord, Totals } from '../../../core/ports/file-index.ts'
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { redisChanges } from './changes.ts'
-import { derivativeBody, derivativeEntry, nameIn, packedDerivative } from './entries/derivatives.ts'
+import {
+  derivativeBody,
+  derivativeEntry,
+  derivativeNamed,
+  nameIn,
+  packedDerivative,
+} from './entries/derivatives.ts'
 import { bodyOf, originalEntry, packedListed } from './entries/originals.ts'
 import { joined, PIECES } from './entries/pieces.ts'
 import { redisFolders } from './folders.ts'
@@ -208,5 +214,5 @@ function storedAs(record: OriginalRecord, recordTag?: string) {
 }
 
 function keysOf(ref: FileRef, names: readonly string[] | null): ObjectKey[] | undefined {
-  return names?.map((name) => storedKey(ref.key + name))
+  return names?.map((name) => derivativeNamed(ref.key, name))
 }

@@ -29,7 +29,7 @@ import { TREE_CHANGES, TREE_READS } from './tree/lua.ts'
  * KEYS[21] and the following are hashes, two for each original: the one with its short name and the one with its long name, see
  * `lists/lua.ts`. ARGV begins with the refs of the originals, in the same order. A hash has the entry of the original in pieces,
  * {@link KEY_FIELD} is its key without the id, {@link NUMBER_FIELD} is its number in the search, {@link SUM_FIELD} is the bytes of its
- * derivatives that are counted, and the other fields are its derivatives by what follows the key of the original: `_w=300`. The folder
+ * derivatives that are counted, and the other fields are its derivatives by their name, see `nameIn`: `_w=300`. The folder
  * `entries` describes the values.
  *
  * In a cluster, a step has the epoch by which its partition was chosen, see `../fence.ts`.

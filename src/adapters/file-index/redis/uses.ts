@@ -1,9 +1,15 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
-import { storedKey } from '../../../core/files/object-key.ts'
 import type { DerivativeUses, Use, UsedDerivative } from '../../../core/ports/derivative-uses.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import type { FencedKeys } from '../fence.ts'
-import { derivativeEntry, HELD, nameIn, scoredUse, USE_BYTES } from './entries/derivatives.ts'
+import {
+  derivativeEntry,
+  derivativeNamed,
+  HELD,
+  nameIn,
+  scoredUse,
+  USE_BYTES,
+} from './entries/derivatives.ts'
 import { ifReadable } from './entries/packed.ts'
 import type { KeyNames } from './keys.ts'
 import { KEY_FIELD } from './lists/lua.ts'
@@ -26,7 +32,7 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
     const flat = (await scripts.usesOf(redis, keys(ref), [nameOf(ref)])) as string[]
     const all = Array.from({ length: flat.length / 3 }, (_, i) => ({
       original: ref.key,
-      key: storedKey(ref.key + flat[3 * i]),
+      key: derivativeNamed(ref.key, flat[3 * i] ?? ''),
       bytes: Number(flat[3 * i + 1]),
       score: Number(flat[3 * i + 2]),
     }))
@@ -45,7 +51,7 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
       const [rest, bytes] = hashes[i] ?? []
       const original = keyAt(place, rest?.toString())
       if (!original || !bytes) return []
-      const key = storedKey(original + name)
+      const key = derivativeNamed(original, name)
       const entry = ifReadable(() => derivativeEntry(original, key, bytes))
       // Another process has evicted it since then.
       if (entry?.state !== 'stored') return []

@@ -3,8 +3,9 @@ import { keyNames } from '../../../../src/adapters/file-index/redis/keys.ts'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
-import { derivativeKey, newFileId, storedKey } from '../../../../src/core/files/object-key.ts'
+import { derivativeKey, newFileId, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
+import { rejection } from '../../../support/rejection.ts'
 import { newKeyPrefix, type RedisServer, startRedis } from '../../../support/servers/redis-server.ts'
 
 const NOW = 1_800_000_000_000
@@ -75,6 +76,76 @@ describe('redis: derivatives', () => {
       ]),
     )
     expect(await index.derivedBytes(other)).to.deep.equal({ client: 30, original: 20 })
+  })
+
+  it('have their bytes in a field of the original, for as long as they are stored', async () => {
+    const ref = await adopt('a')
+    await derive(ref, 'w=1')
+    await derive(ref, 'w=2')
+    const file = keyNames(keyPrefix).hashesOf(ref)[0]
+    expect(await index.derivedBytes(ref)).to.deep.equal({ client: 20, original: 20 })
+    expect(await redis.client.hget(file, 'd')).to.equal('20')
+    const third = derivativeKey(ref.key, 'w=3')
+    expect(await index.beginDerivative(ref, third, LATER, { atMost: 2, uncounted: [] })).to.equal('full')
+    expect(await index.beginDerivative(ref, third, LATER, { atMost: 3, uncounted: [] })).to.equal('begun')
+    await index.dropDerivative(ref, third, LATER)
+    for (const variant of ['w=1', 'w=2'])
+      expect(await index.beginEviction(ref, derivativeKey(ref.key, variant), NOW)).to.equal(true)
+    expect(await redis.client.hexists(file, 'd')).to.equal(0)
+    expect(await index.derivedBytes(ref)).to.deep.equal({ client: 0, original: 0 })
+  })
+
+  it('have their whole key wherever they are read, when it has a hash', async () => {
+    const ref = await adopt('a')
+    const variant = `~${'9f'.repeat(16)}`
+    const [key, late] = ['', '&~private'].map((end) => derivativeKey(ref.key, variant + end)) as [
+      ObjectKey,
+      ObjectKey,
+    ]
+    await derive(ref, variant)
+    await index.beginDerivative(ref, late, NOW)
+    const found = await index.find(ref, key)
+    const of = [{ clientId: CLIENT }, ref]
+    const used = await Promise.all(of.map((one) => index.leastUsed(one, 9)))
+    const overdue = []
+    for await (const one of index.overdue(NOW)) overdue.push(one.kind === 'derivative' && one.derivative)
+    expect({
+      found: found.derivative?.state === 'stored' && found.derivative.record.key,
+      looked: (await index.look(ref))?.derivatives.map((one) => one.key).sort(),
+      used: used.flat().map((one) => one.key),
+      overdue,
+      trashed: [...((await index.trash(ref, { at: NOW, until: LATER })) ?? [])].sort(),
+    }).to.deep.equal({
+      ...{ found: key, looked: [key, late], used: [key, key] },
+      ...{ overdue: [late], trashed: [key, late] },
+    })
+  })
+
+  it('that cannot be read fail with their key, and leave the sums and the lists of others as they are', async () => {
+    const [ref, other] = [await adopt('a'), await adopt('b')]
+    const damaged = derivativeKey(ref.key, 'w=1')
+    for (const variant of ['w=1', 'w=2']) await derive(ref, variant)
+    await derive(other, 'w=1')
+    const file = keyNames(keyPrefix).hashesOf(ref)[0]
+    const use = (await redis.client.hgetBuffer(file, '_w=1'))?.subarray(0, 8) as Buffer
+    await redis.client.hset(file, '_w=1', use)
+    expect(String(await rejection(index.find(ref, damaged)))).to.include(`${damaged}: expected an entry`)
+    const used = await index.leastUsed({ clientId: CLIENT }, 9)
+    expect(used).to.have.length(2)
+    await index.beginRemoval(ref, { cause: 'purge', leaseUntil: LATER, now: NOW })
+    for (let i = 0; i < 2; i += 1) await rejection(index.finishRemoval(ref, NOW))
+    expect((await index.derivedBytes(other)).client).to.equal(30)
+  })
+
+  it('do not prevent the removal of an original that is going in a full Redis', async () => {
+    const ref = await adopt('a')
+    const late = derivativeKey(ref.key, 'w=1')
+    await index.beginDerivative(ref, late, LATER)
+    await index.beginRemoval(ref, { cause: 'purge', leaseUntil: NOW, now: NOW })
+    await redis.client.config('SET', 'maxmemory', '1')
+    const removal = { cause: 'sweep', leaseUntil: LATER, now: NOW } as const
+    expect(await index.beginRemoval(ref, removal)).to.deep.equal([late])
+    expect(await index.finishRemoval(ref, NOW)).to.equal(true)
   })
 
   it('can be evicted, and deleted with their originals, in a full Redis', async () => {

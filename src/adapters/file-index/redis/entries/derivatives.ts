@@ -33,11 +33,28 @@ export function scoredUse(score: number): Use {
   return { at: score % HELD, isHeld: score >= HELD }
 }
 
-/** The name of a derivative among those of its original: `_w=300`. @throws Error when it is one of another original */
+// The hash in a variant, see `variantOf`, is shorter in base64. No key has the character before it.
+const HASHED = /^_~([0-9a-f]{32})/
+const HASH_MARK = '_\x01'
+const HASH_END = HASH_MARK.length + 22
+
+/**
+ * The name of a derivative among those of its original: what follows its key, `_w=300`. A hash in it is shorter.
+ *
+ * @throws Error when it is one of another original
+ */
 export function nameIn(original: ObjectKey, derivative: ObjectKey): string {
   if (!derivative.startsWith(derivativePrefix(original)))
     throw new Error(`not a derivative of ${original}: ${derivative}`)
-  return derivative.slice(original.length)
+  const name = derivative.slice(original.length)
+  return name.replace(HASHED, (_, hash) => HASH_MARK + Buffer.from(hash, 'hex').toString('base64url'))
+}
+
+/** The derivative with this name. @see nameIn */
+export function derivativeNamed(original: ObjectKey, name: string): ObjectKey {
+  if (!name.startsWith(HASH_MARK)) return storedKey(original + name)
+  const hash = Buffer.from(name.slice(HASH_MARK.length, HASH_END), 'base64url').toString('hex')
+  return storedKey(`${original}_~${hash}${name.slice(HASH_END)}`)
 }
 
 /** The record of a derivative as bytes. */
@@ -90,7 +107,9 @@ export function derivativeEntry(original: ObjectKey, key: ObjectKey, bytes: Buff
         ...known,
         ...(letter === OTHER ? { mediaType: other } : {}),
         ...(partsBytes === undefined ? {} : { partsBytes }),
-        ...(smaller === '' ? {} : { smaller: { key: storedKey(original + smaller), since: from.instant() } }),
+        ...(smaller === ''
+          ? {}
+          : { smaller: { key: derivativeNamed(original, smaller), since: from.instant() } }),
       },
     }
   })

@@ -3,18 +3,26 @@ import fc from 'fast-check'
 import {
   derivativeBody,
   derivativeEntry,
+  derivativeNamed,
+  nameIn,
   packedDerivative,
   scoreOf,
 } from '../../../../../src/adapters/file-index/redis/entries/derivatives.ts'
 import { ENTRIES } from '../../../../../src/adapters/file-index/redis/entries/lua.ts'
 import {
+  MEDIA_TYPES,
+  USUAL_MEDIA_TYPES,
+} from '../../../../../src/adapters/file-index/redis/entries/media-types.ts'
+import {
   bodyOf,
   originalEntry,
   packedListed,
 } from '../../../../../src/adapters/file-index/redis/entries/originals.ts'
+import { packedNumber } from '../../../../../src/adapters/file-index/redis/entries/packed.ts'
 import { joined, PIECE, PIECES } from '../../../../../src/adapters/file-index/redis/entries/pieces.ts'
 import { connectRedis, type RedisConnection } from '../../../../../src/adapters/redis/connection.ts'
 import { redisScript } from '../../../../../src/adapters/redis/script.ts'
+import { sha256 } from '../../../../../src/core/bytes/digest.ts'
 import { derivativeKey, storedKey } from '../../../../../src/core/files/object-key.ts'
 import type { DerivativeRecord, OriginalRecord } from '../../../../../src/core/ports/file-index.ts'
 import { holds } from '../../../../contracts/property.ts'
@@ -133,10 +141,45 @@ return { state_of(entry), exact(record.at), record.digest, size_of(entry), recor
   it('of equal records are equal, whatever the order of their members is', async () => {
     await holds(
       fc.property(listed, (entry) => {
-        const record = Object.fromEntries(Object.entries(entry.record).reverse()) as unknown as OriginalRecord
+        const reversed = (of: object) => Object.fromEntries(Object.entries(of).reverse())
+        const { metadata } = entry.record
+        const record = {
+          ...reversed(entry.record),
+          ...(metadata ? { metadata: reversed(metadata) } : {}),
+        } as OriginalRecord
         expect(packedListed({ ...entry, record })).to.deep.equal(packedListed(entry))
       }),
     )
+  })
+
+  // Stored entries have these bytes, and a step compares them with those of the records that were read from them.
+  it('have the bytes of the layout', () => {
+    const key = storedKey('a/image/jpeg/7uLqEUXG4WpoGGa38h2U9Z.jpg')
+    const file = { originalName: 'Sea.jpg', mediaType: 'image/jpeg', size: 1234, sha256: 'ab'.repeat(32) }
+    const record = { key, ...file, crc32: 5, storedAt: 1_800_000_000_000 }
+    const body = `427a3185c5000000${'20'}${'ab'.repeat(32)}06fa04d2${'07'}5365612e6a7067`
+    const tag = 'cd'.repeat(16)
+    const other = { ...record, mediaType: 'image/x', tags: ['é'], metadata: { b: '1', a: '2' } }
+    const json = '{"mediaType":"image/x","metadata":{"a":"2","b":"1"},"tags":["é"]}'
+    const trash = { at: 1, until: 2 }
+    const derivative = { key: derivativeKey(key, 'w=1'), mediaType: 'image/webp', size: 7, crc32: 0 }
+    const smaller = { key: derivativeKey(key, `~${'01'.repeat(16)}`), since: 1 }
+    const use = { at: 3, isHeld: false }
+    expect(
+      [
+        packedListed({ state: 'stored', record, recordTag: tag }),
+        packedListed({ state: 'trashed', record: other, trash }),
+        packedDerivative(key, derivative, use),
+        packedDerivative(key, { ...derivative, mediaType: 'x/y', smaller }),
+      ].map((bytes) => bytes.toString('hex')),
+    ).to.deep.equal([
+      `731100${tag}${body}`,
+      `7440000000000000003ff000000000000000${body}${Buffer.from(json).toString('hex')}`,
+      '73000000000000037701' + '07',
+      `73000000000000002d0107${'03782f79'}00${'18'}5f01${Buffer.from('AQEBAQEBAQEBAQEBAQEBAQ').toString('hex')}3ff0000000000000`,
+    ])
+    const tables = JSON.stringify([MEDIA_TYPES, ...USUAL_MEDIA_TYPES])
+    expect(sha256(tables).slice(0, 8), 'a change of these tables needs a new LAYOUT').to.equal('c1d07118')
   })
 
   it('of uploads and deletes in progress have the instant', async () => {
@@ -200,7 +243,13 @@ return { read_entry(KEYS[1]) }`)
   it('of derivatives have the record and the last use, and scripts read the same', async () => {
     const of = derivativeKey(storedKey('a/image/jpeg/7uLqEUXG4WpoGGa38h2U9Z.jpg'), '').slice(0, -1)
     const original = storedKey(of)
-    const variants = fc.constantFrom('w=300', `~${'0'.repeat(32)}`, 'hls/master.m3u8', 'ü=😀')
+    const variants = fc.constantFrom(
+      'w=300',
+      `~${'0'.repeat(32)}`,
+      `~${'9f'.repeat(16)}&~12345678`,
+      'hls/master.m3u8',
+      'ü=😀',
+    )
     const derivatives: fc.Arbitrary<DerivativeRecord> = fc
       .record(
         {
@@ -243,7 +292,7 @@ return { state_of(entry), string.format('%.0f', use_of(entry)), string.format('%
     )
   })
 
-  it('that cannot be read are an error with their bytes', () => {
+  it('that cannot be read are an error with the key and their bytes', () => {
     const key = storedKey('image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
     const record: OriginalRecord = {
       key,
@@ -261,7 +310,9 @@ return { state_of(entry), string.format('%.0f', use_of(entry)), string.format('%
       Buffer.from('?'),
       Buffer.of(),
     ])
-      expect(() => originalEntry(key, bytes)).to.throw(JSON.stringify(bytes.toString('latin1')))
+      expect(() => originalEntry(key, bytes)).to.throw(
+        `${key}: expected an entry of the index but found ${JSON.stringify(bytes.toString('latin1'))}`,
+      )
     const derivative = packedDerivative(key, {
       key: derivativeKey(key, 'w=1'),
       mediaType: 'image/png',
@@ -273,5 +324,26 @@ return { state_of(entry), string.format('%.0f', use_of(entry)), string.format('%
       expect(() => derivativeEntry(key, derivativeKey(key, 'w=1'), bytes)).to.throw(
         JSON.stringify(bytes.toString('latin1')),
       )
+  })
+
+  it('refuse a number that they cannot have', () => {
+    for (const number of [1.5, -1, 2 ** 53]) expect(() => packedNumber(number)).to.throw(RangeError)
+  })
+
+  it('of derivatives with a hash in their name are under a shorter name', () => {
+    const original = storedKey('a/image/jpeg/7uLqEUXG4WpoGGa38h2U9Z.jpg')
+    const name = fc.tuple(hex(16), fc.constantFrom('', '&~12345678', '&~private'))
+    fc.assert(
+      fc.property(name, ([hash, end]) => {
+        const key = derivativeKey(original, `~${hash}${end}`)
+        expect(nameIn(original, key)).to.have.length(24 + end.length)
+        expect(derivativeNamed(original, nameIn(original, key))).to.equal(key)
+      }),
+    )
+    for (const variant of ['w=300', '~abc', `x~${'0'.repeat(32)}`]) {
+      const key = derivativeKey(original, variant)
+      expect(nameIn(original, key)).to.equal(`_${variant}`)
+      expect(derivativeNamed(original, `_${variant}`)).to.equal(key)
+    }
   })
 })
