@@ -44,4 +44,8 @@ return used(KEYS[1])`)
       .to.include('local first, second')
       .and.to.include('function used')
   })
+
+  it('does not take a part of a name for a name', () => {
+    expect(withUsed(LIBRARY, 'return shadow_used()')).not.to.include('function used')
+  })
 })

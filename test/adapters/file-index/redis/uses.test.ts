@@ -123,12 +123,12 @@ describe('redis: derivatives', () => {
 
   it('that cannot be read fail with their key, and leave the sums and the lists of others as they are', async () => {
     const [ref, other] = [await adopt('a'), await adopt('b')]
-    const damaged = derivativeKey(ref.key, 'w=1')
+    const damaged = derivativeKey(ref.key, 'w=2')
     for (const variant of ['w=1', 'w=2']) await derive(ref, variant)
     await derive(other, 'w=1')
     const file = keyNames(keyPrefix).hashesOf(ref)[0]
-    const use = (await redis.client.hgetBuffer(file, '_w=1'))?.subarray(0, 8) as Buffer
-    await redis.client.hset(file, '_w=1', use)
+    const use = (await redis.client.hgetBuffer(file, '_w=2'))?.subarray(0, 8) as Buffer
+    await redis.client.hset(file, '_w=2', use)
     expect(String(await rejection(index.find(ref, damaged)))).to.include(`${damaged}: expected an entry`)
     const used = await index.leastUsed({ clientId: CLIENT }, 9)
     expect(used).to.have.length(2)
