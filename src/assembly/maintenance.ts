@@ -10,7 +10,7 @@ const SWEEP_EVERY_MS = 60_000
 const COMPLETE_EVERY_MS = 5_000
 // The files of a small installation are compared in less. Until a new index is compared, lists respond with 503 after a few seconds.
 const FIRST_COMPARISON_MS = 2_000
-const UPGRADE_EVERY_MS = 5_000
+const REMOVE_FORMER_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 const STOPPING = new DOMException('the service is stopping', 'AbortError')
 
@@ -21,28 +21,30 @@ interface Observers {
 
 /**
  * Starts the periodic maintenance of a service: sweeps of abandoned
- * work, and the conversion of an older index and the comparison of index and buckets where needed.
+ * work, and the removal of an older index and the comparison of index and buckets where needed.
  *
  * @returns after the first comparison, and after two seconds at the latest: then the comparison continues in the background
+ * @throws Error when a newer version uses the index
  */
 export async function startMaintenance(
   services: Services,
   observers: Observers,
 ): Promise<{ stop(): Promise<void> }> {
-  const { sweep, sweepPuts, sweepResumables, upgradeIndex } = services
+  const { backends, sweep, sweepPuts, sweepResumables, removeFormer } = services
   const { log } = observers
   const closing = new AbortController()
   const tried = (work: () => Promise<number>) => () =>
     work().catch((error) => log.error({ err: error }, 'a sweep failed; the next sweep retries'))
-  const upgraded = () =>
-    upgradeIndex(closing.signal).catch((error) => {
+  const removed = () =>
+    removeFormer(closing.signal).catch((error) => {
       if (!closing.signal.aborted)
-        log.warn({ err: error }, 'the index of an older version could not be converted; it is retried')
+        log.warn({ err: error }, 'the index of an older version could not be removed; it is retried')
     })
+  await backends.claimIndex()
   const comparing = startComparing(services, observers)
   const running = [
     comparing,
-    every(UPGRADE_EVERY_MS, upgraded),
+    every(REMOVE_FORMER_EVERY_MS, removed),
     every(
       SWEEP_EVERY_MS,
       tried(() => sweep(closing.signal)),

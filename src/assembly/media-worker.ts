@@ -47,6 +47,7 @@ export async function openMediaWorker(
     loaded,
     metrics: prometheus ?? noMetrics,
   })
+  await services.backends.claimIndex()
   media.work()
   recompression?.work()
   const clientUpdates = services.followClients()

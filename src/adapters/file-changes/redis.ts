@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { FileRef } from '../../core/files/file-ref.ts'
 import type { Log } from '../../core/log.ts'
-import type { FileChangeListener, FileChanges } from '../../core/ports/index/file-changes.ts'
-import { refNamed } from '../file-index/redis/names.ts'
+import {
+  type ChangedFile,
+  changedFile,
+  type FileChangeListener,
+  type FileChanges,
+} from '../../core/ports/index/file-changes.ts'
+import { hashPrefix } from '../file-index/redis/keys.ts'
+import { parseName } from '../file-index/redis/names.ts'
 import type { RedisKeyspace } from '../redis/keyspaces.ts'
 
 /** {@link FileChanges} of all processes that use one Redis. */
@@ -22,7 +27,7 @@ const CHECK_TTL_MS = 60_000
 
 /**
  * The changes of files by all processes, as Redis reports them: it sends the name of each changed hash of the index, whichever
- * process or version has changed it. A key of our own, changed twice a second, proves that the reports arrive. In a cluster, each
+ * process has changed it. A key of our own, changed twice a second, proves that the reports arrive. In a cluster, each
  * keyspace has such a key.
  *
  * Without the command CLIENT TRACKING, as on some hosted servers, no changes are known: {@link FileChanges.knownUntil} is in the past.
@@ -37,8 +42,8 @@ export function redisFileChanges(
   let followed: Followed[] = []
   let isRefused = false
   const reports: Reports = {
-    changed(ref) {
-      for (const { changed } of listeners) changed(ref)
+    changed(file) {
+      for (const { changed } of listeners) changed(file)
     },
     missed() {
       for (const { missed } of listeners) missed()
@@ -67,7 +72,7 @@ export function redisFileChanges(
 
 /** What happens in a keyspace. */
 interface Reports {
-  changed(ref: FileRef): void
+  changed(file: ChangedFile): void
   missed(): void
   refused(error: Error): void
 }
@@ -79,7 +84,7 @@ interface Followed {
 
 /** Follows the changes of files in one keyspace. */
 function follow({ redis, keyPrefix }: RedisKeyspace, reports: Reports, now: () => number): Followed {
-  const prefix = `${keyPrefix}file:`
+  const prefix = hashPrefix(keyPrefix)
   const check = `${keyPrefix}changes-check:${randomUUID()}`
   // In version 3 of the protocol, the names arrive in a way that ioredis does not report.
   const connection = redis.another({ protocol: 2 })
@@ -105,8 +110,11 @@ function follow({ redis, keyPrefix }: RedisKeyspace, reports: Reports, now: () =
     // FLUSHALL has removed all keys.
     if (names === null) return miss()
     for (const name of names.map(String)) {
-      if (name.startsWith(prefix)) reports.changed(refNamed(name.slice(prefix.length)))
-      else if (name === check && isSubscribed && askedAt !== undefined) {
+      if (name.startsWith(prefix)) {
+        // It ends with an id or with a key.
+        const { clientId, end } = parseName(name.slice(prefix.length))
+        reports.changed(changedFile(clientId, end))
+      } else if (name === check && isSubscribed && askedAt !== undefined) {
         knownUntil = askedAt + TRUST_MS
         askedAt = undefined
       }

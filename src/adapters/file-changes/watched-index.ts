@@ -1,7 +1,11 @@
 import type { FileRef } from '../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
-import type { FileChangeListener, FileChanges } from '../../core/ports/index/file-changes.ts'
+import {
+  changedFile,
+  type FileChangeListener,
+  type FileChanges,
+} from '../../core/ports/index/file-changes.ts'
 
 /**
  * Wraps an index: each step that may end the delivery of a file, or change it, is reported before its promise settles. A failed
@@ -18,7 +22,7 @@ export function watchedIndex(
     try {
       return await result
     } finally {
-      for (const { changed } of listeners) changed(ref, derivative)
+      for (const { changed } of listeners) changed(changedFile(ref.clientId, ref.key), derivative)
     }
   }
   const watched: Partial<FileIndex> = {

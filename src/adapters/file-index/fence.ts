@@ -62,17 +62,19 @@ export function fenceOf(keyPrefix: string, clientId: string): string {
  */
 export function fencedScript(
   lua: string,
+  options: { replies?: 'text' | 'bytes' } = {},
 ): (
   redis: RedisConnection,
   keys: readonly string[] | FencedKeys,
   args: Parameters<RedisScript>[2],
 ) => Promise<unknown> {
-  const plain = redisScript(NO_FENCE + lua)
-  const fenced = redisScript(FENCE + lua)
+  const plain = redisScript(NO_FENCE + lua, options)
+  const fenced = redisScript(FENCE + lua, options)
   return async (redis, keys, args) => {
     if (!('fence' in keys)) return plain(redis, keys, args)
     const answer = await fenced(redis, [...keys.keys, keys.fence], [...args, keys.epoch])
-    if (Array.isArray(answer) && answer[0] === REFUSED) throw new StaleDivision(Number(answer[1]))
+    if (Array.isArray(answer) && !Array.isArray(answer[0]) && String(answer[0]) === REFUSED)
+      throw new StaleDivision(Number(answer[1]))
     return answer
   }
 }

@@ -14,7 +14,7 @@ const INSTANT_DIGITS = 15
 // Of the largest safe integer.
 const SIZE_DIGITS = 16
 
-/** The position of an original in a list: a text whose bytes sort in the list's order. `redis/step.ts` computes the same. */
+/** The position of an original in a list: a text whose bytes sort in the list's order. */
 export function positionOf(record: OriginalRecord, by: Order): string {
   const { key, storedAt, sha256, originalName, size } = record
   switch (by) {
@@ -31,8 +31,13 @@ export function positionOf(record: OriginalRecord, by: Order): string {
   }
 }
 
+/** Whether a text has the form of {@link positionOf}. */
+export function isPosition(position: string, by: Order): boolean {
+  return by === 'key' || position.includes(by === 'name' ? '\n' : ' ')
+}
+
 /** A name without its case, as far as a script of Redis can compute it. No name and no key has a line break. */
-function sortableName(name: string): string {
+export function sortableName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll('\n', ' ')
 }
 
@@ -66,9 +71,9 @@ export function placesOf(
 }
 
 /** The bounds of positions, both exclusive; undefined where there is no bound. */
-export interface Bounds {
-  above: string | undefined
-  below: string | undefined
+export interface Bounds<T = string> {
+  above: T | undefined
+  below: T | undefined
 }
 
 export function boundsOf({

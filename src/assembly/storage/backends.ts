@@ -35,6 +35,12 @@ import { openDiskBuckets, openS3Buckets } from './buckets.ts'
 export interface Backends {
   buckets: Buckets
   index: FileIndex
+  /**
+   * Notes that this version uses the index, so that an older one does not any more. Only the service and its workers call it, when
+   * everything else has started.
+   * @throws Error when a newer version uses it
+   */
+  claimIndex(): Promise<void>
   /** Set when the index has partitions. */
   partitioning?: Partitioning
   locks: Locks
@@ -160,6 +166,7 @@ async function embeddedState({ config, baseUrl, log, deliveryLog }: BackendsOpti
       shared: false,
       reserve,
       index,
+      async claimIndex() {},
       locks: inProcessLocks(),
       handover: inProcessHandover(),
       jobs,
@@ -193,6 +200,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisClientChanges } = await import('../../adapters/client-store/redis-changes.ts')
   const { redisFileChanges } = await import('../../adapters/file-changes/redis.ts')
   const { clusterIndex } = await import('../../adapters/file-index/partitioned/redis-cluster.ts')
+  const { checkLayouts, claimLayouts } = await import('../../adapters/file-index/redis/layout.ts')
   const { redisIndex } = await import('../../adapters/file-index/redis/redis.ts')
   const { bullmqJobs } = await import('../../adapters/jobs/bullmq.ts')
   const { redisHandover } = await import('../../adapters/handover/redis.ts')
@@ -202,6 +210,10 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisUsage } = await import('../../adapters/usage/redis.ts')
   const keyspaces = connectKeyspaces({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
   await tellWarnings(keyspaces, log)
+  await checkLayouts(keyspaces.all).catch(async (error) => {
+    await keyspaces.close()
+    throw error
+  })
   const { redis, keyPrefix } = keyspaces.of('jobs')
   /** The arguments of an adapter for a subject. */
   const at = <More extends object>(subject: RedisSubject, more = {} as More) => {
@@ -217,6 +229,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
     ...(keyspaces.all.length > 1
       ? clusterIndex(keyspaces.all, { perClient })
       : { index: redisIndex(redis, { keyPrefix }) }),
+    claimIndex: () => claimLayouts(keyspaces.all),
     fileChanges,
     locks,
     handover: redisHandover(...at('locks')),

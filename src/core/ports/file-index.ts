@@ -9,7 +9,7 @@ import type { FolderKeys } from './index/folder-keys.ts'
 import type { IndexRuns } from './index/index-run.ts'
 import type { IndexUpkeep } from './index/index-upkeep.ts'
 import type { ListedState } from './index/listed-state.ts'
-import type { PageRequest } from './index/page-request.ts'
+import type { PageRequest, Positions } from './index/page-request.ts'
 import type { RecordChanges } from './index/record-changes.ts'
 import type { DerivativeStart, KeyRange, Overdue, RecordTags, RemovalCause } from './index/steps.ts'
 
@@ -213,7 +213,7 @@ export interface DerivativeIndex extends FileLookup, DerivativeUses {
 }
 
 /** Lists, counts and search of originals. */
-export interface FileLists extends FolderCounts, FolderKeys, FileSearch {
+export interface FileLists extends FolderCounts, FolderKeys, FileSearch, Positions {
   /**
    * All originals, or those of one client, in no order. An entry that exists during the whole listing is returned, perhaps
    * twice; one that is added or removed in the meantime may be.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Grant } from '../../core/clients/grant.ts'
-import { badParameter } from '../../core/problem.ts'
+import { badParameter, type Problem } from '../../core/problem.ts'
 import { seal, unseal } from '../../core/signing/seal.ts'
 
 /** The list that a cursor belongs to: its client, folder and order. */
@@ -28,12 +28,16 @@ export function positionOf(cursor: string | undefined, { key, ...place }: Cursor
   try {
     return unseal(cursor, { key, place: placeOf(place) })
   } catch {
-    throw badParameter({
-      param: 'cursor',
-      expected: 'a cursor of a response with the same sort, client and folder',
-      received: cursor,
-    })
+    throw invalidCursor(cursor)
   }
+}
+
+export function invalidCursor(cursor: string): Problem {
+  return badParameter({
+    param: 'cursor',
+    expected: 'a cursor of a response with the same sort, client and folder',
+    received: cursor,
+  })
 }
 
 function placeOf({ client, folder = '', sort }: Omit<CursorPlace, 'key'>): string {

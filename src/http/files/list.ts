@@ -7,14 +7,14 @@ import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import type { CountFiles } from '../../service/files/count.ts'
 import type { List } from '../../service/files/list.ts'
-import type { ListRequest } from '../../service/files/list-request.ts'
+import { InvalidPosition, type ListRequest } from '../../service/files/list-request.ts'
 import { EXAMPLE_FILE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
 import { day, flag, oneOf, pageOf, type QueryParameter, text } from '../endpoint/query.ts'
 import { fileToWire } from '../wire/file-details.ts'
 import { file } from '../wire/record.ts'
-import { cursorOf, nextCursor, positionOf } from './cursor.ts'
+import { cursorOf, invalidCursor, nextCursor, positionOf } from './cursor.ts'
 import { type FileServices, placeOf } from './file.ts'
 
 /** The services that handle these requests. */
@@ -114,7 +114,9 @@ export const listFiles = endpoint({
     const { files, next } =
       folder === undefined
         ? { files: [], next: undefined }
-        : await list({ ...requested, folder, after, limit, signal })
+        : await list({ ...requested, folder, after, limit, signal }).catch((error) => {
+            throw error instanceof InvalidPosition ? invalidCursor(cursor ?? '') : error
+          })
     const total = query.count ? await count({ client, state, isDirect, folder, signal }) : undefined
     const page: z.input<typeof fileList> = {
       files: files.map((one) => fileToWire(one, placeOf(caller, services))),

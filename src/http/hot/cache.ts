@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { Client } from '../../core/clients/client.ts'
-import type { FileRef } from '../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import { onlyPreferences, type Preference, preferencesOf } from '../../core/media/preferences.ts'
-import type { FileChanges } from '../../core/ports/index/file-changes.ts'
+import { type ChangedFile, changedFile, type FileChanges } from '../../core/ports/index/file-changes.ts'
 import type { StoredSource } from '../../service/delivery/deliveries.ts'
 
 /** The response with a complete stored file, and what is needed to send, count and log it again. */
@@ -87,7 +86,7 @@ export function createHotCache({
   changes: FileChanges
   now?: () => number
 }): HotCache {
-  /** The names of entries, by client and original. */
+  /** The names of entries, by client and id. */
   const namesByFile = new Map<string, Set<string>>()
   const entries = new LRUCache<string, HotResponse | Varying>({
     maxSize: Math.max(1, maxBytes),
@@ -121,8 +120,8 @@ export function createHotCache({
 
   if (maxBytes > 0)
     changes.listen({
-      changed(ref, derivative) {
-        const file = fileOf({ clientId: ref.clientId, original: ref.key })
+      changed(changed, derivative) {
+        const file = textOf(changed)
         note(file)
         for (const name of [...(namesByFile.get(file) ?? [])])
           if (derivative === undefined || derivativeOf(entries.peek(name)) === derivative)
@@ -171,6 +170,10 @@ function derivativeOf(entry: HotResponse | Varying | undefined): ObjectKey | und
   return entry && 'source' in entry ? entry.source.derivative : undefined
 }
 
-function fileOf({ clientId, original }: { clientId: FileRef['clientId']; original: ObjectKey }): string {
-  return `${clientId} ${original}`
+function fileOf({ clientId, original }: StoredSource): string {
+  return textOf(changedFile(clientId, original))
+}
+
+function textOf({ clientId, id }: ChangedFile): string {
+  return `${clientId} ${id}`
 }

@@ -3,6 +3,9 @@ import type { ListedState } from '../../core/ports/index/listed-state.ts'
 import type { ListOrder } from '../../core/ports/index/page-request.ts'
 import type { Filters } from './filters.ts'
 
+/** The position of a {@link ListRequest} is none of the index: an older version or another store has returned it. */
+export class InvalidPosition extends Error {}
+
 /** The filters, the order and the position of a list. */
 export interface ListRequest extends Filters {
   client: Client

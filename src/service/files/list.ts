@@ -4,7 +4,7 @@ import type { FileLists, ListedFile } from '../../core/ports/file-index.ts'
 import { matchesRecord } from './filters.ts'
 import { createFindFew } from './find-few.ts'
 import { listPages } from './list-pages.ts'
-import type { ListRequest } from './list-request.ts'
+import { InvalidPosition, type ListRequest } from './list-request.ts'
 import { listedSoon, notListedYet } from './listed-soon.ts'
 
 /** A file of a list, with the parts of its key. */
@@ -22,7 +22,7 @@ export interface ListPart {
   next: string | undefined
 }
 
-/** Lists a part of a client's originals. @throws Problem 503, also while the index is being built */
+/** Lists a part of a client's originals. @throws InvalidPosition; Problem 503, also while the index is being built */
 export type List = (request: ListRequest) => Promise<ListPart>
 
 // Limits the annotations in a response. A record has at most 20 KB.
@@ -41,7 +41,8 @@ export function createList({ index, buckets }: { index: FileLists; buckets: Buck
   }
 
   return async (request) => {
-    const { client, limit, signal } = request
+    const { client, by, after, limit, signal } = request
+    if (after !== undefined && !index.isPosition(after, by)) throw new InvalidPosition()
     await listedSoon(() => isReady(request), signal)
     const files: NamedFile[] = []
     let bytes = 0

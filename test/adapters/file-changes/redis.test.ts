@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { redisFileChanges } from '../../../src/adapters/file-changes/redis.ts'
+import { hashPrefix } from '../../../src/adapters/file-index/redis/keys.ts'
 import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
@@ -9,7 +10,8 @@ import { recordLog } from '../../support/service.ts'
 
 describe('changes of files on Redis', () => {
   const PREFIX = '{changes}:'
-  const KEY = storedKey('image/png/1111111111111111111111.png')
+  const ID = '1111111111111111111111'
+  const KEY = storedKey(`image/png/${ID}.png`)
   const record = {
     key: KEY,
     originalName: 'a.png',
@@ -33,7 +35,7 @@ describe('changes of files on Redis', () => {
       now: () => clock.now,
     })
     changes.listen({
-      changed: (ref) => void seen.push(`${ref.clientId} ${ref.key}`),
+      changed: ({ clientId, id }) => void seen.push(`${clientId} ${id}`),
       missed: () => void seen.push('missed'),
     })
     await eventually(() => expect(isKnown()).to.equal(true))
@@ -47,18 +49,24 @@ describe('changes of files on Redis', () => {
     seen.length = 0
   })
 
-  it('are reported with the client and the key, whichever connection has made them', async () => {
+  it('are reported with the client and the id, whichever connection has made them', async () => {
     const writer = connectRedis({ url: server.url })
     await writer.ready()
     const index = redisIndex(writer, { keyPrefix: PREFIX })
     await index.adopt('a client/with slash', record)
-    await eventually(() => expect(seen).to.deep.equal([`a client/with slash ${KEY}`]))
+    await eventually(() => expect(seen).to.deep.equal([`a client/with slash ${ID}`]))
     seen.length = 0
     await index.beginRemoval(
       { clientId: 'a client/with slash', key: KEY },
       { cause: 'delete', leaseUntil: 1, now: 0 },
     )
-    await eventually(() => expect(seen).to.deep.equal([`a client/with slash ${KEY}`]))
+    await eventually(() => expect(seen).to.deep.equal([`a client/with slash ${ID}`]))
+    seen.length = 0
+    // Another key of this id has a hash with the whole key in its name.
+    const other = storedKey(`folder/image/png/${ID}.png`)
+    await index.adopt('one', record)
+    await index.adopt('one', { ...record, key: other })
+    await eventually(() => expect(seen).to.deep.equal([`one ${ID}`, `one ${ID}`]))
     await writer.close()
   })
 
@@ -91,7 +99,7 @@ describe('changes of files on Redis', () => {
     await redis.ready()
     await eventually(() => expect(isKnown()).to.equal(true))
     seen.length = 0
-    await redis.send((client) => client.set(`${PREFIX}file:a/b`, '1'))
+    await redis.send((client) => client.set(`${hashPrefix(PREFIX)}a/b`, '1'))
     await eventually(() => expect(seen).to.have.length(1))
     await redis.send((client) => client.flushall())
     await eventually(() => expect(seen).to.include('missed'))

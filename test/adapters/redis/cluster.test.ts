@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { redisFileChanges } from '../../../src/adapters/file-changes/redis.ts'
+import { hashPrefix } from '../../../src/adapters/file-index/redis/keys.ts'
 import { connectKeyspaces, type RedisKeyspaces, tagOf } from '../../../src/adapters/redis/keyspaces.ts'
 import { PARTITIONS } from '../../../src/core/files/partition.ts'
 import { Problem } from '../../../src/core/problem.ts'
@@ -56,11 +57,11 @@ describe('the keyspaces of a Redis Cluster of three nodes', () => {
   it('report changes of files again when a slot has moved', async () => {
     const changes = redisFileChanges(keyspaces.all, { log: recordLog() })
     const seen = new Set<string>()
-    changes.listen({ changed: ({ key }) => void seen.add(key), missed: () => {} })
+    changes.listen({ changed: ({ id }) => void seen.add(id), missed: () => {} })
     const isKnown = () => expect(changes.knownUntil()).to.be.above(performance.now())
     const change = async (name: string) => {
       const { redis, keyPrefix } = keyspaces.all[22] as RedisKeyspaces['all'][0]
-      await redis.send((client) => client.hset(`${keyPrefix}file:first/${name}`, '', 'x'))
+      await redis.send((client) => client.hset(`${hashPrefix(keyPrefix)}first/${name}`, '', 'x'))
     }
     try {
       await eventually(isKnown)

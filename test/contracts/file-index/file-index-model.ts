@@ -106,10 +106,7 @@ export function createIndexModel() {
       const own = [...rows].flatMap(([name, { original }]) =>
         name.startsWith(`${clientId} `) && original?.state === state ? [original] : [],
       )
-      const position = ({ record }: (typeof own)[number]): [number | string, string] => [
-        by === 'key' ? '' : by === 'name' ? record.originalName.toLowerCase() : record[by],
-        record.key,
-      ]
+      const position = ({ record }: (typeof own)[number]) => [valueIn(record, by), record.key] as const
       own.sort((one, other) => {
         const [[a, keyA], [b, keyB]] = [position(one), position(other)]
         return a < b || (a === b && keyA < keyB) ? -1 : 1
@@ -290,7 +287,7 @@ export async function compareWithModel({
       mediaType: 'image/png',
       size: number,
       // In no order, and not always one of its own.
-      sha256: String((number * 7919) % 5).padStart(64, '0'),
+      sha256: String((number * 7919) % 5).padEnd(64, '0'),
       storedAt: now - (number % 3),
     })
     const { original: entry } = model.row(ref)
@@ -392,17 +389,22 @@ export async function compareWithModel({
     const compareLists = async (opened: FileIndex, clientId: string) => {
       const totals = { stored: { files: 0, bytes: 0 }, trashed: { files: 0, bytes: 0 } }
       for (const state of ['stored', 'trashed'] as const)
-        for (const by of ['key', 'storedAt', 'sha256', 'name', 'size'] as const)
+        for (const by of ['key', 'storedAt', 'sha256', 'name', 'size'] as const) {
+          let up: unknown[] = []
           for (const direction of ['up', 'down'] as const) {
             const expected = model.listed(clientId, { state, by, direction })
             const limit = by === 'name' || by === 'size' ? 2 : 1 + random.below(3)
             const found = await listed(opened, clientId, { state, by, direction, limit })
-            expect(found, `${story()}${state} by ${by} ${direction}`).to.deep.equal(expected)
+            const what = `${story()}${state} by ${by} ${direction}`
+            expect(equalByKey(found, by), what).to.deep.equal(equalByKey(expected, by))
+            if (direction === 'up') up = found
+            else expect(found, what).to.deep.equal(up.reverse())
             totals[state] = {
               files: expected.length,
               bytes: expected.reduce((sum, one) => sum + one.record.size, 0),
             }
           }
+        }
       expect(await opened.totals(clientId), story()).to.deep.equal(totals)
       await compareFolders(opened, clientId, (state) => model.listed(clientId, { state, by: 'key' }))
       expect(await opened.recount(clientId, { repair: false }), story()).to.deep.equal([])
@@ -417,9 +419,16 @@ export async function compareWithModel({
       const all = model.used(clientId)
       const ofOne = all.filter((each) => each.original === original)
       const bytesOf = (used: readonly UsedDerivative[]) => used.reduce((sum, { bytes }) => sum + bytes, 0)
-      expect(await opened.leastUsed({ clientId }, 100), story()).to.deep.equal(all)
-      expect(await opened.leastUsed({ clientId }, 1), story()).to.deep.equal(all.slice(0, 1))
-      expect(await opened.leastUsed(one, 2), story()).to.deep.equal(ofOne.slice(0, 2))
+      for (const [of, known] of [[{ clientId }, all] as const, [one, ofOne] as const]) {
+        const used = await opened.leastUsed(of, 100)
+        // Each adapter has its own order of those with the same use.
+        expect(
+          used.map(({ use }) => use),
+          story(),
+        ).to.deep.equal(known.map(({ use }) => use))
+        expect(used, story()).to.have.deep.members(known)
+        expect(await opened.leastUsed(of, 2), story()).to.deep.equal(used.slice(0, 2))
+      }
       const bytes = { client: bytesOf(all), original: bytesOf(ofOne) }
       expect(await opened.derivedBytes(one), story()).to.deep.equal(bytes)
     }
@@ -468,6 +477,24 @@ export async function compareWithModel({
   }
   // 20 steps in 6 states: all of them must have been met.
   expect(visited.size, [...visited].sort().join(', ')).to.equal(120)
+}
+
+function valueIn(record: OriginalRecord, by: PageRequest['by']): number | string {
+  return by === 'key' ? '' : by === 'name' ? record.originalName.toLowerCase() : record[by]
+}
+
+/** A list with equal ones sorted by key, since each store has its own order of them. */
+function equalByKey<T extends { record: OriginalRecord }>(files: readonly T[], by: PageRequest['by']): T[] {
+  if (by === 'key') return [...files]
+  const sorted: T[] = []
+  for (let from = 0; from < files.length; ) {
+    const value = valueIn((files[from] as T).record, by)
+    const end = files.findIndex((file, i) => i > from && valueIn(file.record, by) !== value)
+    const equal = files.slice(from, end === -1 ? files.length : end)
+    sorted.push(...equal.sort((one, other) => (one.record.key < other.record.key ? -1 : 1)))
+    from += equal.length
+  }
+  return sorted
 }
 
 /** All pages of a list. */

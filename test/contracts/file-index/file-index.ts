@@ -303,7 +303,7 @@ export function fileIndexContract(
           expect(await given({ ...order, direction: 'down' }), by).to.deep.equal([...expected].reverse())
         }
         await index.amend(ref.clientId, r2, { ...r2, metadata: { sha256: '11' } })
-        expect(await given({ by: 'sha256', prefix: `${r2.sha256} b/` })).to.have.length(1)
+        expect(await given({ by: 'sha256', prefix: `${r2.sha256} b/image/png/` })).to.have.length(1)
         expect(await index.totals(ref.clientId)).to.deep.equal({
           stored: { files: 3, bytes: 111 },
           trashed: { files: 0, bytes: 0 },
@@ -334,6 +334,14 @@ export function fileIndexContract(
                 expected,
               )
             }
+        for (const by of ['storedAt', 'name', 'size'] as const)
+          for (const { position } of (await index.page(ref.clientId, { state: 'stored', by, limit: 9 }))
+            .files) {
+            expect(index.isPosition(position, by), position).to.equal(true)
+            // As of another store, or of version 1.0.
+            for (const other of ['', 'xyz', inOrder[0] ?? ''])
+              expect(index.isPosition(other, by), other).to.equal(false)
+          }
         const [first, second, ...rest] = inOrder
         const gone = { ...ref, key: storedKey(String(second)) }
         await index.beginRemoval(gone, { cause: 'delete', leaseUntil: AHEAD, now: NOW })

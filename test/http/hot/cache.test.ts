@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
 import type { Client } from '../../../src/core/clients/client.ts'
 import { storedKey } from '../../../src/core/files/object-key.ts'
-import type { FileChangeListener } from '../../../src/core/ports/index/file-changes.ts'
+import { changedFile, type FileChangeListener } from '../../../src/core/ports/index/file-changes.ts'
 import { createHotCache, type HotResponse } from '../../../src/http/hot/cache.ts'
 import { usedHeap } from '../../support/heavy.ts'
 
@@ -60,15 +60,18 @@ describe('the hot cache', () => {
     expect(cache.find(named('/c'))).to.equal(undefined)
   })
 
-  it('removes all responses of a changed original, and no others', () => {
+  it('removes all responses of a changed id, and no others', () => {
     const { cache, changed } = cacheOf()
     cache.add(named('/1'), response(), { state: 0, ...plain })
     cache.add(named('/1?w=9'), response(ONE, { derivative: DERIVATIVE }), { state: 0, ...plain })
     cache.add(named('/2'), response(TWO), { state: 0, ...plain })
-    changed({ clientId: 'c', key: ONE })
+    const moved = storedKey('folder/image/png/1111111111111111111111.png')
+    cache.add(named('/folder/1'), response(moved), { state: 0, ...plain })
+    changed(changedFile('c', '1111111111111111111111'))
     for (const [target, isFound] of [
       ['/1', false],
       ['/1?w=9', false],
+      ['/folder/1', false],
       ['/2', true],
     ] as const)
       expect(cache.find(named(target)) !== undefined, target).to.equal(isFound)
@@ -78,7 +81,7 @@ describe('the hot cache', () => {
     const { cache, changed } = cacheOf()
     cache.add(named('/1'), response(), { state: 0, ...plain })
     cache.add(named('/1?w=9'), response(ONE, { derivative: DERIVATIVE }), { state: 0, ...plain })
-    changed({ clientId: 'c', key: ONE }, DERIVATIVE)
+    changed(changedFile('c', ONE), DERIVATIVE)
     expect(cache.find(named('/1'))).to.not.equal(undefined)
     expect(cache.find(named('/1?w=9'))).to.equal(undefined)
   })
@@ -86,10 +89,10 @@ describe('the hot cache', () => {
   it('does not add a response that was begun before a change of its file', () => {
     const { cache, changed, missed } = cacheOf()
     const before = cache.state()
-    changed({ clientId: 'c', key: TWO })
+    changed(changedFile('c', TWO))
     cache.add(named('/1'), response(), { state: before, ...plain })
     expect(cache.find(named('/1')), 'another file has changed').to.not.equal(undefined)
-    changed({ clientId: 'c', key: ONE })
+    changed(changedFile('c', ONE))
     cache.add(named('/1'), response(), { state: before, ...plain })
     expect(cache.find(named('/1'))).to.equal(undefined)
     cache.add(named('/1'), response(), { state: cache.state(), ...plain })
@@ -103,8 +106,8 @@ describe('the hot cache', () => {
   it('does not add a response that was begun before more changes than it remembers', () => {
     const { cache, changed } = cacheOf()
     const before = cache.state()
-    changed({ clientId: 'c', key: ONE })
-    for (let i = 0; i < 10_001; i += 1) changed({ clientId: `${i}`, key: TWO })
+    changed(changedFile('c', ONE))
+    for (let i = 0; i < 10_001; i += 1) changed(changedFile(`${i}`, TWO))
     cache.add(named('/1'), response(), { state: before, ...plain })
     expect(cache.find(named('/1'))).to.equal(undefined)
   })

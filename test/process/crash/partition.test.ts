@@ -43,7 +43,7 @@ describe('sluice client partition, next to servers on a Redis Cluster', function
   const keys = async (pattern: string) =>
     (await Promise.all(cluster.nodes.map((node) => cluster.ask(node, 'KEYS', pattern)))).flat() as string[]
   /** The hash tags of the files of the client. */
-  const tagsOfFiles = async () => (await keys('*:file:first/*')).map((name) => name.split('}')[0])
+  const tagsOfFiles = async () => (await keys('*:2:f:first/*')).map((name) => name.split('}')[0])
   const run = (to: string) => sluice(['client', 'partition', 'first', to], env)
 
   it('moves the files of a client while they are used, also after it was killed', async () => {

@@ -13,6 +13,7 @@ import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { postFiles, uploadOne } from '../../support/requests/client.ts'
 import { openSocket, sendBytes } from '../../support/requests/exchange.ts'
+import { emptyRedis, inRedis, redisEnv } from '../../support/servers/on-redis.ts'
 import { BUILT_SERVER, type RunningServer, runToEnd, startProcess } from '../../support/servers/process.ts'
 import { PROJECT, startService } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
@@ -282,6 +283,15 @@ describe('the server process', function () {
       expect(next.tokens).to.deep.equal(server.tokens)
       await next.stop({ keepData: true })
     })
+  })
+
+  it('does not start when a newer version has stored the index in Redis', async () => {
+    const env = await redisEnv(7300)
+    await inRedis(env.REDIS_URL ?? '', (redis) => redis.set('{sluice}:layout', 3))
+    const { code, output } = await runToEnd({ ...env, DATA_DIR: folder }, [])
+    await emptyRedis(7300)
+    expect(code).to.equal(1)
+    expect(output).to.include('layout 3 of a newer version')
   })
 
   it('does not start when the data folder cannot be created, or its index cannot be opened', async () => {

@@ -1,5 +1,9 @@
 import type { Redis } from 'ioredis'
-import { NUMBER_FIELD } from '../../../src/adapters/file-index/redis/search/lua.ts'
+import { hashPrefix, prefixOf } from '../../../src/adapters/file-index/redis/keys.ts'
+import { KEY_FIELD } from '../../../src/adapters/file-index/redis/lists/lua.ts'
+import { keyAt } from '../../../src/adapters/file-index/redis/lists/originals.ts'
+import { placeNamed } from '../../../src/adapters/file-index/redis/lists/places.ts'
+import { indexedFile, parseName } from '../../../src/adapters/file-index/redis/names.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { sharedRedis } from './redis-server.ts'
 
@@ -21,17 +25,18 @@ export function redisRows(database: number): Promise<string[]> {
 
 /** The index's rows, as those of an embedded one: without the search. */
 export async function rowsIn(redis: Redis): Promise<string[]> {
-  const files = '{sluice}:file:'
-  const rows = (await redis.zrange('{sluice}:unsettled', '0', '-1')).map((name) => `u ${name}`)
+  const prefix = prefixOf('{sluice}:')
+  const files = hashPrefix('{sluice}:')
+  const rows = (await redis.zrange(`${prefix}unsettled`, '0', '-1')).map((name) => `u ${name}`)
   for (const file of await redis.keys(`${files}*`)) {
-    const name = file.slice(files.length)
-    const slash = name.indexOf('/')
-    const ref = `${decodeURIComponent(name.slice(0, slash))} ${name.slice(slash + 1)}`
-    for (const [key, entry] of Object.entries(await redis.hgetall(file))) {
-      if (key === NUMBER_FIELD) continue
-      const [state] = entry.split(' ')
-      rows.push(key === '' ? `o ${ref} ${state}` : `d ${ref} ${key} ${state}`)
-    }
+    const { clientId, end } = parseName(file.slice(files.length))
+    const hash = await redis.hgetallBuffer(file)
+    const key = keyAt(placeNamed(end), hash[KEY_FIELD]?.toString())
+    const found = key && indexedFile({ clientId, key }, hash)
+    if (!found) continue
+    rows.push(`o ${clientId} ${key} ${found.original.state}`)
+    for (const { key: derivative, entry } of found.derivatives)
+      rows.push(`d ${clientId} ${key} ${derivative} ${entry.state}`)
   }
   return rows.sort()
 }

@@ -4,6 +4,7 @@ import type { FileIndex, IndexedFile, OriginalEntry } from '../../../core/ports/
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import { createInTurn } from '../../in-turn.ts'
 import type { ResilientLevelOptions } from '../../level/resilient-level.ts'
+import { isPosition } from '../positions.ts'
 import { mayRemove } from '../removal-rule.ts'
 import { namesIn } from './data-name.ts'
 import { derivativeSteps, FREES_ROOM, REMADE } from './derivatives.ts'
@@ -17,6 +18,7 @@ import { openIndexTable } from './table.ts'
  */
 export async function embeddedIndex(folder: string, options?: ResilientLevelOptions): Promise<FileIndex> {
   const table = await openIndexTable(folder, options)
+  const names = namesIn(table)
   const inTurn = createInTurn()
   const alone = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
     inTurn([`${clientId}\0${key}`], work)
@@ -34,13 +36,10 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
 
   async function enlisted(ref: FileRef): Promise<OriginalEntry | undefined> {
     const known = await table.original(ref)
-    const isLeftOut =
-      (known?.state === 'stored' || known?.state === 'trashed') && !(await table.isListed(ref, known))
-    if (isLeftOut) await table.write([table.listing(ref, known)])
+    const isOfList = known?.state === 'stored' || known?.state === 'trashed'
+    if (isOfList && !(await table.isListed(ref, known))) await table.write([table.listing(ref, known)])
     return known
   }
-
-  const names = namesIn(table)
 
   const look = (ref: FileRef): Promise<IndexedFile | undefined> =>
     alone(ref, async () => {
@@ -205,6 +204,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
 
     filesBetween: (clientId, range) => table.filesBetween(clientId, range),
     page: (clientId, request) => table.page(clientId, request),
+    isPosition,
     directKeys: (clientId, request) => table.directKeys(clientId, request),
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
@@ -238,7 +238,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
       }
     },
 
-    async upgrade() {},
+    async removeFormer() {},
     tidy: async () => 0,
     ping: () => table.ping(),
     close: () => table.close(),

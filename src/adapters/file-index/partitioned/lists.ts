@@ -11,6 +11,7 @@ type Lists = Pick<
   FileLists,
   | 'filesBetween'
   | 'page'
+  | 'isPosition'
   | 'pick'
   | 'totals'
   | 'folderCount'
@@ -63,6 +64,8 @@ export function partitionedLists(partitions: Partitions): Lists {
       })
       return { files: items.map(({ item }) => item), next }
     },
+
+    isPosition: (position, by) => (partitions.all[0] as FileIndex).isPosition(position, by),
 
     pick: (clientId, request) =>
       read(clientId, async ({ placesOf }) => {

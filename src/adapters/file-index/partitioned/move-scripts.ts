@@ -5,48 +5,48 @@ import { step } from '../redis/step.ts'
 // epoch. They take several files of one client. Each may be repeated.
 
 const EACH_FILE = `
-for i = 1, #KEYS - FIRST + 1 do
-  file, ref = KEYS[FIRST - 1 + i], ARGV[i]
+for i = 1, originals do
+  file, ref = file_at(i)
 `
 
 /**
  * Reads files. ARGV: refs, the number of fields after which no more files are read.
- * @returns for each file a flat list with the name of each field, its value, the score of its use and the instant at which it is
- *   overdue, both empty where there is no such score. The original is first, with the empty name. A list is empty when the
- *   partition does not have the file, and begins with another name when it has only derivatives. There are fewer lists than files when
- *   these have many fields
+ * @returns for each file a flat list with the name of each entry, the entry, and the instant at which it is overdue, empty when it is
+ *   settled. The original is first, with the empty name. A list is empty when the partition does not have the file, and begins with
+ *   another name when it has only derivatives. There are fewer lists than files when these have many fields
  */
-export const readFiles = step(`
+export const readFiles = step(
+  `
 local files, most = {}, tonumber(ARGV[#ARGV])
 ${EACH_FILE}
   local found = {}
   local function add(name, value)
     found[#found + 1] = name
     found[#found + 1] = value
-    found[#found + 1] = redis.call('ZSCORE', uses, name) or ''
     found[#found + 1] = redis.call('ZSCORE', unsettled, name == '' and ref or ref .. '\\n' .. name) or ''
   end
   local entry = original()
   if entry then add('', entry) end
   each_derivative(add)
   files[i] = found
-  most = most - #found / 4
+  most = most - #found / 3
   if most <= 0 then break end
 end
 return files
-`)
+`,
+  { replies: 'bytes' },
+)
 
 const ADD = `
-local at = #KEYS - FIRST + 2
+local at = originals + 1
 ${EACH_FILE}
   local texts, first, last = ARGV[at], at + 2, at + 1 + tonumber(ARGV[at + 1])
   at = last + 1
-  local key = string.match(ref, '^[^/]*/(.*)$')
-  if not original() and redis.call('SISMEMBER', deleted, key) == 0 then
-    for j = first, last, 4 do
-      local name, entry, use, due = ARGV[j], ARGV[j + 1], ARGV[j + 2], ARGV[j + 3]
+  if not original() and redis.call('SISMEMBER', deleted, key_of(ref)) == 0 then
+    for j = first, last, 3 do
+      local name, entry, due = ARGV[j], ARGV[j + 1], ARGV[j + 2]
       if name == '' then set(entry, file, ref, texts)
-      else set_derivative(name, entry, use == '' and '0' or use) end
+      else set_derivative(name, entry) end
       if due ~= '' then redis.call('ZADD', unsettled, due, name == '' and ref or ref .. '\\n' .. name) end
     end
   end
@@ -69,7 +69,7 @@ export const addFilesToChange = step(`redis.call('ZREM', unsettled, '')${ADD}`)
 export const dropFiles = step(`
 ${EACH_FILE}
   local entry = original()
-  if entry then delist(ref, entry) end
+  if entry then delist(file, key_of(ref), entry) end
   each_derivative(function(name) redis.call('ZREM', unsettled, ref .. '\\n' .. name) end)
   forget()
 end

@@ -11,6 +11,7 @@ const CHANGES_MAX = 1000
 
 export interface PartitionedOptions extends PartitionsOptions {
   list: FileIndex['list']
+  removeFormer: FileIndex['removeFormer']
   /**
    * Removes a file from a partition that it does not belong to.
    * @returns false, and does nothing, when it belongs there, or when its partitions cannot be found out. True: it is no work of a sweep
@@ -119,20 +120,7 @@ export function partitionedIndex(all: readonly FileIndex[], options: Partitioned
       }
       if (errors.length > 0) throw errors[0]
     },
-    async upgrade(signal, clientIds) {
-      const ids = new Map(all.map((index) => [index, [] as string[]]))
-      await eachInTurn([
-        ...clientIds.map((id) => async () => {
-          const { leaving, remaining } = await ofClient(id)
-          for (const index of [...leaving, ...remaining]) ids.get(index)?.push(id)
-        }),
-        ...[...ids].map(
-          ([index, some]) =>
-            () =>
-              index.upgrade(signal, some),
-        ),
-      ])
-    },
+    removeFormer: options.removeFormer,
     /** Begins with another partition each time, so that all have their turn. */
     async tidy({ signal, most }) {
       const first = Math.floor(Math.random() * all.length)

@@ -8,7 +8,7 @@ import { addFiles, dropFiles, readFiles } from './move-scripts.ts'
 
 /** Files that move at a time. One script reads, adds or drops them in a few milliseconds. */
 export const PULLED_AT_ONCE = 32
-// With these, a response has about 500 kB.
+// With these, a response has at most 200 kB, unless the entries have long JSONs.
 const FIELDS_MAX = 2000
 
 /**
@@ -58,12 +58,12 @@ async function pullBetween(
   for (let left = refs; left.length > 0; ) {
     const some = left.slice(0, PULLED_AT_ONCE)
     const args = [...some.map(nameOf), FIELDS_MAX]
-    const read = (await readFiles(before.redis, keysIn(before, some, epoch), args)) as string[][]
+    const read = (await readFiles(before.redis, keysIn(before, some, epoch), args)) as Buffer[][]
     const found = some.flatMap((ref, i) => (read[i]?.length ? [{ ref, fields: read[i] }] : []))
-    const files = found.filter(({ fields }) => fields[0] === '')
+    const files = found.filter(({ fields }) => fields[0]?.length === 0)
     if (files.length > 0) {
       const lists = files.flatMap(({ ref, fields }) => {
-        return [textsIn(ref.key, fields[1] ?? ''), fields.length, ...fields]
+        return [textsIn(ref.key, fields[1]), fields.length, ...fields]
       })
       const added = files.map(({ ref }) => ref)
       await add(after.redis, keysIn(after, added, epoch), [...added.map(nameOf), ...lists])

@@ -4,6 +4,7 @@ import type { Partitioning } from '../../../core/ports/index/partitioning.ts'
 import { isUnavailable } from '../../../core/problem.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
 import { fenceOf, StaleDivision } from '../fence.ts'
+import { removeFormer } from '../redis/layout.ts'
 import { redisIndex } from '../redis/redis.ts'
 import { divisionIn, placesBy } from './division.ts'
 import { redisDivisions } from './divisions.ts'
@@ -63,6 +64,11 @@ export function clusterIndex(
       }
       return true
     },
+    removeFormer: (signal) =>
+      removeFormer(keyspaces, {
+        signal,
+        nodeOf: async ({ redis }) => String(await redis.send((client) => client.cluster('MYID'))),
+      }),
     /** A file that moves while the nodes are read one after the other can be missed. So clients with a move are read again. */
     async *list(clientId) {
       const before = await moves.read()

@@ -3,10 +3,10 @@ import type { IndexedFile } from '../../../core/ports/file-index.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
 import { LISTED_STATES } from '../positions.ts'
-import { keyNames } from '../redis/keys.ts'
-import { listEntries, listNames } from '../redis/list.ts'
-import { escapePattern, ownerOf, refNamed } from '../redis/names.ts'
-import { positionsIn } from '../redis/positions-in.ts'
+import { hashPrefix, keyNames } from '../redis/keys.ts'
+import { listEntries, listRefs } from '../redis/list.ts'
+import { escapePattern, ownerOf, parseName, refNamed } from '../redis/names.ts'
+import { readMembers } from '../redis/tree/read.ts'
 
 const PAGE = 1000
 
@@ -19,11 +19,12 @@ export interface Placed {
 /** Walks over the keys of a cluster. */
 export function clusterWalks(keyspaces: readonly RedisKeyspace[]) {
   // The keys of all keyspaces have the same names, except for the hash tag.
-  const untagged = `${(keyspaces[0]?.keyPrefix ?? '').replace(/^\{[^}]*\}/, '')}file:`
+  const untagged = hashPrefix((keyspaces[0]?.keyPrefix ?? '').replace(/^\{[^}]*\}/, ''))
   const numbers = new Map(keyspaces.map(({ keyPrefix }, number) => [tagIn(keyPrefix), number]))
-  const patternOf = (clientId?: string) =>
-    `{*}${escapePattern(untagged + (clientId === undefined ? '' : ownerOf(clientId)))}*`
-  const refIn = (name: string) => refNamed(name.slice(tagIn(name).length + untagged.length))
+  const namesOf = (clientId?: string) => ({
+    pattern: `{*}${escapePattern(untagged + (clientId === undefined ? '' : ownerOf(clientId)))}*`,
+    parse: (name: string) => parseName(name.slice(tagIn(name).length + untagged.length)),
+  })
 
   /** One connection for each node that has one of these keyspaces. */
   async function* nodesWith(some: readonly RedisKeyspace[]): AsyncIterable<RedisConnection> {
@@ -38,17 +39,16 @@ export function clusterWalks(keyspaces: readonly RedisKeyspace[]) {
   return {
     /** All files, or those of a client. Reads all keys of each node once. */
     async *entries(clientId?: string): AsyncIterable<IndexedFile> {
-      for await (const redis of nodesWith(keyspaces))
-        yield* listEntries(redis, { pattern: patternOf(clientId), refIn })
+      for await (const redis of nodesWith(keyspaces)) yield* listEntries(redis, namesOf(clientId))
     },
 
     /** The files of a client in some partitions. Reads all keys of their nodes once. */
     async *placed(clientId: string, some: readonly number[]): AsyncIterable<Placed> {
       for await (const redis of nodesWith(some.map((number) => keyspaces[number] as RedisKeyspace)))
-        for await (const names of listNames(redis, patternOf(clientId)))
-          for (const name of names) {
+        for await (const page of listRefs(redis, namesOf(clientId)))
+          for (const { name, ref } of page) {
             const number = numbers.get(tagIn(name))
-            if (number !== undefined && some.includes(number)) yield { ref: refIn(name), number }
+            if (number !== undefined && some.includes(number)) yield { ref, number }
           }
     },
 
@@ -59,9 +59,9 @@ export function clusterWalks(keyspaces: readonly RedisKeyspace[]) {
         const { listOf, unsettled } = keyNames(keyPrefix)
         for (const state of LISTED_STATES) {
           const list = listOf(clientId, { state, by: 'key' })
-          for (let above: string | undefined, isLast = false; !isLast; ) {
-            const keys = await positionsIn(redis, list, { limit: PAGE }, { above, below: undefined })
-            for (const key of keys) yield { ref: refNamed(ownerOf(clientId) + key), number }
+          for (let above: Buffer | undefined, isLast = false; !isLast; ) {
+            const keys = await readMembers(redis, list, { limit: PAGE, above })
+            for (const key of keys) yield { ref: refNamed(ownerOf(clientId) + String(key)), number }
             isLast = keys.length < PAGE
             above = keys.at(-1)
           }

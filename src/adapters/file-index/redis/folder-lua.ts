@@ -43,15 +43,6 @@ local function add_to(hash, names, state, key, size, sign)
   end
 end
 
--- Compares bytes, as sorted sets do. The operators of Lua depend on the locale of Redis.
-local function is_up_to(key, position)
-  for i = 1, math.min(#key, #position) do
-    local one, other = string.byte(key, i), string.byte(position, i)
-    if one ~= other then return one < other end
-  end
-  return #key <= #position
-end
-
 local function count_folders(state, key, size, sign)
   add_to(folders, subfolders[state], state, key, size, sign)
   local at = redis.call('HGET', recount, 'at ' .. state)

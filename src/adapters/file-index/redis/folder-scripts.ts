@@ -11,17 +11,17 @@ return 1
 `)
 
 /**
- * Counts the next originals of a list. ARGV: name of the run, milliseconds until it expires, state, maximum, prefix of the
- * keys of originals. @returns how many were counted, or -1 when the run has expired
+ * Counts the next originals of a list. ARGV: name of the run, milliseconds until it expires, state, maximum, beginning of the
+ * names of hashes. @returns how many were counted, or -1 when the run has expired
  */
 export const countPage = step(`
 local state = ARGV[3]
 if redis.call('HGET', recount, 'run') ~= ARGV[1] then return -1 end
 redis.call('PEXPIRE', recount, ARGV[2])
 local at = redis.call('HGET', recount, 'at ' .. state)
-local keys = redis.call('ZRANGEBYLEX', lists[state][1], at and '(' .. at or '-', '+', 'LIMIT', 0, ARGV[4])
+local keys = members_between(lists[state][1], at and '(' .. at or '-', '+', tonumber(ARGV[4]), false)
 for _, key in ipairs(keys) do
-  local entry = original(ARGV[5] .. key)
+  local entry = original(chosen(ARGV[5] .. (id_in(key) or key), ARGV[5] .. key, key))
   if state_of(entry) == state then add_to(recount, nil, state, key, size_of(entry), 1) end
 end
 local is_last = #keys < tonumber(ARGV[4])

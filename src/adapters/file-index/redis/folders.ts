@@ -6,7 +6,7 @@ import { unavailable } from '../../../core/problem.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { LISTED_STATES } from '../positions.ts'
 import * as scripts from './folder-scripts.ts'
-import { ownerOf } from './names.ts'
+import { folderKeys, type KeyNames } from './keys.ts'
 
 // About 10 ms of Redis.
 const PAGE = 500
@@ -15,20 +15,10 @@ const EXPIRE_MS = 30_000
 const POLL_INTERVAL_MS = 200
 const COUNTERS = ['files', 'bytes', 'directFiles'] as const
 
-/** The keys of a client's counters, as `folder-lua.ts` describes them. */
-export function folderKeys(keyPrefix: string, clientId: string): string[] {
-  const owner = ownerOf(clientId)
-  return [
-    `${keyPrefix}folders:${owner}`,
-    ...LISTED_STATES.map((state) => `${keyPrefix}subfolders:${owner}${state}`),
-    `${keyPrefix}recount:${owner}`,
-  ]
-}
-
-/** The counters of folders, in Redis. @param names.clientKeys the keys that every step names */
+/** The counters of folders, in Redis. */
 export function redisFolders(
   redis: RedisConnection,
-  { keyPrefix, clientKeys }: { keyPrefix: string; clientKeys(clientId: string): string[] },
+  { prefix, clientKeys, hashAt }: Pick<KeyNames, 'prefix' | 'clientKeys' | 'hashAt'>,
 ): Omit<FolderCounts, 'isCounted'> {
   async function counts(
     clientId: string,
@@ -36,7 +26,7 @@ export function redisFolders(
     folders: readonly string[],
   ): Promise<FolderCount[]> {
     if (folders.length === 0) return []
-    const [hash = ''] = folderKeys(keyPrefix, clientId)
+    const [hash = ''] = folderKeys(prefix, clientId)
     const fields = folders.flatMap((folder) => COUNTERS.map((counter) => `${state}\n${folder}\n${counter}`))
     const values = (await redis.send((client) => client.hmget(hash, ...fields))).map(Number)
     return folders.map((_, i) => {
@@ -52,7 +42,7 @@ export function redisFolders(
     },
 
     async subfolders(clientId, { parent, after, limit }) {
-      const [, names = ''] = folderKeys(keyPrefix, clientId)
+      const [, names = ''] = folderKeys(prefix, clientId)
       const members = await redis.send((client) =>
         client.zrangebylex(names, `(${parent}\n${after ?? ''}`, `(${parent}\v`, 'LIMIT', 0, limit),
       )
@@ -74,7 +64,7 @@ export function redisFolders(
       const run = randomUUID()
       while ((await scripts.beginRecount(redis, keys, [run, EXPIRE_MS])) !== 1)
         await pause(POLL_INTERVAL_MS, undefined, signal ? { signal } : {})
-      const originals = `${keyPrefix}file:${ownerOf(clientId)}`
+      const originals = hashAt(clientId, { id: '' })
       try {
         for (const state of LISTED_STATES)
           for (let counted = PAGE; counted === PAGE; ) {

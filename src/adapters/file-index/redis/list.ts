@@ -1,9 +1,10 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
-import { storedKey } from '../../../core/files/object-key.ts'
-import type { FilesBetween, IndexedFile } from '../../../core/ports/file-index.ts'
-import type { KeyRange } from '../../../core/ports/index/steps.ts'
-import { byBytes } from '../../../core/text/byte-order.ts'
+import type { IndexedFile } from '../../../core/ports/file-index.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
+import { ifReadable } from './entries/packed.ts'
+import { KEY_FIELD } from './lists/lua.ts'
+import { keyAt } from './lists/originals.ts'
+import { placeNamed } from './lists/places.ts'
 import { indexedFile } from './names.ts'
 
 // Keys that Redis looks at before it answers.
@@ -11,24 +12,58 @@ const PAGE = 1000
 // Hashes read at a time: a hash with a thousand derivatives has about 200 kB.
 const HASHES = 50
 
-/** All originals on a Redis whose hash has a name of this pattern. Reads all keys by SCAN, which may return a key twice. */
+/** Names of hashes on a Redis. */
+export interface NamesOnRedis {
+  /** A pattern of SCAN that matches them. */
+  pattern: string
+  /** The client and the end of a name: a place, see `lists/places.ts`. */
+  parse(name: string): { clientId: string; end: string }
+}
+
+/** All originals whose hash has one of these names, without those that cannot be read. Reads all keys by SCAN, which may return a key twice. */
 export async function* listEntries(
   redis: RedisConnection,
-  { pattern, refIn }: { pattern: string; refIn(name: string): FileRef },
+  { pattern, parse }: NamesOnRedis,
 ): AsyncIterable<IndexedFile> {
   for await (const page of listNames(redis, pattern))
     for (let from = 0; from < page.length; from += HASHES) {
       const names = page.slice(from, from + HASHES)
-      const hashes = await redis.send((client) => Promise.all(names.map((name) => client.hgetall(name))))
+      const hashes = await redis.send((client) =>
+        Promise.all(names.map((name) => client.hgetallBuffer(name))),
+      )
       for (const [i, name] of names.entries()) {
-        const file = indexedFile(refIn(name), hashes[i] ?? {})
+        const hash = hashes[i] ?? {}
+        const ref = refOf(parse(name), hash[KEY_FIELD]?.toString())
+        const file = ref && ifReadable(() => indexedFile(ref, hash))
         if (file) yield file
       }
     }
 }
 
-/** The names of all hashes on a Redis that match a pattern, page by page. Reads all keys by SCAN, which may return a key twice. */
-export async function* listNames(redis: RedisConnection, pattern: string): AsyncIterable<string[]> {
+/** The same without their entries, page by page. */
+export async function* listRefs(
+  redis: RedisConnection,
+  { pattern, parse }: NamesOnRedis,
+): AsyncIterable<Array<{ name: string; ref: FileRef }>> {
+  for await (const names of listNames(redis, pattern)) {
+    // Not by one script: in a cluster, the hashes of a node are in several slots.
+    const rests = await redis.send((client) => Promise.all(names.map((name) => client.hget(name, KEY_FIELD))))
+    yield names.flatMap((name, i) => {
+      const ref = refOf(parse(name), rests[i] ?? undefined)
+      return ref ? [{ name, ref }] : []
+    })
+  }
+}
+
+function refOf(
+  { clientId, end }: ReturnType<NamesOnRedis['parse']>,
+  rest: string | undefined,
+): FileRef | undefined {
+  const key = keyAt(placeNamed(end), rest)
+  return key === undefined ? undefined : { clientId, key }
+}
+
+async function* listNames(redis: RedisConnection, pattern: string): AsyncIterable<string[]> {
   for (let cursor = '0', begun = false; !begun || cursor !== '0'; begun = true) {
     const page = await redis.send((client) =>
       client.scan(cursor, 'MATCH', pattern, 'COUNT', PAGE, 'TYPE', 'hash'),
@@ -36,40 +71,4 @@ export async function* listNames(redis: RedisConnection, pattern: string): Async
     cursor = page[0]
     yield page[1]
   }
-}
-
-/** The originals of several lists by key, in the order of their keys. */
-export async function filesBetween(
-  redis: RedisConnection,
-  {
-    clientId,
-    lists,
-    after,
-    upTo,
-    limit,
-    hashOf,
-  }: KeyRange & {
-    clientId: string
-    lists: readonly string[]
-    limit: number
-    hashOf(ref: FileRef): string
-  },
-): Promise<FilesBetween> {
-  const [min, max] = [after === '' ? '-' : `(${after}`, upTo === undefined ? '+' : `[${upTo}`]
-  const found = await redis.send((client) =>
-    Promise.all(lists.map((list) => client.zrangebylex(list, min, max, 'LIMIT', 0, limit))),
-  )
-  const keys = [...new Set(found.flat())].sort(byBytes).slice(0, limit)
-  const refs = keys.map((key) => ({ clientId, key: storedKey(key) }))
-  const files: IndexedFile[] = []
-  for (let from = 0; from < refs.length; from += HASHES) {
-    const some = refs.slice(from, from + HASHES)
-    const hashes = await redis.send((client) => Promise.all(some.map((ref) => client.hgetall(hashOf(ref)))))
-    for (const [i, ref] of some.entries()) {
-      const file = indexedFile(ref, hashes[i] ?? {})
-      // Since its list was read, its state may have changed.
-      if (file && 'record' in file.original) files.push(file)
-    }
-  }
-  return { files, next: keys.length < limit ? undefined : keys.at(-1) }
 }

@@ -1,31 +1,32 @@
-import { storedKey } from '../../../core/files/object-key.ts'
-import type { FileIndex, Totals } from '../../../core/ports/file-index.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import type { ObjectKey } from '../../../core/files/object-key.ts'
+import type { FileIndex, OriginalRecord, Totals } from '../../../core/ports/file-index.ts'
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
-import { readDirectKeys } from '../direct-keys.ts'
-import { boundsOf, LISTED_STATES, listed, placesOf } from '../positions.ts'
 import { redisChanges } from './changes.ts'
 import {
+  derivativeBody,
   derivativeEntry,
-  derivativeJson,
-  listedText,
-  originalEntry,
-  originalJson,
-  tagText,
-} from './entries.ts'
+  derivativeNamed,
+  nameIn,
+  packedDerivative,
+} from './entries/derivatives.ts'
+import { bodyOf, originalEntry, packedListed } from './entries/originals.ts'
+import { joined, PIECES } from './entries/pieces.ts'
 import { redisFolders } from './folders.ts'
-import { keyNames } from './keys.ts'
-import { filesBetween, listEntries } from './list.ts'
-import { escapePattern, indexedFile, nameOf, ownerOf, refNamed } from './names.ts'
+import { hashPrefix, keyNames } from './keys.ts'
+import { removeFormer } from './layout.ts'
+import { listEntries } from './list.ts'
+import { entireHashes, fieldsIn, readHashes } from './lists/originals.ts'
+import { redisPages } from './lists/pages.ts'
+import { escapePattern, indexedFile, nameOf, ownerOf, parseName, refNamed } from './names.ts'
 import { overdueIn } from './overdue.ts'
-import { positionsIn } from './positions-in.ts'
 import { dataKey, runOf, setMarks } from './run.ts'
 import * as scripts from './scripts.ts'
-import { searchMarks } from './search/former.ts'
 import { redisSearch, searchText } from './search/search.ts'
 import { tidySearch } from './search/tidy.ts'
-import { redisUses, scoreOf } from './uses.ts'
+import { redisUses } from './uses.ts'
 
 /**
  * The index in Redis, for any number of processes. The work of a dead process is overdue after its lease or deadline.
@@ -46,28 +47,27 @@ export function redisIndex(
   { keyPrefix, epoch }: { keyPrefix: string; epoch?: number },
 ): FileIndex {
   const names = keyNames(keyPrefix)
-  const { unsettled, changes, hashOf, totalsOf, listOf, usesOf, sumsOf, clientKeys } = names
+  const { prefix, unsettled, changes, totalsOf } = names
   const keys = epoch === undefined ? names.keys : names.fencedKeys(epoch)
-  const complete = `${keyPrefix}complete`
-  const counted = `${keyPrefix}counted`
-  const compared = `${keyPrefix}compared`
-  const exist = async (...marks: string[]) =>
-    (await redis.send((client) => client.exists(...marks))) === marks.length
-  const marks = searchMarks(redis, names)
+  const complete = `${prefix}complete`
+  const compared = `${prefix}compared`
+  const isComplete = async () => (await redis.send((client) => client.exists(complete))) === 1
 
   return {
     ...redisChanges(redis, { set: changes, nameOf, refNamed }),
-    ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
-    ...redisFolders(redis, { keyPrefix, clientKeys }),
-    ...redisSearch(redis, { keyPrefix }),
-    canSearch: marks.canSearch,
+    ...redisUses(redis, { ...names, keys }),
+    ...redisFolders(redis, names),
+    ...redisPages(redis, names),
+    ...redisSearch(redis, names),
 
     async find(ref, derivative) {
-      const fields = derivative === undefined ? [''] : ['', derivative]
-      const [first, second] = await redis.send((client) => client.hmget(hashOf(ref), ...fields))
+      const fields = derivative === undefined ? PIECES : [...PIECES, nameIn(ref.key, derivative)]
+      const [file] = await readHashes(names, [ref], fieldsIn(redis, ...fields))
+      const { values = [] } = file?.found ?? {}
+      const [original, other] = [joined(values), values[PIECES.length]]
       return {
-        ...(first ? { original: originalEntry(ref.key, first) } : {}),
-        ...(second && derivative ? { derivative: derivativeEntry(derivative, second) } : {}),
+        ...(original ? { original: originalEntry(ref.key, original) } : {}),
+        ...(other && derivative ? { derivative: derivativeEntry(ref.key, derivative, other) } : {}),
       }
     },
 
@@ -83,36 +83,40 @@ export function redisIndex(
       const refs = records.map(({ key }) => ({ clientId, key }))
       const [first, ...others] = refs
       if (!first) return true
-      const texts = records.map((record) => originalJson(record, recordTags?.get(record.key)))
-      const args = [...refs.map(nameOf), ...texts, ...records.map(searchText)]
+      const entries = records.map((record) => packedListed(storedAs(record, recordTags?.get(record.key))))
+      const args = [...refs.map(nameOf), ...entries, ...records.map(searchText)]
       return (await scripts.finishUpload(redis, keys(first, ...others), args)) === 1
     },
     async adopt(clientId, record, trash, recordTag) {
       const ref = { clientId, key: record.key }
-      const instants = trash ? [trash.until, trash.at] : []
-      const json = originalJson(record, tagText(trash ? 'trashed' : 'stored', recordTag))
-      const args = [nameOf(ref), json, searchText(record), ...instants]
-      return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as string)
+      const stored = storedAs(record, recordTag)
+      const entry = packedListed(trash ? { ...stored, state: 'trashed', trash } : stored)
+      const args = [nameOf(ref), entry, searchText(record)]
+      return originalEntry(ref.key, (await scripts.adopt(redis, keys(ref), args)) as Buffer)
     },
     async enlist(clientId, record) {
       const ref = { clientId, key: record.key }
-      await scripts.enlist(redis, keys(ref), [nameOf(ref), originalJson(record), searchText(record)])
+      await scripts.enlist(redis, keys(ref), [
+        nameOf(ref),
+        packedListed(storedAs(record)),
+        searchText(record),
+      ])
     },
     async amend(clientId, record, amended, recordTag) {
       const ref = { clientId, key: record.key }
-      const texts = [originalJson(record), originalJson(amended, recordTag), searchText(amended)]
+      const texts = [bodyOf(record), packedListed(storedAs(amended, recordTag)), searchText(amended)]
       const keepsTag = recordTag === undefined && isSameInBucket(record, amended)
       return (await scripts.amend(redis, keys(ref), [nameOf(ref), ...texts, keepsTag ? 1 : 0])) === 1
     },
     async noteRecordTag(clientId, entry, recordTag) {
       if (!('record' in entry)) return false
       const ref = { clientId, key: entry.record.key }
-      const args = [nameOf(ref), listedText(entry), listedText(entry, recordTag)]
+      const args = [nameOf(ref), packedListed({ ...entry, recordTag })]
       return (await scripts.noteRecordTag(redis, keys(ref), args)) === 1
     },
     async trash(ref, { at, until }) {
       const taken = (await scripts.trash(redis, keys(ref), [nameOf(ref), until, at])) as string[] | null
-      return taken?.map(storedKey)
+      return keysOf(ref, taken)
     },
     async restore(ref, now) {
       return (await scripts.restore(redis, keys(ref), [nameOf(ref), now])) === 1
@@ -120,74 +124,51 @@ export function redisIndex(
 
     async beginDerivative(ref, derivative, deadline, options) {
       const { atMost = '', uncounted = [] } = options ?? {}
-      const args = [nameOf(ref), derivative, deadline, atMost, ...uncounted]
+      const args = [nameOf(ref), nameIn(ref.key, derivative), deadline, atMost]
+      for (const each of uncounted) args.push(nameIn(ref.key, each))
       return (await scripts.beginDerivative(redis, keys(ref), args)) as DerivativeStart
     },
-    async finishDerivative(ref, record, use = { at: 0, isHeld: false }) {
-      const args = [nameOf(ref), record.key, derivativeJson(record), scoreOf(use)]
+    async finishDerivative(ref, record, use) {
+      const args = [nameOf(ref), nameIn(ref.key, record.key), packedDerivative(ref.key, record, use)]
       return (await scripts.finishDerivative(redis, keys(ref), args)) === 1
     },
     async adoptDerivative(ref, record, states = ['stored']) {
-      const args = [nameOf(ref), record.key, derivativeJson(record), ...states]
+      const args = [nameOf(ref), nameIn(ref.key, record.key), packedDerivative(ref.key, record), ...states]
       const entry = await scripts.adoptDerivative(redis, keys(ref), args)
-      return entry === null ? undefined : derivativeEntry(record.key, entry as string)
+      return entry === null ? undefined : derivativeEntry(ref.key, record.key, entry as Buffer)
     },
     async amendDerivative(ref, record, amended) {
-      const args = [nameOf(ref), record.key, derivativeJson(record), derivativeJson(amended)]
+      const args = [
+        ...[nameOf(ref), nameIn(ref.key, record.key)],
+        ...[derivativeBody(ref.key, record), derivativeBody(ref.key, amended)],
+      ]
       return (await scripts.amendDerivative(redis, keys(ref), args)) === 1
     },
     async dropDerivative(ref, derivative, deadline) {
-      await scripts.dropDerivative(redis, keys(ref), [nameOf(ref), derivative, deadline])
+      await scripts.dropDerivative(redis, keys(ref), [nameOf(ref), nameIn(ref.key, derivative), deadline])
     },
 
     async beginRemoval(ref, { cause, leaseUntil, now }) {
       const args = [nameOf(ref), cause, leaseUntil, now]
       const taken = (await scripts.beginRemoval(redis, keys(ref), args)) as string[] | null
-      return taken?.map(storedKey)
+      return keysOf(ref, taken)
     },
     async finishRemoval(ref, now) {
       return (await scripts.finishRemoval(redis, keys(ref), [nameOf(ref), now])) === 1
     },
 
     async look(ref) {
-      return indexedFile(ref, await redis.send((client) => client.hgetall(hashOf(ref))))
+      const [file] = await readHashes(names, [ref], entireHashes(redis))
+      return file && indexedFile(ref, file.found.hash)
     },
     list(clientId) {
-      const prefix = `${keyPrefix}file:`
+      const hashes = hashPrefix(keyPrefix)
       return listEntries(redis, {
-        pattern: `${escapePattern(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`,
-        refIn: (name) => refNamed(name.slice(prefix.length)),
+        pattern: `${escapePattern(clientId === undefined ? hashes : hashes + ownerOf(clientId))}*`,
+        parse: (name) => parseName(name.slice(hashes.length)),
       })
     },
 
-    filesBetween(clientId, range) {
-      const lists = LISTED_STATES.map((state) => listOf(clientId, { state, by: 'key' }))
-      return filesBetween(redis, { ...range, clientId, lists, hashOf })
-    },
-
-    async page(clientId, request) {
-      const { state, limit } = request
-      const positions = await positionsIn(redis, listOf(clientId, request), request, boundsOf(request))
-      const places = placesOf(positions, request)
-      const texts = await redis.send((client) =>
-        Promise.all(places.map(({ key }) => client.hget(hashOf({ clientId, key }), ''))),
-      )
-      return {
-        // Omit an original whose state has changed since the list was read.
-        files: places.flatMap(({ key, position }, i) => {
-          const entry = texts[i] ? originalEntry(key, texts[i]) : undefined
-          return entry?.state === state ? [listed(entry, position)] : []
-        }),
-        next: positions.length < limit ? undefined : positions.at(-1),
-      }
-    },
-    async directKeys(clientId, request) {
-      const list = listOf(clientId, { state: request.state, by: 'key' })
-      return readDirectKeys(
-        (bounds, limit) => positionsIn(redis, list, { ...request, limit }, bounds),
-        request,
-      )
-    },
     async totals(clientId) {
       const counts = await redis.send((client) => client.hgetall(totalsOf(clientId)))
       const totalOf = (state: keyof Totals) => ({
@@ -196,17 +177,19 @@ export function redisIndex(
       })
       return { stored: totalOf('stored'), trashed: totalOf('trashed') }
     },
-    isComplete: () => exist(complete),
-    isCounted: () => exist(counted),
-    isWhole: async () => (await exist(complete, counted)) && marks.canSearch(),
+    // The lists, the counters and the search of this layout are complete at the same time.
+    isComplete,
+    isCounted: isComplete,
+    canSearch: isComplete,
+    isWhole: isComplete,
     async markComplete(name) {
-      const { id, data } = await runOf(redis, { keyPrefix })
+      const { id, data } = await runOf(redis, names)
       if (name === undefined || name === id || name === data)
-        await setMarks(redis, [dataKey(keyPrefix), complete, counted, marks.mark], [data])
+        await setMarks(redis, [dataKey(prefix), complete], [data])
     },
     async run() {
       const [run, noted] = await Promise.all([
-        runOf(redis, { keyPrefix }),
+        runOf(redis, names),
         redis.send((client) => client.get(compared)),
       ])
       return { ...run, isCompared: run.id !== undefined && run.id === noted }
@@ -216,12 +199,20 @@ export function redisIndex(
     },
 
     overdue: (now) => overdueIn(redis, unsettled, now),
-    upgrade: marks.upgrade,
+    removeFormer: (signal) => removeFormer([{ redis, keyPrefix }], { signal, nodeOf: async () => '' }),
     tidy: (options) => tidySearch(redis, names, options),
     async ping() {
       // A write, since a full Redis and a replica also answer PING.
-      await redis.send((client) => client.set(`${keyPrefix}ping`, '', 'PX', 1000))
+      await redis.send((client) => client.set(`${prefix}ping`, '', 'PX', 1000))
     },
     async close() {},
   }
+}
+
+function storedAs(record: OriginalRecord, recordTag?: string) {
+  return { state: 'stored', record, ...(recordTag === undefined ? {} : { recordTag }) } as const
+}
+
+function keysOf(ref: FileRef, names: readonly string[] | null): ObjectKey[] | undefined {
+  return names?.map((name) => derivativeNamed(ref.key, name))
 }

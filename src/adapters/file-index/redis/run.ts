@@ -11,12 +11,12 @@ import { redisScript } from '../../redis/script.ts'
  */
 export async function runOf(
   redis: RedisConnection,
-  { keyPrefix }: { keyPrefix: string },
+  { prefix }: { prefix: string },
 ): Promise<{ id: string | undefined; data: string }> {
   const [server, replication, name] = await Promise.all([
     info(redis, 'server'),
     info(redis, 'replication'),
-    nameOfData(redis, [dataKey(keyPrefix)], [randomUUID()]),
+    nameOfData(redis, [dataKey(prefix)], [randomUUID()]),
   ])
   const run = /^run_id:(\w+)/m.exec(server)?.[1]
   const history = /^master_replid:(\w+)/m.exec(replication)?.[1]
@@ -24,7 +24,7 @@ export async function runOf(
   return { id: run && `${run} ${history ?? ''} ${data}`, data }
 }
 
-export const dataKey = (keyPrefix: string) => `${keyPrefix}data`
+export const dataKey = (prefix: string) => `${prefix}data`
 
 // Lost together with all other keys.
 const nameOfData = redisScript(`

@@ -1,139 +1,75 @@
+import { withUsed } from '../../redis/used-lua.ts'
 import { fencedScript } from '../fence.ts'
+import { SUM_FIELD, USE_BYTES } from './entries/derivatives.ts'
+import { ENTRIES } from './entries/lua.ts'
 import { FOLDERS } from './folder-lua.ts'
+import { KEY_FIELD, LISTING, PLACES } from './lists/lua.ts'
 import { NUMBER_FIELD, SEARCH } from './search/lua.ts'
+import { TREE_CHANGES, TREE_READS } from './tree/lua.ts'
 
 /**
  * A step of the index: one Lua script, which consists of the shared functions and the given text.
  *
- * KEYS[1] is the sorted set of unsettled entries. Its members are refs, or `<ref>\n<derivative>` for a derivative. The score is
+ * KEYS[1] is the sorted set of unsettled entries. Its members are refs, or `<ref>\n_<variant>` for a derivative. The score is
  * the instant from which on a sweep may handle the entry: a lease, a deadline, the end of the retention of a trashed original,
  * or the last deadline of a tombstone. It does not have the derivatives of an original that is being deleted.
  *
  * KEYS[2] is a hash with the number of the client's originals and their bytes. KEYS[3] to KEYS[12] are the client's lists: of the
- * stored and of the trashed originals, each by key, instant, digest, name and size. They are sorted sets in which all scores are 0, so that
- * Redis sorts them by the bytes of their members: positions, see `../positions.ts`.
+ * stored and of the trashed originals, each by key, instant, digest, name and size: see `tree/lua.ts` for the lists, and `lists/lua.ts` for
+ * their members.
  *
- * KEYS[13] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
- * KEYS[14] is a hash of their bytes by original, with the total under the empty name. A derivative is counted while it is in KEYS[13].
+ * KEYS[13] is a list of the client's stored derivatives by their last use, see `tree/lua.ts`. A member has the 7 bytes of the use,
+ * the name of the derivative, a line break and the place of its original. KEYS[14] is the number of their bytes. A derivative is counted
+ * while it is in the list.
  *
  * KEYS[15] to KEYS[18] are the counters of folders, see `folder-lua.ts`.
  *
  * KEYS[19] and KEYS[20] are the search, see `search/lua.ts`.
  *
- * KEYS[21] and the following are the hashes of originals. ARGV begins with their refs, in the same order. The field with the
- * empty name is the original, {@link NUMBER_FIELD} is its number in the search, the others are its derivatives by key. The values
- * are texts. The scripts read their state, their instant, the tag of the record object, and the members that lists need. They must
- * not parse the JSON, since Lua's numbers would lose digits:
- *
- *     pending <instant>      stored <JSON>      trashed <until> <at> <JSON>      going <instant>      gone
+ * KEYS[21] and the following are hashes, two for each original: the one with its short name and the one with its long name, see
+ * `lists/lua.ts`. ARGV begins with the refs of the originals, in the same order. A hash has the entry of the original in pieces,
+ * {@link KEY_FIELD} is its key without the id, {@link NUMBER_FIELD} is its number in the search, {@link SUM_FIELD} is the bytes of its
+ * derivatives that are counted, and the other fields are its derivatives by their name, see `nameIn`: `_w=300`. The folder
+ * `entries` describes the values.
  *
  * In a cluster, a step has the epoch by which its partition was chosen, see `../fence.ts`.
  *
  * A step may run twice, or long after its caller has given up, without harm: it changes a state in one direction only, or its
  * repetition has the same result. The next sweep finds all abandoned entries.
  */
-export const step = (lua: string) => fencedScript(HEAD + FOLDERS + SEARCH + COMMON + lua)
+export const step = (lua: string, options?: Parameters<typeof fencedScript>[1]) =>
+  fencedScript(withUsed(LIBRARY, lua), options)
 
 const HEAD = `
 local FIRST = 21
-local unsettled, totals, file, ref = KEYS[1], KEYS[2], KEYS[FIRST], ARGV[1]
-local uses, sums = KEYS[13], KEYS[14]
+local unsettled, totals = KEYS[1], KEYS[2]
+local uses, sum = KEYS[13], KEYS[14]
 local lists = {
   stored = { KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7] },
   trashed = { KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12] },
 }
 
+-- The hash and the ref of an original of this step, by its number.
+local function file_at(i)
+  return chosen(KEYS[FIRST + 2 * i - 2], KEYS[FIRST + 2 * i - 1], key_of(ARGV[i])), ARGV[i]
+end
+
+local originals, file, ref = (#KEYS - FIRST + 1) / 2
+if originals > 0 then file, ref = file_at(1) end
 `
 
 const COMMON = `
-local function state_of(entry)
-  return entry and string.match(entry, '^%a+')
-end
-
--- Returns text: a number would lose digits when it is converted back.
-local function instant_of(entry)
-  return string.match(entry, '^%a+ (%S+)')
-end
-
-local function is_pending(entry)
-  return state_of(entry) == 'pending'
-end
-
 local function original(of)
-  return redis.call('HGET', of or file, '')
+  return read_entry(of or file)
 end
-
--- An entry without the tag of its record object. The tag is first in the JSON, so it is no text of the owner.
-local function untagged(entry)
-  return entry and (string.gsub(entry, '^(%l+ [^{]*{)"recordTag":"[^"]*",', '%1', 1))
-end
-
-local function size_of(entry)
-  return string.match(entry, '"size":(%d+)')
-end
-
--- The name as in positionOf. Only the literal is parsed, which has no numbers.
-local function name_in(entry)
-  local from, to = string.find(entry, '"originalName":"', 1, true)
-  local stop = to
-  repeat
-    stop = string.find(entry, '["\\\\]', stop + 1)
-    local is_end = string.sub(entry, stop, stop) == '"'
-    if not is_end then stop = stop + 1 end
-  until is_end
-  local is_valid, parsed = pcall(cjson.decode, '[' .. string.sub(entry, to, stop) .. ']')
-  local name = is_valid and parsed[1] or string.sub(entry, to + 1, stop - 1)
-  name = string.gsub(name, '[A-Z]', function(letter) return string.char(string.byte(letter) + 32) end)
-  return (string.gsub(name, '\\n', ' '))
-end
-
--- No text inside JSON can contain these unescaped names, and the digest precedes the tags and metadata of the owner.
-local function positions(of, entry)
-  local key = string.match(of, '^[^/]*/(.*)$')
-  local at = tonumber(string.match(entry, '"storedAt":(%-?[%d.eE+-]+)'))
-  local digest = string.match(entry, '"sha256":"(%x*)"')
-  local size = size_of(entry)
-  return {
-    key,
-    string.format('%015.0f', math.floor(at)) .. ' ' .. key,
-    digest .. ' ' .. key,
-    name_in(entry) .. '\\n' .. key,
-    string.rep('0', 16 - #size) .. size .. ' ' .. key,
-  }
-end
-
--- A count of 0 is deleted: a client without originals leaves no fields behind.
-local function count(state, key, entry, sign)
-  local size = size_of(entry)
-  count_folders(state, key, size, sign)
-  if redis.call('HINCRBY', totals, state .. ' files', sign) <= 0 then
-    redis.call('HDEL', totals, state .. ' files', state .. ' bytes')
-  elseif size ~= '0' then
-    redis.call('HINCRBY', totals, state .. ' bytes', (sign < 0 and '-' or '') .. size)
-  end
-end
-
-local function enlist(of, entry)
-  local state = state_of(entry)
-  if not lists[state] then return end
-  local at = positions(of, entry)
-  if redis.call('ZADD', lists[state][1], 0, at[1]) == 1 then count(state, at[1], entry, 1) end
-  for order = 2, #at do redis.call('ZADD', lists[state][order], 0, at[order]) end
-end
-
-local function delist(of, entry)
-  local state = state_of(entry)
-  if not lists[state] then return end
-  local at = positions(of, entry)
-  if redis.call('ZREM', lists[state][1], at[1]) == 1 then count(state, at[1], entry, -1) end
-  for order = 2, #at do redis.call('ZREM', lists[state][order], at[order]) end
-end
-
--- Whether two entries have the same name and tags.
+${LISTING}
+-- Whether two entries have the same name and tags. False when this cannot be found out: half of a character in any text of the rest,
+-- such as "\\ud800", is an error of cjson.
 local function is_found_alike(one, other)
   local function texts_in(entry)
-    local is_valid, record = pcall(cjson.decode, string.match(entry, '{.*$'))
-    return is_valid and (record.originalName or '') .. '\\n' .. table.concat(record.tags or {}, '\\n')
+    local record = record_in(entry)
+    local is_read, rest = pcall(cjson.decode, record.rest == '' and '{}' or record.rest)
+    return is_read and record.name .. '\\n' .. table.concat(rest.tags or {}, '\\n')
   end
   local texts = texts_in(one)
   return texts and texts == texts_in(other)
@@ -142,20 +78,21 @@ end
 -- Sets the entry of an original, and updates its lists. The caller updates the set of unsettled entries. A step that does not
 -- change the name and the tags of a listed original omits the texts by which it is found.
 local function set(entry, in_file, of, texts)
-  in_file, of = in_file or file, of or ref
-  local before = original(in_file)
-  if before then delist(of, before) end
-  redis.call('HSET', in_file, '', entry)
-  enlist(of, entry)
-  local key = string.match(of, '^[^/]*/(.*)$')
-  if not lists[state_of(entry)] then leave_search(in_file, key) elseif texts then enter_search(in_file, key, texts) end
+  in_file = in_file or file
+  local key, before = key_of(of or ref), original(in_file)
+  if before then delist(in_file, key, before) end
+  write_entry(in_file, entry)
+  if not before then redis.call('HSET', in_file, '${KEY_FIELD}', without_id(key)) end
+  enlist(in_file, key, entry)
+  local place = place_of(in_file, key)
+  if not lists[state_of(entry)] then leave_search(in_file, place) elseif texts then enter_search(in_file, place, texts) end
 end
 
--- Calls visit(key, entry) for all derivatives.
+-- Calls visit(name, entry) for all derivatives.
 local function each_derivative(visit)
   local all = redis.call('HGETALL', file)
   for i = 1, #all, 2 do
-    if all[i] ~= '' and all[i] ~= '${NUMBER_FIELD}' then visit(all[i], all[i + 1]) end
+    if string.sub(all[i], 1, 1) == '_' then visit(all[i], all[i + 1]) end
   end
 end
 
@@ -164,49 +101,54 @@ local function last_deadline(after)
   local last
   each_derivative(function(_, entry)
     local deadline = is_pending(entry) and instant_of(entry)
-    if deadline and tonumber(deadline) > after and (not last or tonumber(deadline) > tonumber(last)) then
-      last = deadline
-    end
+    if deadline and deadline > after and (not last or deadline > last) then last = deadline end
   end)
   return last
 end
 
-local function bytes_of(entry)
-  return tonumber(string.match(entry, '"size":(%d+)')) + tonumber(string.match(entry, '"partsBytes":(%d+)') or 0)
-end
-
-local function add_bytes(name, bytes)
-  if redis.call('HINCRBY', sums, name, string.format('%.0f', bytes)) <= 0 then redis.call('HDEL', sums, name) end
-end
-
-local function sum_up(entry, sign)
-  local bytes = sign * bytes_of(entry)
+-- Adds to the sum of the client and to that of the original. A sum of 0 is deleted.
+local function sum_up(bytes)
   if bytes == 0 then return end
-  add_bytes('', bytes)
-  add_bytes(string.match(ref, '^[^/]*/(.*)$'), bytes)
+  local text = string.format('%.0f', bytes)
+  if redis.call('INCRBY', sum, text) <= 0 then redis.call('DEL', sum) end
+  if redis.call('HINCRBY', file, '${SUM_FIELD}', text) <= 0 then redis.call('HDEL', file, '${SUM_FIELD}') end
 end
 
-local function enter(key, entry, score)
-  if redis.call('ZADD', uses, score, key) == 1 then sum_up(entry, 1) end
+local known_places = {}
+local function use_member(name, entry)
+  known_places[ref] = known_places[ref] or place_of(file, key_of(ref))
+  return string.sub(entry, 2, ${1 + USE_BYTES}) .. name .. '\\n' .. known_places[ref]
 end
 
-local function leave(key, entry)
-  if state_of(entry) == 'stored' and redis.call('ZREM', uses, key) == 1 then sum_up(entry, -1) end
+-- The bytes are read before the first write, so an entry that cannot be read changes nothing.
+local function enter(name, entry)
+  local bytes = bytes_of(entry)
+  if add_member(uses, use_member(name, entry)) == 1 then sum_up(bytes) end
+end
+
+local function leave(name, entry)
+  if state_of(entry) ~= 'stored' then return end
+  local bytes = bytes_of(entry)
+  if remove_member(uses, use_member(name, entry)) == 1 then sum_up(-bytes) end
 end
 
 -- Sets the entry of a derivative, or deletes it when there is no new entry.
-local function set_derivative(key, entry, score)
-  local before = redis.call('HGET', file, key)
-  if before then leave(key, before) end
-  if not entry then return redis.call('HDEL', file, key) end
-  redis.call('HSET', file, key, entry)
-  if state_of(entry) == 'stored' then enter(key, entry, score) end
+local function set_derivative(name, entry)
+  local before = redis.call('HGET', file, name)
+  if before then leave(name, before) end
+  if not entry then return redis.call('HDEL', file, name) end
+  redis.call('HSET', file, name, entry)
+  if state_of(entry) == 'stored' then enter(name, entry) end
 end
 
 local function forget()
-  each_derivative(leave)
-  -- An older version has not removed it from the search.
-  leave_search(file, string.match(ref, '^[^/]*/(.*)$'))
+  local members, bytes = {}, 0
+  each_derivative(function(name, entry)
+    if state_of(entry) == 'stored' then members[use_member(name, entry)] = bytes_of(entry) end
+  end)
+  for member, size in pairs(members) do bytes = bytes + remove_member(uses, member) * size end
+  sum_up(-bytes)
+  leave_search(file, place_of(file, key_of(ref)))
   redis.call('DEL', file)
   redis.call('ZREM', unsettled, ref)
 end
@@ -214,6 +156,8 @@ end
 -- The end of a delete. During a move, another partition may have an old copy.
 local function forget_deleted()
   forget()
-  if deleted then redis.call('SADD', deleted, (string.match(ref, '^[^/]*/(.*)$'))) end
+  if deleted then redis.call('SADD', deleted, key_of(ref)) end
 end
 `
+
+const LIBRARY = TREE_READS + TREE_CHANGES + ENTRIES + PLACES + HEAD + FOLDERS + SEARCH + COMMON

@@ -1,13 +1,24 @@
-import type { FileRef } from '../../files/file-ref.ts'
 import type { ObjectKey } from '../../files/object-key.ts'
+
+/** The originals of a client with the same id, nearly always one: a report does not always tell the key. */
+export interface ChangedFile {
+  clientId: string
+  id: string
+}
+
+/** @param key of an original, or its id alone. All keys of an id have the same result */
+export function changedFile(clientId: string, key: string): ChangedFile {
+  const [id = ''] = key.slice(key.lastIndexOf('/') + 1).split('.', 1)
+  return { clientId, id }
+}
 
 /** A listener for changes of files. Both functions return at once. */
 export interface FileChangeListener {
   /**
-   * The state or the record of an original has changed, or may have changed.
-   * @param derivative set when only this derivative of it has changed
+   * The state or the record of one of these originals has changed, or may have changed.
+   * @param derivative set when only this derivative has changed
    */
-  changed(ref: FileRef, derivative?: ObjectKey): void
+  changed(file: ChangedFile, derivative?: ObjectKey): void
   /** Changes may have been missed: any file may have changed. */
   missed(): void
 }

@@ -28,14 +28,9 @@ export interface FileSearch {
     options: { most: number },
   ): Promise<readonly ObjectKey[] | undefined>
   /**
-   * Whether an original with this record was entered in the search with all its terms. `adopt` enters one that an older version has left
-   * out.
+   * Whether an original with this record was entered in the search with all its terms. `adopt` enters one that is left out.
    */
   isSearchable(clientId: string, record: Findable): Promise<boolean>
-  /**
-   * Whether all originals of a client are found. Without a client: whether no comparison with the buckets is necessary for it, since
-   * `markComplete` was called by this version, or by an older one whose search `upgrade` converts. Then searches of
-   * some clients may still read lists.
-   */
+  /** Whether all originals are found, of all clients or of one: `markComplete` was called by a version that has the search. */
   canSearch(clientId?: string): Promise<boolean>
 }

@@ -1,15 +1,12 @@
 /** Work of an index on its own data, next to that of requests. */
 export interface IndexUpkeep {
   /**
-   * Converts what an older version has stored for its own search, from the index alone: it does not find files that the index does not
-   * have. Takes one short call when there is nothing to convert. Does nothing for a client that another process converts. May be
-   * aborted, and called again.
+   * Removes the index that an older version has stored in another form. Takes one short call when there is none. May be aborted, and
+   * called again.
    *
-   * @param clientIds the clients for which there may be such data, in addition to those for which `canSearch` has found some: all
-   *   clients, when the process starts
-   * @throws Problem 503 when the index is unavailable, and the reason of the signal. A failure does not hide the other clients
+   * @throws Problem 503 when the index is unavailable, Error when a newer version has stored it, and the reason of the signal
    */
-  upgrade(signal: AbortSignal, clientIds: readonly string[]): Promise<void>
+  removeFormer(signal: AbortSignal): Promise<void>
   /**
    * Frees memory that is not used any more, some of it per call. Each sweep calls it. Returns early when it is aborted.
    * @param options.most the number of steps at most, each of which takes about 0.2 ms of the index. Work that cannot be divided may take

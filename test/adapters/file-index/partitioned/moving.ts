@@ -4,12 +4,18 @@ import { redisDivisions } from '../../../../src/adapters/file-index/partitioned/
 import { movesNoted } from '../../../../src/adapters/file-index/partitioned/moves-noted.ts'
 import type { PartitionedOptions } from '../../../../src/adapters/file-index/partitioned/partitioned.ts'
 import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/redis-cluster.ts'
+import { packedInstant } from '../../../../src/adapters/file-index/redis/entries/packed.ts'
+import { keyNames, prefixOf } from '../../../../src/adapters/file-index/redis/keys.ts'
+import { KEY_FIELD } from '../../../../src/adapters/file-index/redis/lists/lua.ts'
+import { withoutId } from '../../../../src/adapters/file-index/redis/lists/places.ts'
 import { NUMBER_FIELD } from '../../../../src/adapters/file-index/redis/search/lua.ts'
+import { readMembers } from '../../../../src/adapters/file-index/redis/tree/read.ts'
 import {
   connectKeyspaces,
   type RedisKeyspace,
   type RedisKeyspaces,
 } from '../../../../src/adapters/redis/keyspaces.ts'
+import type { FileRef } from '../../../../src/core/files/file-ref.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import type { MoveOptions, PartitionCount } from '../../../../src/core/ports/index/partitioning.ts'
 import type { seededRandom } from '../../../contracts/random.ts'
@@ -49,6 +55,7 @@ export function neverMoving(all: readonly FileIndex[], count: number): Partition
     fenced: (number) => all[number] as FileIndex,
     async pull() {},
     dropStray: async () => false,
+    async removeFormer() {},
     async *list(clientId) {
       for (const index of all) yield* index.list(clientId)
     },
@@ -121,22 +128,48 @@ function delayed(
   }
 }
 
-/** All that a keyspace has, except for the search, whose keys may depend on the order of the files. */
+/**
+ * All that a keyspace has, with the members of each list, except for the search, whose keys may depend on the order of the files, as the
+ * leaves of lists do.
+ */
 export async function contentOf({ redis, keyPrefix }: RedisKeyspace): Promise<Record<string, unknown>> {
   const content: Record<string, unknown> = {}
-  const names = await redis.send((client) => client.keys(`${keyPrefix.replace(/[{}]/g, '\\$&')}*`))
+  const prefix = prefixOf(keyPrefix)
+  const names = await redis.send((client) => client.keys(`${prefix.replace(/[{}]/g, '\\$&')}*`))
   for (const name of names.sort()) {
-    const short = name.slice(keyPrefix.length)
-    if (!/^(file|list|totals|uses|derived|folders|subfolders|unsettled|changes)\b/.test(short)) continue
-    content[short] = await redis.send(async (client) =>
-      (await client.type(name)) === 'hash'
-        ? Object.entries(await client.hgetall(name))
-            .filter(([field]) => field !== NUMBER_FIELD)
-            .sort()
-        : client.zrange(name, '0', '-1', 'WITHSCORES'),
-    )
+    const short = name.slice(prefix.length)
+    const [, list] = /^((?:list|uses):.*):(?:leaves|long)$/.exec(short) ?? []
+    if (list) {
+      const members = await readMembers(redis, prefix + list, { limit: 10_000 })
+      content[list] = members.map((member) => member.toString('hex'))
+    }
+    if (!/^(f|totals|derived|folders|subfolders|unsettled|changes)\b/.test(short)) continue
+    content[short] = await redis.send(async (client) => {
+      const type = await client.type(name)
+      if (type === 'string') return client.get(name)
+      if (type === 'zset') return client.zrange(name, '0', '-1', 'WITHSCORES')
+      const hash = Object.entries(await client.hgetallBuffer(name))
+      return hash
+        .filter(([field]) => field !== NUMBER_FIELD)
+        .map(([field, value]) => [field, value.toString('latin1')])
+        .sort()
+    })
   }
   return content
+}
+
+/** Adds a pending original to a keyspace, as a node has it that brings back an old copy. */
+export async function bringBack(
+  { redis, keyPrefix }: RedisKeyspace,
+  ref: FileRef,
+  leaseUntil: number,
+): Promise<void> {
+  const { hashesOf, nameOf, unsettled } = keyNames(keyPrefix)
+  const packed = Buffer.concat([Buffer.from('p'), packedInstant(leaseUntil)])
+  const entry = { '': packed, [KEY_FIELD]: withoutId(ref.key) }
+  await redis.send((client) =>
+    Promise.all([client.hset(hashesOf(ref)[0], entry), client.zadd(unsettled, leaseUntil, nameOf(ref))]),
+  )
 }
 
 /** All keys of a list in one state, page by page. */

@@ -3,6 +3,7 @@ import { fenceOf, StaleDivision } from '../../../../src/adapters/file-index/fenc
 import { firstPartition, partitionNumber } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { divisionKey } from '../../../../src/adapters/file-index/partitioned/divisions.ts'
 import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/redis-cluster.ts'
+import { keyNames } from '../../../../src/adapters/file-index/redis/keys.ts'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
 import type { RedisKeyspace } from '../../../../src/adapters/redis/keyspaces.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
@@ -11,7 +12,7 @@ import { unavailable } from '../../../../src/core/problem.ts'
 import { AHEAD, adopted, NOW, newRef } from '../../../contracts/file-index/file-index-states.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { rejection } from '../../../support/rejection.ts'
-import { contentOf, keysOf, moveOptions, movingIndexes, TIMES } from './moving.ts'
+import { bringBack, contentOf, keysOf, moveOptions, movingIndexes, TIMES } from './moving.ts'
 
 describe('a process that knows an old division of a client', () => {
   const opened = movingIndexes()
@@ -157,12 +158,12 @@ describe('a process that knows an old division of a client', () => {
     const [ref] = movingRefs(1) as [FileRef]
     await adopted(process().index, ref)
     const home = keyspaces[firstPartition('one')] as RedisKeyspace
-    const hash = `${home.keyPrefix}file:one/${ref.key}`
-    const old = await home.redis.send((client) => client.hget(hash, ''))
+    const [hash] = keyNames(home.keyPrefix).hashesOf(ref)
+    const old = await home.redis.send((client) => client.hgetallBuffer(hash))
     await begin('one', 64)
     const { index } = process()
     await index.trash(ref, { at: NOW, until: AHEAD })
-    await home.redis.send((client) => client.hset(hash, '', old ?? ''))
+    await home.redis.send((client) => client.hset(hash, old))
     expect((await index.find(ref)).original?.state).to.equal('trashed')
     expect((await index.look(ref))?.original.state).to.equal('trashed')
     expect((await divisions.read('one')).epoch).to.equal(1)
@@ -202,11 +203,8 @@ describe('a process that knows an old division of a client', () => {
     const [ref] = movingRefs(1) as [FileRef]
     await process().index.beginUpload(ref, NOW)
     const home = keyspaces[firstPartition('one')] as RedisKeyspace
-    const [hash, unsettled] = [`${home.keyPrefix}file:one/${ref.key}`, `${home.keyPrefix}unsettled`]
     await move('one', 64)
-    await home.redis.send((client) =>
-      Promise.all([client.hset(hash, '', `pending ${NOW}`), client.zadd(unsettled, NOW, `one/${ref.key}`)]),
-    )
+    await bringBack(home, ref, NOW)
     const seen = []
     for await (const item of process().index.overdue(NOW)) seen.push(item.ref.key)
     expect(seen).to.deep.equal([ref.key])
@@ -229,12 +227,7 @@ describe('a process that knows an old division of a client', () => {
         client.del(fenceOf(home.keyPrefix, 'one')),
       ]),
     )
-    await other.redis.send((client) =>
-      Promise.all([
-        client.hset(`${other.keyPrefix}file:one/${ref.key}`, '', `pending ${NOW}`),
-        client.zadd(`${other.keyPrefix}unsettled`, NOW, `one/${ref.key}`),
-      ]),
-    )
+    await bringBack(other, ref, NOW)
     const { index } = process()
     const sweep = async () => {
       for await (const item of index.overdue(NOW)) throw new Error(`unexpected work: ${item.ref.key}`)
@@ -248,17 +241,10 @@ describe('a process that knows an old division of a client', () => {
   it('sweeps the other files of a partition while the node of the division is down', async () => {
     const { keyspaces } = opened()
     const number = (firstPartition('one') + 1) % 64
-    const { redis, keyPrefix } = keyspaces[number] as RedisKeyspace
     let other = 0
     while (firstPartition(`other${other}`) !== number) other += 1
     const refs = [newRef('one'), newRef(`other${other}`)]
-    for (const [i, { clientId, key }] of refs.entries())
-      await redis.send((client) =>
-        Promise.all([
-          client.hset(`${keyPrefix}file:${clientId}/${key}`, '', `pending ${i}`),
-          client.zadd(`${keyPrefix}unsettled`, i, `${clientId}/${key}`),
-        ]),
-      )
+    for (const [i, ref] of refs.entries()) await bringBack(keyspaces[number] as RedisKeyspace, ref, i)
     const { index } = withoutHome(keyspaces, () => true)
     const seen: string[] = []
     const sweep = async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { StaleDivision } from '../../../../src/adapters/file-index/fence.ts'
 import { partitionNumber } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { pullFiles } from '../../../../src/adapters/file-index/partitioned/pull.ts'
+import { keyNames } from '../../../../src/adapters/file-index/redis/keys.ts'
 import type { RedisKeyspace } from '../../../../src/adapters/redis/keyspaces.ts'
 import { deferred } from '../../../../src/core/async/deferred.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
@@ -217,7 +218,7 @@ describe('a file that moves to another partition', () => {
 
   it('is only removed when it has lost its original, and its derivatives are left', async () => {
     const { ref, from, index } = await moving()
-    const hash = `${from.keyPrefix}file:one/${ref.key}`
+    const [hash] = keyNames(from.keyPrefix).hashesOf(ref)
     await from.redis.send((client) => client.hdel(hash, ''))
     let reported = 0
     const progress: MoveOptions['progress'] = async ({ files }) => {

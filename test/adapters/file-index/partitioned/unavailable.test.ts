@@ -1,8 +1,12 @@
 import { expect } from 'chai'
 import { firstPartition } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { partitionedIndex } from '../../../../src/adapters/file-index/partitioned/partitioned.ts'
+import { prefixOf } from '../../../../src/adapters/file-index/redis/keys.ts'
+import { removeFormer } from '../../../../src/adapters/file-index/redis/layout.ts'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
+import { dataKey } from '../../../../src/adapters/file-index/redis/run.ts'
 import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
+import type { RedisKeyspace } from '../../../../src/adapters/redis/keyspaces.ts'
 import { newFileId, storedKey } from '../../../../src/core/files/object-key.ts'
 import { PARTITIONS } from '../../../../src/core/files/partition.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
@@ -25,19 +29,18 @@ describe('an index of partitions, one of which is unavailable', () => {
   beforeEach(() => {
     lost.clear()
     prefixes = Array.from({ length: PARTITIONS }, newKeyPrefix)
-    const all = prefixes.map((keyPrefix, number) =>
-      redisIndex(
-        {
-          ...redis,
-          send: async (command) => {
-            if (lost.has(number)) throw unavailable('It is lost.')
-            return redis.send(command)
-          },
-        },
-        { keyPrefix },
-      ),
-    )
-    index = partitionedIndex(all, neverMoving(all, 1))
+    const keyspaces = prefixes.map((keyPrefix, number): RedisKeyspace => {
+      const send: RedisConnection['send'] = async (command) => {
+        if (lost.has(number)) throw unavailable('It is lost.')
+        return redis.send(command)
+      }
+      return { keyPrefix, redis: { ...redis, send } }
+    })
+    const all = keyspaces.map(({ redis, keyPrefix }) => redisIndex(redis, { keyPrefix }))
+    index = partitionedIndex(all, {
+      ...neverMoving(all, 1),
+      removeFormer: (signal) => removeFormer(keyspaces, { signal, nodeOf: async () => 'one' }),
+    })
   })
 
   const clients = ['a', 'b', 'c', 'd']
@@ -63,11 +66,10 @@ describe('an index of partitions, one of which is unavailable', () => {
     expect(await rejection(index.overdueChanges(20))).to.include({ status: 503 })
   })
 
-  it('converts the search of an older version, and frees memory, in the others', async () => {
+  it('removes the index of an older version, and frees memory, in the others', async () => {
     const firstOf = (clientId: string) => prefixes[firstPartition(clientId)]
     for (const clientId of clients) {
       await redis.client.hset(`${firstOf(clientId)}texts:${clientId}/`, refOf(clientId).key, 'a.png')
-      await redis.client.set(`${firstOf(clientId)}searchable`, 1)
       const ref = refOf(clientId)
       const file = { originalName: 'a.png', mediaType: 'image/png', size: 1, sha256: '00', storedAt: 1 }
       await index.adopt(clientId, { ...file, key: ref.key })
@@ -75,21 +77,26 @@ describe('an index of partitions, one of which is unavailable', () => {
       await index.finishRemoval(ref, 1)
     }
     lost.add(firstPartition('b'))
-    const { signal } = new AbortController()
-    expect(await rejection(index.upgrade(signal, clients))).to.include({ status: 503 })
+    expect(await rejection(index.removeFormer(new AbortController().signal))).to.include({ status: 503 })
     expect(await rejection(index.tidy({ most: 999 }))).to.include({ status: 503 })
     for (const clientId of clients) {
-      const left = (await redis.client.keys(`${firstOf(clientId)}*`)).map((name) => name.split(':')[1])
+      const left = await redis.client.keys(`${firstOf(clientId)}*`)
       const isLost = clientId === 'b'
-      expect(left.includes('texts'), clientId).to.equal(isLost)
-      expect(left.includes('untidy'), clientId).to.equal(isLost)
+      expect(
+        left.some((name) => name.includes('texts:')),
+        clientId,
+      ).to.equal(isLost)
+      expect(
+        left.some((name) => name.endsWith('untidy')),
+        clientId,
+      ).to.equal(isLost)
     }
   })
 
   it('notes what was compared for each partition whose data is still the same', async () => {
     const { id = '' } = await index.run()
     // Another Redis has taken over this partition, or its data was deleted.
-    await redis.send((client) => client.del(`${prefixes[firstPartition('b')]}data`))
+    await redis.send((client) => client.del(dataKey(prefixOf(String(prefixes[firstPartition('b')])))))
     await index.markComplete(id)
     await index.noteCompared(id)
     for (const clientId of clients) {

@@ -1,23 +1,19 @@
 import { expect } from 'chai'
-import { firstPartition } from '../../../../src/adapters/file-index/partitioned/division.ts'
-import { partitionedIndex } from '../../../../src/adapters/file-index/partitioned/partitioned.ts'
+import { keyNames, prefixOf, searchKey } from '../../../../src/adapters/file-index/redis/keys.ts'
 import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
-import { BLOCK, GROUP } from '../../../../src/adapters/file-index/redis/search/lua.ts'
+import { BLOCK } from '../../../../src/adapters/file-index/redis/search/lua.ts'
 import { sealed } from '../../../../src/adapters/file-index/redis/search/postings.ts'
 import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
 import { newFileId, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
-import { PARTITIONS } from '../../../../src/core/files/partition.ts'
 import type { FileIndex, OriginalRecord } from '../../../../src/core/ports/file-index.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { newKeyPrefix, sharedRedis, startRedis } from '../../../support/servers/redis-server.ts'
 import { sized } from '../../../support/sized.ts'
-import { neverMoving } from '../partitioned/moving.ts'
 
 const NOW = 1_800_000_000_000
 const LATER = NOW + 60_000
 const CLIENT = 'first'
-const { signal } = new AbortController()
 
 describe('redis: the search of the index', () => {
   let redis: RedisConnection
@@ -34,8 +30,8 @@ describe('redis: the search of the index', () => {
     index = redisIndex(redis, { keyPrefix })
   })
 
-  const searchHash = () => `${keyPrefix}search:${CLIENT}/`
-  const hashOf = (key: ObjectKey) => `${keyPrefix}file:${CLIENT}/${key}`
+  const searchHash = () => searchKey(prefixOf(keyPrefix), CLIENT)
+  const hashOf = (key: ObjectKey) => keyNames(keyPrefix).hashesOf({ clientId: CLIENT, key })[0]
 
   async function add(originalName: string, more: Partial<OriginalRecord> = {}): Promise<OriginalRecord> {
     const record = recordOf(originalName, more)
@@ -142,7 +138,7 @@ describe('redis: the search of the index', () => {
     expect(await bytes()).to.equal(2 * files)
     for (const _ of [1, 2]) await tidy()
     expect(await bytes()).to.equal(BLOCK / 8 + 3)
-    expect(await redis.client.exists(`${keyPrefix}untidy`)).to.equal(0)
+    expect(await redis.client.exists(`${prefixOf(keyPrefix)}untidy`)).to.equal(0)
     await compare()
     await remove(last)
     expected.splice(expected.indexOf(last), 1)
@@ -265,29 +261,24 @@ describe('redis: the search of the index', () => {
     await add('one.png')
     await skipTo(100)
     await remove((await add('two.png')).key)
-    await redis.client.set(`${keyPrefix}search:broken/`, 'no hash')
+    await redis.client.set(`${prefixOf(keyPrefix)}search:broken/`, 'no hash')
     for (let block = 0; block < 5; block += 1)
-      await redis.client.sadd(`${keyPrefix}untidy`, `${keyPrefix}search:broken/${block}`)
+      await redis.client.sadd(`${prefixOf(keyPrefix)}untidy`, `${prefixOf(keyPrefix)}search:broken/${block}`)
     expect(await rejection(tidy())).to.be.an('error')
     expect(await blocks()).to.deep.equal({ 1: '1' })
-    expect(await redis.client.exists(`${keyPrefix}untidy`)).to.equal(0)
+    expect(await redis.client.exists(`${prefixOf(keyPrefix)}untidy`)).to.equal(0)
   })
 
-  it('frees the numbers of files whose delete an older version has begun or ended', async () => {
-    const [kept, ended, begun, left] = await Promise.all(
-      ['kept', 'ended', 'begun', 'left'].map((name) => add(name)),
-    )
-    for (const one of [begun, left])
-      await redis.client.hset(hashOf(one?.key ?? newKey('')), '', `going ${NOW}`)
-    await index.finishRemoval({ clientId: CLIENT, key: begun?.key ?? newKey('') }, NOW)
-    expect(await blocks()).to.deep.equal({ 0: '3' })
-    await redis.client.del(hashOf(ended?.key ?? newKey('')))
-    // The others are freed when the block has few files.
+  it('frees the numbers of files whose hash an operator has deleted', async () => {
+    const long = `${'long/'.repeat(20)}${newKey('')}` as ObjectKey
+    const [kept, lost] = [await add('kept'), await add('lost')]
+    await add('lost too', { key: long })
+    await redis.client.del(hashOf(lost.key), hashOf(long))
     await skipTo(0)
-    await redis.client.sadd(`${keyPrefix}untidy`, `${searchHash()}0`)
+    await redis.client.sadd(`${prefixOf(keyPrefix)}untidy`, `${searchHash()}0`)
     await tidy()
     expect(await blocks()).to.deep.equal({ 1: '1' })
-    expect([await find('kept'), await find('ended'), await find('left')]).to.deep.equal([[kept?.key], [], []])
+    expect([await find('kept'), await find('lost')]).to.deep.equal([[kept.key], []])
   })
 
   it('takes memory for the files that exist, after many more were uploaded, renamed and deleted', async function () {
@@ -338,7 +329,7 @@ describe('redis: the search of the index', () => {
     await skipTo(20)
     const more = await Promise.all(Array.from({ length: 40 }, (_, i) => add(`more ${i}.png`)))
     const gone = [...records.slice(0, 30), ...more.slice(0, 30)]
-    await redis.client.sadd(`${keyPrefix}untidy`, `${searchHash()}0`, `${searchHash()}1`)
+    await redis.client.sadd(`${prefixOf(keyPrefix)}untidy`, `${searchHash()}0`, `${searchHash()}1`)
     await Promise.all([tidy(), ...gone.map(({ key }) => remove(key)), tidy(), tidy()])
     for (const _ of [1, 2, 3]) await tidy()
     const living = Object.values(await blocks()).reduce((sum, count) => sum + Number(count), 0)
@@ -357,174 +348,6 @@ describe('redis: the search of the index', () => {
     }
     expect(await find('three')).to.deep.equal([three.key])
     expect(await blocks()).to.deep.equal({ 0: '3' })
-  })
-
-  describe('after an upgrade from version 1.0', () => {
-    /** As version 1.0 does, with a client that has the other name in the index. */
-    const storeAsFormer = (record: OriginalRecord, clientId = CLIENT) =>
-      storeFormer(redis, { keyPrefix, index, clientId, record })
-    const markAsFormer = () => redis.client.mset(`${keyPrefix}searchable`, 1, `${keyPrefix}complete`, 1)
-    const former = async () =>
-      (await names()).filter((name) => /^(?:te\w+s:|former:|searchable$|upgrading$)/.test(name))
-    const upgrade = (clientIds = [CLIENT]) => index.upgrade(signal, clientIds)
-
-    it('uses lists until all files are entered from the index alone, and deletes the former keys', async () => {
-      const records = Array.from({ length: 250 }, (_, i) => recordOf(`file ${i}.png`, { tags: ['red'] }))
-      for (const record of records) await storeAsFormer(record)
-      await index.trash({ clientId: CLIENT, key: records[0]?.key ?? newKey('') }, { at: NOW, until: LATER })
-      await markAsFormer()
-      expect([await index.canSearch(), await index.canSearch(CLIENT)]).to.deep.equal([true, false])
-      expect(await index.isSearchable(CLIENT, records[3] ?? recordOf(''))).to.equal(false)
-      await upgrade()
-      expect([await index.canSearch(), await index.canSearch(CLIENT)]).to.deep.equal([true, true])
-      expect(await former()).to.deep.equal([])
-      expect(await index.search(CLIENT, { tag: 'red' }, { most: 999 })).to.have.length(250)
-      expect(await find('file 24')).to.have.length(11)
-    })
-
-    it('leaves nothing to version 1.0 that it could trust, when it is interrupted', async () => {
-      const clients = Array.from({ length: 3 }, (_, i) => `client ${i}`)
-      for (const clientId of clients) await storeAsFormer(recordOf('one.png'), clientId)
-      await markAsFormer()
-      const closing = new AbortController()
-      const process = redisIndex(
-        watchedRedis(redis, (name) => {
-          if (name === 'hscan') closing.abort(new Error('stopped'))
-        }),
-        { keyPrefix },
-      )
-      expect(await rejection(process.upgrade(closing.signal, clients))).to.include({ message: 'stopped' })
-      expect((await former()).map((name) => name.split('/')[0])).to.deep.equal([
-        'former:client%201',
-        'former:client%202',
-      ])
-      // Version 1.0 begins again, with texts and terms of what it stores.
-      const [clientId = ''] = clients.slice(1)
-      await storeAsFormer(recordOf('late.png'), clientId)
-      expect(await index.canSearch(clientId)).to.equal(false)
-      await upgrade(clients)
-      expect(await former()).to.deep.equal([])
-      expect(await index.search(clientId, { name: '.png' }, { most: 9 })).to.have.length(2)
-    })
-
-    it('retains the terms of new texts while there are former ones', async () => {
-      for (const name of ['one.png', 'two.png']) await storeAsFormer(recordOf(name))
-      await redis.client.rename(`${keyPrefix}texts:${CLIENT}/`, `${keyPrefix}former:${CLIENT}/`)
-      await storeAsFormer(recordOf('three.png'))
-      const seen: string[][] = []
-      const process = redisIndex(
-        watchedRedis(redis, async (name) => {
-          if (name === 'hscan') seen.push(await former())
-        }),
-        { keyPrefix },
-      )
-      await process.upgrade(signal, [CLIENT])
-      const owner = `${CLIENT}/`
-      expect(seen).to.deep.equal([
-        [`former:${owner}`, `terms:${owner}`, `texts:${owner}`, 'upgrading'],
-        [`former:${owner}`, 'upgrading'],
-      ])
-      expect(await find('.png')).to.have.length(3)
-    })
-
-    it('needs a comparison for an index that had no search', async () => {
-      await add('one.png')
-      await upgrade()
-      expect(await index.canSearch()).to.equal(false)
-      await index.markComplete()
-      expect([await index.canSearch(), await index.canSearch(CLIENT)]).to.deep.equal([true, true])
-    })
-
-    it('enters what an older version has changed that ran instead of this one', async () => {
-      const [same, renamed] = [await add('same.png'), await add('before.png')]
-      await index.markComplete()
-      const added = recordOf('added.png')
-      await renameAsFormer(renamed, 'after.png')
-      await storeAsFormer(added)
-      await markAsFormer()
-      expect(await index.canSearch(CLIENT)).to.equal(false)
-      await upgrade()
-      expect(await index.canSearch(CLIENT)).to.equal(true)
-      expect([
-        await find('after'),
-        await find('added'),
-        await find('same'),
-        await find('before'),
-      ]).to.deep.equal([[renamed.key], [added.key], [same.key], []])
-    })
-
-    /** The older version changes only its own search. */
-    async function renameAsFormer(record: OriginalRecord, originalName: string): Promise<void> {
-      const text = await redis.client.hget(hashOf(record.key), '')
-      await redis.client.hset(hashOf(record.key), '', String(text).replace(record.originalName, originalName))
-      await redis.client.hset(`${keyPrefix}texts:${CLIENT}/`, record.key, originalName)
-    }
-
-    it('enters files that an older process adds later, after a search of this client', async () => {
-      await index.markComplete()
-      await upgrade([])
-      await storeAsFormer(recordOf('late.png'))
-      await upgrade([])
-      expect([await index.canSearch('other'), await index.canSearch(CLIENT)]).to.deep.equal([true, false])
-      await upgrade([])
-      expect(await index.canSearch(CLIENT)).to.equal(true)
-      expect(await find('late')).to.have.length(1)
-      expect(await former()).to.deep.equal([])
-    })
-
-    it('enters them in each partition of a client', async () => {
-      const all = Array.from({ length: PARTITIONS }, (_, i) =>
-        redisIndex(redis, { keyPrefix: `${keyPrefix}${i}:` }),
-      )
-      const partitioned = partitionedIndex(all, neverMoving(all, 1))
-      await partitioned.markComplete()
-      await redis.client.hset(
-        `${keyPrefix}${firstPartition(CLIENT)}:texts:${CLIENT}/`,
-        newKey(''),
-        'late.png',
-      )
-      await partitioned.upgrade(signal, [CLIENT, 'x'])
-      expect(await partitioned.canSearch(CLIENT)).to.equal(true)
-      expect(await former()).to.deep.equal([])
-    })
-
-    it('enters the last names of files that an older process or one of this version renames in the meantime', async () => {
-      const [first, second] = [recordOf('first.png'), recordOf('second.png')]
-      for (const record of [first, second]) await storeAsFormer(record)
-      await markAsFormer()
-      let isRenamed = false
-      const process = redisIndex(
-        watchedRedis(redis, async (name) => {
-          if (name !== 'hget' || isRenamed) return
-          isRenamed = true
-          await renameAsFormer(first, 'last.png')
-          await index.amend(CLIENT, second, { ...second, originalName: 'latest.png' })
-        }),
-        { keyPrefix },
-      )
-      await process.upgrade(signal, [CLIENT])
-      expect(await index.canSearch(CLIENT)).to.equal(true)
-      const found = [await find('first'), await find('second'), await find('last.'), await find('latest')]
-      expect(found).to.deep.equal([[], [], [first.key], [second.key]])
-    })
-
-    it('enters a name that is no valid text, and forgets files that are not in the index', async () => {
-      await storeAsFormer(recordOf('\ud800 half.png'))
-      await redis.client.hset(`${keyPrefix}texts:${CLIENT}/`, newKey(''), 'lost.png')
-      await upgrade()
-      expect(await find('half.png')).to.have.length(1)
-      expect(await former()).to.deep.equal([])
-    })
-
-    it('leaves the files to another process that converts them, until its lease is over', async () => {
-      await storeAsFormer(recordOf('one.png'))
-      await redis.client.set(`${keyPrefix}upgrading`, 'another process')
-      await upgrade()
-      expect(await former()).to.deep.equal([`former:${CLIENT}/`, 'upgrading'])
-      await redis.client.del(`${keyPrefix}upgrading`)
-      await upgrade([])
-      expect(await former()).to.deep.equal([])
-    })
   })
 })
 
@@ -566,12 +389,12 @@ describe('redis: the search of an index without free memory', () => {
   })
 
   it('gives files other numbers, and shortens postings', async () => {
-    const search = `${keyPrefix}search:${CLIENT}/`
+    const search = searchKey(prefixOf(keyPrefix), CLIENT)
     for (const name of ['one.png', 'two.png']) await index.adopt(CLIENT, recordOf(name))
     await redis.client.set(`${search}1:abc`, Buffer.alloc(10_000))
     await redis.client.rpush(`${search}terms:1`, 'abc')
     await redis.client.hset(search, { next: 2 * BLOCK, 1: BLOCK })
-    await redis.client.sadd(`${keyPrefix}untidy`, `${search}0`, `${search}1`)
+    await redis.client.sadd(`${prefixOf(keyPrefix)}untidy`, `${search}0`, `${search}1`)
     await fill()
     await index.tidy({ most: 99 })
     expect(await redis.client.hgetall(search)).to.deep.equal({
@@ -581,18 +404,6 @@ describe('redis: the search of an index without free memory', () => {
     })
     expect(await redis.client.strlen(`${search}1:abc`)).to.equal(BLOCK / 8 + 3)
     expect(await find('.png')).to.have.length(2)
-  })
-
-  it('converts the search of version 1.0', async () => {
-    for (let i = 0; i < 3; i += 1)
-      await storeFormer(redis, { keyPrefix, index, clientId: CLIENT, record: recordOf(`${i}.png`) })
-    await redis.client.set(`${keyPrefix}searchable`, 1)
-    await fill()
-    expect(await index.canSearch(CLIENT)).to.equal(false)
-    await index.upgrade(signal, [CLIENT])
-    expect(await index.canSearch(CLIENT)).to.equal(true)
-    expect(await find('.png')).to.have.length(3)
-    expect(await redis.client.keys(`${keyPrefix}te*s:*`)).to.deep.equal([])
   })
 })
 
@@ -617,32 +428,6 @@ function watchedRedis(redis: RedisConnection, after: (name: string) => unknown):
         ),
       ),
   }
-}
-
-interface FormerFile {
-  keyPrefix: string
-  index: FileIndex
-  clientId: string
-  record: OriginalRecord
-}
-
-/** What version 1.0 stores for a file. */
-async function storeFormer(
-  redis: RedisConnection,
-  { keyPrefix, index, clientId, record }: FormerFile,
-): Promise<void> {
-  const owner = `${encodeURIComponent(clientId)}/`
-  await index.adopt(clientId, record)
-  const hash = `${keyPrefix}file:${owner}${record.key}`
-  const number = (await redis.client.hgetBuffer(hash, '.sluice/n'))?.readUIntBE(0, 5) ?? 0
-  await redis.client.hdel(hash, '.sluice/n')
-  await redis.client.hdel(
-    `${keyPrefix}search:${owner}keys:${Math.floor(number / GROUP)}`,
-    String(number % GROUP),
-  )
-  const texts = [record.originalName.toLowerCase(), ...(record.tags ?? [])].join('\n')
-  await redis.client.hset(`${keyPrefix}texts:${owner}`, record.key, texts)
-  await redis.client.zadd(`${keyPrefix}terms:${owner}`, 0, `n${record.originalName}\n\n${record.key}`)
 }
 
 async function removeFrom(index: FileIndex, key: ObjectKey): Promise<void> {

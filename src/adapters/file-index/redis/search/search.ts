@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { ObjectKey } from '../../../../core/files/object-key.ts'
-import type { FileLists } from '../../../../core/ports/file-index.ts'
 import type { FileSearch, Findable, SearchTerm } from '../../../../core/ports/index/file-search.ts'
 import type { RedisConnection } from '../../../redis/connection.ts'
 import { redisScript } from '../../../redis/script.ts'
-import { listed, positionOf } from '../../positions.ts'
 import { oneLine, searchTexts } from '../../search-terms.ts'
-import { originalEntry } from '../entries.ts'
-import { nameOf, ownerOf } from '../names.ts'
-import { readKeys, readKeysSince } from './keys.ts'
-import { BLOCK, DIGEST_DIGITS, NUMBER_BYTES, NUMBER_FIELD } from './lua.ts'
+import { originalEntry } from '../entries/originals.ts'
+import { type KeyNames, searchKey } from '../keys.ts'
+import { fieldsIn, keysAt, readHashes } from '../lists/originals.ts'
+import { BLOCK, DIGEST_BYTES, NUMBER_BYTES, NUMBER_FIELD } from './lua.ts'
+import { readPlaces, readPlacesSince } from './places.ts'
 import { intersection, SIZE_OF, TRIGRAM, trigramsOf } from './postings.ts'
 
 // Further terms of a long text rarely leave out more files.
@@ -27,35 +27,27 @@ const BYTES_LEAST = 16_384
 const FILE_BYTES = 300
 const WORTH_BYTES = 2048
 
-/** The key of a client's search, as `lua.ts` describes it. */
-export function searchKey(keyPrefix: string, clientId: string): string {
-  return `${keyPrefix}search:${ownerOf(clientId)}`
-}
-
 /** The texts of an original as scripts take them. */
 export function searchText(record: Findable): string {
   return searchTexts(record).join('\n')
 }
 
-/** The texts of an original by its entry. Empty for one without a record, and for an empty entry. */
-export function textsIn(key: ObjectKey, entry: string): string {
+/** The texts of an original by its entry. Empty for one without a record. */
+export function textsIn(key: ObjectKey, entry: Buffer | undefined): string {
   const known = entry ? originalEntry(key, entry) : undefined
   return known && 'record' in known ? searchText(known.record) : ''
 }
 
 /** The search of originals, in Redis. */
-export function redisSearch(
-  redis: RedisConnection,
-  { keyPrefix }: { keyPrefix: string },
-): Omit<FileSearch, 'canSearch'> & Pick<FileLists, 'pick'> {
-  const hashOf = (clientId: string, key: ObjectKey) => `${keyPrefix}file:${nameOf({ clientId, key })}`
+export function redisSearch(redis: RedisConnection, names: KeyNames): Omit<FileSearch, 'canSearch'> {
+  const { prefix } = names
   return {
     /**
      * In the meantime, a file may be given another number: with a new name, or by `tidy.ts`. So the files of all
      * numbers that were drawn since the beginning are candidates.
      */
     async search(clientId, term, { most }) {
-      const search = searchKey(keyPrefix, clientId)
+      const search = searchKey(prefix, clientId)
       const terms = termsOf(term)
       if (!terms) return undefined
       const { next = 0, ...living } = await redis.send((client) => client.hgetall(search))
@@ -82,29 +74,22 @@ export function redisSearch(
           numbers.push(block * BLOCK + ordinal)
         if (numbers.length > most) return undefined
       }
-      const known = await readKeys(redis, search, numbers)
-      const drawn = await readKeysSince(redis, search, Number(next))
-      const keys = new Set([...known.map(({ key }) => key), ...(drawn ?? [])])
-      return drawn && keys.size <= most ? [...keys] : undefined
-    },
-    async pick(clientId, { state, by, keys }) {
-      const texts = await redis.send((client) =>
-        Promise.all(keys.map((key) => client.hget(hashOf(clientId, key), ''))),
-      )
-      return keys.flatMap((key, i) => {
-        const entry = texts[i] ? originalEntry(key, texts[i]) : undefined
-        return entry?.state === state ? [listed(entry, positionOf(entry.record, by))] : []
-      })
+      const known = await readPlaces(redis, search, numbers)
+      const drawn = await readPlacesSince(redis, search, Number(next))
+      if (!drawn) return undefined
+      const found = await keysAt(redis, names, clientId, [...known.map(({ place }) => place), ...drawn])
+      const keys = new Set(found.filter((key) => key !== undefined))
+      return keys.size <= most ? [...keys] : undefined
     },
     async isSearchable(clientId, record) {
-      const known = await redis.send((client) =>
-        client.hgetBuffer(hashOf(clientId, record.key), NUMBER_FIELD),
-      )
-      const digest = createHash('sha1').update(searchText(record)).digest('hex').slice(0, DIGEST_DIGITS)
-      if (known?.subarray(NUMBER_BYTES).toString() !== digest) return false
+      const refs = [{ clientId, key: record.key }]
+      const [original] = await readHashes(names, refs, fieldsIn(redis, NUMBER_FIELD))
+      const digest = createHash('sha1').update(searchText(record)).digest().subarray(0, DIGEST_BYTES)
+      const known = original?.found.values[0]
+      if (!known?.subarray(NUMBER_BYTES).equals(digest)) return false
       const number = known.readUIntBE(0, NUMBER_BYTES)
-      const [living] = await readKeys(redis, searchKey(keyPrefix, clientId), [number])
-      return living?.key === record.key
+      const [living] = await readPlaces(redis, searchKey(prefix, clientId), [number])
+      return living !== undefined && isDeepStrictEqual(living.place, original?.place)
     },
   }
 }

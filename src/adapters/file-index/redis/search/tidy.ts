@@ -1,11 +1,13 @@
-import type { ObjectKey } from '../../../../core/files/object-key.ts'
 import type { RedisConnection } from '../../../redis/connection.ts'
 import { redisScript } from '../../../redis/script.ts'
-import { refNamed } from '../names.ts'
+import { ifReadable } from '../entries/packed.ts'
+import { joined, PIECES } from '../entries/pieces.ts'
+import type { KeyNames } from '../keys.ts'
+import { fieldsIn, keyAt } from '../lists/originals.ts'
+import { keyWith } from '../lists/places.ts'
 import { moveNumber } from '../scripts.ts'
-import type { IndexNames } from './former.ts'
-import { type NumberedKey, readKeys } from './keys.ts'
 import { BLOCK, GROUP, WASTE } from './lua.ts'
+import { readPlaces } from './places.ts'
 import { sealed } from './postings.ts'
 import { textsIn } from './search.ts'
 
@@ -13,11 +15,6 @@ const BLOCKS_AT_ONCE = 64
 // Postings or files at a time. A posting has 128 KB at most, and few of them have so many.
 const AT_ONCE = 128
 const GROUPS_AT_ONCE = 64
-
-/** The names of the index's keys. */
-export interface TidyNames extends IndexNames {
-  untidy: string
-}
 
 /** How much a call may do. */
 interface Budget {
@@ -42,7 +39,7 @@ interface Block {
  */
 export async function tidySearch(
   redis: RedisConnection,
-  names: TidyNames,
+  names: KeyNames,
   { signal, most }: { signal?: AbortSignal | undefined; most: number },
 ): Promise<number> {
   const budget: Budget = { signal, left: most }
@@ -68,7 +65,7 @@ function isOver({ signal, left }: Budget): boolean {
 
 async function tidyBlock(
   redis: RedisConnection,
-  { member, names, budget }: { member: string; names: TidyNames; budget: Budget },
+  { member, names, budget }: { member: string; names: KeyNames; budget: Budget },
 ): Promise<void> {
   const [, search = '', number = ''] = /^(.*\/)(\d+)$/.exec(member) ?? []
   const one = { search, block: Number(number) }
@@ -81,9 +78,9 @@ async function tidyBlock(
   await drop(redis, one, { names, budget })
 }
 
-type Options = { names: TidyNames; budget: Budget }
+type Options = { names: KeyNames; budget: Budget }
 
-/** @returns the groups with the keys of files. Only a block without files is dropped */
+/** @returns the groups with the places of files. Only a block without files is dropped */
 async function drop(
   redis: RedisConnection,
   { search, block }: Block,
@@ -102,25 +99,29 @@ async function move(
   { search, groups }: Block & { groups: readonly number[] },
   { names, budget }: Options,
 ): Promise<void> {
-  const owner = search.slice(`${names.keyPrefix}search:`.length)
-  const refOf = ({ key }: { key: ObjectKey }) => refNamed(owner + key)
-  const moveOne = (one: NumberedKey, entry: string) => {
-    const args = [names.nameOf(refOf(one)), one.number, entry, textsIn(one.key, entry)]
-    return moveNumber(redis, names.keys(refOf(one)), args)
-  }
+  const clientId = decodeURIComponent(search.slice(`${names.prefix}search:`.length, -1))
   for (let from = 0; from < groups.length; from += GROUPS_AT_ONCE) {
     const numbers = groups
       .slice(from, from + GROUPS_AT_ONCE)
       .flatMap((group) => Array.from({ length: GROUP }, (_, i) => group * GROUP + i))
-    const known = await readKeys(redis, search, numbers)
+    const known = await readPlaces(redis, search, numbers)
     for (let first = 0; first < known.length; first += AT_ONCE) {
       if (isOver(budget)) return
       const some = known.slice(first, first + AT_ONCE)
-      const entries = await redis.send((client) =>
-        Promise.all(some.map((one) => client.hget(names.hashOf(refOf(one)), ''))),
-      )
+      const entries = await fieldsIn(redis, ...PIECES)(some.map(({ place }) => names.hashAt(clientId, place)))
       budget.left -= some.length
-      await Promise.all(some.map((one, i) => moveOne(one, entries[i] ?? '')))
+      await Promise.all(
+        some.map(({ number, place }, i) => {
+          const { rest, values } = entries[i] ?? {}
+          const entry = joined(values)
+          // Without a hash, each key with this id has the same place.
+          const key = keyAt(place, rest) ?? keyWith('id' in place ? place.id : '', 'lost/.lost')
+          const ref = { clientId, key }
+          const texts = ifReadable(() => textsIn(key, entry)) ?? ''
+          const args = [names.nameOf(ref), number, entry ?? '', texts]
+          return moveNumber(redis, names.keys(ref), args)
+        }),
+      )
     }
   }
 }
@@ -176,15 +177,15 @@ return 'waste'`)
 
 /**
  * KEYS: search, untidy. ARGV: block, maximum. Drops postings of a block that gets no numbers any more, and at last the block.
- * @returns `more` when postings remain. Otherwise the groups with keys: it is dropped without any
+ * @returns `more` when postings remain. Otherwise the groups with places: it is dropped without any
  */
 const dropTerms = redisScript(`
 local search, block, most = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 if redis.call('HEXISTS', search, block) == 0 or redis.call('HGET', search, 'next') - block * ${BLOCK} < ${BLOCK} then return {} end
-local keys, groups, first = {}, {}, block * ${BLOCK / GROUP}
-for group = first, first + ${BLOCK / GROUP - 1} do keys[#keys + 1] = search .. 'keys:' .. group end
-if redis.call('EXISTS', unpack(keys)) > 0 then
-  for i, key in ipairs(keys) do if redis.call('EXISTS', key) == 1 then groups[#groups + 1] = first + i - 1 end end
+local places, groups, first = {}, {}, block * ${BLOCK / GROUP}
+for group = first, first + ${BLOCK / GROUP - 1} do places[#places + 1] = search .. 'places:' .. group end
+if redis.call('EXISTS', unpack(places)) > 0 then
+  for i, key in ipairs(places) do if redis.call('EXISTS', key) == 1 then groups[#groups + 1] = first + i - 1 end end
   return groups
 end
 local terms, postings = search .. 'terms:' .. block, {}
