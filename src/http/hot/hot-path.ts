@@ -155,7 +155,7 @@ function runAll(
 function begin(req: Request, res: Response, answer: Answer, options: HotPathOptions): void {
   const { deliveries, ends, identify, metrics } = options
   const { status, found, startedAt } = answer
-  const context = identify(req)
+  const { context } = identify(req)
   const { socket, method } = req
   const { client, path, route } = found
   // As Express does, for everything that reads it later.

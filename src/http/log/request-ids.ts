@@ -2,8 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { RequestContext, TraceContext } from '../../core/request-context.ts'
 
+/** The names of a request. */
+export interface Identity {
+  context: RequestContext
+  /** Whether a proxy has named it. */
+  isOfProxy: boolean
+}
+
 /** Names a request. */
-export type Identify = (req: IncomingMessage) => RequestContext
+export type Identify = (req: IncomingMessage) => Identity
 
 // The IDs of nginx, Heroku, Envoy, Cloudflare and AWS (`Root=1-67891233-abcdef012345678912345678`) fit.
 const REQUEST_ID = /^[\w.~:+/=@-]{1,128}$/
@@ -21,10 +28,10 @@ export function createIdentify(trustsPeer: (req: IncomingMessage) => boolean): I
   return (req) => {
     const { 'x-request-id': id, traceparent } = req.headers
     if ((id === undefined && traceparent === undefined) || !trustsPeer(req))
-      return { requestId: randomUUID() }
+      return { context: { requestId: randomUUID() }, isOfProxy: false }
     const requestId = typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID()
-    if (traceparent === undefined) return { requestId }
-    return { requestId, trace: traceOf(traceparent, req.headers.tracestate) }
+    const trace = traceparent === undefined ? {} : { trace: traceOf(traceparent, req.headers.tracestate) }
+    return { context: { requestId, ...trace }, isOfProxy: true }
   }
 }
 
