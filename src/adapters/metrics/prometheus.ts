@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Metrics, MetricsReader } from '../../core/ports/metrics.ts'
+import { type Metrics, type MetricsReader, WEBHOOK_OUTCOMES } from '../../core/ports/metrics.ts'
 
 // From a health check to a large upload. A slow transformation ends at 30 s.
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -9,6 +9,12 @@ const WEBHOOK_SECONDS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const JOB_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
 // An embedded index responds within 0.1 ms. S3 times out after 5 s.
 const STORAGE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+// deploy/prometheus/alerts.yaml has alerts for single ones.
+const ALERTED_PROBLEMS = [
+  ['file_damaged', 500],
+  ['storage_full', 503],
+] as const
 
 /**
  * Metrics for Prometheus, in a registry of their own. Includes prom-client's metrics of the process and its event loop.
@@ -95,6 +101,11 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
     buckets: WEBHOOK_SECONDS,
     registers,
   })
+  // Prometheus sees an increase from 0 to 1. A series that begins with 1 has none, so no alert would fire.
+  for (const found of ['hit', 'miss']) derivatives.inc({ found }, 0)
+  for (const outcome of WEBHOOK_OUTCOMES) webhookSeconds.zero({ outcome })
+  transformSeconds.zero({ format: 'none', outcome: 'failed' })
+  for (const [code, status] of ALERTED_PROBLEMS) problems.inc({ code, status }, 0)
   return {
     requestEnded({ route = 'none', method, status, code, seconds, bytes, receivedBytes }) {
       requests.inc({ route, method, status })

@@ -64,7 +64,9 @@ export type JobOutcome = 'done' | 'failed' | 'retried' | 'put_off' | 'aborted'
 export type TransformOutcome = 'done' | 'refused' | 'failed' | 'aborted'
 
 /** `failed`: no further attempt follows. */
-export type WebhookOutcome = 'delivered' | 'retried' | 'failed'
+export const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'failed'] as const
+
+export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number]
 
 /** Differences of index and buckets, in files. */
 export interface Differences {

@@ -91,7 +91,9 @@ onOneBackend('X-Request-Id and traceparent of a proxy', (start) => {
       const id = `invalid-trace-${i}`
       await exchange(service, '/healthz', { headers: { 'X-Request-Id': id, traceparent } })
       const line = await lineOf(id)
-      expect(line?.traceId).to.match(NEW_TRACE).and.not.be.oneOf([TRACE, '0'.repeat(32)])
+      expect(line?.traceId)
+        .to.match(NEW_TRACE)
+        .and.not.be.oneOf([TRACE, '0'.repeat(32)])
     })
 
   it('reads a traceparent of a later version as one of version 00', async () => {

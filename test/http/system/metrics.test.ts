@@ -40,8 +40,7 @@ onOneBackend('GET /metrics', (start) => {
       expect(requests({ ...delivery, status: '404' })).to.equal(1)
       expect(requests({ route: '/v1/upload', method: 'POST', status: '200' })).to.equal(1)
       expect(requests({ route: 'none', status: '404' })).to.equal(1)
-      const problems = (code: string) =>
-        sampleOf(text, 'sluice_http_problems_total', { code, status: '404' })
+      const problems = (code: string) => sampleOf(text, 'sluice_http_problems_total', { code, status: '404' })
       expect([problems('file_not_found'), problems('route_not_found')]).to.deep.equal([1, 1])
       expect(sampleOf(text, 'sluice_http_request_duration_seconds_count', delivery)).to.equal(4)
       expect(sampleOf(text, 'sluice_http_request_duration_seconds_sum', delivery)).to.be.within(0.0001, 10)
@@ -91,7 +90,9 @@ onOneBackend('GET /metrics', (start) => {
     })
     const text = await scrape(service)
     expect(sampleOf(text, 'sluice_derivative_lookups_total', { found: 'miss' })).to.be.at.least(1)
-    expect(sampleOf(text, 'sluice_transform_duration_seconds_count', { outcome: 'done', format: 'png' })).to.equal(1)
+    expect(
+      sampleOf(text, 'sluice_transform_duration_seconds_count', { outcome: 'done', format: 'png' }),
+    ).to.equal(1)
     expect(sampleOf(text, 'sluice_transform_duration_seconds_count')).to.equal(1)
     expect(sampleOf(text, 'sluice_transform_duration_seconds_sum')).to.be.within(0.0001, 10)
   })
