@@ -13,7 +13,7 @@ import { ensurePrograms } from './ready/system-packages.js'
 const HELP = `npm test [-- [--changed[=<commit>]] [--coverage] <options of mocha>]        for example: npm test -- --grep zip
 
 Runs all tests. Installs missing npm packages and, if it may, the Debian packages of missing programs (unzip, bsdtar, 7z,
-python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Poppler, Chromium, nginx, Varnish, systemd, LibreOffice). Then it builds, and prints the totals
+python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Poppler, Chromium, nginx, Varnish, systemd, Prometheus, LibreOffice). Then it builds, and prints the totals
 as its last line. A skipped test counts as failed. --long runs the slow tests instead: the attacks in test/long, and the
 full size of tests that are smaller by default. --changed runs only the tests that a change
 since the last commit, or since <commit>, can affect: those that import a changed file, lie in the folder of its name, or name it.
@@ -41,6 +41,7 @@ const PROGRAMS = {
   nginx: 'nginx',
   varnishd: 'varnish',
   'systemd-analyze': 'systemd',
+  promtool: 'prometheus',
   soffice: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
 }
 

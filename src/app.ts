@@ -91,6 +91,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const services = await openServices({
     ...options,
     plugins: loaded.plugins,
+    metrics: prometheus,
     wrapStorage(storage) {
       const wrapped = options.wrapStorage?.(storage) ?? storage
       return prometheus ? measuredStorage(wrapped, prometheus) : wrapped

@@ -1605,6 +1605,8 @@ export interface WebhookDelivery {
   status: "pending" | "delivered" | "failed"
   /** When the event happened. */
   occurredAt: string
+  /** ID of the request that has caused the event, its `X-Request-Id`. Absent for an event without one. */
+  requestId?: string
   /** The latest 33 attempts, oldest first. */
   attempts: Array<DeliveryAttempt>
   /** Earliest time of the next attempt, if one follows. */
@@ -1639,6 +1641,8 @@ export interface WebhookDeliveryWithPayload {
   status: "pending" | "delivered" | "failed"
   /** When the event happened. */
   occurredAt: string
+  /** ID of the request that has caused the event, its `X-Request-Id`. Absent for an event without one. */
+  requestId?: string
   /** The latest 33 attempts, oldest first. */
   attempts: Array<DeliveryAttempt>
   /** Earliest time of the next attempt, if one follows. */

@@ -16,7 +16,7 @@ const STOPPING = new DOMException('the service is stopping', 'AbortError')
 
 interface Observers {
   log: Log
-  metrics: Pick<Metrics, 'watchComparison'>
+  metrics: Pick<Metrics, 'watchComparison' | 'watchIndex'>
 }
 
 /**
@@ -66,10 +66,18 @@ export async function startMaintenance(
  * @returns with `first`, which resolves after the first attempt
  */
 export function startComparing(
-  { completion }: Pick<Services, 'completion'>,
+  { backends, completion, index }: Pick<Services, 'backends' | 'completion' | 'index'>,
   { log, metrics }: Observers,
 ): { first: Promise<void>; stop(): Promise<void> } {
-  metrics.watchComparison(completion.state)
+  metrics.watchComparison(completion)
+  metrics.watchIndex({
+    ready: async () => ({
+      lists: await index.isComplete(),
+      counters: await index.isCounted(),
+      search: await index.canSearch(),
+    }),
+    moves: async () => backends.partitioning?.moves() ?? 0,
+  })
   const closing = new AbortController()
   const first = deferred<void>()
   const running = every(COMPLETE_EVERY_MS, () =>

@@ -39,7 +39,7 @@ import { createSoftDeletes } from '../service/originals/trash.ts'
 import { openManagedClients } from './access/managed-clients.ts'
 import { type MembersOptions, openMembers } from './access/members.ts'
 import { openServiceCommands } from './access/service-commands.ts'
-import { deliveryLogLimits, openWebhooks } from './events/webhooks.ts'
+import { deliveryLogLimits, type Observed, openWebhooks } from './events/webhooks.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { type Backends, openBackends } from './storage/backends.ts'
 import { openIndexUpkeep } from './storage/index-upkeep.ts'
@@ -53,7 +53,7 @@ export interface Storage {
   index: FileIndex
 }
 
-export interface ServicesOptions extends Pick<MembersOptions, 'passwordCost'> {
+export interface ServicesOptions extends Pick<MembersOptions, 'passwordCost'>, Observed {
   config: Config
   /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string

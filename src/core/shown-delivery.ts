@@ -4,6 +4,8 @@ import type { Delivery, LoggedDelivery } from './ports/events/delivery-log.ts'
 export interface ShownDelivery extends Pick<Delivery, 'id' | 'event' | 'eventId' | 'clientId' | 'status'> {
   receiver: { id: string; name?: string }
   occurredAt: string
+  /** Absent for an event that no request has caused. */
+  requestId?: string
   attempts: ShownAttempt[]
   nextAttemptAt?: string
 }
@@ -26,7 +28,8 @@ export type ReceiverView = 'all' | 'outcome'
 
 /** Shows a delivery, without what the caller may not know. */
 export function shownDelivery(delivery: Delivery, view: ReceiverView): ShownDelivery {
-  const { id, event, eventId, clientId, receiver, status, occurredAt, attempts, nextAttemptAt } = delivery
+  const { id, event, eventId, clientId, receiver, status, occurredAt } = delivery
+  const { requestId, attempts, nextAttemptAt } = delivery
   return {
     id,
     event,
@@ -35,6 +38,7 @@ export function shownDelivery(delivery: Delivery, view: ReceiverView): ShownDeli
     receiver: view === 'all' ? receiver : { id: receiver.id },
     status,
     occurredAt: iso(occurredAt),
+    ...(requestId === undefined ? {} : { requestId }),
     attempts: attempts.map(({ at, error, ...rest }) => ({
       at: iso(at),
       ...rest,

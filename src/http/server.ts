@@ -23,6 +23,7 @@ import { createHotCache } from './hot/cache.ts'
 import { createHotCacheWriter } from './hot/cache-writer.ts'
 import { hotPath } from './hot/hot-path.ts'
 import { inOrder } from './in-order.ts'
+import { createIdentify } from './log/request-ids.ts'
 import { createRequestEnds, requestLog } from './log/request-log.ts'
 import { extendMessages } from './message-classes.ts'
 import { suggestedRoutes } from './nearest-route.ts'
@@ -58,6 +59,8 @@ export function createHttp(options: HttpOptions): RequestListener {
   // Express's ETags are off: files have their keys as ETags, and other responses are not revalidated.
   app.disable('etag')
   resetWhenBrokenOff(app)
+  const trusts: (address: string, hop: number) => boolean = app.get('trust proxy fn')
+  const identify = createIdentify(({ socket }) => trusts(socket.remoteAddress ?? '', 0))
   const portions = inPortions({ isUrgent: isHealthCheck })
   const concurrent = limitConcurrentResponses({
     most: options.responsesPerAddress,
@@ -66,7 +69,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   const guards = inOrder(
     serializePipelined,
     portions,
-    requestLog(ends),
+    requestLog(ends, identify),
     warnOfProxy,
     drainAfterResponse,
     limitPipelining,
@@ -98,7 +101,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(respondProblem)
   const asExpress = (req: IncomingMessage) => Object.setPrototypeOf(req, app.request)
   return hotPath(
-    { ...services, cache, ends, warnOfProxy, portions, concurrent, asExpress },
+    { ...services, cache, ends, identify, warnOfProxy, portions, concurrent, asExpress },
     normalizeTarget(app),
   )
 }

@@ -1,4 +1,5 @@
 import type { FetchAccess, Fetcher, FetchRequest } from '../../core/ports/fetcher.ts'
+import { currentRequest } from '../../core/request-context.ts'
 import { guardedBody } from './body.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { type ExchangeLimits, exchange, type ReceivedResponse } from './exchange.ts'
@@ -45,7 +46,7 @@ export function guardedFetcher({
     const guard = createGuard([access, request.access ?? {}], resolve)
     const { signal } = deadline
     let url = absolute(request.url)
-    let headers = request.headers ?? {}
+    let headers: FetchRequest['headers'] & {} = { ...currentRequest()?.trace, ...request.headers }
     for (let redirects = 0; ; redirects += 1) {
       const redirected = redirects > 0
       const addresses = await deadline.within(limits.connectMs, guard.addressesOf(url, { redirected }))

@@ -11,6 +11,7 @@ import {
   type WorkOptions,
 } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
+import { inRequest } from '../../core/request-context.ts'
 import { ALL_DIED, failureOf, retryDelayMs } from './rules.ts'
 
 /** The next state of a job after an attempt. */
@@ -77,7 +78,8 @@ export async function runAttempt<T>(
 
   try {
     await Promise.race([
-      Promise.resolve().then(() => handler(job, { signal, progress, retryInMs })),
+      // The queue may have been woken by a request that has nothing to do with this job.
+      inRequest(undefined, () => Promise.resolve().then(() => handler(job, { signal, progress, retryInMs }))),
       unsettled,
     ])
     return { next: 'done' }

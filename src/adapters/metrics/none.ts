@@ -11,8 +11,10 @@ export const noMetrics: Metrics = {
   transformed: nothing,
   watchTransforms: nothing,
   watchComparison: nothing,
+  watchIndex: nothing,
   watchStores: nothing,
   jobEnded: nothing,
   watchJobs: nothing,
+  webhookAttempted: nothing,
   storageCalled: nothing,
 }

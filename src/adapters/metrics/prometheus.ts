@@ -1,12 +1,20 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Metrics, MetricsReader } from '../../core/ports/metrics.ts'
+import { type Metrics, type MetricsReader, WEBHOOK_OUTCOMES } from '../../core/ports/metrics.ts'
 
 // From a health check to a large upload. A slow transformation ends at 30 s.
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const TRANSFORM_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+// A receiver has 10 s to respond.
+const WEBHOOK_SECONDS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const JOB_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
 // An embedded index responds within 0.1 ms. S3 times out after 5 s.
 const STORAGE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+// deploy/prometheus/alerts.yaml has alerts for single ones.
+const ALERTED_PROBLEMS = [
+  ['file_damaged', 500],
+  ['storage_full', 503],
+] as const
 
 /**
  * Metrics for Prometheus, in a registry of their own. Includes prom-client's metrics of the process and its event loop.
@@ -43,6 +51,12 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
     labelNames: ['route', 'direction'],
     registers,
   })
+  const problems = new Counter({
+    name: 'sluice_http_problems_total',
+    help: 'Responses with a problem, by its code',
+    labelNames: ['code', 'status'],
+    registers,
+  })
   const derivatives = new Counter({
     name: 'sluice_derivative_lookups_total',
     help: 'Requested derivatives: already stored (hit) or not (miss)',
@@ -62,7 +76,7 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
   const transformSeconds = new Histogram({
     name: 'sluice_transform_duration_seconds',
     help: 'Time of transformations, without their wait in the queue',
-    labelNames: ['outcome'],
+    labelNames: ['format', 'outcome'],
     buckets: TRANSFORM_SECONDS,
     registers,
   })
@@ -80,9 +94,22 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
     buckets: JOB_SECONDS,
     registers,
   })
+  const webhookSeconds = new Histogram({
+    name: 'sluice_webhook_attempt_duration_seconds',
+    help: 'Time of attempts to deliver an event to a receiver',
+    labelNames: ['outcome'],
+    buckets: WEBHOOK_SECONDS,
+    registers,
+  })
+  // Prometheus sees an increase from 0 to 1. A series that begins with 1 has none, so no alert would fire.
+  for (const found of ['hit', 'miss']) derivatives.inc({ found }, 0)
+  for (const outcome of WEBHOOK_OUTCOMES) webhookSeconds.zero({ outcome })
+  transformSeconds.zero({ format: 'none', outcome: 'failed' })
+  for (const [code, status] of ALERTED_PROBLEMS) problems.inc({ code, status }, 0)
   return {
-    requestEnded({ route = 'none', method, status, seconds, bytes, receivedBytes }) {
+    requestEnded({ route = 'none', method, status, code, seconds, bytes, receivedBytes }) {
       requests.inc({ route, method, status })
+      if (code !== undefined) problems.inc({ code, status })
       requestSeconds.observe({ route, method }, seconds)
       requestBytes.inc({ route, direction: 'sent' }, bytes)
       requestBytes.inc({ route, direction: 'received' }, receivedBytes)
@@ -90,7 +117,8 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
     derivativeLookedUp: (found) => derivatives.inc({ found }),
     savedByRecompression: (bytes) => savedBytes.inc(bytes),
     answeredHot: () => hotResponses.inc(),
-    transformed: ({ outcome, seconds }) => transformSeconds.observe({ outcome }, seconds),
+    transformed: ({ outcome, format = 'none', seconds }) =>
+      transformSeconds.observe({ format, outcome }, seconds),
     watchTransforms(load) {
       for (const name of ['running', 'waiting'] as const)
         new Gauge({
@@ -102,7 +130,7 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
           },
         })
     },
-    watchComparison(load) {
+    watchComparison({ state, differences }) {
       const gauge = (name: string, help: string, value: () => number | undefined) =>
         // The other processes see the comparison of one.
         new Gauge({
@@ -117,18 +145,53 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
           },
         })
       gauge('sluice_index_comparing', 'Whether the index is compared with all files: 1 or 0', () =>
-        load() ? 1 : 0,
+        state() ? 1 : 0,
       )
       gauge(
         'sluice_index_compared_files',
         'Files that the running comparison has compared',
-        () => load()?.files ?? 0,
+        () => state()?.files ?? 0,
       )
       gauge(
         'sluice_index_files',
         'About how many files the running comparison compares in all. Absent when that is unknown',
-        () => load()?.total,
+        () => state()?.total,
       )
+      new Counter({
+        name: 'sluice_index_differences_total',
+        help: 'Files in which index and buckets differed: added to the index, removed from it, or neither (failed)',
+        labelNames: ['outcome'],
+        registers,
+        collect() {
+          this.reset()
+          for (const [outcome, files] of Object.entries(differences())) this.inc({ outcome }, files)
+        },
+      })
+    },
+    watchIndex({ ready, moves }) {
+      new Gauge({
+        name: 'sluice_index_ready',
+        help: 'Whether the lists, the counters and the search of the index have all files: 1 or 0',
+        labelNames: ['part'],
+        aggregator: 'min',
+        registers,
+        async collect() {
+          this.reset()
+          const parts = Object.entries(await ready().catch(() => ({})))
+          for (const [part, isReady] of parts) this.set({ part }, isReady ? 1 : 0)
+        },
+      })
+      new Gauge({
+        name: 'sluice_index_moves',
+        help: 'Clients whose files move to other partitions of the index, or whose move was interrupted',
+        aggregator: 'max',
+        registers,
+        async collect() {
+          const count = await moves().catch(() => undefined)
+          if (count === undefined) this.remove()
+          else this.set(count)
+        },
+      })
     },
     watchStores(check) {
       new Gauge({
@@ -142,6 +205,7 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
         },
       })
     },
+    webhookAttempted: ({ outcome, seconds }) => webhookSeconds.observe({ outcome }, seconds),
     jobEnded: ({ kind, outcome, seconds }) => jobSeconds.observe({ kind, outcome }, seconds),
     watchJobs(load) {
       for (const name of ['running', 'waiting'] as const)

@@ -2,6 +2,7 @@ import type { Config } from '../../../config/load.ts'
 import { guardedFetcher } from '../../adapters/fetcher/guarded.ts'
 import type { Log } from '../../core/log.ts'
 import type { DeliveryLogLimits } from '../../core/ports/events/delivery-log.ts'
+import type { Metrics } from '../../core/ports/metrics.ts'
 import type { PluginSet } from '../../pipeline/load/load.ts'
 import { createWebhookCommands } from '../../service/admin/webhook-commands.ts'
 import { createEventDelivery } from '../../service/events/delivery.ts'
@@ -10,15 +11,21 @@ import { createTestReceivers } from '../../service/events/test-receivers.ts'
 import { createWebhooks } from '../../service/events/webhooks.ts'
 import type { Backends } from '../storage/backends.ts'
 
+/** What observes the services. */
+export interface Observed {
+  /** Default: nothing is counted. */
+  metrics?: Metrics | undefined
+}
+
 type EventPlugins = Pick<PluginSet, 'events'>
 
 /** The delivery of events to plugins, with its log, its tests and its replays. */
 export function openWebhooks(
   { jobs, deliveries }: Backends,
-  { plugins: { events: plugins }, log }: { plugins: EventPlugins; log: Log },
+  { plugins: { events: plugins }, metrics, log }: { plugins: EventPlugins; log: Log } & Observed,
 ) {
   const fetcher = guardedFetcher()
-  const history = createDeliveryHistory({ deliveries, log })
+  const history = createDeliveryHistory({ deliveries, metrics, log })
   const test = createTestReceivers({ plugins, fetcher, log })
   const webhooks = createWebhooks({ test, deliveries, plugins, jobs })
   return {

@@ -6,6 +6,8 @@ export interface Metrics {
     route: string | undefined
     method: string
     status: number | 'aborted'
+    /** The code of the problem in the response. */
+    code: string | undefined
     seconds: number
     /** Bytes sent to the client, headers included. */
     bytes: number
@@ -17,16 +19,34 @@ export interface Metrics {
   savedByRecompression(bytes: number): void
   /** A response was sent from the hot cache. */
   answeredHot(): void
-  /** A transformation has run. `refused`: it has failed because of the source or the request. */
-  transformed(run: { outcome: TransformOutcome; seconds: number }): void
+  /**
+   * A transformation has run. `refused`: it has failed because of the source or the request. `format`: of the output, by its name;
+   * undefined when there is no output.
+   */
+  transformed(run: { outcome: TransformOutcome; format: string | undefined; seconds: number }): void
   /** Registers a function that counts the transformations that run and wait. */
   watchTransforms(load: () => { running: number; waiting: number }): void
-  /** Registers a function that returns the comparison of the index with all files, while it runs. */
-  watchComparison(load: () => { files: number; total?: number } | undefined): void
+  /**
+   * Registers functions that return the comparison of the index with all files, while it runs, and the differences that comparisons of
+   * this process have found.
+   */
+  watchComparison(comparison: {
+    state(): { files: number; total?: number } | undefined
+    differences(): Differences
+  }): void
+  /** Registers functions that read the state of the index. If one fails, what it returns is not reported. */
+  watchIndex(index: {
+    /** Which parts of the index have all files. */
+    ready(): Promise<Record<'lists' | 'counters' | 'search', boolean>>
+    /** The number of clients whose files move to other partitions, or whose move was interrupted. */
+    moves(): Promise<number>
+  }): void
   /** Registers a function that finds out whether bucket and index respond. */
   watchStores(check: () => Promise<{ bucket: boolean; index: boolean }>): void
   /** An attempt of a job has ended. */
   jobEnded(job: { kind: string; outcome: JobOutcome; seconds: number }): void
+  /** An attempt to deliver an event to a receiver has ended, or the event could not be queued. */
+  webhookAttempted(attempt: { outcome: WebhookOutcome; seconds: number }): void
   /** Registers a function that counts the jobs that wait and run. If it fails, nothing is reported. */
   watchJobs(load: () => Promise<ReadonlyArray<{ kind: string; waiting: number; running: number }>>): void
   /** A call of the bucket or of the index has ended. */
@@ -42,6 +62,21 @@ export interface Metrics {
 export type JobOutcome = 'done' | 'failed' | 'retried' | 'put_off' | 'aborted'
 
 export type TransformOutcome = 'done' | 'refused' | 'failed' | 'aborted'
+
+/** `failed`: no further attempt follows. */
+export const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'failed'] as const
+
+export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number]
+
+/** Differences of index and buckets, in files. */
+export interface Differences {
+  /** Added to the index. */
+  added: number
+  /** Removed from the index, because the bucket has no object of the file. */
+  removed: number
+  /** Not removed: the file could not be added to the index. The log names it. */
+  failed: number
+}
 
 /** Reads the metrics of this process. */
 export interface MetricsReader {

@@ -23,8 +23,8 @@ export function handleParseErrors(
   }: { maxHeaderBytes: number; log: Log; metrics: Pick<Metrics, 'requestEnded'> },
 ): void {
   const openResponses = openResponsesOf(server)
-  const count = (socket: Socket, method: string, { status }: Problem) =>
-    metrics.requestEnded({ route: undefined, method, status, seconds: 0, ...trafficSince(socket) })
+  const count = (socket: Socket, method: string, { status, code }: Problem) =>
+    metrics.requestEnded({ route: undefined, method, status, code, seconds: 0, ...trafficSince(socket) })
   const refused = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException & { reason?: string }, socket: Socket) => {
     // The response was sent already, and the client is still sending.

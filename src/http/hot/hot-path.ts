@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Request, RequestHandler, Response } from 'express'
 import { parseRange } from '../../core/bytes/byte-range.ts'
@@ -10,6 +9,7 @@ import { isIdle, serializePipelined } from '../connection/pipelining.ts'
 import { evaluateConditions } from '../delivery/conditional.ts'
 import { type FullContentRange, payloadOf } from '../delivery/send.ts'
 import type { FrontServer } from '../elsewhere/front-server.ts'
+import type { Identify } from '../log/request-ids.ts'
 import type { RequestEnds } from '../log/request-log.ts'
 import type { ConcurrentResponses } from '../readers/concurrent-responses.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -26,6 +26,7 @@ export interface HotPathOptions {
   clients: Pick<Clients, 'isCurrent'>
   deliveries: Pick<Deliveries, 'noteRepeated'>
   ends: RequestEnds
+  identify: Identify
   metrics: Pick<Metrics, 'answeredHot'>
   readers: Readers
   /** Sends large files instead of this service. */
@@ -152,20 +153,20 @@ function runAll(
 
 /** Counts and logs the request, and sets status and headers. */
 function begin(req: Request, res: Response, answer: Answer, options: HotPathOptions): void {
-  const { deliveries, ends, metrics } = options
+  const { deliveries, ends, identify, metrics } = options
   const { status, found, startedAt } = answer
-  const requestId = randomUUID()
+  const { context } = identify(req)
   const { socket, method } = req
   const { client, path, route } = found
   // As Express does, for everything that reads it later.
   req.route = { path: route }
   res.once('close', () => {
-    const request = { requestId, method, path, route, clientId: client.id, code: undefined, startedAt }
+    const request = { context, method, path, route, clientId: client.id, code: undefined, startedAt }
     ends.end(request, { res, socket })
   })
   deliveries.noteRepeated(found.source)
   metrics.answeredHot()
-  res.writeHead(status, headersOf(req, requestId, answer, options))
+  res.writeHead(status, headersOf(req, context.requestId, answer, options))
 }
 
 /** Sends the bytes in memory, or only the headers of a 304 and of a response to HEAD. */

@@ -37,6 +37,12 @@ const webhookDelivery = named(
       receiver,
       status: z.enum(DELIVERY_STATUSES).describe('`failed`: no further attempt follows.'),
       occurredAt: instant('When the event happened.'),
+      requestId: z
+        .string()
+        .describe(
+          'ID of the request that has caused the event, its `X-Request-Id`. Absent for an event without one.',
+        )
+        .optional(),
       attempts: z.array(deliveryAttempt).describe('The latest 33 attempts, oldest first.'),
       nextAttemptAt: instant('Earliest time of the next attempt, if one follows.').optional(),
     })

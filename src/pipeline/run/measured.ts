@@ -1,3 +1,5 @@
+import type { Asset } from '../../core/bytes/asset.ts'
+import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { Metrics, TransformOutcome } from '../../core/ports/metrics.ts'
 import { Problem } from '../../core/problem.ts'
 
@@ -8,10 +10,10 @@ export type Timed = <T>(part: () => Promise<T>) => Promise<T>
  * Runs a transformation and records it in the metrics: once, whatever the number of its parts, with the sum of their
  * seconds. Time between the parts is waiting time, and a failure there is not recorded.
  */
-export async function measured<T>(
-  work: (timed: Timed) => Promise<T>,
+export async function measured(
+  work: (timed: Timed) => Promise<Asset>,
   { metrics, signal }: { metrics: Pick<Metrics, 'transformed'>; signal: AbortSignal },
-): Promise<T> {
+): Promise<Asset> {
   let seconds = 0
   let failure: { error: unknown } | undefined
   const timed: Timed = async (part) => {
@@ -26,11 +28,12 @@ export async function measured<T>(
     }
   }
   try {
-    const outcome = await work(timed)
-    metrics.transformed({ outcome: 'done', seconds })
-    return outcome
+    const output = await work(timed)
+    metrics.transformed({ outcome: 'done', format: formatOfMediaType(output.mediaType).name, seconds })
+    return output
   } catch (error) {
-    if (failure) metrics.transformed({ outcome: outcomeOf(failure.error, signal), seconds })
+    if (failure)
+      metrics.transformed({ outcome: outcomeOf(failure.error, signal), format: undefined, seconds })
     throw error
   }
 }

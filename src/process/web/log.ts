@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { currentRequest, logFields } from '../../core/request-context.ts'
 
 /** Where the lines of a log go, complete with their line breaks. */
 interface Destination {
@@ -21,7 +22,13 @@ export function createLog(level: string): pino.Logger {
   const batch = batched((lines) => destination.write(lines))
   // Before the destination's own listener, which writes what it has received.
   process.prependListener('exit', batch.flush)
-  return pino({ level }, batch)
+  return pino({ level, mixin: fieldsOfRequest }, batch)
+}
+
+/** What each line has that is written for a request, also by services that know nothing of requests. */
+export function fieldsOfRequest(): object {
+  const request = currentRequest()
+  return request ? logFields(request) : {}
 }
 
 /** Collects lines for 10 ms, or up to 16 KB. */

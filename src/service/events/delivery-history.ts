@@ -9,6 +9,8 @@ import type {
   DeliveryStatus,
   Receiver,
 } from '../../core/ports/events/delivery-log.ts'
+import type { Metrics, WebhookOutcome } from '../../core/ports/metrics.ts'
+import type { RequestContext } from '../../core/request-context.ts'
 
 /** An event in the queue of a durable plugin: the data of a job. */
 export interface QueuedEvent {
@@ -21,6 +23,8 @@ export interface QueuedEvent {
   target: string
   /** The number of the replay; absent for the first run. */
   run?: number
+  /** The request that has caused the event; absent for one that no request has caused, and in a replay. */
+  request?: RequestContext
 }
 
 /** The result of one attempt. Times in milliseconds. */
@@ -54,12 +58,15 @@ export function deliveryId({ id, target }: Pick<QueuedEvent, 'id' | 'target'>): 
   return `${id}-${target}`
 }
 
-/** @param deliveries where they are recorded; undefined when the log is off */
+/** @param options.deliveries where they are recorded; undefined when the log is off. The metrics count attempts anyway */
 export function createDeliveryHistory({
   deliveries,
+  metrics,
   log,
 }: {
   deliveries: DeliveryLog | undefined
+  /** Default: attempts are not counted. */
+  metrics?: Pick<Metrics, 'webhookAttempted'> | undefined
   log: Log
 }): DeliveryHistory {
   const warn = throttled((err) => log.warn({ err }, 'the delivery log of events cannot be written'))
@@ -88,6 +95,7 @@ export function createDeliveryHistory({
           attempts: [],
           nextAttemptAt: Date.now(),
           run: 0,
+          ...(queued.request ? { requestId: queued.request.requestId } : {}),
           data: queued.event,
         }),
       )
@@ -99,6 +107,7 @@ export function createDeliveryHistory({
     },
 
     async attempted(queued, result) {
+      metrics?.webhookAttempted({ outcome: outcomeOf(result), seconds: result.ms / 1000 })
       await quietly((log) =>
         log.change(deliveryId(queued), (delivery) =>
           delivery.run === runOf(queued) ? afterAttempt(delivery, result) : undefined,
@@ -106,6 +115,11 @@ export function createDeliveryHistory({
       )
     },
   }
+}
+
+function outcomeOf({ error, retryInMs }: AttemptResult): WebhookOutcome {
+  if (error === undefined) return 'delivered'
+  return retryInMs === undefined ? 'failed' : 'retried'
 }
 
 function runOf({ run = 0 }: QueuedEvent): number {

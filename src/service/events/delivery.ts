@@ -7,6 +7,7 @@ import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { Fetcher } from '../../core/ports/fetcher.ts'
 import { type JobRequest, type JobRun, type Jobs, NotYet, type WorkOptions } from '../../core/ports/jobs.ts'
 import { Problem } from '../../core/problem.ts'
+import { currentRequest, inRequest } from '../../core/request-context.ts'
 import type { LoadedEventPlugin } from '../../pipeline/load/load.ts'
 import { createEventPlaces, type EventPlacesOptions } from './concurrency.ts'
 import {
@@ -144,7 +145,8 @@ export function createEventDelivery({
     let stopReason: string | undefined
     try {
       await places.take(partyOf(loaded, target), signal, async () => {
-        if (!(await history.isSuperseded(queued))) stopReason = await call(loaded, eventCall, report)
+        if (await history.isSuperseded(queued)) return
+        stopReason = await inRequest(queued.request, () => call(loaded, eventCall, report))
       })
     } catch (error) {
       const isPutBack = signal.aborted && !(signal.reason instanceof Problem)
@@ -207,6 +209,7 @@ function retried(error: unknown): never {
 
 /** Splits an event into queue entries: mostly one; several when a deleted original has many derivatives. */
 function queuedParts({ name, event, target, stamp }: Call<EventName>): QueuedEvent[] {
+  const request = currentRequest()
   const { derivatives = [] } = event as Partial<Events['original.deleted']>
   const count = Math.max(1, Math.ceil(derivatives.length / DERIVATIVES_AT_ONCE))
   return Array.from({ length: count }, (_, part) => {
@@ -218,6 +221,7 @@ function queuedParts({ name, event, target, stamp }: Call<EventName>): QueuedEve
       id: part === 0 ? stamp.id : `${stamp.id}-${part + 1}`,
       occurredAt: stamp.occurredAt.toISOString(),
       target: targetDigest(target),
+      ...(request ? { request } : {}),
     }
   })
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { guardedFetcher } from '../../../src/adapters/fetcher/guarded.ts'
 import type { FetchRequest } from '../../../src/core/ports/fetcher.ts'
+import { inRequest } from '../../../src/core/request-context.ts'
 import { eventually } from '../../support/eventually.ts'
 import { endless, type Remote, rawRemote, remote } from '../../support/requests/remote.ts'
 import { CERTIFICATE } from '../../support/servers/certificate.ts'
@@ -48,6 +49,15 @@ describe('guarded fetcher: redirects', () => {
       resolve,
       ca: CERTIFICATE.cert,
     }).fetch({ url, timeoutMs: 3000, maxBytes: 1000, ...more })
+
+  it('sends the trace of a request to the first origin only', async () => {
+    location = plain.url('/there', 'b.test')
+    const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }
+    const answer = await inRequest({ requestId: 'one', trace }, () => get(plain.url('/go', 'a.test')))
+    await bytesOf(answer)
+    const sent = plain.requests.slice(-2).map(({ headers }) => headers.traceparent)
+    expect(sent).to.deep.equal([trace.traceparent, undefined])
+  })
 
   for (const code of [301, 302, 303, 307, 308]) {
     it(`follows a ${code}, and returns the final URL`, async () => {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type AttemptOptions, runAttempt } from '../../../src/adapters/jobs/attempt.ts'
 import type { JobRun } from '../../../src/core/ports/jobs.ts'
+import { currentRequest, inRequest } from '../../../src/core/request-context.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type RecordedLog, recordLog } from '../../support/service.ts'
 
@@ -24,6 +25,15 @@ describe('an attempt of a job', () => {
       log,
       settleMs: 60,
     }
+  })
+
+  it('belongs to no request, although one has woken the queue', async () => {
+    let seen: unknown = 'not called'
+    const handler = async () => {
+      seen = currentRequest()
+    }
+    await inRequest({ requestId: 'one' }, () => runAttempt(JOB, handler, options))
+    expect(seen).to.equal(undefined)
   })
 
   it('ends soon after its time limit, even when the handler ignores the signal, and ignores its later result', async () => {

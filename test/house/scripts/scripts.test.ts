@@ -71,6 +71,7 @@ const PROGRAMS = {
   nginx: 'nginx',
   varnishd: 'varnish',
   'systemd-analyze': 'systemd',
+  promtool: 'prometheus',
   soffice: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
 }
 /** One test that passes, one that fails, one that would pass at a second try. */

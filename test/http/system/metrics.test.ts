@@ -40,6 +40,8 @@ onOneBackend('GET /metrics', (start) => {
       expect(requests({ ...delivery, status: '404' })).to.equal(1)
       expect(requests({ route: '/v1/upload', method: 'POST', status: '200' })).to.equal(1)
       expect(requests({ route: 'none', status: '404' })).to.equal(1)
+      const problems = (code: string) => sampleOf(text, 'sluice_http_problems_total', { code, status: '404' })
+      expect([problems('file_not_found'), problems('route_not_found')]).to.deep.equal([1, 1])
       expect(sampleOf(text, 'sluice_http_request_duration_seconds_count', delivery)).to.equal(4)
       expect(sampleOf(text, 'sluice_http_request_duration_seconds_sum', delivery)).to.be.within(0.0001, 10)
       const bytes = (direction: string, route: string) =>
@@ -88,7 +90,9 @@ onOneBackend('GET /metrics', (start) => {
     })
     const text = await scrape(service)
     expect(sampleOf(text, 'sluice_derivative_lookups_total', { found: 'miss' })).to.be.at.least(1)
-    expect(sampleOf(text, 'sluice_transform_duration_seconds_count', { outcome: 'done' })).to.equal(1)
+    expect(
+      sampleOf(text, 'sluice_transform_duration_seconds_count', { outcome: 'done', format: 'png' }),
+    ).to.equal(1)
     expect(sampleOf(text, 'sluice_transform_duration_seconds_count')).to.equal(1)
     expect(sampleOf(text, 'sluice_transform_duration_seconds_sum')).to.be.within(0.0001, 10)
   })
@@ -134,7 +138,7 @@ describe('GET /metrics of a new service', () => {
     expect(sampleOf(text, 'sluice_storage_duration_seconds_count', { ...pings, outcome: 'ok' })).to.equal(0)
   })
 
-  it('counts the calls of webhooks that wait for a receiver', async () => {
+  it('counts the attempts and calls of webhooks that wait for a receiver', async () => {
     service = await startService({
       env: {
         METRICS_TOKEN,
@@ -145,8 +149,11 @@ describe('GET /metrics of a new service', () => {
     })
     await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(10) })
     await eventually(async () => {
-      const waiting = sampleOf(await scrape(service), 'sluice_jobs_waiting', { kind: 'event-webhook' })
+      const text = await scrape(service)
+      const waiting = sampleOf(text, 'sluice_jobs_waiting', { kind: 'event-webhook' })
       expect(waiting).to.be.at.least(1)
+      const retried = sampleOf(text, 'sluice_webhook_attempt_duration_seconds_count', { outcome: 'retried' })
+      expect(retried).to.be.at.least(1)
     })
   })
 
@@ -158,6 +165,35 @@ describe('GET /metrics of a new service', () => {
     const text = await scrape(service)
     expect(sampleOf(text, 'sluice_transform_duration_seconds_count', { outcome: 'refused' })).to.equal(1)
     expect(sampleOf(text, 'sluice_transform_duration_seconds_count')).to.equal(1)
+  })
+
+  it('returns which parts of the index are complete, and nothing for those of an index that does not respond', async () => {
+    let isAway = false
+    service = await startService({
+      env: { METRICS_TOKEN },
+      wrapStorage: ({ buckets, index }) => ({
+        buckets,
+        index: {
+          ...index,
+          isCounted: async () => (isAway ? Promise.reject(new Error('away')) : false),
+        },
+      }),
+    })
+    const ready = (text: string) => text.match(/^sluice_index_(?:ready|moves|differences).*$/gm)
+    const others = [
+      'sluice_index_differences_total{outcome="added"} 0',
+      'sluice_index_differences_total{outcome="removed"} 0',
+      'sluice_index_differences_total{outcome="failed"} 0',
+    ]
+    expect(ready(await scrape(service))).to.deep.equal([
+      ...others,
+      'sluice_index_ready{part="lists"} 1',
+      'sluice_index_ready{part="counters"} 0',
+      'sluice_index_ready{part="search"} 1',
+      'sluice_index_moves 0',
+    ])
+    isAway = true
+    expect(ready(await scrape(service))).to.deep.equal([...others, 'sluice_index_moves 0'])
   })
 
   it('returns the lag of the event loop, memory, and the queue of transformations', async () => {

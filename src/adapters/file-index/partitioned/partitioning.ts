@@ -6,7 +6,7 @@ import type { MoveOptions, Partitioning } from '../../../core/ports/index/partit
 import { isUnavailable } from '../../../core/problem.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
 import { fenceOf, raiseFence, StaleDivision } from '../fence.ts'
-import { type Division, leavingBy, partitionNumber } from './division.ts'
+import { type Division, divisionIn, leavingBy, partitionNumber } from './division.ts'
 import type { Divisions } from './divisions.ts'
 import type { MoveTimes } from './move-times.ts'
 import type { MovesNoted } from './moves-noted.ts'
@@ -153,6 +153,11 @@ export function clusterPartitioning(
     async of(clientId) {
       const { from, to } = await divisions.peek(clientId)
       return from === to ? { partitions: to } : { partitions: from, movingTo: to }
+    },
+
+    async moves() {
+      const divisions = Object.values(await moves.read()).map(divisionIn)
+      return divisions.filter(({ from, to }) => from !== to).length
     },
 
     async end(clientId) {

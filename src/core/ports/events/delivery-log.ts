@@ -36,6 +36,8 @@ export interface Delivery {
   /** The client whose event it is. */
   clientId: string
   occurredAt: number
+  /** The ID of the request that has caused the event; absent for one that no request has caused. */
+  requestId?: string
   status: DeliveryStatus
   /** The most recent ones, oldest first. */
   attempts: readonly DeliveryAttempt[]

@@ -38,6 +38,8 @@ export interface MoveOptions {
 /** Divides the files of a client among other partitions of the index, while the index is used. */
 export interface Partitioning {
   of(clientId: string): Promise<ClientPartitions>
+  /** The number of clients whose files move now, or whose move was interrupted. @throws Problem 503 */
+  moves(): Promise<number>
   /**
    * Moves the files of a client. After an abort by a crash or by the signal, another call continues; in the meantime the index works.
    * It waits two minutes for a partition that is unavailable, from the first failure on. Only one call per client should run at a time.

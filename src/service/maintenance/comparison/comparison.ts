@@ -6,6 +6,7 @@ import type { ClientStore } from '../../../core/ports/client-store.ts'
 import type { FileIndex, IndexedFile } from '../../../core/ports/file-index.ts'
 import type { Ledger } from '../../../core/ports/ledger.ts'
 import type { Locks } from '../../../core/ports/locks.ts'
+import type { Differences } from '../../../core/ports/metrics.ts'
 import type { Problem } from '../../../core/problem.ts'
 import { walkedClients, withEachClient } from '../each-client.ts'
 import { CONCURRENCY } from '../scan.ts'
@@ -28,6 +29,8 @@ export interface Completion {
   complete(signal: AbortSignal): Promise<void>
   /** The comparison in progress, as this process has last seen it. Undefined when none is needed, and until it begins. */
   state(): ComparisonState | undefined
+  /** What the comparisons of this process have changed since its start, in files. */
+  differences(): Differences
 }
 
 /** How far the comparison of the index with all files is. */
@@ -67,6 +70,7 @@ export function createCompletion({
   let waitUntil = 0
   let seen: ComparisonState | undefined
   let loggedAt = now()
+  const differences: Differences = { added: 0, removed: 0, failed: 0 }
   const progress = progressIn(ledger, now)
   const alone: Alone = (name, work, signal) =>
     withExclusiveLock(
@@ -82,7 +86,10 @@ export function createCompletion({
   const ranges = createRanges({ ...parts, index, clients, alone, progress, reached })
 
   // When the process dies before this, the next comparison reports these files: they still differ.
-  async function reached({ findings }: Compared): Promise<void> {
+  async function reached({ added, removed, findings }: Compared): Promise<void> {
+    differences.added += added
+    differences.removed += removed
+    differences.failed += findings.length
     for (const finding of findings) log.warn({ ...finding }, 'a file could not be added to the index')
     seen = stateOf((await current()).known)
     if (!seen || now() - loggedAt < LOGGED_EVERY_MS) return
@@ -209,6 +216,7 @@ export function createCompletion({
 
   return {
     state: () => seen,
+    differences: () => differences,
 
     async complete(signal) {
       if (!(await isNeeded())) {

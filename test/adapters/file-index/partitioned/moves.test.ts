@@ -119,11 +119,13 @@ describe('a move of a client to other partitions', function () {
     })
     await begin('one', 64)
     expect(await partitioning.of('one')).to.deep.equal({ partitions: 1, movingTo: 64 })
+    expect(await partitioning.moves()).to.equal(1)
     expect(await rejection(partitioning.move('one', 1, options))).to.include({
       message: 'expected a move to 64 partitions, which is not complete, received 1',
     })
     await partitioning.move('one', 64, options)
     expect(await partitioning.of('one')).to.deep.equal({ partitions: 64 })
+    expect(await partitioning.moves()).to.equal(0)
   })
 
   it('ends for a client that was removed, and leaves no set of deleted files', async () => {

@@ -107,6 +107,7 @@ describe('a comparison of index and bucket', () => {
     const { completion, log } = storage.start()
     await completion.complete(signal)
     expect(await stateOf(1)).to.equal(undefined)
+    expect(completion.differences()).to.deep.equal({ added: 0, removed: 1, failed: 1 })
     const warnings = log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields)
     expect(warnings).to.deep.equal([
       { clientId: 'first', key: smaller(1), kind: 'derivative without original' },

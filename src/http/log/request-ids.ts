@@ -1,0 +1,52 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { RequestContext, TraceContext } from '../../core/request-context.ts'
+
+/** The names of a request. */
+export interface Identity {
+  context: RequestContext
+  /** Whether a proxy has named it. */
+  isOfProxy: boolean
+}
+
+/** Names a request. */
+export type Identify = (req: IncomingMessage) => Identity
+
+// The IDs of nginx, Heroku, Envoy, Cloudflare and AWS (`Root=1-67891233-abcdef012345678912345678`) fit.
+const REQUEST_ID = /^[\w.~:+/=@-]{1,128}$/
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/
+const TRACESTATE = /^[\x20-\x7e]{1,512}$/
+
+/**
+ * Creates the function that names each request: as a proxy in front has named it in `X-Request-Id` and `traceparent`, otherwise by an ID
+ * of its own. An invalid value of a proxy is replaced by a new one. Other callers must not choose these names, with which an operator
+ * searches the log.
+ *
+ * @param trustsPeer whether the other end of the connection is a proxy that `TRUST_PROXY` names
+ */
+export function createIdentify(trustsPeer: (req: IncomingMessage) => boolean): Identify {
+  return (req) => {
+    const { 'x-request-id': id, traceparent } = req.headers
+    if ((id === undefined && traceparent === undefined) || !trustsPeer(req))
+      return { context: { requestId: randomUUID() }, isOfProxy: false }
+    const requestId = typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID()
+    const trace = traceparent === undefined ? {} : { trace: traceOf(traceparent, req.headers.tracestate) }
+    return { context: { requestId, ...trace }, isOfProxy: true }
+  }
+}
+
+/** The span of this service is not recorded, so the headers are passed on as they came. */
+function traceOf(received: string | string[], state: string | string[] | undefined): TraceContext {
+  const [, version, trace, span, flags, more] = TRACEPARENT.exec(String(received)) ?? []
+  if (flags === undefined || (version === '00' && more !== undefined)) return newTrace()
+  // A later version may have other flags. Of these, version 00 has the first bit only.
+  const known = version === '00' ? flags : `0${Number.parseInt(flags, 16) & 1}`
+  const traceparent = `00-${trace}-${span}-${known}`
+  const tracestate = [state ?? []].flat().join(',')
+  return TRACESTATE.test(tracestate) ? { traceparent, tracestate } : { traceparent }
+}
+
+/** A trace that begins here, and is not sampled: nothing of this service is sent to a collector. */
+function newTrace(): TraceContext {
+  return { traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00` }
+}
