@@ -4,13 +4,14 @@ import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { Log } from '../../core/log.ts'
 import type { DerivativeIndex } from '../../core/ports/file-index.ts'
 
-/** Notes the last use of derivatives, in the index at most once in ten minutes for each of them. */
+/** Notes the last use of derivatives, in the index at most once in an hour for each of them. */
 export interface NotedUses {
   /** Returns at once. A use that cannot be written is lost. */
   note(ref: FileRef, derivative: ObjectKey, options: { isHeld: boolean }): void
 }
 
-const EVERY_MS = 10 * 60_000
+// A use that is written makes all processes forget the responses that they have of the file.
+const EVERY_MS = 3_600_000
 // About 10,000 names. The use of one that was removed is noted again.
 const REMEMBERED_BYTES = 5_000_000
 
@@ -31,7 +32,7 @@ export function createNotedUses({
       if (at - (notedAt.get(name) ?? Number.NEGATIVE_INFINITY) < EVERY_MS) return
       notedAt.set(name, at)
       index
-        .noteUse(ref, derivative, { at, isHeld })
+        .noteUse(ref, derivative, { at, isHeld }, { leastMs: EVERY_MS })
         .catch((err) => log.debug({ err, key: derivative }, 'the use of a derivative could not be noted'))
     },
   }
