@@ -1,5 +1,6 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
+import { ifReadable } from '../redis/entries/packed.ts'
 import { keyNames } from '../redis/keys.ts'
 import { nameOf } from '../redis/names.ts'
 import { textsIn } from '../redis/search/search.ts'
@@ -63,7 +64,7 @@ async function pullBetween(
     const files = found.filter(({ fields }) => fields[0]?.length === 0)
     if (files.length > 0) {
       const lists = files.flatMap(({ ref, fields }) => {
-        return [textsIn(ref.key, fields[1]), fields.length, ...fields]
+        return [ifReadable(() => textsIn(ref.key, fields[1])) ?? '', fields.length, ...fields]
       })
       const added = files.map(({ ref }) => ref)
       await add(after.redis, keysIn(after, added, epoch), [...added.map(nameOf), ...lists])

@@ -74,16 +74,21 @@ export async function removeFormer(
   keyspaces: readonly RedisKeyspace[],
   { signal, nodeOf }: { signal: AbortSignal; nodeOf(keyspace: RedisKeyspace): Promise<string> },
 ): Promise<void> {
-  const byNode = new Map<string, RedisKeyspace[]>()
   const found = await Promise.allSettled(
     keyspaces.map(async (keyspace) => {
       await claimLayout(keyspace)
       const { redis, keyPrefix } = keyspace
-      if ((await redis.send((client) => client.exists(formerKey(keyPrefix)))) === 0) return
-      const node = await nodeOf(keyspace)
-      byNode.set(node, [...(byNode.get(node) ?? []), keyspace])
+      const isDue = (await redis.send((client) => client.exists(formerKey(keyPrefix)))) > 0
+      return isDue ? { node: await nodeOf(keyspace), keyspace } : undefined
     }),
   )
+  const byNode = new Map<string, RedisKeyspace[]>()
+  // In the same order in all processes, since the first keyspace of a node has its lock.
+  for (const outcome of found) {
+    if (outcome.status === 'rejected' || !outcome.value) continue
+    const { node, keyspace } = outcome.value
+    byNode.set(node, [...(byNode.get(node) ?? []), keyspace])
+  }
   const removed = await Promise.allSettled([...byNode.values()].map((some) => removeOn(some, signal)))
   for (const outcome of [...found, ...removed]) if (outcome.status === 'rejected') throw outcome.reason
 }

@@ -50,6 +50,16 @@ describe('a file that moves to another partition', () => {
     return { ...file, derivatives }
   }
 
+  it('moves also when a text of its entry is damaged', async () => {
+    const { ref, from, to, pull } = await moving()
+    const [hash = ''] = keyNames(from.keyPrefix).hashesOf(ref)
+    const pieces = (await from.redis.send((client) => client.hmgetBuffer(hash, '', '1', '2'))) as Buffer[]
+    const last = pieces.findLastIndex((piece) => piece?.length > 0)
+    const damaged = pieces[last]?.subarray(0, -1) ?? ''
+    await from.redis.send((client) => client.hset(hash, last === 0 ? '' : String(last), damaged))
+    expect(await pull(ref, { from, to })).to.equal(1)
+  })
+
   for (const when of ['before', 'after'] as const)
     for (const [step, name] of ['it was read', 'it was added', 'it was dropped'].entries())
       it(`is complete though a process died ${when} ${name}, for reads and for the next change`, async () => {
