@@ -111,7 +111,7 @@ export function createCheck({
         ? await wrongOriginal(bucket, entry, digests)
         : await wrongDerivative(bucket, entry.record)
     if (!wrong) return entry.kind === 'original' ? lookAtSearch(ref, entry.record) : 'entry'
-    const known = await index.find(ref, key)
+    const known = await index.find(ref, entry.kind === 'original' ? undefined : key)
     const now = entry.kind === 'original' ? known.original : known.derivative
     // Since it was listed, it may have been deleted or created again.
     if (!isStored(known.original) || !isStored(now)) return 'entry'
