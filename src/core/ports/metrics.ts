@@ -63,8 +63,8 @@ export type JobOutcome = 'done' | 'failed' | 'retried' | 'put_off' | 'aborted'
 
 export type TransformOutcome = 'done' | 'refused' | 'failed' | 'aborted'
 
-/** `failed`: no further attempt follows. */
-export const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'failed'] as const
+/** `failed`: no further attempt follows. `dropped`: the receiver gets no events any more. */
+export const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'failed', 'dropped'] as const
 
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number]
 
