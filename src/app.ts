@@ -34,7 +34,7 @@ import { createFileInfos } from './service/delivery/file-info.ts'
 import type { Sweep } from './service/maintenance/sweep.ts'
 
 export { DataDirError } from './adapters/disk/data-dir.ts'
-export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
+export { aggregateMetrics, lastingMetrics } from './adapters/metrics/aggregate.ts'
 export { examine } from './assembly/doctor/doctor.ts'
 export { credentialsFile } from './assembly/first-client.ts'
 export { openMediaWorker } from './assembly/media-worker.ts'

@@ -5,7 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { configWarnings } from '../config/warnings.ts'
-import { type App, aggregateMetrics, createApp, credentialsFile, loadEverything } from './app.ts'
+import {
+  type App,
+  aggregateMetrics,
+  createApp,
+  credentialsFile,
+  lastingMetrics,
+  loadEverything,
+} from './app.ts'
 import { parseRedisUrl } from './core/net/redis-url.ts'
 import { projectRoot } from './process/project-root.ts'
 import { version } from './process/version.ts'
@@ -57,7 +64,8 @@ async function main(): Promise<void> {
   if (!isOneOfSeveral) for (const warning of configWarnings()) log.warn(warning)
   if (config.WEB_CONCURRENCY > 1 && !isOneOfSeveral) {
     const count = config.WEB_CONCURRENCY
-    await openMetrics(config, { log, read: gatherMetrics(aggregateMetrics) })
+    const read = gatherMetrics({ aggregate: aggregateMetrics, lasting: lastingMetrics })
+    await openMetrics(config, { log, read })
     const graceMs = (config.SHUTDOWN_DELAY_SECONDS + config.SHUTDOWN_DRAIN_SECONDS) * 1000 + 2 * CLOSE_MS
     showReady(config, { ...(await runWebProcesses({ count, graceMs, log })), log })
     return

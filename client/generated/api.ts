@@ -1605,7 +1605,7 @@ export interface WebhookDelivery {
   status: "pending" | "delivered" | "failed"
   /** When the event happened. */
   occurredAt: string
-  /** ID of the request that has caused the event, its `X-Request-Id`. Absent for an event without one. */
+  /** ID of the request that has caused the event, its `X-Request-Id`. Absent unless a trusted proxy has sent `X-Request-Id` or `traceparent`. */
   requestId?: string
   /** The latest 33 attempts, oldest first. */
   attempts: Array<DeliveryAttempt>
@@ -1641,7 +1641,7 @@ export interface WebhookDeliveryWithPayload {
   status: "pending" | "delivered" | "failed"
   /** When the event happened. */
   occurredAt: string
-  /** ID of the request that has caused the event, its `X-Request-Id`. Absent for an event without one. */
+  /** ID of the request that has caused the event, its `X-Request-Id`. Absent unless a trusted proxy has sent `X-Request-Id` or `traceparent`. */
   requestId?: string
   /** The latest 33 attempts, oldest first. */
   attempts: Array<DeliveryAttempt>

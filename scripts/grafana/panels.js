@@ -41,7 +41,7 @@ export const ROWS = [
         queries: [[gauge('min', 'sluice_up', 'store'), '{{store}}']],
       },
       {
-        title: 'Processes by version',
+        title: 'Instances by version',
         text: 'More than one version during an update only.',
         type: 'stat',
         queries: [[gauge('count', 'sluice_build_info', 'version'), '{{version}}']],
@@ -55,10 +55,12 @@ export const ROWS = [
       },
       {
         title: 'Server errors',
-        text: 'The share of responses with a status of 500 or more.',
+        text: 'The share of responses with a status of 500 or 503. Others of 500 and above are those of remote servers and unsupported requests.',
         type: 'stat',
         unit: 'percentunit',
-        queries: [[`(${rate(REQUESTS, '', 'status=~"5.."')} or vector(0)) / ${rate(REQUESTS)}`, 'errors']],
+        queries: [
+          [`(${rate(REQUESTS, '', 'status=~"500|503"')} or vector(0)) / ${rate(REQUESTS)}`, 'errors'],
+        ],
       },
       {
         title: 'Index is ready',
@@ -166,10 +168,11 @@ export const ROWS = [
     panels: [
       {
         title: 'Transformations',
-        text: 'By default, at most 256 wait. The next one gets a 503.',
+        text: 'When as many wait as the limit permits, the next one gets a 503.',
         queries: [
           [gauge('sum', 'sluice_transforms_running'), 'running'],
           [gauge('sum', 'sluice_transforms_waiting'), 'waiting'],
+          [gauge('sum', 'sluice_transforms_waiting_limit'), 'limit'],
         ],
       },
       {
@@ -288,7 +291,7 @@ export const ROWS = [
       },
       {
         title: 'Lag of the event loop',
-        text: '99 % of turns begin within this time.',
+        text: '99 % of turns begin within this time. Of several processes, the highest value.',
         unit: 's',
         queries: [[gauge('max', 'nodejs_eventloop_lag_p99_seconds', 'instance'), '{{instance}}']],
       },

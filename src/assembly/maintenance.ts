@@ -71,11 +71,11 @@ export function startComparing(
 ): { first: Promise<void>; stop(): Promise<void> } {
   metrics.watchComparison(completion)
   metrics.watchIndex({
-    ready: async () => ({
-      lists: await index.isComplete(),
-      counters: await index.isCounted(),
-      search: await index.canSearch(),
-    }),
+    async ready() {
+      const parts = [index.isComplete(), index.isCounted(), index.canSearch()] as const
+      const [lists, counters, search] = await Promise.all(parts)
+      return { lists, counters, search }
+    },
     moves: async () => backends.partitioning?.moves() ?? 0,
   })
   const closing = new AbortController()

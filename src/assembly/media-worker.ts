@@ -38,6 +38,7 @@ export async function openMediaWorker(
   const services = await openServices({
     ...options,
     plugins: loaded.plugins,
+    metrics: prometheus,
     wrapStorage: (storage) => (prometheus ? measuredStorage(storage, prometheus) : storage),
   })
   await loaded.ffmpeg.start(log)

@@ -76,7 +76,7 @@ export function openTransformations(
   const memory = { heavyFrom: IN_PROCESS_BYTES, heavyBytes: maxMemoryBytes }
   const admit = createAdmission({ ...lines, ...memory, atOnce }, { accounts })
   const look = createAdmission({ ...lines, ...memory, atOnce: LOOKS_AT_ONCE }, { accounts })
-  metrics.watchTransforms(admit.load)
+  metrics.watchTransforms(() => ({ ...admit.load(), maxWaiting: atMost }))
   const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   const setup: TransformerSetup = { folders, chain, env: programEnvironment(), maxMemoryBytes }
   const cpuTime = createCpuTime(backends.limits.cpu)

@@ -4,7 +4,7 @@ import type { Delivery, LoggedDelivery } from './ports/events/delivery-log.ts'
 export interface ShownDelivery extends Pick<Delivery, 'id' | 'event' | 'eventId' | 'clientId' | 'status'> {
   receiver: { id: string; name?: string }
   occurredAt: string
-  /** Absent for an event that no request has caused. */
+  /** Absent unless a trusted proxy has sent `X-Request-Id` or `traceparent`. */
   requestId?: string
   attempts: ShownAttempt[]
   nextAttemptAt?: string

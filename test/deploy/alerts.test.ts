@@ -26,8 +26,8 @@ interface Case {
   /** In addition to the severity. */
   labels?: Record<string, string>
   summary: string
-  /** The values of the same series with which it does not fire, from the first one that differs. */
-  quiet: Record<string, string>
+  /** The values of the same series with which it does not fire, from the first one that differs. One or several times. */
+  quiet: Record<string, string> | Record<string, string>[]
 }
 
 const J = 'job="sluice"'
@@ -50,18 +50,20 @@ const DELIVERY = `${J}, method="GET", route="/v1/:group/upload/:token/*path"`
 
 const CASES: Record<string, Case> = {
   SluiceDown: {
-    series: { ...INFO, [`up{${I}}`]: '1x9 0x20' },
-    at: '15m',
+    every: '30m',
+    // It is still down after a day.
+    series: { [`sluice_build_info{${I}, version="1.0.0"}`]: '1x3', [`up{${I}}`]: '1x3 0x60' },
+    at: '30h',
     labels: INSTANCE,
     summary: 'a:9100 does not return metrics.',
-    // Down for a minute only.
-    quiet: { [`up{${I}}`]: '1x13 0x20' },
+    // It has just ended.
+    quiet: { [`up{${I}}`]: '1x59 0x20' },
   },
   SluiceRestarts: {
     series: { ...INFO, [`process_start_time_seconds{${I}}`]: '1x5 2x5 3x5 4x40' },
     at: '25m',
     labels: INSTANCE,
-    summary: 'a:9100 was restarted 3 times in 30 minutes.',
+    summary: 'Processes of a:9100 were restarted 3 times in 30 minutes.',
     quiet: { [`process_start_time_seconds{${I}}`]: '1x5 2x5 3x40' },
   },
   SluiceStoreDown: {
@@ -76,7 +78,11 @@ const CASES: Record<string, Case> = {
     at: '30m',
     labels: { job: 'sluice', store: 'index' },
     summary: '5 % of the calls of the index take longer than 190ms.',
-    quiet: slow(STORAGE, `${J}, store="bucket", operation="find"`, '0.2'),
+    quiet: [
+      slow(STORAGE, `${J}, store="bucket", operation="find"`, '0.2'),
+      // It takes as long as the client sends.
+      slow(STORAGE, `${J}, store="bucket", operation="put"`, '5'),
+    ],
   },
   SluiceStorageFull: {
     series: { [`${PROBLEMS}{${J}, code="storage_full", status="503"}`]: '0x5 1x5' },
@@ -93,7 +99,13 @@ const CASES: Record<string, Case> = {
     at: '20m',
     labels: { job: 'sluice' },
     summary: '10% of the responses are server errors.',
-    quiet: { [`${REQUESTS}{${J}, status="500"}`]: '0+4x60' },
+    quiet: [
+      { [`${REQUESTS}{${J}, status="500"}`]: '0+4x60' },
+      // Two per minute of a service with few requests.
+      { [`${REQUESTS}{${J}, status="200"}`]: '0+1x60', [`${REQUESTS}{${J}, status="500"}`]: '0+2x60' },
+      // A remote server does not respond.
+      { [`${REQUESTS}{${J}, status="500"}`]: '0x60', [`${REQUESTS}{${J}, status="502"}`]: '0+90x60' },
+    ],
   },
   SluiceFileDamaged: {
     series: { [`${PROBLEMS}{${J}, code="file_damaged", status="500"}`]: '0x5 1x50' },
@@ -113,15 +125,22 @@ const CASES: Record<string, Case> = {
     series: { ...INFO, [`nodejs_eventloop_lag_p99_seconds{${I}}`]: '0.8x30' },
     at: '15m',
     labels: INSTANCE,
-    summary: 'The event loop of a:9100 waits 800ms.',
+    summary: 'An event loop of a:9100 waits 800ms.',
     quiet: { [`nodejs_eventloop_lag_p99_seconds{${I}}`]: '0.1x30' },
   },
   SluiceTransformsWaiting: {
-    series: { [`sluice_transforms_waiting{${I}}`]: '200x20' },
+    series: {
+      [`sluice_transforms_waiting{${I}}`]: '48x20',
+      [`sluice_transforms_waiting_limit{${I}}`]: '64x20',
+    },
     at: '10m',
-    labels: { job: 'sluice' },
-    summary: '200 transformations wait in a process. By default the 257th gets a 503.',
-    quiet: { [`sluice_transforms_waiting{${I}}`]: '100x20' },
+    labels: INSTANCE,
+    summary: 'The queue of transformations of a:9100 is full to 75%. At 100%, requests get a 503.',
+    // Of eight processes.
+    quiet: {
+      [`sluice_transforms_waiting{${I}}`]: '200x20',
+      [`sluice_transforms_waiting_limit{${I}}`]: '2048x20',
+    },
   },
   SluiceTransformsFail: {
     series: {
@@ -191,7 +210,7 @@ const CASES: Record<string, Case> = {
     series: { [`sluice_index_moves{${I}}`]: '1x60' },
     at: '25h',
     labels: { job: 'sluice' },
-    summary: 'The move of 1 clients to other partitions is not complete.',
+    summary: 'Clients whose move to other partitions is not complete: 1.',
     quiet: { [`sluice_index_moves{${I}}`]: '0x10 1x60' },
   },
 }
@@ -208,11 +227,16 @@ describe('the alerts for Prometheus', () => {
         exp_labels: { ...labels, ...one.labels },
         exp_annotations: { summary, ...annotations },
       }
-      const isReplaced = Object.keys(quiet).some((name) => name in series)
-      const others = { ...(isReplaced ? series : {}), ...quiet }
+      const others = [quiet].flat().map((values) => {
+        const isReplaced = Object.keys(values).some((name) => name in series)
+        return { ...(isReplaced ? series : {}), ...values }
+      })
       return [
         { every, test: testOf(alert, { every, series, at, alerts: [firing] }) },
-        { every, test: testOf(alert, { every, series: others, at, alerts: [] }) },
+        ...others.map((values) => ({
+          every,
+          test: testOf(alert, { every, series: values, at, alerts: [] }),
+        })),
       ]
     })
     promtool(['check', 'rules', RULES])

@@ -13,7 +13,7 @@ export interface Prometheus {
   remove(): Promise<void>
 }
 
-/** Starts a Prometheus that scrapes a service as the job "sluice" five times per second. @returns when it has scraped it twice */
+/** Starts a Prometheus that scrapes a service as the job "sluice" each second. @returns when it has scraped it three times */
 export async function startPrometheus({ url, token }: { url: string; token: string }): Promise<Prometheus> {
   const folder = await temporaryFolder()
   const config = join(folder, 'prometheus.yaml')
@@ -21,7 +21,7 @@ export async function startPrometheus({ url, token }: { url: string; token: stri
   await writeFile(
     config,
     JSON.stringify({
-      global: { scrape_interval: '200ms', scrape_timeout: '200ms' },
+      global: { scrape_interval: '1s', scrape_timeout: '1s' },
       scrape_configs: [
         {
           job_name: 'sluice',
@@ -57,10 +57,10 @@ export async function startPrometheus({ url, token }: { url: string; token: stri
   try {
     await eventually(
       async () => {
-        if ((await query('count_over_time(up[1m]) > 2 and up == 1')).length === 0)
+        if ((await query('count_over_time(sluice_build_info[1m]) > 2')).length === 0)
           throw new Error('Prometheus has not scraped the service')
       },
-      { withinMs: 20_000 },
+      { withinMs: 60_000 },
     )
   } catch (error) {
     await remove()

@@ -46,7 +46,7 @@ export function guardedFetcher({
     const guard = createGuard([access, request.access ?? {}], resolve)
     const { signal } = deadline
     let url = absolute(request.url)
-    let headers: FetchRequest['headers'] & {} = { ...currentRequest()?.trace, ...request.headers }
+    let headers: NonNullable<FetchRequest['headers']> = { ...currentRequest()?.trace, ...request.headers }
     for (let redirects = 0; ; redirects += 1) {
       const redirected = redirects > 0
       const addresses = await deadline.within(limits.connectMs, guard.addressesOf(url, { redirected }))

@@ -1,4 +1,4 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Metrics, type MetricsReader, WEBHOOK_OUTCOMES } from '../../core/ports/metrics.ts'
 
 // From a health check to a large upload. A slow transformation ends at 30 s.
@@ -16,6 +16,9 @@ const ALERTED_PROBLEMS = [
   ['storage_full', 503],
 ] as const
 
+// Of several processes, the newest start and the most blocked event loop. prom-client omits the first, and averages the second.
+const HIGHEST = ['process_start_time_seconds', 'nodejs_eventloop_lag_p99_seconds']
+
 /**
  * Metrics for Prometheus, in a registry of their own. Includes prom-client's metrics of the process and its event loop.
  *
@@ -24,6 +27,7 @@ const ALERTED_PROBLEMS = [
 export function prometheusMetrics({ version }: { version: string }): Metrics & MetricsReader {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  for (const name of HIGHEST) Object.assign(registry.getSingleMetric(name) ?? {}, { aggregator: 'max' })
   const registers = [registry]
   new Gauge({
     name: 'sluice_build_info',
@@ -120,15 +124,18 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
     transformed: ({ outcome, format = 'none', seconds }) =>
       transformSeconds.observe({ format, outcome }, seconds),
     watchTransforms(load) {
-      for (const name of ['running', 'waiting'] as const)
+      const gauge = (name: string, help: string, of: 'running' | 'waiting' | 'maxWaiting') =>
         new Gauge({
           name: `sluice_transforms_${name}`,
-          help: `Transformations that are ${name} now`,
+          help,
           registers,
           collect() {
-            this.set(load()[name])
+            this.set(load()[of])
           },
         })
+      gauge('running', 'Transformations that are running now', 'running')
+      gauge('waiting', 'Transformations that are waiting now', 'waiting')
+      gauge('waiting_limit', 'How many transformations may wait', 'maxWaiting')
     },
     watchComparison({ state, differences }) {
       const gauge = (name: string, help: string, value: () => number | undefined) =>
@@ -176,8 +183,8 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
         aggregator: 'min',
         registers,
         async collect() {
-          this.reset()
           const parts = Object.entries(await ready().catch(() => ({})))
+          this.reset()
           for (const [part, isReady] of parts) this.set({ part }, isReady ? 1 : 0)
         },
       })
@@ -217,8 +224,9 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
           aggregator: 'max',
           registers,
           async collect() {
+            const kinds = await load().catch(() => [])
             this.reset()
-            for (const jobs of await load().catch(() => [])) this.set({ kind: jobs.kind }, jobs[name])
+            for (const jobs of kinds) this.set({ kind: jobs.kind }, jobs[name])
           },
         })
     },
@@ -227,10 +235,4 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
     text: () => registry.metrics(),
     parts: () => registry.getMetricsAsJSON(),
   }
-}
-
-/** Merges the {@link MetricsReader.parts} of several processes into one text: sums, but averages of the event loop lag. */
-export function aggregateMetrics(parts: readonly unknown[]): Promise<string> {
-  // The types of prom-client declare an array of arrays here.
-  return AggregatorRegistry.aggregate(parts as object[]).metrics()
 }

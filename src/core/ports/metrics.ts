@@ -24,8 +24,8 @@ export interface Metrics {
    * undefined when there is no output.
    */
   transformed(run: { outcome: TransformOutcome; format: string | undefined; seconds: number }): void
-  /** Registers a function that counts the transformations that run and wait. */
-  watchTransforms(load: () => { running: number; waiting: number }): void
+  /** Registers a function that counts the transformations that run and wait. `maxWaiting`: how many may wait, inclusive. */
+  watchTransforms(load: () => { running: number; waiting: number; maxWaiting: number }): void
   /**
    * Registers functions that return the comparison of the index with all files, while it runs, and the differences that comparisons of
    * this process have found.
@@ -63,8 +63,8 @@ export type JobOutcome = 'done' | 'failed' | 'retried' | 'put_off' | 'aborted'
 
 export type TransformOutcome = 'done' | 'refused' | 'failed' | 'aborted'
 
-/** `failed`: no further attempt follows. */
-export const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'failed'] as const
+/** `failed`: no further attempt follows. `dropped`: the receiver gets no events any more. */
+export const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'failed', 'dropped'] as const
 
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number]
 

@@ -40,7 +40,7 @@ const webhookDelivery = named(
       requestId: z
         .string()
         .describe(
-          'ID of the request that has caused the event, its `X-Request-Id`. Absent for an event without one.',
+          'ID of the request that has caused the event, its `X-Request-Id`. Absent unless a trusted proxy has sent `X-Request-Id` or `traceparent`.',
         )
         .optional(),
       attempts: z.array(deliveryAttempt).describe('The latest 33 attempts, oldest first.'),

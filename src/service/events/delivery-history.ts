@@ -23,7 +23,7 @@ export interface QueuedEvent {
   target: string
   /** The number of the replay; absent for the first run. */
   run?: number
-  /** The request that has caused the event; absent for one that no request has caused, and in a replay. */
+  /** The request that has caused the event; absent in a replay, and unless a trusted proxy has sent `X-Request-Id` or `traceparent`. */
   request?: RequestContext
 }
 
@@ -38,6 +38,8 @@ export interface AttemptResult {
   error: unknown
   /** The wait before the next attempt; undefined when there is none. */
   retryInMs: number | undefined
+  /** Whether the receiver gets no events any more: it is no longer configured, or wants none. Absent: no. */
+  isDropped?: boolean
 }
 
 /** Records deliveries in the log. It never throws: an event is sent whether or not it can be recorded. */
@@ -117,8 +119,9 @@ export function createDeliveryHistory({
   }
 }
 
-function outcomeOf({ error, retryInMs }: AttemptResult): WebhookOutcome {
+function outcomeOf({ error, retryInMs, isDropped }: AttemptResult): WebhookOutcome {
   if (error === undefined) return 'delivered'
+  if (isDropped) return 'dropped'
   return retryInMs === undefined ? 'failed' : 'retried'
 }
 

@@ -129,23 +129,31 @@ export function createEventDelivery({
     { signal, retryInMs }: JobRun,
   ): Promise<void> {
     const { name, event, id } = queued
-    const at = Date.now()
-    const since = performance.now()
+    let at = Date.now()
+    let since = performance.now()
     let status: number | undefined
-    const ended = (result: Pick<AttemptResult, 'error' | 'retryInMs'>) =>
+    const ended = (result: Pick<AttemptResult, 'error' | 'retryInMs' | 'isDropped'>) =>
       history.attempted(queued, { at, ms: Math.round(performance.now() - since), status, ...result })
     const target = loaded.targets.get(name)?.find((each) => targetDigest(each) === queued.target)
     if (target === undefined)
-      return ended({ error: 'the receiver is no longer configured for this event', retryInMs: undefined })
+      return ended({
+        error: 'the receiver is no longer configured for this event',
+        retryInMs: undefined,
+        isDropped: true,
+      })
     const stamp = { id, occurredAt: new Date(queued.occurredAt) }
     const eventCall = { name, event: event as Events[EventName], target, signal, stamp }
     const report = async (response: TargetResponse) => {
       status = response.status
     }
     let stopReason: string | undefined
+    let isSuperseded = false
     try {
       await places.take(partyOf(loaded, target), signal, async () => {
-        if (await history.isSuperseded(queued)) return
+        isSuperseded = await history.isSuperseded(queued)
+        if (isSuperseded) return
+        at = Date.now()
+        since = performance.now()
         stopReason = await inRequest(queued.request, () => call(loaded, eventCall, report))
       })
     } catch (error) {
@@ -153,7 +161,8 @@ export function createEventDelivery({
       if (!isPutBack && !(error instanceof NotYet)) await ended({ error, retryInMs })
       throw error
     }
-    await ended({ error: stopReason, retryInMs: undefined })
+    if (!isSuperseded)
+      await ended({ error: stopReason, retryInMs: undefined, isDropped: stopReason !== undefined })
   }
 
   return {

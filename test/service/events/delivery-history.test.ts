@@ -42,6 +42,7 @@ describe('delivery history', () => {
   let deliveries: DeliveryLog & { close(): Promise<void> }
   let webhooks: Webhooks
   let calls: EventContext[]
+  let outcomes: string[]
   let handle: (context: EventContext, call: number) => unknown
 
   beforeEach(async () => {
@@ -52,6 +53,7 @@ describe('delivery history', () => {
     const limits = { maxPerReceiver: 100, retentionMs: 600_000 }
     deliveries = await embeddedDeliveryLog(join(folder, 'deliveries'), limits)
     calls = []
+    outcomes = []
     handle = () => {}
   })
   afterEach(async () => {
@@ -83,7 +85,11 @@ describe('delivery history', () => {
     }
     const targets = new Map([['client.changed', ['http://a.example/secret']] as const])
     const plugins = [{ plugin, options: {}, targets }]
-    const history = createDeliveryHistory({ deliveries: store, log })
+    const history = createDeliveryHistory({
+      deliveries: store,
+      metrics: { webhookAttempted: ({ outcome }) => outcomes.push(outcome) },
+      log,
+    })
     const delivery = createEventDelivery({
       plugins,
       jobs: queue,
@@ -163,6 +169,7 @@ describe('delivery history', () => {
     await eventually(async () => expect((await jobs.status(late))?.state).to.equal('done'))
     expect(calls).to.have.length(2)
     expect((await only()).attempts).to.have.length(2)
+    expect(outcomes).to.deep.equal(['retried', 'delivered'])
   })
 
   it('is queued once by its replays, until one is sent', async () => {
@@ -208,6 +215,7 @@ describe('delivery history', () => {
     await eventually(async () => expect((await only()).attempts).to.have.length(2))
     expect((await only()).status).to.equal('failed')
     expect(calls).to.have.length(1)
+    expect(outcomes).to.deep.equal(['dropped', 'dropped'])
   })
 
   it('has an event that could not be queued, and a replay queues it', async () => {

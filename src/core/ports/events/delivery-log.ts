@@ -36,7 +36,7 @@ export interface Delivery {
   /** The client whose event it is. */
   clientId: string
   occurredAt: number
-  /** The ID of the request that has caused the event; absent for one that no request has caused. */
+  /** The ID of the request that has caused the event; absent unless a trusted proxy has sent `X-Request-Id` or `traceparent`. */
   requestId?: string
   status: DeliveryStatus
   /** The most recent ones, oldest first. */
