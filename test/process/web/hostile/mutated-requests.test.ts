@@ -19,7 +19,8 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const SEED = 20_260_729
 const AT_ONCE = 16
-// Without a response by then, the server waits for what the mutation removed; the client disconnects.
+// Without a response by then, and by the response to another request that is sent then, the server waits for what the mutation removed;
+// the client disconnects.
 const PATIENCE_MS = 200
 // What the allocator keeps of the largest picture; a leak of 2 KB in each request is more.
 const MAY_GROW_BYTES = 60 * 1024 * 1024
@@ -139,7 +140,7 @@ async function send(
       const bytes = mutated(corpus, seededRandom(SEED + number))
       socket = socket?.writable ? socket : await patientSocket(server)
       socket.write(bytes)
-      const answer = await firstAnswer(socket)
+      const answer = await firstAnswer(socket, server)
       // It is unknown whether the server would take a next request for the rest of this one.
       if (answer === '' || /^Connection: close\r$/im.test(answer)) socket.destroy()
       for (const [, status = ''] of answer.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)) {
@@ -161,7 +162,7 @@ async function patientSocket(server: RunningServer): Promise<Socket> {
 }
 
 /** What comes next, or nothing when the connection ends or nothing comes. */
-async function firstAnswer(socket: Socket): Promise<string> {
+async function firstAnswer(socket: Socket, { url }: RunningServer): Promise<string> {
   return new Promise((resolve) => {
     const done = (answer: string) => {
       clearTimeout(patience)
@@ -170,7 +171,7 @@ async function firstAnswer(socket: Socket): Promise<string> {
     }
     const take = (chunk: Buffer) => done(chunk.toString('latin1'))
     const none = () => done('')
-    const patience = setTimeout(none, PATIENCE_MS)
+    const patience = setTimeout(() => fetch(`${url}/healthz`).then(none, none), PATIENCE_MS)
     socket.once('data', take).once('close', none)
   })
 }
