@@ -34,12 +34,8 @@ export interface DerivativeUses {
    * @param limit at least 1
    */
   leastUsed(of: { clientId: string; key?: ObjectKey }, limit: number): Promise<UsedDerivative[]>
-  /**
-   * Notes a use of a stored derivative. A use before the last noted one changes nothing.
-   * @param options.leastMs a use that is not so many milliseconds after the last noted one changes nothing either, unless it is the
-   *   first one that is held; 0 when absent
-   */
-  noteUse(ref: FileRef, derivative: ObjectKey, use: Use, options?: { leastMs?: number }): Promise<void>
+  /** Notes a use of a stored derivative. A use before the last noted one changes nothing. */
+  noteUse(ref: FileRef, derivative: ObjectKey, use: Use): Promise<void>
   /**
    * `stored` → `pending` until the deadline, and no longer counted: the first step of an eviction. A sweep after the deadline keeps
    * the derivative if its bytes still exist.

@@ -10,7 +10,7 @@ export interface NotedUses {
   note(ref: FileRef, derivative: ObjectKey, options: { isHeld: boolean }): void
 }
 
-// A use that is written makes all processes forget the responses that they have of the file.
+// On Redis, all processes forget the responses that they have of the file with each use that is noted.
 const EVERY_MS = 3_600_000
 // About 10,000 names. The use of one that was removed is noted again.
 const REMEMBERED_BYTES = 5_000_000
@@ -32,7 +32,7 @@ export function createNotedUses({
       if (at - (notedAt.get(name) ?? Number.NEGATIVE_INFINITY) < EVERY_MS) return
       notedAt.set(name, at)
       index
-        .noteUse(ref, derivative, { at, isHeld }, { leastMs: EVERY_MS })
+        .noteUse(ref, derivative, { at, isHeld })
         .catch((err) => log.debug({ err, key: derivative }, 'the use of a derivative could not be noted'))
     },
   }

@@ -3,7 +3,7 @@ import { redisFileChanges } from '../../../src/adapters/file-changes/redis.ts'
 import { hashPrefix } from '../../../src/adapters/file-index/redis/keys.ts'
 import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
-import { derivativeKey, storedKey } from '../../../src/core/files/object-key.ts'
+import { storedKey } from '../../../src/core/files/object-key.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
 import { recordLog } from '../../support/service.ts'
@@ -68,23 +68,6 @@ describe('changes of files on Redis', () => {
     await index.adopt('one', { ...record, key: other })
     await eventually(() => expect(seen).to.deep.equal([`one ${ID}`, `one ${ID}`]))
     await writer.close()
-  })
-
-  it('are no uses of derivatives that are not written, since they follow others too soon', async () => {
-    const index = redisIndex(redis, { keyPrefix: PREFIX })
-    const ref = { clientId: 'uses', key: KEY }
-    const derivative = derivativeKey(KEY, 'w=300')
-    await index.adopt('uses', record)
-    await index.finishDerivative(ref, { key: derivative, mediaType: 'image/png', size: 1 })
-    const note = (at: number) => index.noteUse(ref, derivative, { at, isHeld: false }, { leastMs: 1000 })
-    await note(1000)
-    await eventually(() => expect(seen).to.have.lengthOf(3))
-    await note(1999)
-    await note(2000)
-    // Reports arrive in order.
-    await index.adopt('last', record)
-    await eventually(() => expect(seen).to.include(`last ${ID}`))
-    expect(seen).to.deep.equal([...Array.from({ length: 4 }, () => `uses ${ID}`), `last ${ID}`])
   })
 
   it('are unknown 2 s after the last report, while Redis does not respond', async () => {

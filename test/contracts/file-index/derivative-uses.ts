@@ -46,18 +46,6 @@ export function derivativeUsesContract(opened: () => { index: FileIndex; elsewhe
       expect(held?.use).to.deep.equal({ at: NOW + 9, isHeld: true })
     })
 
-    it('are not noted too soon after the last one, unless they are the first held ones', async () => {
-      await store('a', { at: NOW })
-      const note = async (at: number, isHeld: boolean) => {
-        await index.noteUse(ref, key('a'), { at, isHeld }, { leastMs: 100 })
-        return (await index.leastUsed(ref, 1))[0]?.use
-      }
-      expect(await note(NOW + 99, false)).to.deep.equal({ at: NOW, isHeld: false })
-      expect(await note(NOW + 99, true)).to.deep.equal({ at: NOW + 99, isHeld: true })
-      expect(await note(NOW + 198, true)).to.deep.equal({ at: NOW + 99, isHeld: true })
-      expect(await note(NOW + 199, false)).to.deep.equal({ at: NOW + 199, isHeld: true })
-    })
-
     it('are not recorded for pending or unknown derivatives', async () => {
       await index.beginDerivative(ref, key('pending'), AHEAD)
       for (const name of ['pending', 'unknown'])

@@ -90,13 +90,12 @@ export function derivativeSteps(
 
     derivedBytes: (ref) => table.uses.bytes(ref),
     leastUsed: (of, limit) => table.uses.leastUsed(of, limit),
-    noteUse: (ref, derivative, use, { leastMs = 0 } = {}) =>
+    noteUse: (ref, derivative, use) =>
       aloneWithSums(ref, async () => {
         const entry = await table.derivative(ref, derivative)
         if (entry?.state !== 'stored') return
         const { record } = entry
         const known = await table.uses.of(ref, derivative)
-        if (use.at - known.at < leastMs && (known.isHeld || !use.isHeld)) return
         const later = { at: Math.max(use.at, known.at), isHeld: use.isHeld || known.isHeld }
         await table.write([await table.uses.change(ref, [{ key: derivative, record, use: later }])], REMADE)
       }),

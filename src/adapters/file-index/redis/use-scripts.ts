@@ -5,19 +5,14 @@ import { step } from './step.ts'
 
 // See `step.ts` for the keys, the arguments and the functions of all steps.
 
-/**
- * ARGV: ref, derivative, instant, {@link HELD} for a held use or else 0, the least milliseconds since the last noted use. A use that is
- * written is a change of the file: all processes forget what they have of it, see `../../file-changes/redis.ts`.
- */
+/** ARGV: ref, derivative, instant, {@link HELD} for a held use or else 0. */
 export const noteUse = step(`
 local entry = redis.call('HGET', file, ARGV[2])
 if state_of(entry) ~= 'stored' then return end
-local before = use_of(entry)
-local at, held_before = before % ${HELD}, before >= ${HELD} and ${HELD} or 0
-local held = math.max(tonumber(ARGV[4]), held_before)
-local later = tonumber(ARGV[3]) - at
-if held == held_before and (later <= 0 or later < tonumber(ARGV[5])) then return end
-local use = held + math.max(at, tonumber(ARGV[3]))
+local held, before = tonumber(ARGV[4]), use_of(entry)
+local at = math.max(tonumber(ARGV[3]), before % ${HELD})
+local use = math.max(held, before >= ${HELD} and ${HELD} or 0) + at
+if use == before then return end
 local used = stored_derivative(use, derivative_body(entry))
 local was_counted = remove_member(uses, use_member(ARGV[2], entry)) == 1
 redis.call('HSET', file, ARGV[2], used)

@@ -68,8 +68,8 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
     },
     leastUsed: ({ clientId, key }, limit) =>
       key === undefined ? ofClient(clientId, limit) : ofOriginal({ clientId, key }, limit),
-    async noteUse(ref, derivative, { at, isHeld }, { leastMs = 0 } = {}) {
-      const args = [nameOf(ref), nameIn(ref.key, derivative), Math.floor(at), isHeld ? HELD : 0, leastMs]
+    async noteUse(ref, derivative, { at, isHeld }) {
+      const args = [nameOf(ref), nameIn(ref.key, derivative), Math.floor(at), isHeld ? HELD : 0]
       await scripts.noteUse(redis, keys(ref), args)
     },
     async beginEviction(ref, derivative, deadline) {
