@@ -33,7 +33,7 @@ import { redisUses } from './uses.ts'
  * Instants are those of the callers' clocks, which must agree within a few seconds.
  *
  * Each original has a hash with its entry and those of its derivatives, so a delete needs no search. One sorted set has all
- * unsettled entries. Each client has sorted sets with its lists, its folders, its search, and its derivatives by last use: see `step.ts`.
+ * unsettled entries. Each client has its lists, folders, search, and derivatives by last use: see `step.ts`.
  * Each step is one script over these keys. So in a Redis Cluster all keys must be on one node, by a `keyPrefix` with a hash
  * tag: `{sluice}:`.
  *

@@ -73,7 +73,7 @@ local function size_of(entry)
   return string.format('%.0f', record_in(entry).size)
 end
 
--- The name as in positionOf.
+-- The name as sortableName in TypeScript returns it.
 local function sortable_name(name)
   name = string.gsub(name, '[A-Z]', function(letter) return string.char(string.byte(letter) + 32) end)
   return (string.gsub(name, '\\n', ' '))
