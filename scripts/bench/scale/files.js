@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesOf } from '../load.js'
 import { median } from '../table.js'
+import { fill, RARE_WORD, SMALL_FOLDER } from './fill.js'
 import { deletionOf, deliveryOf, listOf, pictureOf, uploaded } from './requests.js'
-import { fill, newStorage, RARE_WORD, SMALL_FOLDER } from './storage.js'
+import { newStorage } from './storage.js'
 import { watch } from './watch.js'
 
 // So many files have bytes in the bucket.
@@ -24,6 +25,13 @@ const LISTS = {
   'search, one file in 1,000 matches': () => `search=${RARE_WORD}&limit=50`,
   'search, all match': () => 'search=2026-11&limit=50',
   'search, no file matches': () => 'search=not-in-any-name&limit=50',
+  'search for images by name, one file in 1,000': () => `search=${RARE_WORD}&type=image&sort=name&limit=50`,
+}
+// Each of these compares up to 100,000 keys, so there are fewer requests.
+const FILTERED_LISTS = {
+  'list of images by name, all match': () => 'type=image&sort=name&limit=50',
+  'list of videos, newest first, no file matches': () => 'type=video&limit=50',
+  'list of a large folder by name': () => 'prefix=folder-7&sort=name&limit=50',
 }
 
 /**
@@ -33,9 +41,14 @@ const LISTS = {
  * @returns {Promise<Array<{work: string, figures: object}>>}
  */
 export async function measureFiles({ folder, photo, redis, count: files, isQuick }) {
-  const times = (count) => (isQuick ? Math.ceil(count / 100) : count)
   const storage = await newStorage({ folder, photo, redis })
-  const { keys, ...filled } = await measuredFill(storage, { files, samples: times(SAMPLES) })
+  const filled = await measuredFill(storage, { files, samples: isQuick ? Math.ceil(SAMPLES / 100) : SAMPLES })
+  return measureFilled({ storage, redis, files, isQuick, filled })
+}
+
+/** @param {{storage: object, redis?: object, files: number, isQuick: boolean, filled: object}} options `filled`: of {@link measuredFill} */
+export async function measureFilled({ storage, redis, files, isQuick, filled: { keys, ...filled } }) {
+  const times = (count) => (isQuick ? Math.ceil(count / 100) : count)
   // So each request reads the index. What the cache in memory answers does not depend on the number of files.
   const env = { HOT_CACHE_BYTES: '0' }
   const startSeconds = []
@@ -60,6 +73,8 @@ export async function measureFiles({ folder, photo, redis, count: files, isQuick
     const query = await deepPage(server)
     await measure('list, a deep page', () => listOf(query))
     for (const [work, query] of Object.entries(LISTS)) await measure(work, () => listOf(query(files)))
+    for (const [work, query] of Object.entries(FILTERED_LISTS))
+      await measure(work, () => listOf(query(files)), { count: 50, warmUp: 20 })
     const { picture } = storage
     const once = { count: UPLOADS, warmUp: 0 }
     await measure('upload', () => pictureOf(picture), once)
@@ -84,7 +99,8 @@ async function sharesOf(redis) {
   return { cpu: bounds('cpuMs'), memory: bounds('memory') }
 }
 
-async function measuredFill(storage, { files, samples }) {
+/** Fills the index. @returns its figures, and the `keys` of the files that have bytes */
+export async function measuredFill(storage, { files, samples }) {
   const before = await storage.indexBytes()
   const startedAt = performance.now()
   const keys = await fill(storage, { files, samples })
