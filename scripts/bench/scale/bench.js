@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { say } from '../../ready/run.js'
 import { photosIn } from '../photo.js'
 import { machine } from '../table.js'
+import { measureComparison } from './comparison.js'
 import { measureDerivatives } from './derivatives.js'
 import { measureFiles } from './files.js'
 import { measureProcesses } from './processes.js'
@@ -12,7 +13,8 @@ import { tables } from './tables.js'
 const GROUPS = {
   files: { measure: measureFiles, sizes: [10, 1000, 100_000, 1_000_000], few: [10, 50] },
   derivatives: { measure: measureDerivatives, sizes: [1, 100, 2000], few: [1, 10] },
-  processes: { measure: measureProcesses, sizes: [1, 2, 4], few: [1, 2], needsRedis: true },
+  processes: { measure: measureProcesses, sizes: [1, 2, 4], few: [1, 2], indexes: ['redis', 'cluster'] },
+  comparison: { measure: measureComparison, sizes: [5000], few: [20], indexes: ['redis'] },
 }
 // The embedded index belongs to one server with one disk.
 const EMBEDDED_FILES_MAX = 100_000
@@ -24,7 +26,8 @@ export const SCALE_NAMES = Object.keys(GROUPS)
 export const INDEX_NAMES = ['embedded', 'redis', 'cluster']
 
 /**
- * Measures how the costs grow with the number of files, of derivatives of one file, and of web processes.
+ * Measures how the costs grow with the number of files, of derivatives of one file, and of web processes, and what a comparison of
+ * index and bucket costs the deliveries.
  *
  * @param {{only?: string[], files?: number[], indexes?: string[], size: 'full' | 'short' | 'quick', photo?: string,
  *   json?: string, temporary: string}} options `files`: other numbers of files
@@ -39,10 +42,9 @@ export async function benchScale({ only = SCALE_NAMES, indexes: asked = INDEX_NA
   if (!isInstalled) say('redis-server is not installed; continuing without it.')
   const rows = []
   for (const group of only) {
-    const { measure, sizes, few, needsRedis = false } = GROUPS[group]
+    const { measure, sizes, few, indexes: own = INDEX_NAMES } = GROUPS[group]
     const counts = (group === 'files' && files) || (isQuick ? few : sizes)
-    for (const index of indexes) {
-      if (index === 'embedded' && needsRedis) continue
+    for (const index of indexes.filter((each) => own.includes(each))) {
       for (const count of counts) {
         if (index === 'embedded' && group === 'files' && count > EMBEDDED_FILES_MAX) continue
         say(`${group}: ${count}, ${index} index ...`)

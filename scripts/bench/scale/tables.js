@@ -30,19 +30,32 @@ const PROCESSES = [
   { title: 'Redis commands of a request', cell: ({ redis }) => short(redis.commands) },
   { title: 'CPU time of Redis per request, µs', cell: ({ redis }) => short(redis.cpuMs * 1000) },
 ]
+const both = ({ p50Ms, p99Ms }) => `${short(p50Ms)} · ${short(p99Ms)}`
+const COMPARISON = [
+  { title: 'Median · 99th percentile alone, ms', cell: ({ alone }) => both(alone) },
+  { title: 'Median · 99th percentile during a comparison, ms', cell: ({ comparing }) => both(comparing) },
+  { title: 'Ratio of both', cell: ({ ratio }) => both(ratio) },
+  { title: 'Time of a comparison, s', cell: ({ comparisonSeconds }) => short(comparisonSeconds) },
+]
 
 const isProcess = ({ work }) => work === 'process'
-const NAMES = { files: 'files', derivatives: 'derivatives of one file', processes: 'web processes' }
+const NAMES = {
+  files: 'files',
+  derivatives: 'derivatives of one file',
+  processes: 'web processes',
+  comparison: 'files',
+}
 
 /** The tables of all groups that were measured, in Markdown. */
 export function tables(rows) {
   const of = (group) => rows.filter((row) => row.group === group)
-  const [files, derivatives, processes] = ['files', 'derivatives', 'processes'].map(of)
+  const [files, derivatives, processes, comparison] = Object.keys(NAMES).map(of)
   const parts = [
     ...figureTables(files.filter(isProcess), PROCESS),
     ...costTables(files.filter((row) => !isProcess(row))),
     ...costTables(derivatives),
     ...figureTables(processes, PROCESSES),
+    ...figureTables(comparison, COMPARISON),
   ]
   return parts.join('\n\n')
 }

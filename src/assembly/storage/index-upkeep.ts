@@ -4,7 +4,7 @@ import { type Completion, createCompletion } from '../../service/maintenance/com
 import { createPace } from '../../service/maintenance/comparison/pace.ts'
 
 /**
- * What keeps the index complete and small: its comparison with the buckets, at a pace that leaves half of the time to requests, and the
+ * What keeps the index complete and small: its comparison with the buckets, at a pace that leaves most of the time to requests, and the
  * removal of the index of an older version.
  */
 export function openIndexUpkeep(

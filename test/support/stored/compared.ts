@@ -145,7 +145,7 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
       const records = createRecords({ index: seen, buckets, locks })
       const agree = createAgree({ index: seen, originals, records })
       const takeIn = createTakeIn({ index: seen, buckets, originals, agree })
-      const pace = { begin() {}, rest: async () => {} }
+      const pace = { begin() {}, rest: async () => {}, end() {} }
       const parts = { index: seen, pace, buckets, clients, locks, ledger, log, takeIn, batchKeys }
       const compareBatch = createCompareBatch({
         index: seen,

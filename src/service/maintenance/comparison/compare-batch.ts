@@ -63,6 +63,8 @@ export function createCompareBatch({
     ).length
     const compared: Compared = { files, added: 0, removed: 0, findings: [] }
     const unknown = new Map(batch.files)
+    // Lists wait for the first pass.
+    const rest = () => pace.rest(signal, { isUrgent: pass === 'originals' })
 
     function note(key: ObjectKey, outcome: TakenIn | undefined) {
       // What cannot be indexed remains a difference, and the last pass reports it.
@@ -115,16 +117,16 @@ export function createCompareBatch({
           unknown.delete(file.ref.key)
           if (!work || !(await isDue(file.ref))) continue
           yield work
-          await pace.rest(signal)
+          await rest()
         }
-        await pace.rest(signal)
+        await rest()
         after = part.next
       }
       for (const listed of unknown.values()) {
         const work = workFor(listed)
         if (!work || !(await isDue({ clientId: client.id, key: listed.key }))) continue
         yield work
-        await pace.rest(signal)
+        await rest()
       }
     }
 

@@ -156,7 +156,7 @@ export function createCompletion({
     async function* paced() {
       for await (const file of index.list()) {
         yield file
-        await pace.rest(signal)
+        await pace.rest(signal, { isUrgent: true })
       }
     }
     for await (const _ of mapConcurrent(paced(), { concurrency: CONCURRENCY, signal, work }));
@@ -235,6 +235,8 @@ export function createCompletion({
         const endedAt = performance.now()
         waitUntil = endedAt + Math.min(MOST_PAUSE_MS, PAUSE_PER_WORK * (endedAt - startedAt))
         throw error
+      } finally {
+        pace.end()
       }
     },
   }

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { deferred } from '../../../../src/core/async/deferred.ts'
 import { createPace } from '../../../../src/service/maintenance/comparison/pace.ts'
@@ -9,8 +12,13 @@ describe('the pace of a comparison', () => {
   let busy: number
   let waited: number[]
   let waiting = deferred<void>()
+  let now: number
+  /** Undefined while requests are not watched. */
+  let request: (() => void) | undefined
   beforeEach(() => {
     busy = 1000
+    now = 0
+    request = undefined
     waited = []
     waiting = deferred<void>()
     waiting.resolve()
@@ -21,6 +29,13 @@ describe('the pace of a comparison', () => {
       wait: (ms) => {
         waited.push(ms)
         return waiting.promise
+      },
+      now: () => now,
+      watchRequests(noted) {
+        request = noted
+        return () => {
+          request = undefined
+        }
       },
     })
 
@@ -53,6 +68,50 @@ describe('the pace of a comparison', () => {
     await Promise.all(rested)
     await rest(signal)
     expect(waited).to.deep.equal([20])
+  })
+
+  it('rests nine times as long for a second after a request, unless requests wait for the work', async () => {
+    const { begin, rest } = pace()
+    begin()
+    request?.()
+    for (const [at, options] of [[1000], [1000, { isUrgent: true }], [1001]] as const) {
+      now = at
+      busy += 20
+      await rest(signal, options)
+    }
+    expect(waited).to.deep.equal([180, 20, 20])
+  })
+
+  it('watches requests from the begin to the end of the work', () => {
+    const { begin, end } = pace()
+    expect(request).to.equal(undefined)
+    begin()
+    const watched = request
+    begin()
+    expect(request).to.be.a('function').and.equal(watched)
+    end()
+    expect(request).to.equal(undefined)
+  })
+
+  it('notices the requests of the servers of this process', async () => {
+    const { begin, rest, end } = createPace({
+      busy: () => busy,
+      now: () => now,
+      wait: async (ms) => waited.push(ms),
+    })
+    const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      begin()
+      await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+      busy += 20
+      await rest(signal)
+      expect(waited).to.deep.equal([180])
+    } finally {
+      end()
+      server.closeAllConnections()
+      server.close()
+    }
   })
 
   it('ends with its signal', async () => {
