@@ -71,7 +71,7 @@ describe('the engine of Office documents', function () {
     })
   }
 
-  it('is not started without its sandbox, unless that is optional', async () => {
+  itLong('is not started without its sandbox, unless that is optional', async () => {
     // LibreOffice alone: no Perl, with which it is confined.
     const path = await temporaryFolder()
     await symlink((await findSoffice(programEnvironment())) ?? '', join(path, 'soffice'))
@@ -83,7 +83,7 @@ describe('the engine of Office documents', function () {
     expect((await convert('optional')).toString('latin1', 0, 5)).to.equal('%PDF-')
   })
 
-  it('is killed with the files of a service that has died', async () => {
+  itLong('is killed with the files of a service that has died', async () => {
     const dead = join(folder, `${hostname()}-999999999-${randomUUID()}`)
     await mkdir(dead)
     await writeFile(join(dead, 'document.docx'), document)
@@ -140,7 +140,7 @@ describe('the engine of Office documents', function () {
       expect(pdf.toString()).to.equal('%PDF-1.7')
     })
 
-    it('may return no more than the limit of outputs', async () => {
+    itLong('may return no more than the limit of outputs', async () => {
       const convert = (outputMaxBytes: number) =>
         convertedWith(['printf %%PDF-1.7 > document.pdf'], undefined, {
           limits: { ...LIMITS, outputMaxBytes },

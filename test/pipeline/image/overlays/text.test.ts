@@ -137,7 +137,7 @@ describe('image-text', () => {
     expect(box.width, 'no smaller than it need be').to.be.above(200)
   })
 
-  it('limits the area of many large letters, which must be drawn before it is known', async () => {
+  itLong('limits the area of many large letters, which must be drawn before it is known', async () => {
     const { height } = await ink({ text: 'i'.repeat(200), text_size: '300' }, await plain(3000, 3000))
     // Six lines as asked for, of 350 px each; three of 160 px as drawn.
     expect(height).to.be.within(300, 800)
@@ -249,7 +249,7 @@ describe('image-text', () => {
     expect(there.pixels / here.pixels).to.be.closeTo(1, 0.1)
   })
 
-  it('includes fonts, which differ', async () => {
+  itLong('includes fonts, which differ', async () => {
     const widths = new Map<string, number>()
     for (const font of ['sans', 'sans-bold', 'serif', 'serif-bold', 'mono', 'mono-bold']) {
       const { width, pixels } = await ink({ text: 'Willi', text_font: font })
