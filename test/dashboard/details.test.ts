@@ -264,7 +264,7 @@ onOneBackend('the details of a file', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  itLong('offers viewers nothing that they may not do', async () => {
+  it('offers viewers nothing that they may not do', async () => {
     const viewer = await newMember(service, owner, {
       email: 'vi@example.com',
       role: 'viewer',

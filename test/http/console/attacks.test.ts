@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { type Browser, browser, firstOwner, newMember, PASSWORD } from '../../support/console/browser.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { itLong } from '../../support/sized.ts'
 
 onOneBackend('the session of the console', (start) => {
   it('counts for nothing that a page of another site can send', async () => {
@@ -127,7 +126,7 @@ onOneBackend('the session of the console', (start) => {
     expect(refusals[2]).to.deep.equal(refusals[0])
   })
 
-  itLong('refuses further sign-ins while many wait', async function () {
+  it('refuses further sign-ins while many wait', async function () {
     this.timeout(60_000)
     const env = { SIGN_IN_RATE_LIMIT: '0', SIGN_IN_RATE_LIMIT_PER_IP: '0' }
     // The requests come faster than passwords are checked.

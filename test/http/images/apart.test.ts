@@ -8,7 +8,6 @@ import { picture } from '../../support/media/images.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { itLong } from '../../support/sized.ts'
 
 const SVG = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><rect width="60" height="40"/></svg>',
@@ -108,7 +107,7 @@ describe('transformations in child processes', function () {
     }
   })
 
-  itLong('are refused when a drop-in has changed since the start, and the error names it', async () => {
+  it('are refused when a drop-in has changed since the start, and the error names it', async () => {
     const jpeg = await uploadOne(service, { name: 'a.jpg', bytes: await picture({ format: 'jpeg' }) })
     await writeFile(files.path('edited.js'), dropIn('edited', { version: '2' }))
     // The child that has loaded it before ends.

@@ -10,7 +10,7 @@ import { rejection } from '../../support/rejection.ts'
 import { postZip, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { startService } from '../../support/service.ts'
-import { itLong } from '../../support/sized.ts'
+
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -95,7 +95,7 @@ describe('the service on a disk', () => {
     expect((await exchange(service, '/readyz')).status).to.equal(200)
   })
 
-  itLong('destroys the connection when a file is truncated after its size was read', async () => {
+  it('destroys the connection when a file is truncated after its size was read', async () => {
     let cut = ''
     const service = await start({
       dataDir,

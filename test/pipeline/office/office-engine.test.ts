@@ -71,7 +71,7 @@ describe('the engine of Office documents', function () {
     })
   }
 
-  itLong('is not started without its sandbox, unless that is optional', async () => {
+  it('is not started without its sandbox, unless that is optional', async () => {
     // LibreOffice alone: no Perl, with which it is confined.
     const path = await temporaryFolder()
     await symlink((await findSoffice(programEnvironment())) ?? '', join(path, 'soffice'))
@@ -83,7 +83,7 @@ describe('the engine of Office documents', function () {
     expect((await convert('optional')).toString('latin1', 0, 5)).to.equal('%PDF-')
   })
 
-  itLong('is killed with the files of a service that has died', async () => {
+  it('is killed with the files of a service that has died', async () => {
     const dead = join(folder, `${hostname()}-999999999-${randomUUID()}`)
     await mkdir(dead)
     await writeFile(join(dead, 'document.docx'), document)

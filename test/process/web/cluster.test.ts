@@ -49,7 +49,7 @@ describe('the primary of several web processes', function () {
     expect(server.output()).to.not.include('it is replaced').and.not.include('sluice: ')
   })
 
-  itLong('kills processes that have not exited in time', async () => {
+  it('kills processes that have not exited in time', async () => {
     const server = start('deaf', { GRACE_MS: '300' })
     await untilPrinted(server, 'Sluice is ready')
     const workers = await childrenOf(server.pid)

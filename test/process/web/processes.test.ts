@@ -140,7 +140,7 @@ describe('several web processes', function () {
     const bytes = Buffer.alloc(sized(8, 16) * MIB, 'sluice ')
     const { src } = await uploadOne(server, { name: 'a.txt', bytes })
     const url = `${server.url}${new URL(src).pathname}`
-    const responses = await Promise.all(Array.from({ length: 4 }, () => fetch(url)))
+    const responses = await Promise.all(Array.from({ length: sized(4, 6) }, () => fetch(url)))
     for (const pid of [...workers, server.pid, ...workers, server.pid]) process.kill(pid, 'SIGINT')
     await eventually(async () =>
       expect(await fetch(`${server.url}/healthz`).catch(() => 'refused')).to.equal('refused'),

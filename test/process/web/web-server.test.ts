@@ -4,7 +4,6 @@ import { expect } from 'chai'
 import { postFiles } from '../../support/requests/client.ts'
 import { openSocket, received, sendBytes } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { itLong } from '../../support/sized.ts'
 
 const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n'
 
@@ -60,7 +59,7 @@ describe('limits of a connection', () => {
     expect(refused).to.include('"maxBytes":5000')
   })
 
-  itLong('closes an idle keep-alive connection after KEEP_ALIVE_SECONDS', async () => {
+  it('closes an idle keep-alive connection after KEEP_ALIVE_SECONDS', async () => {
     const socket = await openSocket(service)
     socket.write(`${GET}\r\n`)
     await once(socket, 'data')

@@ -12,7 +12,7 @@ import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { newClient, uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
-import { itLong, usuallyOnce } from '../../support/sized.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const FUTURE = Date.now() + 3_600_000
@@ -183,7 +183,7 @@ onTwoBackends('check and reindex', (start, _, itOnce) => {
     expect((await command(service, 'reindex')).findings).to.deep.equal([])
   })
 
-  itLong('do not report work in progress, and do not change it', async () => {
+  itUsuallyOnce('do not report work in progress, and do not change it', async () => {
     const { key, small } = await stored()
     const going = await stored()
     const uploading = storedKey(key.replace(/[^/]{22}\.png$/, '1111111111111111111111.png'))

@@ -134,7 +134,7 @@ describe('image sequences', () => {
     expect(facts).to.deep.equal({ width: 64, height: 48, hasAlpha, pages: 4, colorSpace: 'srgb' })
   })
 
-  itLong('are limited by the pixels of all their frames, before they are decoded', async () => {
+  it('are limited by the pixels of all their frames, before they are decoded', async () => {
     const engine = createSharpEngine({ env: {} })
     // One frame has 3072.
     const limits = { ...context().limits, sourceMaxPixels: 10_000 }

@@ -86,7 +86,7 @@ onOneBackend('an Office document', (start) => {
       expect((await exchange(service, path)).status, path).to.equal(404)
   })
 
-  itLong('loads no file of the machine, and nothing of other servers', async function () {
+  it('loads no file of the machine, and nothing of other servers', async function () {
     this.timeout(60_000)
     const requests: string[] = []
     const server = createServer(({ url = '' }, response) => {

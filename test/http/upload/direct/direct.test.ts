@@ -233,7 +233,7 @@ for (const backend of sized([S3_EMBEDDED], [S3_EMBEDDED, S3_REDIS]))
       }
     })
 
-    itLong('cannot be replaced from the check of the file on', async () => {
+    it('cannot be replaced from the check of the file on', async () => {
       const page = Buffer.from('<!DOCTYPE html><p>'.padEnd(png.length, 'x'))
       const statuses: number[] = []
       let replace = async () => {}
@@ -356,7 +356,7 @@ for (const backend of sized([S3_EMBEDDED], [S3_EMBEDDED, S3_REDIS]))
       expectProblem(await askDirect(client, { name: 'a', size: 1, link }), 409, 'link_used')
     })
 
-    itLong('expire, and are swept with their parts', async () => {
+    it('expire, and are swept with their parts', async () => {
       const short = await start({
         env: { RESUMABLE_UPLOAD_TTL_SECONDS: '2' },
         wrapStorage: wrapBuckets(inSmallParts),

@@ -137,7 +137,7 @@ describe('image-text', () => {
     expect(box.width, 'no smaller than it need be').to.be.above(200)
   })
 
-  itLong('limits the area of many large letters, which must be drawn before it is known', async () => {
+  it('limits the area of many large letters, which must be drawn before it is known', async () => {
     const { height } = await ink({ text: 'i'.repeat(200), text_size: '300' }, await plain(3000, 3000))
     // Six lines as asked for, of 350 px each; three of 160 px as drawn.
     expect(height).to.be.within(300, 800)

@@ -242,7 +242,7 @@ describe('attacks', function () {
     other.close()
   })
 
-  itLong('exits with all its child processes', async () => {
+  it('exits with all its child processes', async () => {
     const { src } = await uploadOne(server, { name: 'a.svg', bytes: manyFilters(150) })
     const left = exchange(server, `${new URL(src).pathname}?w=2999`).catch(() => undefined)
     const working = async () => {
