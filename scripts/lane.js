@@ -14,6 +14,9 @@ const PATIENCE = 3
 // The time for work that the last tests have started to end.
 const LINGER_MS = 30_000
 
+/** How many resources of each kind keep this process alive: at its start, and after each file. */
+const seen = [{ open: countOpen() }]
+
 const { loadOptions } = createRequire(import.meta.url)('mocha/lib/cli/options.cjs')
 const options = { ...loadOptions(process.argv.slice(2)), forbidOnly: true }
 const ends = []
@@ -44,6 +47,7 @@ async function run(file) {
       failed.push({ title: test.fullTitle(), message: String(error?.message) }),
     )
   })
+  seen.push({ file, open: countOpen() })
   // Else its listener of the process stays, and each listener calls all others: the time doubles with each file.
   runner.dispose()
   const { passes, failures, pending } = runner.stats
@@ -78,6 +82,27 @@ async function close() {
   process.send({ ended: true })
   process.channel.unref()
   setTimeout(() => {
-    process.send({ leftOpen: process.getActiveResourcesInfo() }, () => process.exit())
+    process.send({ leftOpen: leftOpen() }, () => process.exit())
   }, LINGER_MS).unref()
+}
+
+function countOpen() {
+  const counts = {}
+  for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1
+  return counts
+}
+
+/** What keeps this process alive at its end, each with the file since whose end it is there. Servers that files share are gone by now. */
+function leftOpen() {
+  const last = countOpen()
+  return Object.keys(last).flatMap((kind) => {
+    const found = []
+    let left = last[kind]
+    // What the process has had since a file is what it never had less of afterwards.
+    for (let i = seen.length - 1; i >= 0 && left > 0; i -= 1) {
+      const before = Math.min(left, seen[i - 1]?.open[kind] ?? 0)
+      for (; left > before; left -= 1) found.push(`${kind} (${seen[i].file ?? 'the lane'})`)
+    }
+    return found
+  })
 }

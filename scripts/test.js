@@ -86,7 +86,7 @@ async function test(options) {
     // Repeated at the end of the long log, where they are easy to find.
     for (const { title, message } of failed) console.log(`\nFailed: ${title}\n  ${message.slice(0, 500)}`)
     if (leftOpen.length > 0)
-      say(`These test files left something open, so their process was killed: ${leftOpen.join(', ')}.`)
+      say(`Test files left something open, so their process was killed: ${leftOpen.join(', ')}.`)
     console.log(`\n${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`)
     // A run without tests is a failure too.
     return code || (pending > 0 || passes === 0 ? 1 : 0)

@@ -108,25 +108,28 @@ describe('direct uploads of the client library', function () {
     expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
   })
 
-  it('are sent to the service when the network breaks each part, although the bucket responds', async () => {
-    const { now } = performance
-    let awayMs = 0
-    performance.now = () => now.call(performance) + awayMs
-    try {
-      const { files, kinds } = watched(service, (kind, times) => {
-        if (kind !== 'PUT bucket') return
-        if (times === 1) return new Response('', { status: 503 })
-        awayMs = times === 4 ? 121_000 : 0
-        throw new TypeError('fetch failed')
-      })
-      const record = await files.upload(BYTES, { direct: true })
-      expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
-      const puts = kinds.filter((kind) => kind === 'PUT bucket')
-      expect(kinds.slice(0, 7)).to.deep.equal(['POST direct', ...puts, 'DELETE direct', 'POST tus'])
-    } finally {
-      performance.now = now
-    }
-  })
+  itLong(
+    'are sent to the service when the network breaks each part, although the bucket responds',
+    async () => {
+      const { now } = performance
+      let awayMs = 0
+      performance.now = () => now.call(performance) + awayMs
+      try {
+        const { files, kinds } = watched(service, (kind, times) => {
+          if (kind !== 'PUT bucket') return
+          if (times === 1) return new Response('', { status: 503 })
+          awayMs = times === 4 ? 121_000 : 0
+          throw new TypeError('fetch failed')
+        })
+        const record = await files.upload(BYTES, { direct: true })
+        expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
+        const puts = kinds.filter((kind) => kind === 'PUT bucket')
+        expect(kinds.slice(0, 7)).to.deep.equal(['POST direct', ...puts, 'DELETE direct', 'POST tus'])
+      } finally {
+        performance.now = now
+      }
+    },
+  )
 
   itLong('wait for the rate limit when all bytes have arrived', async () => {
     const problem = JSON.stringify({ code: 'rate_limited', status: 429, detail: 'Too many requests.' })
@@ -238,7 +241,7 @@ describe('direct uploads of the client library', function () {
       expect(resume.urls.size).to.equal(0)
     })
 
-    it('continue as resumable uploads when they have begun so', async () => {
+    itLong('continue as resumable uploads when they have begun so', async () => {
       const end = new AbortController()
       const resume = memoryStore()
       const { files, kinds } = watched(service, (kind, times) => {
@@ -251,7 +254,7 @@ describe('direct uploads of the client library', function () {
       expect(kinds).not.to.include('PUT bucket')
     })
 
-    it('are deleted by discard(), which frees their link', async () => {
+    itLong('are deleted by discard(), which frees their link', async () => {
       const { links, fetch: watchedFetch, kinds } = watched(service)
       const { url: link } = await links.create({ expiresIn: 600 })
       const uploader = createUploader({ link, fetch: watchedFetch })
@@ -294,7 +297,7 @@ describe('direct uploads of the client library', function () {
     })
 
     for (const status of sized([403], [400, 403, 404]))
-      it(`get other URLs when the bucket refuses theirs with ${status}`, async () => {
+      itLong(`get other URLs when the bucket refuses theirs with ${status}`, async () => {
         const puts: string[] = []
         // More often than an upload without progress is continued.
         const refused: Record<string, number> = { 1: status === 403 ? 0 : 3, 3: 3 }
@@ -316,7 +319,7 @@ describe('direct uploads of the client library', function () {
         expect(puts.filter((part) => part === '2')).to.have.lengthOf(1)
       })
 
-    it('are sent to the service when the bucket refuses all URLs', async () => {
+    itLong('are sent to the service when the bucket refuses all URLs', async () => {
       const { files, kinds } = watched(service, (kind) => {
         if (kind === 'PUT bucket') return new Response('<Code>ExpiredToken</Code>', { status: 400 })
       })
@@ -365,7 +368,7 @@ describe('direct uploads of the client library', function () {
     const some = BYTES.subarray(0, 2 * MIB)
     const options = { resumableFromBytes: MIB }
 
-    it('are what a service with S3_DIRECT_ENDPOINT gets, unless they are turned off', async () => {
+    itLong('are what a service with S3_DIRECT_ENDPOINT gets, unless they are turned off', async () => {
       const { endpoint } = (await s3Server()).connection
       const open = await start({ env: { S3_DIRECT_ENDPOINT: endpoint } })
       const { files, links, kinds, fetch: watchedFetch } = watched(open)

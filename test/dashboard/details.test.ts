@@ -10,7 +10,7 @@ import { video } from '../support/media/videos.ts'
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 
 onOneBackend('the details of a file', (start) => {
   let service: Service
@@ -80,7 +80,7 @@ onOneBackend('the details of a file', (start) => {
     expect(page.url()).not.to.contain('file=')
   })
 
-  it('sets the focal point by a click, and moves it by the arrow keys', async () => {
+  itLong('sets the focal point by a click, and moves it by the arrow keys', async () => {
     const file = await photo('focus.jpg')
     const { page } = await open(file)
     await button(page, 'Set the focal point').click()
@@ -163,7 +163,7 @@ onOneBackend('the details of a file', (start) => {
     expect(derivatives.filter(({ key }) => key.includes('w=100'))).to.deep.equal([])
   })
 
-  it('sets an alias, and restores its former file', async () => {
+  itLong('sets an alias, and restores its former file', async () => {
     const [first, second] = [await photo('first.jpg'), await photo('second.jpg')]
     await sluice.aliases.set('home/hero.jpg', first)
     const { page } = await open(second)
@@ -178,7 +178,7 @@ onOneBackend('the details of a file', (start) => {
     expect((await sluice.aliases.get('home/hero.jpg')).file).to.equal(first.s3PathOriginal)
   })
 
-  it('moves a file, and deletes it with an undo', async () => {
+  itLong('moves a file, and deletes it with an undo', async () => {
     const file = await photo('wanderer.jpg')
     const { page } = await open(file)
     await button(page, 'More actions').click()
@@ -201,7 +201,7 @@ onOneBackend('the details of a file', (start) => {
     expect((await sluice.files.get(moved)).originalName).to.equal('wanderer.jpg')
   })
 
-  it('plays a stream with images of a storyboard, and audio with a waveform', async function () {
+  itLong('plays a stream with images of a storyboard, and audio with a waveform', async function () {
     this.timeout(120_000)
     const bytes = await video({ colours: ['red', 'green', 'blue'], width: 160, height: 120 })
     const { page } = await open(await sluice.files.upload(bytes, { name: 'clip.mp4' }))
@@ -226,7 +226,7 @@ onOneBackend('the details of a file', (start) => {
     await sound.page.getByText('0:00 / 0:02').waitFor()
   })
 
-  it('shows the files before and after in the list, by the arrow keys', async () => {
+  itLong('shows the files before and after in the list, by the arrow keys', async () => {
     const names = ['a.jpg', 'b.jpg', 'c.jpg']
     const files = []
     for (const name of names) files.push(await photo(name, { folder: 'row' }))

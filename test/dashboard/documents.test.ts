@@ -95,7 +95,7 @@ onOneBackend('documents and texts in the console', (start) => {
     expect(await plain.getByText('This file has no cover.').count()).to.equal(1)
   })
 
-  it('show that their first page is being rendered, also when LibreOffice is busy', async () => {
+  itLong('show that their first page is being rendered, also when LibreOffice is busy', async () => {
     const page = await open('account')
     const answers = [423, 423]
     await page.route(/wait=30/, (route) => {
@@ -110,7 +110,7 @@ onOneBackend('documents and texts in the console', (start) => {
     expect(answers).to.deep.equal([])
   })
 
-  it('have no size in pixels when they are texts, and the PDF of a document is named so', async () => {
+  itLong('have no size in pixels when they are texts, and the PDF of a document is named so', async () => {
     const text = await open(details('text.md'))
     await text.getByText('text/markdown; charset=utf-8').waitFor()
     await text.waitForLoadState('networkidle')

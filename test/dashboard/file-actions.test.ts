@@ -5,6 +5,7 @@ import { firstOwner } from '../support/console/browser.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { uploadOne } from '../support/requests/client.ts'
 import type { Service } from '../support/service.ts'
+import { itLong } from '../support/sized.ts'
 import { listAll } from '../support/stored/files.ts'
 
 onOneBackend('copies, moves and the trash of the console', (start) => {
@@ -50,7 +51,7 @@ onOneBackend('copies, moves and the trash of the console', (start) => {
       return `${folder}/${originalName}`
     })
 
-  it('copies the URLs of the selected files', async () => {
+  itLong('copies the URLs of the selected files', async () => {
     await open('files/texts?sort=name')
     await item('a.txt').click()
     await item('b.txt').click({ modifiers: ['Control'] })

@@ -10,7 +10,7 @@ import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { entriesOf } from '../support/requests/archive.ts'
 import { uploadOne } from '../support/requests/client.ts'
 import type { Service } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 import { listAll } from '../support/stored/files.ts'
 
 onOneBackend('the pages Files and Trash', (start) => {
@@ -69,7 +69,7 @@ onOneBackend('the pages Files and Trash', (start) => {
     await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor()
   })
 
-  it('sorts, searches and filters, in the URL too', async function () {
+  itLong('sorts, searches and filters, in the URL too', async function () {
     this.timeout(60_000)
     await open('files')
     await item('c.txt').waitFor()
@@ -91,7 +91,7 @@ onOneBackend('the pages Files and Trash', (start) => {
     expect((await namesOf()).sort()).to.deep.equal(['moon.png', 'sun.png'])
   })
 
-  it('selects by mouse and keys, moves into a new folder, and undoes it', async function () {
+  itLong('selects by mouse and keys, moves into a new folder, and undoes it', async function () {
     this.timeout(60_000)
     await open('files?sort=name')
     await page.keyboard.press('v')
@@ -122,31 +122,34 @@ onOneBackend('the pages Files and Trash', (start) => {
     expect(await stored('prefix=new')).to.deep.equal([])
   })
 
-  it('tags files, and downloads them as a ZIP archive with names and a transformation', async function () {
-    this.timeout(60_000)
-    await open('files/photos/2026')
-    await item('sun.png').click()
-    await page.keyboard.press('Control+a')
-    await bar().getByRole('button', { name: 'Tags' }).click()
-    await page.getByLabel('Add tags').fill('sky, night')
-    await button('Save').click()
-    await page.getByText('Tags of 2 files changed').waitFor()
-    expect(await stored('tag=night')).to.deep.equal(['moon.png', 'sun.png'])
-    await item('sun.png').click({ button: 'right' })
-    await page.getByRole('menuitem', { name: 'Download as ZIP' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Download 2 files' })
-    await dialog.getByRole('combobox', { name: 'Names in the archive' }).click()
-    await page.getByRole('option', { name: 'Numbered' }).click()
-    await dialog.getByRole('radio', { name: 'Transformed' }).click()
-    await dialog.getByRole('combobox', { name: 'Format' }).click()
-    await page.getByRole('option', { name: 'WebP' }).click()
-    const download = page.waitForEvent('download')
-    await dialog.getByRole('button', { name: 'Download as ZIP' }).click()
-    const chunks: Buffer[] = []
-    for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer)
-    const entries = entriesOf(Buffer.concat(chunks))
-    expect(entries.map(({ name }) => name)).to.include.members(['001 moon.webp', '002 sun.webp'])
-  })
+  itLong(
+    'tags files, and downloads them as a ZIP archive with names and a transformation',
+    async function () {
+      this.timeout(60_000)
+      await open('files/photos/2026')
+      await item('sun.png').click()
+      await page.keyboard.press('Control+a')
+      await bar().getByRole('button', { name: 'Tags' }).click()
+      await page.getByLabel('Add tags').fill('sky, night')
+      await button('Save').click()
+      await page.getByText('Tags of 2 files changed').waitFor()
+      expect(await stored('tag=night')).to.deep.equal(['moon.png', 'sun.png'])
+      await item('sun.png').click({ button: 'right' })
+      await page.getByRole('menuitem', { name: 'Download as ZIP' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Download 2 files' })
+      await dialog.getByRole('combobox', { name: 'Names in the archive' }).click()
+      await page.getByRole('option', { name: 'Numbered' }).click()
+      await dialog.getByRole('radio', { name: 'Transformed' }).click()
+      await dialog.getByRole('combobox', { name: 'Format' }).click()
+      await page.getByRole('option', { name: 'WebP' }).click()
+      const download = page.waitForEvent('download')
+      await dialog.getByRole('button', { name: 'Download as ZIP' }).click()
+      const chunks: Buffer[] = []
+      for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer)
+      const entries = entriesOf(Buffer.concat(chunks))
+      expect(entries.map(({ name }) => name)).to.include.members(['001 moon.webp', '002 sun.webp'])
+    },
+  )
 
   it('deletes, undoes, restores from the trash, and deletes permanently', async function () {
     this.timeout(60_000)
@@ -178,7 +181,7 @@ onOneBackend('the pages Files and Trash', (start) => {
     expect(await stored('deleted')).to.deep.equal([])
   })
 
-  it('asks again for the picture of a video whose job has not ended', async function () {
+  itLong('asks again for the picture of a video whose job has not ended', async function () {
     this.timeout(60_000)
     const bytes = await video({ colours: ['red'], width: 64, height: 48 })
     await uploadOne(service, { name: 'clip.mp4', bytes }, { path: 'videos' })

@@ -6,7 +6,7 @@ import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { startSubPath } from '../support/peers/sub-path.ts'
 import type { Service } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 
 const EMAIL = 'ada@example.com'
 
@@ -61,7 +61,7 @@ onOneBackend('the console', (start) => {
     expect(new URL(page.url()).pathname).to.equal('/dashboard/members')
   })
 
-  it('continues what an expired session has interrupted', async function () {
+  itLong('continues what an expired session has interrupted', async function () {
     this.timeout(120_000)
     const { page } = await pages.open()
     await page.goto(`${service.url}/dashboard/members`)
@@ -112,7 +112,7 @@ onOneBackend('the console', (start) => {
     expect(errors.filter((error) => !error.includes('401'))).to.deep.equal([])
   })
 
-  it('shows the stored theme at the first paint, before its own script runs', async function () {
+  itLong('shows the stored theme at the first paint, before its own script runs', async function () {
     this.timeout(120_000)
     const { page } = await pages.open({ colorScheme: 'light' })
     // Modules run after the first paint.
@@ -127,7 +127,7 @@ onOneBackend('the console', (start) => {
     await page.context().close()
   })
 
-  it('works below a path of a proxy', async function () {
+  itLong('works below a path of a proxy', async function () {
     this.timeout(120_000)
     const proxy = await startSubPath(service.url)
     const { page, errors } = await pages.open()

@@ -4,7 +4,7 @@ import { type Browser, firstOwner, newMember } from '../support/console/browser.
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 
 onOneBackend('the page Health', (start) => {
   let service: Service
@@ -55,7 +55,7 @@ onOneBackend('the page Health', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  it('shows how far the comparison of index and bucket is', async function () {
+  itLong('shows how far the comparison of index and bucket is', async function () {
     this.timeout(60_000)
     comparison = { files: 1234, total: 56_789 }
     const { page } = await open()
@@ -63,7 +63,7 @@ onOneBackend('the page Health', (start) => {
     comparison = undefined
   })
 
-  it('says what the server lacks, although all requests work', async function () {
+  itLong('says what the server lacks, although all requests work', async function () {
     this.timeout(60_000)
     fonts = 'missing'
     const { page } = await open()
@@ -96,7 +96,7 @@ onOneBackend('the page Health', (start) => {
     await page.getByText('The service did not respond to the latest check').waitFor()
   })
 
-  it('is for owners only', async function () {
+  itLong('is for owners only', async function () {
     this.timeout(60_000)
     const editor = await newMember(service, owner, {
       email: 'bob@example.com',

@@ -11,7 +11,7 @@ import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { uploadOne, type WireRecord } from '../support/requests/client.ts'
 import { exchange } from '../support/requests/exchange.ts'
 import type { Service } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 
 onOneBackend('the page Jobs', (start) => {
   let folder: string
@@ -65,7 +65,7 @@ onOneBackend('the page Jobs', (start) => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(width)
     })
 
-  it('lets viewers read only', async function () {
+  itLong('lets viewers read only', async function () {
     this.timeout(60_000)
     const viewer = await newMember(service, owner, {
       email: 'bob@example.com',

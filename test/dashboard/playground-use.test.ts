@@ -23,7 +23,7 @@ import { video } from '../support/media/videos.ts'
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 
 // The encoder looks ahead 40 frames, so that a short film has no progress before its end.
 const SLOW = { rate: 25, colours: ['red', 'green', 'blue', 'red', 'green', 'blue', 'red', 'green'] }
@@ -60,7 +60,7 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
   const ownPresets = async () =>
     (await sluice.presets.list()).flatMap(({ name, from }) => (from === 'client' ? [name] : []))
 
-  it('is used by keys alone', async function () {
+  itLong('is used by keys alone', async function () {
     this.timeout(60_000)
     await open(photo)
     await page.getByRole('searchbox', { name: 'Search parameters' }).focus()
@@ -152,7 +152,7 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
     await eventually(async () => expect(await ownPresets()).to.deep.equal(['card']))
   })
 
-  it('lets viewers try parameters, and save nothing', async function () {
+  itLong('lets viewers try parameters, and save nothing', async function () {
     this.timeout(60_000)
     await sluice.presets.save('thumb', { group: 'image', parameters: 'w=60' })
     const viewer = await newMember(service, owner, {
@@ -173,7 +173,7 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
     await page.context().close()
   })
 
-  it('shows the progress of the job of a video, then plays the video', async function () {
+  itLong('shows the progress of the job of a video, then plays the video', async function () {
     this.timeout(60_000)
     await open(clip, '?w=160')
     const progress = page.getByRole('progressbar', { name: 'Progress of the job' })
@@ -194,7 +194,7 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
     )
   })
 
-  it('plays a stream', async function () {
+  itLong('plays a stream', async function () {
     this.timeout(60_000)
     await open(clip, '?hls=1')
     const player = page.locator('video[aria-label="Result as a video"]')

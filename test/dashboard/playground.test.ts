@@ -21,6 +21,7 @@ import { tone } from '../support/media/sounds.ts'
 import { video } from '../support/media/videos.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
+import { itLong } from '../support/sized.ts'
 
 // One parameter of each type.
 const BRAND = `export default {
@@ -65,7 +66,7 @@ onOneBackend('the page Playground', (start) => {
     await visit(page, { service, file, query })
     errors.length = 0
   }
-  it('has a control for each parameter of each plugin', async function () {
+  itLong('has a control for each parameter of each plugin', async function () {
     this.timeout(60_000)
     const lists = await sluice.parameters()
     const sound = await sluice.files.upload(await tone({ levels: [1] }), { name: 'tone.wav' })
@@ -96,7 +97,7 @@ onOneBackend('the page Playground', (start) => {
     }
   })
 
-  it('gives a custom plugin controls that fit its parameters', async function () {
+  itLong('gives a custom plugin controls that fit its parameters', async function () {
     this.timeout(60_000)
     await open(photo)
     await rendered(page, '400 × 300')
@@ -209,7 +210,7 @@ onOneBackend('the page Playground', (start) => {
     await eventually(async () => expect((await point())[0]).to.be.closeTo(before + 0.01, 0.0001))
   })
 
-  it('compares the result with the original', async function () {
+  itLong('compares the result with the original', async function () {
     this.timeout(60_000)
     await open(photo, '?greyscale=1&w=300')
     await rendered(page, '300 × 225')
@@ -232,7 +233,7 @@ onOneBackend('the page Playground', (start) => {
     expect(await clips()).to.deep.equal(['Result inset(0px 0px 0px 0%)', 'Original inset(0px 100% 0px 0px)'])
   })
 
-  it('shows why parameters are refused, and keeps the last result', async function () {
+  itLong('shows why parameters are refused, and keeps the last result', async function () {
     this.timeout(60_000)
     await open(photo, '?w=100')
     await rendered(page, '100 × 75')

@@ -8,6 +8,7 @@ import { onOneBackend } from '../support/backends.ts'
 import { firstOwner } from '../support/console/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
+import { itLong } from '../support/sized.ts'
 import { adoptMany } from '../support/stored/indexed-files.ts'
 
 const FILES = 10_000
@@ -102,7 +103,7 @@ onOneBackend(`the page Files with ${FILES} files in a folder`, (start) => {
     expect(requests).to.be.below(FILES / 1000)
   })
 
-  it('selects the loaded files, and all files on request', async function () {
+  itLong('selects the loaded files, and all files on request', async function () {
     this.timeout(60_000)
     await rows().first().click()
     await page.keyboard.press('Control+a')

@@ -8,7 +8,7 @@ import { type Browser, firstOwner, PASSWORD } from '../support/console/browser.t
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // More than are uploaded at once.
@@ -140,7 +140,7 @@ onOneBackend('uploads in the console', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  it('waits for a sign-in when the session expires during an upload', async function () {
+  itLong('waits for a sign-in when the session expires during an upload', async function () {
     this.timeout(120_000)
     const { page } = await open('c/first/files/late')
     const network = await slowDown(page, SLOW_BYTES_PER_SECOND)
@@ -156,7 +156,7 @@ onOneBackend('uploads in the console', (start) => {
     expect((await filesIn('late')).map(({ size }) => size)).to.deep.equal([LARGE_BYTES])
   })
 
-  it('names the folder of a drop, and says what to do about a refused file', async function () {
+  itLong('names the folder of a drop, and says what to do about a refused file', async function () {
     this.timeout(120_000)
     const { page } = await open('c/first/files/dropped/here', {
       permissions: ['clipboard-read', 'clipboard-write'],
@@ -180,7 +180,7 @@ onOneBackend('uploads in the console', (start) => {
     expect(await seriousFindings(page)).to.deep.equal([])
   })
 
-  it('lists failed files first, with their number next to that of the others', async function () {
+  itLong('lists failed files first, with their number next to that of the others', async function () {
     this.timeout(120_000)
     const { page } = await open()
     await page.evaluate(`{
@@ -194,7 +194,7 @@ onOneBackend('uploads in the console', (start) => {
     expect(await panel(page).getByRole('listitem').first().innerText()).to.contain('large.bin')
   })
 
-  it('fetches a URL, and describes one that cannot be fetched', async function () {
+  itLong('fetches a URL, and describes one that cannot be fetched', async function () {
     this.timeout(120_000)
     const { page } = await open('c/first/files', {
       viewport: { width: 390, height: 844 },

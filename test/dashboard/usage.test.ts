@@ -6,7 +6,7 @@ import { type Browser, firstOwner } from '../support/console/browser.ts'
 import { seriousFindings } from '../support/peers/axe.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import type { Service } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 import { addUsage } from '../support/stored/usage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -64,7 +64,7 @@ onOneBackend('the page Usage', (start, backend) => {
     expect(errors).to.deep.equal([])
   })
 
-  it('reads each day by keys, compares clients, and has a table', async function () {
+  itLong('reads each day by keys, compares clients, and has a table', async function () {
     this.timeout(60_000)
     const { page } = await open()
     await page.getByRole('checkbox', { name: 'Compare first' }).press('Space')
@@ -80,7 +80,7 @@ onOneBackend('the page Usage', (start, backend) => {
     expect(await rows.nth(4).innerText()).to.match(/\s300\s+0$/)
   })
 
-  it('saves the days as CSV', async function () {
+  itLong('saves the days as CSV', async function () {
     this.timeout(60_000)
     const { page } = await open()
     const [download] = await Promise.all([

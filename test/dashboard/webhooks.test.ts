@@ -8,7 +8,7 @@ import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { type Caller, uploadOne } from '../support/requests/client.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
 import type { Service } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 
 onOneBackend('the page Webhooks', (start) => {
   let good: Receiver
@@ -115,7 +115,7 @@ onOneBackend('the page Webhooks', (start) => {
     await dialog.getByRole('button', { name: 'Done' }).click()
   })
 
-  it('replays one delivery, and then all that have failed or wait', async function () {
+  itLong('replays one delivery, and then all that have failed or wait', async function () {
     this.timeout(60_000)
     await uploadToBoth(service)
     await uploadToBoth(shop)
@@ -162,7 +162,7 @@ onOneBackend('the page Webhooks', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  it('shows viewers the deliveries of one client, without a way to send events', async function () {
+  itLong('shows viewers the deliveries of one client, without a way to send events', async function () {
     this.timeout(60_000)
     const viewer = await newMember(service, owner, {
       email: 'bob@example.com',
@@ -182,7 +182,7 @@ onOneBackend('the page Webhooks', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  it('lets editors test receivers and replay for their client', async function () {
+  itLong('lets editors test receivers and replay for their client', async function () {
     this.timeout(60_000)
     const editor = await newMember(service, owner, {
       email: 'eve@example.com',

@@ -11,6 +11,7 @@ import { ask } from '../support/requests/ask.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../support/requests/client.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
 import { PROJECT, type Service, type ServiceOptions, startService } from '../support/service.ts'
+import { itLong, sized } from '../support/sized.ts'
 import { wrapBuckets } from '../support/storage.ts'
 import { filePath } from '../support/stored/files.ts'
 
@@ -113,36 +114,39 @@ describe('webhooks of the service', () => {
     expect(payloads().at(-1).data).to.deep.include({ key, tags: ['x'], metadata: null })
   })
 
-  it('are sent once for a video: when it is ready, though the first attempt has failed, or when it has failed permanently', async function () {
-    this.timeout(60_000)
-    let failures = 0
-    const wrapStorage = wrapBuckets((bucket) => ({
-      async put(key, bytes, options) {
-        if (!key.includes('_w=') || failures++ > 0) return bucket.put(key, bytes, options)
-        bytes.destroy()
-        throw new Error('for now')
-      },
-    }))
-    const events = 'derivative.stored,derivative.failed'
-    const running = await start({ WEBHOOK_EVENTS: events }, { wrapStorage })
-    const broken = await uploadOne(running, { name: 'song.mp4', bytes: await sound() })
-    expect((await fetch(`${broken.src}?w=64&wait=30`)).status).to.equal(422)
-    const record = await uploadOne(running, { name: 'film.mp4', bytes: await video() })
-    expect((await fetch(`${record.src}?w=64&wait=30`)).status).to.equal(200)
-    await eventually(() => expect(target.received).to.have.length.at.least(2))
-    expect(failures).to.equal(2)
-    const told = payloads().map(({ type, data: { original, code } }) => ({ type, original, code }))
-    expect(told).to.have.deep.members([
-      { type: 'derivative.failed', original: broken.s3PathOriginal, code: 'not_transformable' },
-      { type: 'derivative.stored', original: record.s3PathOriginal, code: undefined },
-    ])
-  })
+  itLong(
+    'are sent once for a video: when it is ready, though the first attempt has failed, or when it has failed permanently',
+    async function () {
+      this.timeout(60_000)
+      let failures = 0
+      const wrapStorage = wrapBuckets((bucket) => ({
+        async put(key, bytes, options) {
+          if (!key.includes('_w=') || failures++ > 0) return bucket.put(key, bytes, options)
+          bytes.destroy()
+          throw new Error('for now')
+        },
+      }))
+      const events = 'derivative.stored,derivative.failed'
+      const running = await start({ WEBHOOK_EVENTS: events }, { wrapStorage })
+      const broken = await uploadOne(running, { name: 'song.mp4', bytes: await sound() })
+      expect((await fetch(`${broken.src}?w=64&wait=30`)).status).to.equal(422)
+      const record = await uploadOne(running, { name: 'film.mp4', bytes: await video() })
+      expect((await fetch(`${record.src}?w=64&wait=30`)).status).to.equal(200)
+      await eventually(() => expect(target.received).to.have.length.at.least(2))
+      expect(failures).to.equal(2)
+      const told = payloads().map(({ type, data: { original, code } }) => ({ type, original, code }))
+      expect(told).to.have.deep.members([
+        { type: 'derivative.failed', original: broken.s3PathOriginal, code: 'not_transformable' },
+        { type: 'derivative.stored', original: record.s3PathOriginal, code: undefined },
+      ])
+    },
+  )
 
   it('delay no request, not even when the receiver does not respond', async () => {
     target.status = 0
     const running = await start()
-    // The receiver never responds, so a request that waited for it would take 10 s: sixty do not fit into the limit of this test.
-    for (let i = 0; i < 30; i += 1) {
+    // The receiver never responds, so a request that waited for it would take 10 s: sixteen do not fit into the limit of this test.
+    for (let i = 0; i < sized(8, 30); i += 1) {
       const record = await uploadOne(running, { name: `${i}.txt`, bytes: `text ${i}` })
       expect((await deleteFile(running, record.s3Path)).status).to.equal(200)
     }

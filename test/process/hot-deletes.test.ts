@@ -19,7 +19,7 @@ describe('the hot path of two processes on one Redis', () => {
 
   it('delivers no byte of a deleted file: here after the answer, elsewhere after 200 ms', async function () {
     this.timeout(60_000)
-    const deletes = sized(20, 1000)
+    const deletes = sized(8, 1000)
     const atOnce = 5
     const late: string[] = []
     for (let done = 0; done < deletes; done += atOnce) {

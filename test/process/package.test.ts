@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
 import { type Installed, installPackage } from '../support/programs/package.ts'
 import { PROJECT } from '../support/service.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 
 const run = promisify(execFile)
 const { PATH = '' } = process.env
@@ -83,7 +83,7 @@ describe('the installed npm package', function () {
     expect((await readdir(folder)).sort()).to.deep.equal(['data', 'node_modules'])
   })
 
-  it('has the commands start and worker, with their own help and options', async () => {
+  itLong('has the commands start and worker, with their own help and options', async () => {
     const { folder, sluice } = installed
     const printed = async (...args: string[]) => (await run(sluice, args, { cwd: folder, env: ENV })).stdout
     expect(await printed('--help'))
@@ -95,7 +95,7 @@ describe('the installed npm package', function () {
     expect(await printed('start', '--check')).to.include('Configuration, plugins and presets are valid')
   })
 
-  it('prints what to do after `sluice doctor`, with exit code 1 after a problem', async () => {
+  itLong('prints what to do after `sluice doctor`, with exit code 1 after a problem', async () => {
     const { folder, sluice } = installed
     const doctor = (env: Record<string, string>, ...args: string[]) =>
       run(sluice, ['doctor', ...args], { cwd: folder, env: { ...ENV, ...env } }).then(
@@ -135,7 +135,7 @@ describe('the installed npm package', function () {
     expect(again).to.include({ code: 1, stderr: 'sluice: plugins/image-duo-tone.js exists already\n' })
   })
 
-  it('loads plugins of PLUGINS from node_modules of the working directory', async () => {
+  itLong('loads plugins of PLUGINS from node_modules of the working directory', async () => {
     const { folder, sluice } = installed
     const modules = join(folder, 'node_modules', 'sluice-plugin-same')
     await mkdir(modules)

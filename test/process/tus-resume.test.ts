@@ -9,7 +9,7 @@ import { begin, noise, offsetAt, patch, recordIn } from '../support/requests/tus
 import { newFleet } from '../support/servers/fleet.ts'
 import { freePort } from '../support/servers/free-port.ts'
 import { type RunningServer, startProcess } from '../support/servers/process.ts'
-import { sized } from '../support/sized.ts'
+import { itLong, sized } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MIB = 1024 ** 2
@@ -94,44 +94,47 @@ function hanging(bytes: Buffer): Readable {
 }
 
 describe('a resumable upload with two processes', () => {
-  it('is written by one process at a time, resumes at the other, and becomes one original', async function () {
-    this.timeout(120_000)
-    const fleet = await newFleet({ files: 'disk' })
-    try {
-      const [one, other] = await Promise.all([fleet.start(), fleet.start()])
-      const bytes = noise(16 * MIB)
-      const address = await begin(one, bytes.length)
-      const at = ({ url }: RunningServer) => `${url}${new URL(address).pathname}`
-      // This one hangs, and its process knows nothing of it.
-      const hung = patch(one, at(one), {
-        offset: 0,
-        headers: { 'Content-Length': bytes.length },
-        body: hanging(bytes.subarray(0, 10 * MIB)),
-      }).catch(() => undefined)
-      // A look at the offset ends it: a first piece has to be stored before.
-      const pieces = async () => (await fleet.state()).files.filter((key) => key.includes('/tus/pieces/'))
-      await eventually(async () => expect(await pieces()).not.to.deep.equal([]))
-      const offset = await offsetAt(other, at(other))
-      expect(offset).to.be.within(1, 10 * MIB)
-      const rest = bytes.subarray(offset)
-      const answers = await Promise.all(
-        [one, other, one, other].map((server) => patch(server, at(server), { offset, body: rest })),
-      )
-      const done = answers.filter(({ status }) => status === 204)
-      for (const { status } of answers) expect(status).to.be.oneOf([204, 409, 423])
-      const complete = done.filter(({ headers }) => headers['upload-record'])
-      expect(complete).not.to.deep.equal([])
-      const keys = new Set(complete.map((answer) => recordIn(answer).s3PathOriginal))
-      expect(keys).to.have.lengthOf(1)
-      const record = recordIn(complete[0] as (typeof complete)[0])
-      const { body } = await exchange(other, new URL(record.src).pathname)
-      expect(body.equals(bytes)).to.equal(true)
-      const { files } = await fleet.state()
-      expect(files.filter((key) => !key.includes('.sluice'))).to.have.lengthOf(1)
-      expect(await pieces()).to.deep.equal([])
-      await hung
-    } finally {
-      await fleet.end()
-    }
-  })
+  itLong(
+    'is written by one process at a time, resumes at the other, and becomes one original',
+    async function () {
+      this.timeout(120_000)
+      const fleet = await newFleet({ files: 'disk' })
+      try {
+        const [one, other] = await Promise.all([fleet.start(), fleet.start()])
+        const bytes = noise(16 * MIB)
+        const address = await begin(one, bytes.length)
+        const at = ({ url }: RunningServer) => `${url}${new URL(address).pathname}`
+        // This one hangs, and its process knows nothing of it.
+        const hung = patch(one, at(one), {
+          offset: 0,
+          headers: { 'Content-Length': bytes.length },
+          body: hanging(bytes.subarray(0, 10 * MIB)),
+        }).catch(() => undefined)
+        // A look at the offset ends it: a first piece has to be stored before.
+        const pieces = async () => (await fleet.state()).files.filter((key) => key.includes('/tus/pieces/'))
+        await eventually(async () => expect(await pieces()).not.to.deep.equal([]))
+        const offset = await offsetAt(other, at(other))
+        expect(offset).to.be.within(1, 10 * MIB)
+        const rest = bytes.subarray(offset)
+        const answers = await Promise.all(
+          [one, other, one, other].map((server) => patch(server, at(server), { offset, body: rest })),
+        )
+        const done = answers.filter(({ status }) => status === 204)
+        for (const { status } of answers) expect(status).to.be.oneOf([204, 409, 423])
+        const complete = done.filter(({ headers }) => headers['upload-record'])
+        expect(complete).not.to.deep.equal([])
+        const keys = new Set(complete.map((answer) => recordIn(answer).s3PathOriginal))
+        expect(keys).to.have.lengthOf(1)
+        const record = recordIn(complete[0] as (typeof complete)[0])
+        const { body } = await exchange(other, new URL(record.src).pathname)
+        expect(body.equals(bytes)).to.equal(true)
+        const { files } = await fleet.state()
+        expect(files.filter((key) => !key.includes('.sluice'))).to.have.lengthOf(1)
+        expect(await pieces()).to.deep.equal([])
+        await hung
+      } finally {
+        await fleet.end()
+      }
+    },
+  )
 })

@@ -7,6 +7,7 @@ import { picture } from '../support/media/images.ts'
 import { newClient, postFiles, uploadOne } from '../support/requests/client.ts'
 import { exchange } from '../support/requests/exchange.ts'
 import { startService } from '../support/service.ts'
+import { itLong } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('clients that another process has changed', function () {
@@ -31,7 +32,7 @@ describe('clients that another process has changed', function () {
     await rm(dataDir, { recursive: true })
   })
 
-  it('are logged while they cannot be read, and known afterwards', async () => {
+  itLong('are logged while they cannot be read, and known afterwards', async () => {
     const dataDir = await temporaryFolder()
     const here = await start({ dataDir })
     const elsewhere = await start({ dataDir })

@@ -16,6 +16,10 @@ export function itLong(title: string, test: Mocha.AsyncFunc): void {
   if (isLong) it(title, test)
 }
 
+/** Of a suite on several backends: registers tests in the long run only, on one of them. @param itOnce of the suite */
+export const longOnce = <T extends (title: string, test: Mocha.AsyncFunc) => void>(itOnce: T): T =>
+  sized((() => {}) as unknown as T, itOnce)
+
 /** Of a suite on several backends: registers tests on one of them, and in the long run on all. @param itOnce of the suite */
 export const usuallyOnce = <T extends (title: string, test: Mocha.AsyncFunc) => void>(itOnce: T): T =>
   sized(itOnce, ((title, test) => void it(title, test)) as T)

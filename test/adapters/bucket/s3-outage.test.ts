@@ -11,7 +11,7 @@ import { inTime } from '../../support/promised.ts'
 import { rejection } from '../../support/rejection.ts'
 import type { Fate } from '../../support/servers/s3-proxy.ts'
 import { type OwnS3Server, startS3 } from '../../support/servers/s3-server.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { BESIDE, bytesOf, KEY, listed, MIB, onS3, PART, put, text, VIDEO } from './s3-setup.ts'
 
 const AFTERWARDS = derivativeKey(KEY, 'w=2')
@@ -51,8 +51,8 @@ describe('s3: outages', function () {
   }
 
   const outages: Record<string, Outage> = {
-    'S3 is stopped': { isAloneToo: true, begin: () => own.stop(), end: () => own.restart() },
-    'S3 is frozen': { isAloneToo: true, begin: () => own.freeze(), end: () => own.thaw() },
+    'S3 is stopped': { isAloneToo: true, isLong: true, begin: () => own.stop(), end: () => own.restart() },
+    'S3 is frozen': { isAloneToo: sized(false, true), begin: () => own.freeze(), end: () => own.thaw() },
     'S3 answers 503': {
       isAloneToo: true,
       begin: () => s3.proxy.decide(() => ({ kind: 'answer', status: 503 })),
@@ -60,7 +60,8 @@ describe('s3: outages', function () {
     },
     // One kind of answer is enough here; the full size tries each.
     'S3 asks to slow down, and to come back in a minute': {
-      isAloneToo: sized(false, true),
+      isAloneToo: true,
+      isLong: true,
       begin: () =>
         s3.proxy.decide(() => ({
           kind: 'answer',
@@ -76,14 +77,16 @@ describe('s3: outages', function () {
       end: () => s3.proxy.decide(() => undefined),
     },
     'S3 answers by what is no XML': {
-      isAloneToo: sized(false, true),
+      isAloneToo: true,
+      isLong: true,
       begin: () => s3.proxy.decide(() => ({ kind: 'answer', status: 502, body: '<html>Bad Gateway' })),
       end: () => s3.proxy.decide(() => undefined),
     },
   }
   for (const [what, outage] of Object.entries(outages)) {
     const how = outage.isAloneToo ? 'alone and concurrently' : 'concurrently'
-    it(`${what}: each operation is a 503 in time, ${how}, and works again afterwards`, async () => {
+    const itTried = outage.isLong ? itLong : it
+    itTried(`${what}: each operation is a 503 in time, ${how}, and works again afterwards`, async () => {
       // Straight to the server where that itself is out of order.
       const { endpoint } = /stopped|frozen/.test(what) ? own.connection : s3.proxy
       const open = () => s3.open({ endpoint })
@@ -204,6 +207,7 @@ describe('s3: outages', function () {
 interface Outage {
   /** Whether each operation is also tried as the first one of an outage. */
   isAloneToo: boolean
+  isLong?: boolean
   begin(): Promise<void> | void
   end(): Promise<void> | void
 }

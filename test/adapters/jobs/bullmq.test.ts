@@ -17,6 +17,7 @@ import {
   startRedis,
 } from '../../support/servers/redis-server.ts'
 import { type RecordedLog, recordLog } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 jobsContract('BullMQ', async () => {
   const { url } = await sharedRedis()
@@ -119,7 +120,7 @@ describe('BullMQ: jobs of several processes', function () {
     expect(await jobs.status(ONE)).to.deep.equal({ state: 'done', attempts: 2, progress: 1 })
   })
 
-  it('fails a job that has killed its worker at every attempt', async () => {
+  itLong('fails a job that has killed its worker at every attempt', async () => {
     await enqueue('one')
     for (const attempt of [1, 2]) {
       const worker = await startWorker({ ATTEMPTS: '2' })
@@ -232,7 +233,8 @@ describe('BullMQ: jobs of several processes', function () {
       ['stopped', () => server.stop(), () => server.start()],
       ['frozen', async () => server.freeze(), async () => server.thaw()],
     ] as const) {
-      it(`fails with 503 in time when Redis is ${how}, and continues when it is back`, async () => {
+      const itTried = how === 'stopped' ? itLong : it
+      itTried(`fails with 503 in time when Redis is ${how}, and continues when it is back`, async () => {
         work()
         await enqueue('zero')
         await until('done', 'zero')
@@ -252,15 +254,18 @@ describe('BullMQ: jobs of several processes', function () {
         expect(await jobs.status({ kind: 'new', id: 'one' })).to.include({ state: 'waiting' })
       })
 
-      it(`closes when Redis is ${how}, with a running job and after the process begins to exit`, async () => {
-        const worker = await startWorker()
-        await enqueue('one')
-        await prints(worker, 'begin one 1')
-        await leave()
-        worker.child.kill('SIGTERM')
-        expect(await worker.ended).to.equal(0)
-        expect(worker.output()).to.match(/aborted one\nclosed\n$/)
-      })
+      itLong(
+        `closes when Redis is ${how}, with a running job and after the process begins to exit`,
+        async () => {
+          const worker = await startWorker()
+          await enqueue('one')
+          await prints(worker, 'begin one 1')
+          await leave()
+          worker.child.kill('SIGTERM')
+          expect(await worker.ended).to.equal(0)
+          expect(worker.output()).to.match(/aborted one\nclosed\n$/)
+        },
+      )
     }
 
     it('begins to work when Redis becomes available after the start', async () => {
@@ -342,7 +347,7 @@ describe('BullMQ: jobs of several processes', function () {
     }
   })
 
-  it('logs a connection problem once, not with every attempt', async () => {
+  itLong('logs a connection problem once, not with every attempt', async () => {
     work()
     await until(undefined)
     await server.stop()

@@ -16,6 +16,7 @@ import {
   sharedRedis,
   startRedis,
 } from '../../support/servers/redis-server.ts'
+import { itLong } from '../../support/sized.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
 const LEASE_MS = 1500
@@ -203,7 +204,7 @@ describe('redis: a lock', () => {
       expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
     })
 
-    it('is not lost when the process is frozen for a moment', async function () {
+    itLong('is not lost when the process is frozen for a moment', async function () {
       this.timeout(40_000)
       const { child, output } = await holder('k', 2500)
       child.kill('SIGSTOP')
@@ -216,38 +217,41 @@ describe('redis: a lock', () => {
     })
   })
 
-  it('has a lease of ten seconds, renewed three times in that time, and leaves no key', async function () {
-    this.timeout(30_000)
-    const begunAfter = Date.now()
-    const [locks, elsewhere] = [redisLocks(redis, { keyPrefix }), redisLocks(other, { keyPrefix })]
-    opened.push(locks, elsewhere)
-    const one = work()
-    const asked = [locks.share('k', one.does, { limitMs })]
-    await one.begun()
-    asked.push(elsewhere.share('k', never, { limitMs }))
-    // Instants of Redis's own clock, so that it does not matter when this process comes to look.
-    const leaseUntil = () => redis.client.pexpiretime(`${keyPrefix}lock:{k}`)
-    const first = await leaseUntil()
-    expect(first - begunAfter).to.be.within(9990, 20_000)
-    const leases = [first]
-    await eventually(
-      async () => {
-        const until = await leaseUntil()
-        if (until !== leases.at(-1)) leases.push(until)
-        // The first may come sooner, with news of the others.
-        const [last = 0, middle = 0, early = 0] = leases.toReversed()
-        expect(last - middle).to.be.within(3200, 6000)
-        expect(middle - early).to.be.within(3200, 6000)
-      },
-      { withinMs: 20_000 },
-    )
-    one.end('done')
-    expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
-    for (const key of await redis.client.keys(`${keyPrefix}*`)) {
-      expect(key).to.match(/:outcome:/)
-      expect(await redis.client.pttl(key)).to.be.within(1, 10_000)
-    }
-  })
+  itLong(
+    'has a lease of ten seconds, renewed three times in that time, and leaves no key',
+    async function () {
+      this.timeout(30_000)
+      const begunAfter = Date.now()
+      const [locks, elsewhere] = [redisLocks(redis, { keyPrefix }), redisLocks(other, { keyPrefix })]
+      opened.push(locks, elsewhere)
+      const one = work()
+      const asked = [locks.share('k', one.does, { limitMs })]
+      await one.begun()
+      asked.push(elsewhere.share('k', never, { limitMs }))
+      // Instants of Redis's own clock, so that it does not matter when this process comes to look.
+      const leaseUntil = () => redis.client.pexpiretime(`${keyPrefix}lock:{k}`)
+      const first = await leaseUntil()
+      expect(first - begunAfter).to.be.within(9990, 20_000)
+      const leases = [first]
+      await eventually(
+        async () => {
+          const until = await leaseUntil()
+          if (until !== leases.at(-1)) leases.push(until)
+          // The first may come sooner, with news of the others.
+          const [last = 0, middle = 0, early = 0] = leases.toReversed()
+          expect(last - middle).to.be.within(3200, 6000)
+          expect(middle - early).to.be.within(3200, 6000)
+        },
+        { withinMs: 20_000 },
+      )
+      one.end('done')
+      expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
+      for (const key of await redis.client.keys(`${keyPrefix}*`)) {
+        expect(key).to.match(/:outcome:/)
+        expect(await redis.client.pttl(key)).to.be.within(1, 10_000)
+      }
+    },
+  )
 
   it('is released without work when all callers leave while it is being requested', async () => {
     const patience = new AbortController()
@@ -375,7 +379,7 @@ describe('redis: a lock', () => {
     expect(await asked).to.equal('done')
   })
 
-  it('survives a short outage of a Redis with persistence', async () => {
+  itLong('survives a short outage of a Redis with persistence', async () => {
     const keeping = await startRedis({ appendOnly: true })
     const connections = [connectRedis({ url: keeping.url }), connectRedis({ url: keeping.url })] as const
     await Promise.all(connections.map((one) => one.ready()))
@@ -474,7 +478,7 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('polls rarely while it waits', async () => {
+  itLong('polls rarely while it waits', async () => {
     const [locks, elsewhere] = [locksOn(redis, 10_000), locksOn(other, 10_000)]
     const one = work()
     const asked = [locks.share('k', one.does, { limitMs })]

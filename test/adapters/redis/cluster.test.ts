@@ -10,6 +10,7 @@ import { freePort } from '../../support/servers/free-port.ts'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.ts'
 import type { RedisServer } from '../../support/servers/redis-server.ts'
 import { recordLog } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 describe('the keyspaces of a Redis Cluster of three nodes', () => {
   let cluster: RedisCluster
@@ -79,7 +80,7 @@ describe('the keyspaces of a Redis Cluster of three nodes', () => {
     }
   })
 
-  it('are reported once when they cannot be reached, not by each connection', async () => {
+  itLong('are reported once when they cannot be reached, not by each connection', async () => {
     const log = recordLog()
     const port = await freePort()
     const none = connectKeyspaces({ url: `redis+cluster://127.0.0.1:${port}`, log })

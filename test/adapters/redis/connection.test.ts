@@ -13,6 +13,7 @@ import { inTime } from '../../support/promised.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from '../../support/servers/redis-server.ts'
 import { recordLog } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
 describe('the address of Redis', () => {
@@ -215,7 +216,7 @@ describe('a connection to Redis', () => {
     expect(await failureOf(ask(other))).to.include({ status: 503 })
   })
 
-  it('closes in time when Redis is frozen, and does not reconnect', async () => {
+  itLong('closes in time when Redis is frozen, and does not reconnect', async () => {
     const redis = connect()
     await redis.ready()
     server.freeze()
@@ -276,7 +277,7 @@ describe('a connection to Redis', () => {
       expect(await other.client.get('in')).to.equal(null)
     })
 
-    it('selects no other database when it does not exist', async () => {
+    itLong('selects no other database when it does not exist', async () => {
       const redis = connect({ url: `${server.url}/99999` })
       const failure = await failureOf(redis.ready())
       expect(inspect(failure.cause)).to.include('DB index is out of range')

@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { startWatchedRedis, type WatchedRedis } from '../../support/servers/sentinels.ts'
+import { itLong } from '../../support/sized.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
 describe('a connection to a Redis that Sentinels watch', function () {
@@ -62,7 +63,7 @@ describe('a connection to a Redis that Sentinels watch', function () {
     expect(await portOf(redis)).to.equal(next.port)
   })
 
-  it('leaves a primary that is frozen, and does not return to it when it thaws', async () => {
+  itLong('leaves a primary that is frozen, and does not return to it when it thaws', async () => {
     const first = await watched.primary()
     await written('one')
     await replicated()
@@ -76,7 +77,7 @@ describe('a connection to a Redis that Sentinels watch', function () {
     await written('three')
   })
 
-  it('is opened when no Sentinel was there at first, and again after all of them were away', async () => {
+  itLong('is opened when no Sentinel was there at first, and again after all of them were away', async () => {
     const [, sentinels = '', name = ''] = /\/\/(.*)\/(.*)$/.exec(watched.url) ?? []
     const { port } = new URL(`http://${sentinels.split(',')[0]}`)
     const late = await freePort()

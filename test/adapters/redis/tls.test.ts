@@ -10,6 +10,7 @@ import { type LocalCertificate, newLocalCertificate } from '../../support/server
 import { startRedisCluster } from '../../support/servers/redis-cluster.ts'
 import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
 import { startWatchedRedis } from '../../support/servers/sentinels.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('Redis with TLS', () => {
@@ -60,7 +61,7 @@ describe('Redis with TLS', () => {
     }
   })
 
-  it('does not end the process when it is closed during a handshake', async () => {
+  itLong('does not end the process when it is closed during a handshake', async () => {
     // Mocha fails the test, and stops, for an unhandled error.
     for (let i = 0; i < 100; i += 1) {
       const redis = connectRedis({ url: server.url })
@@ -88,7 +89,7 @@ describe('Redis with TLS', () => {
     }
   })
 
-  it('may be watched by Sentinels, which have to have a certificate that is trusted', async () => {
+  itLong('may be watched by Sentinels, which have to have a certificate that is trusted', async () => {
     const watched = await startWatchedRedis({ tls })
     const [redis, distrusting] = [connectRedis({ url: watched.url, ca }), connectRedis({ url: watched.url })]
     try {

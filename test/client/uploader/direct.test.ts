@@ -120,7 +120,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', function () {
     expect(sent.some((bytes) => bytes > 0 && bytes < 16 * MIB)).to.equal(true)
   })
 
-  it('pauses, and resumes with the missing part and without another link', async () => {
+  itLong('pauses, and resumes with the missing part and without another link', async () => {
     await open()
     await throttle(8 * MIB)
     await add('element.queue.pause()')
@@ -164,7 +164,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', function () {
     expect(await requests()).to.have.members(['upload/direct', 'part 2'])
   })
 
-  it('deletes a removed file in the bucket, while it is sent and while it is paused', async () => {
+  itLong('deletes a removed file in the bucket, while it is sent and while it is paused', async () => {
     for (const then of ['element.queue.clear()', 'element.queue.pause()']) {
       await open()
       await throttle(8 * MIB)
@@ -179,7 +179,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', function () {
     }
   })
 
-  it('sends nothing to the bucket with direct="off"', async () => {
+  itLong('sends nothing to the bucket with direct="off"', async () => {
     await open('direct="off"')
     await add()
     await becomes('done')
@@ -187,24 +187,27 @@ describe('<sluice-uploader> with direct uploads, in Chromium', function () {
     expect(await requests()).to.deep.equal(['tus'])
   })
 
-  it('sends the file to the service when the bucket does not name the page, with the same link', async () => {
-    await forbid()
-    try {
-      await open('multiple')
-      await add()
-      await becomes('done')
-      await expectStored()
-      expect(await requests()).to.include.members(['upload/direct', 'tus'])
-      expect(site.links).to.have.length(1)
-      // It is not tried again for the next file.
-      await chromium.evaluate(`${ELEMENT}.queue.clear(); performance.clearResourceTimings()`)
-      await add()
-      await becomes('done')
-      expect(await requests()).to.deep.equal(['tus'])
-    } finally {
-      forbid = await allowOrigin(site.url)
-    }
-  })
+  itLong(
+    'sends the file to the service when the bucket does not name the page, with the same link',
+    async () => {
+      await forbid()
+      try {
+        await open('multiple')
+        await add()
+        await becomes('done')
+        await expectStored()
+        expect(await requests()).to.include.members(['upload/direct', 'tus'])
+        expect(site.links).to.have.length(1)
+        // It is not tried again for the next file.
+        await chromium.evaluate(`${ELEMENT}.queue.clear(); performance.clearResourceTimings()`)
+        await add()
+        await becomes('done')
+        expect(await requests()).to.deep.equal(['tus'])
+      } finally {
+        forbid = await allowOrigin(site.url)
+      }
+    },
+  )
 
   itLong('sends the file to the service when the bucket does not respond', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1')

@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { build } from 'esbuild'
 import { installClient } from '../../support/programs/client-package.ts'
 import { PROJECT } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 // Issue 17: without React.
 const UPLOADER_MAX_GZIP_BYTES = 20_000
@@ -62,7 +63,7 @@ describe('the packages sluice/uploader and sluice/react', () => {
     expect(await isClient('image')).to.equal(false)
   })
 
-  it('are built into examples/react by Vite', async function () {
+  itLong('are built into examples/react by Vite', async function () {
     this.timeout(60_000)
     const app = join(desk, 'app')
     await cp(join(PROJECT, 'examples', 'react'), app, { recursive: true })

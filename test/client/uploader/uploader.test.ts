@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { bundled, type Site, startSite, UPLOADER } from './page.ts'
 
@@ -207,7 +208,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     expect((await bytesAt(record?.src ?? '')).equals(LARGE)).to.equal(true)
   })
 
-  it('stays paused after a reload', async function () {
+  itLong('stays paused after a reload', async function () {
     this.timeout(60_000)
     await open()
     await chromium.evaluate(addLarge('element.queue.pause()'))
@@ -263,7 +264,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     expect(site.links.map(({ name }) => name)).to.deep.equal(['c.PDF'])
   })
 
-  it('waits when there are too many uploads, and then continues by itself', async function () {
+  itLong('waits when there are too many uploads, and then continues by itself', async function () {
     this.timeout(60_000)
     const limited = await start({ env: { UPLOAD_RATE_LIMIT: '1', UPLOAD_RATE_WINDOW_SECONDS: '3' } })
     await open()
@@ -316,7 +317,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     expect(await isValid()).to.equal(false)
   })
 
-  it('takes a photo with the camera', async function () {
+  itLong('takes a photo with the camera', async function () {
     this.timeout(60_000)
     await open('multiple camera')
     await chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('[part~="camera-button"]').click()`)

@@ -78,7 +78,7 @@ export function fileSearchContract(opened: () => { index: FileIndex; elsewhere: 
         const { key } = await store(name)
         const characters = [...folded(name).replaceAll('\n', ' ')]
         for (let from = 0; from < characters.length; from += 1)
-          for (const length of sized([3, 32, 33], [3, 4, 31, 32, 33, 200])) {
+          for (const length of sized([3, 33], [3, 4, 31, 32, 33, 200])) {
             const part = characters.slice(from, from + length).join('')
             if ([...part].length > 2) expect(await names(part), `${part} in ${name}`).to.include(key)
           }

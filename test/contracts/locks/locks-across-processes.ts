@@ -4,6 +4,7 @@ import type { Locks } from '../../../src/core/ports/locks.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
+import { itLong } from '../../support/sized.ts'
 
 /** The locks of one process. */
 export interface ProcessLocks {
@@ -121,19 +122,22 @@ export function locksAcrossProcesses(
         expect(failure).to.be.instanceOf(Error).with.property('message').that.includes('circular')
     })
 
-    it('continue for callers in other processes when all callers of the holder have left, longer than a lease', async () => {
-      const one = work()
-      const first = [caller(0, one.do), caller(0, never)]
-      await one.begun()
-      const others = [1, 2, 3].map((number) => caller(number, never))
-      await settled()
-      for (const each of first) each.leave()
-      for (const each of first) expect(await rejection(each.outcome)).to.have.property('message', 'left')
-      await pause(leaseMs + settleMs)
-      expect(one.aborted()).to.equal(false)
-      one.end('done')
-      for (const each of others) expect(await each.outcome).to.equal('done')
-    })
+    itLong(
+      'continue for callers in other processes when all callers of the holder have left, longer than a lease',
+      async () => {
+        const one = work()
+        const first = [caller(0, one.do), caller(0, never)]
+        await one.begun()
+        const others = [1, 2, 3].map((number) => caller(number, never))
+        await settled()
+        for (const each of first) each.leave()
+        for (const each of first) expect(await rejection(each.outcome)).to.have.property('message', 'left')
+        await pause(leaseMs + settleMs)
+        expect(one.aborted()).to.equal(false)
+        one.end('done')
+        for (const each of others) expect(await each.outcome).to.equal('done')
+      },
+    )
 
     it('abort the work when the last caller of all leaves, in any process', async () => {
       const one = work()
@@ -180,7 +184,7 @@ export function locksAcrossProcesses(
       one.end('too late')
     })
 
-    it('do not wait for a dead caller when all others have left after it', async () => {
+    itLong('do not wait for a dead caller when all others have left after it', async () => {
       const one = work()
       const callers = [caller(0, one.do), caller(2, never)]
       await one.begun()
@@ -240,29 +244,32 @@ export function locksAcrossProcesses(
       expect(await late.outcome).to.equal('of the new holder')
     })
 
-    it('report the timeout to other processes at once, and begin again only after the work has ended', async () => {
-      const old = work()
-      const first = of(0).share(key, old.do, { limitMs: 4 * settleMs })
-      first.catch(() => {})
-      await old.begun()
-      const waiting = caller(1, never)
-      expect(await rejection(waiting.outcome))
-        .to.be.instanceOf(Problem)
-        .with.property('status', 503)
-      const order: string[] = []
-      const next = [1, 2, 3].map((number) =>
-        caller(number, async () => {
-          order.push('new')
-          return 'new'
-        }),
-      )
-      // Longer than the lease: the lock of work that continues is still renewed.
-      await pause(leaseMs + settleMs)
-      order.push('old ends')
-      old.end('too late')
-      for (const each of next) expect(await each.outcome).to.equal('new')
-      expect(order.slice(0, 2)).to.deep.equal(['old ends', 'new'])
-    })
+    itLong(
+      'report the timeout to other processes at once, and begin again only after the work has ended',
+      async () => {
+        const old = work()
+        const first = of(0).share(key, old.do, { limitMs: 4 * settleMs })
+        first.catch(() => {})
+        await old.begun()
+        const waiting = caller(1, never)
+        expect(await rejection(waiting.outcome))
+          .to.be.instanceOf(Problem)
+          .with.property('status', 503)
+        const order: string[] = []
+        const next = [1, 2, 3].map((number) =>
+          caller(number, async () => {
+            order.push('new')
+            return 'new'
+          }),
+        )
+        // Longer than the lease: the lock of work that continues is still renewed.
+        await pause(leaseMs + settleMs)
+        order.push('old ends')
+        old.end('too late')
+        for (const each of next) expect(await each.outcome).to.equal('new')
+        expect(order.slice(0, 2)).to.deep.equal(['old ends', 'new'])
+      },
+    )
 
     it('never run the work twice at a time, and answer every caller, while processes die', async function () {
       this.timeout(40_000)

@@ -147,7 +147,7 @@ describe('scripts', () => {
     expect(calls()).to.deep.equal([`${CI} (service)`, 'tsc'])
   })
 
-  it('start builds the console when the server runs already, once for several', async () => {
+  itLong('start builds the console when the server runs already, once for several', async () => {
     save('src/main.ts', `${FS}; fs.appendFileSync('calls', 'server\\n')`)
     const both = await Promise.all([node(['scripts/start.js']), node(['scripts/start.js'])])
     expect(both.map(({ code }) => code)).to.deep.equal([0, 0])
@@ -192,21 +192,24 @@ describe('scripts', () => {
       expect(builds.slice(first - 2)).to.deep.equal(['console', 'tsc'])
     })
 
-  it('start gives Node the options that it needs at start-up, unless the environment sets them', async () => {
-    const printed = (env: Record<string, string>) => {
-      const print = `const { MALLOC_ARENA_MAX, UV_THREADPOOL_SIZE } = process.env
+  itLong(
+    'start gives Node the options that it needs at start-up, unless the environment sets them',
+    async () => {
+      const printed = (env: Record<string, string>) => {
+        const print = `const { MALLOC_ARENA_MAX, UV_THREADPOOL_SIZE } = process.env
         for (const filled = []; filled.length < 1e6; ) filled.push({})
         const { space_size: size } = v8.getHeapSpaceStatistics().find((one) => one.space_name === 'new_space')
         console.log(MALLOC_ARENA_MAX, UV_THREADPOOL_SIZE, size / 2 ** 20, process.argv[1])`
-      const { PATH = '' } = process.env
-      const options = { env: { PATH, ...env }, encoding: 'utf8' } as const
-      return execFileSync('sh', ['scripts/node.sh', '-e', print, 'argument'], options)
-    }
-    expect(printed({})).to.equal(`2 ${availableParallelism() + 5} 8 argument\n`)
-    expect(printed({ MEMORY_PROFILE: 'small' })).to.equal('2 4 2 argument\n')
-    const own = { MALLOC_ARENA_MAX: '5', UV_THREADPOOL_SIZE: '7', NODE_OPTIONS: '--max-semi-space-size=2' }
-    expect(printed(own)).to.equal('5 7 4 argument\n')
-  })
+        const { PATH = '' } = process.env
+        const options = { env: { PATH, ...env }, encoding: 'utf8' } as const
+        return execFileSync('sh', ['scripts/node.sh', '-e', print, 'argument'], options)
+      }
+      expect(printed({})).to.equal(`2 ${availableParallelism() + 5} 8 argument\n`)
+      expect(printed({ MEMORY_PROFILE: 'small' })).to.equal('2 4 2 argument\n')
+      const own = { MALLOC_ARENA_MAX: '5', UV_THREADPOOL_SIZE: '7', NODE_OPTIONS: '--max-semi-space-size=2' }
+      expect(printed(own)).to.equal('5 7 4 argument\n')
+    },
+  )
 
   describe('start counts only the cores of the CPU quota of its container', () => {
     const threads = (own: string, files: Record<string, string>) => {
@@ -251,7 +254,7 @@ describe('scripts', () => {
     })
   })
 
-  it('start does not install or build twice', async () => {
+  itLong('start does not install or build twice', async () => {
     await prepare('scripts/start.js')
     const { stdout, stderr } = await node(['scripts/start.js'])
     expect({ stdout, stderr }).to.deep.equal({ stdout: 'arguments\n', stderr: '' })

@@ -9,6 +9,7 @@ import { type Caller, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { s3Env } from '../../support/servers/on-s3.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // As docs/how-to/backup-and-recovery.md has it: the bucket and APP_SECRET are the backup.
@@ -61,7 +62,7 @@ describe('restoring a backup of the bucket', () => {
     expect(again.tokens).to.deep.equal(tokens)
   })
 
-  it('keeps its own tokens next to the credentials.json of another installation', async () => {
+  itLong('keeps its own tokens next to the credentials.json of another installation', async () => {
     const service = await start()
     const fresh = await start()
     await backUp(fresh, ['credentials.json'])
@@ -107,7 +108,7 @@ describe('restoring a backup of the bucket', () => {
     expect(told(again)).to.have.length(0)
   })
 
-  it('restores the tokens of an earlier version after one start with this version', async () => {
+  itLong('restores the tokens of an earlier version after one start with this version', async () => {
     const service = await start()
     const file = join(service.dataDir, 'bucket', 'first', '.sluice', 'clients', 'first.json')
     await service.stop({ keepData: true })
@@ -120,7 +121,7 @@ describe('restoring a backup of the bucket', () => {
     expect((await start({ dataDir: restored })).tokens).to.deep.equal(service.tokens)
   })
 
-  it('needs only the bucket and APP_SECRET on a new machine with S3', async function () {
+  itLong('needs only the bucket and APP_SECRET on a new machine with S3', async function () {
     this.timeout(60_000)
     const env = { ...(await s3Env('backup')), APP_SECRET: 'of-both-machines'.padEnd(32, '.') }
     const service = await start({ env })

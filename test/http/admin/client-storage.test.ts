@@ -23,7 +23,7 @@ import { freePort } from '../../support/servers/free-port.ts'
 import { s3Proxy } from '../../support/servers/s3-proxy.ts'
 import { type S3Server, s3Server } from '../../support/servers/s3-server.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { itLong, usuallyOnce } from '../../support/sized.ts'
 
 onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
@@ -73,7 +73,7 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
     return { status, ...json }
   }
 
-  it('holds all files of this client, and no others', async () => {
+  itUsuallyOnce('holds all files of this client, and no others', async () => {
     const before = await service.objects()
     const client = await created({ prefix: '/shop/files' })
     expect(await names()).to.deep.equal([])
@@ -106,7 +106,7 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
     await uploadOne(client, { name: 'a.png', bytes: png })
     expect((await ask('DELETE', `/${client.id}?files`)).json).to.deep.equal({ originals: 1 })
     expect(await names()).to.deep.equal([])
-  }).timeout(60_000)
+  })
 
   itOnce('shows and logs no secret, and stores it encrypted', async () => {
     const client = await created({ publicUrl: 'https://cdn.example/' })
@@ -330,39 +330,44 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
   // The rest does not depend on the storage.
   if (backend !== EMBEDDED) return
 
-  it('is refused with the reason of the store when it cannot be used, and nothing changes', async function () {
-    this.timeout(60_000)
-    const silent = createServer(() => {})
-    await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
-    silent.unref()
-    const { port } = silent.address() as AddressInfo
-    // A server of another kind, which says more of itself than is the caller's business.
-    const said = '<Error><Code>internal-registry</Code><Message>version 7</Message></Error>'
-    banner = await remote((_req, res) => res.writeHead(400, { 'Content-Type': 'application/xml' }).end(said))
-    const UNREACHABLE = /put an object: no S3 store responds at this endpoint; the log has the reason$/
-    const { id } = (await ask('POST', '', { name: 'same' })).json
-    for (const [more, reason, logged] of [
-      [{ secretAccessKey: 'another' }, /put an object: SignatureDoesNotMatch$/],
-      [{ accessKeyId: 'nobody' }, /put an object: InvalidAccessKeyId$/],
-      [{ bucket: 'no-such-bucket' }, /put an object: NoSuchBucket$/],
-      [{ endpoint: `http://127.0.0.1:${await freePort()}` }, UNREACHABLE, /ECONNREFUSED/],
-      [{ endpoint: 'http://no-such-host.invalid' }, UNREACHABLE, /ENOTFOUND|EAI_AGAIN/],
-      [{ endpoint: `http://127.0.0.1:${port}` }, UNREACHABLE, /no response/],
-      [{ endpoint: service.url }, UNREACHABLE, /not an S3 store/],
-      [{ endpoint: banner.url() }, UNREACHABLE, /internal-registry: version 7/],
-    ] as const) {
-      const answer = await refused(ask('PUT', `/${id}/storage`, settings(more)))
-      expect(answer, answer.detail).to.include({ status: 422, code: 'storage_unusable' })
-      expect(answer.detail, answer.detail).to.match(reason)
-      // The operator finds the rest in the log.
-      if (logged) expect(service.log.lines.map(({ fields }) => fields.reason).join('\n')).to.match(logged)
-      expect(answer.detail).to.not.include('another')
-    }
-    expect((await ask('GET', `/${id}`)).json).to.not.have.property('storage')
-    expect(await names()).to.deep.equal([])
-    silent.closeAllConnections()
-    await new Promise((done) => silent.close(done))
-  })
+  itLong(
+    'is refused with the reason of the store when it cannot be used, and nothing changes',
+    async function () {
+      this.timeout(60_000)
+      const silent = createServer(() => {})
+      await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
+      silent.unref()
+      const { port } = silent.address() as AddressInfo
+      // A server of another kind, which says more of itself than is the caller's business.
+      const said = '<Error><Code>internal-registry</Code><Message>version 7</Message></Error>'
+      banner = await remote((_req, res) =>
+        res.writeHead(400, { 'Content-Type': 'application/xml' }).end(said),
+      )
+      const UNREACHABLE = /put an object: no S3 store responds at this endpoint; the log has the reason$/
+      const { id } = (await ask('POST', '', { name: 'same' })).json
+      for (const [more, reason, logged] of [
+        [{ secretAccessKey: 'another' }, /put an object: SignatureDoesNotMatch$/],
+        [{ accessKeyId: 'nobody' }, /put an object: InvalidAccessKeyId$/],
+        [{ bucket: 'no-such-bucket' }, /put an object: NoSuchBucket$/],
+        [{ endpoint: `http://127.0.0.1:${await freePort()}` }, UNREACHABLE, /ECONNREFUSED/],
+        [{ endpoint: 'http://no-such-host.invalid' }, UNREACHABLE, /ENOTFOUND|EAI_AGAIN/],
+        [{ endpoint: `http://127.0.0.1:${port}` }, UNREACHABLE, /no response/],
+        [{ endpoint: service.url }, UNREACHABLE, /not an S3 store/],
+        [{ endpoint: banner.url() }, UNREACHABLE, /internal-registry: version 7/],
+      ] as const) {
+        const answer = await refused(ask('PUT', `/${id}/storage`, settings(more)))
+        expect(answer, answer.detail).to.include({ status: 422, code: 'storage_unusable' })
+        expect(answer.detail, answer.detail).to.match(reason)
+        // The operator finds the rest in the log.
+        if (logged) expect(service.log.lines.map(({ fields }) => fields.reason).join('\n')).to.match(logged)
+        expect(answer.detail).to.not.include('another')
+      }
+      expect((await ask('GET', `/${id}`)).json).to.not.have.property('storage')
+      expect(await names()).to.deep.equal([])
+      silent.closeAllConnections()
+      await new Promise((done) => silent.close(done))
+    },
+  )
 
   for (const [param, more] of [
     ['bucket', { bucket: 'A' }],

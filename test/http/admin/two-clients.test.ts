@@ -4,7 +4,7 @@ import { newClient } from '../../support/requests/client.ts'
 import { actAsTwoClients, type Side } from '../../support/requests/two-clients.ts'
 import { sized } from '../../support/sized.ts'
 
-const STEPS = sized(80, 250)
+const STEPS = sized(40, 250)
 
 onTwoBackends('two clients', (start) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1e9)

@@ -241,7 +241,7 @@ onTwoBackends('aliases', (start, backend, itOnce) => {
     expect((await command(service, 'check')).findings).to.include(finding)
   })
 
-  it('remain when the index was lost', async () => {
+  itUsuallyOnce('remain when the index was lost', async () => {
     const dataDir = await temporaryFolder()
     const former = await start({ dataDir })
     const { s3PathOriginal } = await uploadOne(former, { name: 'a.png', bytes: images[2] ?? '' })

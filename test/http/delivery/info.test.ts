@@ -250,7 +250,7 @@ onOneBackend('GET /v1/image/info', (start) => {
     }
   })
 
-  it('inspects formats whose decode may hang in a child process', async function () {
+  itLong('inspects formats whose decode may hang in a child process', async function () {
     this.timeout(60_000)
     // With no engine of a test's own: those that are apart have not got it.
     const plain = await start()

@@ -4,6 +4,7 @@ import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { startSubPath } from '../../support/peers/sub-path.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 onOneBackend('GET /docs/api', (start) => {
   let service: Service
@@ -32,7 +33,7 @@ onOneBackend('GET /docs/api', (start) => {
     expect((await exchange(service, '/docs/api', { method: 'POST' })).status).to.equal(405)
   })
 
-  it('does not scroll sideways, on a phone or on a wide screen', async function () {
+  itLong('does not scroll sideways, on a phone or on a wide screen', async function () {
     this.timeout(180_000)
     const chromium = await startChromium()
     try {

@@ -7,7 +7,7 @@ import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { sized, usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { filePath, listAll, listPart, type WireFile } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -109,7 +109,7 @@ onTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
   })
 
   itUsuallyOnce('leave nothing of a file that is deleted during the change', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < sized(3, 10); round += 1) {
       const { s3PathOriginal: key, sourceName } = await text()
       const [deleted, ...changes] = await Promise.all([
         deleteFile(client, key),
@@ -141,7 +141,7 @@ onTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
     },
   )
 
-  it('are restored from the bucket when the index was lost', async function () {
+  itUsuallyOnce('are restored from the bucket when the index was lost', async function () {
     this.timeout(60_000)
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })

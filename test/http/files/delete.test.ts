@@ -8,7 +8,7 @@ import { picture } from '../../support/media/images.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { sized, usuallyOnce } from '../../support/sized.ts'
+import { itLong, sized, usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -66,21 +66,24 @@ onTwoOrEveryBackend('DELETE of a file', (start, backend, itOnce) => {
     }
   })
 
-  it('finds derivatives that only the bucket knows when the index may have lost them, and none of another file', async () => {
-    const record = await withDerivatives(['w=10'], { path: 'x' })
-    const neighbour = await withDerivatives(['w=10'], { path: 'x' })
-    const bucket = service.storage.buckets.of({ id: 'first', token: '' })
-    const known = await bucket.find(record.s3PathOriginal as ObjectKey)
-    if (!known) throw new Error('the original is gone')
-    const unknown = `${record.s3PathOriginal}_q=1&w=99` as ObjectKey
-    await bucket.put(unknown, await known.open(), { mediaType: 'image/png' })
-    await service.storage.index.noteCompared('another run')
-    const response = await deleteFile(service, record.s3PathOriginal)
-    expect(await response.json()).to.include({ derivatives: 2 })
-    expect(await objectsOf(record)).to.deep.equal([])
-    expect(await objectsOf(neighbour)).to.have.length(3)
-    expect((await exchange(service, neighbour.src)).status).to.equal(200)
-  })
+  itLong(
+    'finds derivatives that only the bucket knows when the index may have lost them, and none of another file',
+    async () => {
+      const record = await withDerivatives(['w=10'], { path: 'x' })
+      const neighbour = await withDerivatives(['w=10'], { path: 'x' })
+      const bucket = service.storage.buckets.of({ id: 'first', token: '' })
+      const known = await bucket.find(record.s3PathOriginal as ObjectKey)
+      if (!known) throw new Error('the original is gone')
+      const unknown = `${record.s3PathOriginal}_q=1&w=99` as ObjectKey
+      await bucket.put(unknown, await known.open(), { mediaType: 'image/png' })
+      await service.storage.index.noteCompared('another run')
+      const response = await deleteFile(service, record.s3PathOriginal)
+      expect(await response.json()).to.include({ derivatives: 2 })
+      expect(await objectsOf(record)).to.deep.equal([])
+      expect(await objectsOf(neighbour)).to.have.length(3)
+      expect((await exchange(service, neighbour.src)).status).to.equal(200)
+    },
+  )
 
   itUsuallyOnce(
     'responds 200 to one of two concurrent deletes and 200 or 404 to the other, without failures',

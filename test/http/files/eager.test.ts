@@ -13,7 +13,7 @@ import { deleteFile, newClient, type WireRecord } from '../../support/requests/c
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart, postForm, type RawPart } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { itLong, longOnce, usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 
@@ -29,6 +29,7 @@ type Eager = Omit<WireRecord, 'options'> & { options: { transforms?: Transform[]
 
 onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
+  const itLongOnce = longOnce(itOnce)
   const watched = watchedEngine()
   let service: Service
   let failingPuts = 0
@@ -114,7 +115,7 @@ onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     }
   })
 
-  itOnce('can be up to twenty', async () => {
+  itLongOnce('can be up to twenty', async () => {
     const record = await uploaded(Array.from({ length: 20 }, (_, i) => `w=${i + 1}`))
     await eventually(async () => expect(await derivatives(record)).to.have.length(20))
   })
@@ -189,7 +190,7 @@ onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     },
   )
 
-  itUsuallyOnce('are rendered again later when they could not be stored', async function () {
+  itLong('are rendered again later when they could not be stored', async function () {
     this.timeout(60_000)
     failingPuts = 1
     const record = await uploaded(['w=91'])

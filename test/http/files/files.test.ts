@@ -14,7 +14,7 @@ import {
 } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { itLong, usuallyOnce } from '../../support/sized.ts'
 import { filePath, listAll, listPart } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -130,7 +130,7 @@ onTwoBackends('GET /v1/files', (start, backend, itOnce) => {
     expect(await listPart(client)).to.not.have.property('total')
   })
 
-  itUsuallyOnce('skips and repeats no remaining file while others are added and deleted', async () => {
+  itLong('skips and repeats no remaining file while others are added and deleted', async () => {
     const staying: string[] = []
     for (let i = 0; i < 6; i += 1) staying.push((await text(`${i}.txt`)).s3PathOriginal)
     for (const sort of ['uploaded', '-uploaded', 'key', '-key']) {
@@ -280,7 +280,7 @@ onTwoBackends('GET /v1/files', (start, backend, itOnce) => {
   }
 
   describe('after the index was lost', () => {
-    it('is complete at the next start', async function () {
+    itUsuallyOnce('is complete at the next start', async function () {
       this.timeout(60_000)
       const dataDir = await temporaryFolder()
       const first = await start({ dataDir })

@@ -20,7 +20,7 @@ import {
 } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { longOnce, usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
@@ -28,6 +28,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
+  const itLongOnce = longOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -109,7 +110,7 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
     return [...found, inZip ? 200 : 404]
   }
 
-  it('responds 404 everywhere at once, and a restore brings everything back', async () => {
+  itUsuallyOnce('responds 404 everywhere at once, and a restore brings everything back', async () => {
     const record = await withDerivative()
     const before = (await ask(client, filePath(record.s3PathOriginal))).body
     const stored = await objectsOf(record)
@@ -154,7 +155,7 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
     expect(await listAll(brief, 'deleted')).to.deep.equal([])
   })
 
-  it('persists when the index is lost, and the file can still be restored', async function () {
+  itUsuallyOnce('persists when the index is lost, and the file can still be restored', async function () {
     this.timeout(60_000)
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
@@ -333,7 +334,7 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
     expect((await service.objects()).filter((name) => name.includes(client.id))).to.deep.equal([])
   })
 
-  itOnce('emits events for delete, restore and permanent delete', async () => {
+  itLongOnce('emits events for delete, restore and permanent delete', async () => {
     const file = join(await temporaryFolder(), 'events')
     const folder = await pluginFolder({ 'recorder.js': recorder(file) })
     const watched = await start({ env: { PLUGINS_DIR: folder } })

@@ -11,6 +11,7 @@ import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, postZip, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -27,6 +28,7 @@ interface WireUsage {
 }
 
 onTwoBackends('GET /v1/usage', (start, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -153,22 +155,25 @@ onTwoBackends('GET /v1/usage', (start, backend, itOnce) => {
     expect(await today()).to.include({ uploads: 3, uploadedBytes: 6 })
   })
 
-  it('persists across processes, and recounts the storage when the index was lost', async function () {
-    this.timeout(60_000)
-    const dataDir = await temporaryFolder()
-    const first = await start({ dataDir })
-    const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'four' })
-    await exchange(first, src)
-    // No request has been sent, and it is less than five seconds old: a graceful stop writes it.
-    await pause(300)
-    await first.stop({ keepData: true })
-    const second = await start({ dataDir })
-    expect(await today(second)).to.include({ uploads: 1, uploadedBytes: 4, deliveries: 1 })
-    await second.stop({ keepData: true })
-    await backend.emptyIndex(dataDir)
-    const third = await start({ dataDir })
-    await eventually(async () => expect(await usage(third)).to.include({ files: 1, storedBytes: 4 }))
-  })
+  itUsuallyOnce(
+    'persists across processes, and recounts the storage when the index was lost',
+    async function () {
+      this.timeout(60_000)
+      const dataDir = await temporaryFolder()
+      const first = await start({ dataDir })
+      const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'four' })
+      await exchange(first, src)
+      // No request has been sent, and it is less than five seconds old: a graceful stop writes it.
+      await pause(300)
+      await first.stop({ keepData: true })
+      const second = await start({ dataDir })
+      expect(await today(second)).to.include({ uploads: 1, uploadedBytes: 4, deliveries: 1 })
+      await second.stop({ keepData: true })
+      await backend.emptyIndex(dataDir)
+      const third = await start({ dataDir })
+      await eventually(async () => expect(await usage(third)).to.include({ files: 1, storedBytes: 4 }))
+    },
+  )
 
   itOnce('returns the requested days', async () => {
     expect((await usage(client, '?from=2026-02-27&to=2026-03-01')).days.map(({ day }) => day)).to.deep.equal([

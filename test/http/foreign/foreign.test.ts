@@ -11,6 +11,7 @@ import { ask } from '../../support/requests/ask.ts'
 import { newClient, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 const FOLDER = 'old site/photos'
 
@@ -99,19 +100,22 @@ onEveryBucket('objects of other systems', (start) => {
     expect(await derivatives()).to.have.length(1)
   })
 
-  it('have new derivatives after a change, which replace the old ones; and at most VARIANT_LIMIT of them', async () => {
-    const path = `${FOLDER}/changing.png`
-    await put(path, png)
-    const before = await get(path, { query: '?w=10' })
-    const count = (await derivatives()).length
-    await put(path, await picture({ width: 50, height: 100 }))
-    const after = await get(path, { query: '?w=10' })
-    expect((await sharp(after.body).metadata()).height).to.equal(20)
-    expect(after.headers.etag).to.not.equal(before.headers.etag)
-    expect(await derivatives()).to.have.length(count)
-    for (const w of [11, 12, 13, 14]) expect((await get(path, { query: `?w=${w}` })).status).to.equal(200)
-    expect(await derivatives()).to.have.length(count + 2)
-  })
+  itLong(
+    'have new derivatives after a change, which replace the old ones; and at most VARIANT_LIMIT of them',
+    async () => {
+      const path = `${FOLDER}/changing.png`
+      await put(path, png)
+      const before = await get(path, { query: '?w=10' })
+      const count = (await derivatives()).length
+      await put(path, await picture({ width: 50, height: 100 }))
+      const after = await get(path, { query: '?w=10' })
+      expect((await sharp(after.body).metadata()).height).to.equal(20)
+      expect(after.headers.etag).to.not.equal(before.headers.etag)
+      expect(await derivatives()).to.have.length(count)
+      for (const w of [11, 12, 13, 14]) expect((await get(path, { query: `?w=${w}` })).status).to.equal(200)
+      expect(await derivatives()).to.have.length(count + 2)
+    },
+  )
 
   it('are 404 outside of the prefixes and for another type, and 400 for an invalid path', async () => {
     const codes = async (path: string, options = {}) => {

@@ -7,7 +7,7 @@ import { sampleOf } from '../../support/metrics.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { itLong, usuallyOnce } from '../../support/sized.ts'
 import { setAlias } from '../../support/stored/aliases.ts'
 import { settled } from '../../support/stored/settled.ts'
 
@@ -64,7 +64,7 @@ onTwoBackends('the hot path', (start, _backend, itOnce) => {
     })
   }
 
-  it('answers as the long path does', async () => {
+  itUsuallyOnce('answers as the long path does', async () => {
     const etag = `"${record.s3PathOriginal}_w=30"`
     const other = `"${record.s3PathOriginal}"`
     const now = new Date(Date.now() + 60_000).toUTCString()
@@ -182,7 +182,7 @@ onTwoBackends('the hot path', (start, _backend, itOnce) => {
     expect((await get(target)).headers.etag).to.equal(`"${other.s3PathOriginal}"`)
   })
 
-  it('writes the same log line, metrics and usage', async () => {
+  itUsuallyOnce('writes the same log line, metrics and usage', async () => {
     const target = `${path}?w=30`
     await warm(target)
     const lineOf = async (headers: Record<string, string>) => {
@@ -264,7 +264,7 @@ onTwoBackends('the hot path', (start, _backend, itOnce) => {
     expect((await get(target)).status).to.equal(403)
   })
 
-  itUsuallyOnce('delivers a signed URL until it expires, with the time that is left', async () => {
+  itLong('delivers a signed URL until it expires, with the time that is left', async () => {
     const client = await newClient(service)
     const { version, key } = (await service.app.clients.addUrlKey(client.id)).urlKey
     await service.app.clients.setRules(client.id, { signedUrls: true })

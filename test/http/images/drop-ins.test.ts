@@ -11,6 +11,7 @@ import { colourAt, picture } from '../../support/media/images.ts'
 import { deleteFile, postFiles, postZip, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('drop-in transformations', (start) => {
@@ -250,7 +251,7 @@ onOneBackend('drop-in event handlers', (start) => {
     ])
   })
 
-  it('receive no event for an archive that was refused or aborted', async () => {
+  itLong('receive no event for an archive that was refused or aborted', async () => {
     await postZip(service, { files: [] })
     const large = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(10_000_000) })
     const gone = new AbortController()

@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts'
 import { deleteFile, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { everyNth, sized } from '../../support/sized.ts'
+import { everyNth, itLong, sized } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const CLIENT = { id: 'first', token: '' }
@@ -104,7 +104,7 @@ onOneBackend('proxies of large images', (start) => {
     )
   })
 
-  it('are stored in smaller sizes too, when these have been useful for the third time', async () => {
+  itLong('are stored in smaller sizes too, when these have been useful for the third time', async () => {
     const small = `${record.s3PathOriginal}_proxy-720`
     const sizes = async () => (await derivatives()).filter((name) => name.includes('_proxy-'))
     expect(await sizes()).to.deep.equal([])
@@ -161,7 +161,7 @@ onOneBackend('proxies of large images', (start) => {
 })
 
 describe('PROXY_FROM_MEGAPIXELS=0', () => {
-  it('lets the decoder shrink an original as sharp does', async () => {
+  itLong('lets the decoder shrink an original as sharp does', async () => {
     const service = await startService({ env: { PROXY_FROM_MEGAPIXELS: '0' } })
     try {
       const bytes = await sharp(await photo())
@@ -185,7 +185,7 @@ describe('PROXY_FROM_MEGAPIXELS=0', () => {
     }
   })
 
-  it('stores no proxies', async () => {
+  itLong('stores no proxies', async () => {
     const service = await startService({ env: { PROXY_FROM_MEGAPIXELS: '0' } })
     try {
       const bytes = await photo()

@@ -8,6 +8,7 @@ import { film, longFilm } from '../../support/media/videos.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { PROJECT } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 interface Played {
@@ -98,7 +99,7 @@ onOneBackend('hls.js in Chromium', (start) => {
   })
   after(() => chromium.stop())
 
-  it('plays ?hls in every size, and seeks', async function () {
+  itLong('plays ?hls in every size, and seeks', async function () {
     this.timeout(60_000)
     const service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     const { src } = await uploadOne(service, { name: 'film.mp4', bytes: source })

@@ -113,7 +113,7 @@ onOneBackend('a <video> in Chromium', (start) => {
     ['f=webm&kf=10', '320x180'],
     ['w=240&q_a&kf=10', '240x136'],
   ] as const
-  for (const [query, size] of OUTPUTS.slice(0, sized(1, 3))) {
+  for (const [query, size] of sized<ReadonlyArray<(typeof OUTPUTS)[number]>>([], OUTPUTS)) {
     it(`plays ?${query}, and seeks by byte ranges`, async function () {
       this.timeout(120_000)
       const src = `${video.src}?${query}`

@@ -10,6 +10,7 @@ import type { WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { noise, tus } from '../../support/requests/tus.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 const MIB = 1024 ** 2
 
@@ -151,7 +152,7 @@ onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
     expect(await chromium.evaluate('typeof Tus')).to.equal('function')
   }
 
-  it('uploads in chunks, resumes after the page was reloaded, and reads the record', async function () {
+  itLong('uploads in chunks, resumes after the page was reloaded, and reads the record', async function () {
     this.timeout(120_000)
     const size = 6 * MIB + 100
     const service = await start()

@@ -11,6 +11,7 @@ import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type CuttingProxy, cuttingProxy } from '../../support/servers/cutting-proxy.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('Chromium downloads an archive', (start) => {
@@ -65,7 +66,7 @@ onOneBackend('Chromium downloads an archive', (start) => {
     await expectResumed()
   })
 
-  it('and continues when the user resumes it after a network error', async () => {
+  itLong('and continues when the user resumes it after a network error', async () => {
     proxy.cutNext(1_000_000, 'reset')
     // After a network error, Chromium does not report the end of a download.
     chromium.download(`${proxy.url}${path}`, folder).catch(() => {})

@@ -12,7 +12,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import type { Remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fetchPath, fileServer, keepPath } from '../../support/requests/remote-files.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { itLong, usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -144,7 +144,7 @@ onTwoBackends('a stored remote file', (start, backend, itOnce) => {
     expect(keyOf(await get(url))).to.equal(keyOf(after))
   })
 
-  itUsuallyOnce('is available after a restart, and after the index was lost', async () => {
+  itLong('is available after a restart, and after the index was lost', async () => {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir, env })
     client = { ...(await newClient(first)) }
@@ -165,7 +165,7 @@ onTwoBackends('a stored remote file', (start, backend, itOnce) => {
 
   const isShared = backend !== EMBEDDED && backend !== S3_EMBEDDED
   if (isShared)
-    it('is stored once by several processes, and all of them return it', async () => {
+    itLong('is stored once by several processes, and all of them return it', async () => {
       const dataDir = await temporaryFolder()
       const one = await start({ dataDir, env })
       const mine = await newClient(one)
@@ -243,7 +243,7 @@ onTwoBackends('a stored remote file', (start, backend, itOnce) => {
     })
   }
 
-  it('can be of any type, with the media group of that type in the path', async () => {
+  itLong('can be of any type, with the media group of that type in the path', async () => {
     const page = fresh('/page')
     const html = await get(page, { group: 'text' })
     expect(html.status).to.equal(200)

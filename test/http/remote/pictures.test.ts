@@ -13,7 +13,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import { type Remote, rawRemote, remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fetchPath, fileServer, keepPath } from '../../support/requests/remote-files.ts'
 import type { Service } from '../../support/service.ts'
-import { itLong } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
 const HTML = '<!doctype html><script>alert(1)</script>'
@@ -164,26 +164,32 @@ onOneBackend('a remote image', (start) => {
     await eventually(() => expect(waiting[0]?.destroyed).to.equal(true), { withinMs: 1000 })
   })
 
-  it('supports HEAD, ranges and conditional requests, also when it does not fit in memory', async () => {
-    const url = server.url('/large.png')
-    const whole = await get(url, '?negate&f=tiff&lossless')
-    expect(whole.status).to.equal(200)
-    expect(whole.body.length).to.be.above(8_500_000)
-    const head = await get(url, '?negate&f=tiff&lossless', { method: 'HEAD' })
-    expect(head.headers).to.include({ 'content-length': String(whole.body.length), etag: whole.headers.etag })
-    const part = await get(url, '?negate&f=tiff&lossless', {
-      headers: { Range: 'bytes=1000-1999', 'If-Range': String(whole.headers.etag) },
+  const sizes = { fits: { query: '?negate&f=tiff&lossless&w=200', above: 1000 } }
+  const tooLarge = { 'does not fit': { query: '?negate&f=tiff&lossless', above: 8_500_000 } }
+  for (const [how, { query, above }] of Object.entries(sized(sizes, { ...sizes, ...tooLarge })))
+    it(`supports HEAD, ranges and conditional requests when it ${how} in memory`, async () => {
+      const url = server.url('/large.png')
+      const whole = await get(url, query)
+      expect(whole.status).to.equal(200)
+      expect(whole.body.length).to.be.above(above)
+      const head = await get(url, query, { method: 'HEAD' })
+      expect(head.headers).to.include({
+        'content-length': String(whole.body.length),
+        etag: whole.headers.etag,
+      })
+      const part = await get(url, query, {
+        headers: { Range: 'bytes=1000-1999', 'If-Range': String(whole.headers.etag) },
+      })
+      expect(part.status).to.equal(206)
+      expect(part.body.equals(whole.body.subarray(1000, 2000))).to.equal(true)
+      const known = await get(url, query, {
+        headers: { 'If-None-Match': String(whole.headers.etag) },
+      })
+      expect(known.status).to.equal(304)
+      const source = await get(url, '', { headers: { Range: 'bytes=-10' } })
+      expect(source.body.equals(large.subarray(-10))).to.equal(true)
+      expect((await get(url, '', { headers: { Range: 'bytes=99999999-' } })).status).to.equal(416)
     })
-    expect(part.status).to.equal(206)
-    expect(part.body.equals(whole.body.subarray(1000, 2000))).to.equal(true)
-    const known = await get(url, '?negate&f=tiff&lossless', {
-      headers: { 'If-None-Match': String(whole.headers.etag) },
-    })
-    expect(known.status).to.equal(304)
-    const source = await get(url, '', { headers: { Range: 'bytes=-10' } })
-    expect(source.body.equals(large.subarray(-10))).to.equal(true)
-    expect((await get(url, '', { headers: { Range: 'bytes=99999999-' } })).status).to.equal(416)
-  })
 
   it('can be downloaded, by its own name or another', async () => {
     const saved = await get(server.url('/a.png'), '?download&f=webp&w=10')
@@ -264,7 +270,7 @@ onOneBackend('a remote image', (start) => {
     })
   }
 
-  it('times out after FETCH_TIMEOUT_SECONDS', async () => {
+  itLong('times out after FETCH_TIMEOUT_SECONDS', async () => {
     const hasty = await start({ env: { ...fetchingFrom(server), FETCH_TIMEOUT_SECONDS: '1' } })
     await hasty.app.clients.setRules('first', { fetchHosts: 'any' })
     const began = Date.now()

@@ -10,6 +10,7 @@ import { rejection } from '../../support/rejection.ts'
 import { postZip, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { startService } from '../../support/service.ts'
+
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'

@@ -6,6 +6,7 @@ import { picture } from '../../support/media/images.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { begin, offsetAt, patch, recordIn, tus } from '../../support/requests/tus.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 onTwoBackends('resumable uploads during a storage outage', (start) => {
@@ -81,7 +82,7 @@ onTwoBackends('resumable uploads during a storage outage', (start) => {
 describe('a resumable upload whose original is slow to store', () => {
   const start = stoppedAtTheEnd(startService)
 
-  it('responds within 20 s, and returns the record once it is stored', async function () {
+  itLong('responds within 20 s, and returns the record once it is stored', async function () {
     this.timeout(60_000)
     const png = await picture()
     let release = () => {}

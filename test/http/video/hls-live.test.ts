@@ -195,7 +195,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     expect(await objectsOf(record)).to.deep.equal([])
   })
 
-  it('is deleted with its original, and leaves nothing', async function () {
+  itLong('is deleted with its original, and leaves nothing', async function () {
     this.timeout(60_000)
     const record = await upload()
     const hold = held()

@@ -11,6 +11,7 @@ import { entriesOf, manifestOf } from '../../support/requests/archive.ts'
 import { deleteFile, newClient, postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
@@ -120,7 +121,7 @@ onOneBackend('an HLS stream', (start, backend) => {
     expect((await exchange(service, elsewhere)).status).to.equal(404)
   })
 
-  it('passes a check, and is restored in an index that was emptied', async () => {
+  itLong('passes a check, and is restored in an index that was emptied', async () => {
     const address = await streamed(record)
     expect((await command(service, 'check')).findings).to.deep.equal([])
     const key = storedKey(record.s3PathOriginal)
@@ -186,7 +187,7 @@ onOneBackend('an HLS stream', (start, backend) => {
     await eventually(async () => expect(await objectsOf(gone)).to.deep.equal([]))
   })
 
-  it('is swept when its process was killed, but not while another job renders it again', async () => {
+  itLong('is swept when its process was killed, but not while another job renders it again', async () => {
     const one = await uploadOne(service, { name: 'film.mp4', bytes })
     const key = storedKey(one.s3PathOriginal)
     const ref = { clientId: 'first', key }
@@ -209,7 +210,7 @@ onOneBackend('an HLS stream', (start, backend) => {
     expect((await index.find(ref, entry)).derivative).to.equal(undefined)
   })
 
-  it('leaves no segment when one of them cannot be stored', async () => {
+  itLong('leaves no segment when one of them cannot be stored', async () => {
     const one = await uploadOne(service, { name: 'film.mp4', bytes })
     let failures = 0
     change = (bucket) => ({

@@ -11,7 +11,7 @@ import { rejection } from '../../support/rejection.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { itLong, usuallyOnce } from '../../support/sized.ts'
 
 const clientOf = ({ url }: Service, { tokens }: Pick<Caller, 'tokens'>) =>
   createClient({ baseUrl: url, secret: tokens.secretClientToken })
@@ -150,7 +150,7 @@ onOneBackend('media jobs', (start) => {
     expect(await service.objects()).to.have.length(2)
   })
 
-  it('of documents do not wait for those of videos, and are in the same list', async function () {
+  itLong('of documents do not wait for those of videos, and are in the same list', async function () {
     this.timeout(60_000)
     expect((await exchange(service, `${video.src}?w=44`)).status).to.equal(423)
     await eventually(async () => expect((await firstOf(client))?.state).to.equal('active'))

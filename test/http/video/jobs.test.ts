@@ -11,7 +11,7 @@ import { deleteFile, postZip, uploadOne, type WireRecord } from '../../support/r
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { postForm } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { itLong, longOnce, usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 // Videos are made by the process that is asked, also where others could.
@@ -19,6 +19,7 @@ const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
 onTwoBackends('video transformations', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
+  const itLongOnce = longOnce(itOnce)
   let service: Service
   let bytes: Buffer
   let record: WireRecord
@@ -46,7 +47,7 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
   const get = (query: string, { src }: Pick<WireRecord, 'src'> = record, headers = {}): Promise<Answer> =>
     exchange(service, `${src}?${query}`, { headers })
 
-  it('respond 423 with the URL of the job, until they are stored', async () => {
+  itUsuallyOnce('respond 423 with the URL of the job, until they are stored', async () => {
     const answer = await get('w=80')
     const problem = jsonOf(answer)
     expect(problem, JSON.stringify(problem)).to.include({ status: 423, code: 'not_ready', progress: 0 })
@@ -127,26 +128,29 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
     })
   }
 
-  itOnce('respond 429 above the share of one address, and evict others above the variant limit', async () => {
-    const limited = await start({ env: { ...env, MEDIA_JOBS_LIMIT: '12', VARIANT_LIMIT: '5' } })
-    const { src } = await uploadOne(limited, { name: 'film.mp4', bytes })
-    const ask = (query: string) => exchange(limited, `${src}?${query}`)
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(`w=${16 + 2 * i}`)))
-    const statuses = answers.map(({ status }) => status).sort()
-    expect(statuses).to.deep.equal([...Array(3).fill(423), ...Array(27).fill(429)])
-    const refused = answers.find(({ status }) => status === 429) as Answer
-    expect(refused.headers).to.include({ 'retry-after': '30', ratelimit: '"jobs";r=0' })
-    expect(jsonOf(refused)).to.include({ code: 'too_many_jobs', limit: 3 })
-    // Those that wait already are no new ones.
-    const waiting = answers.findIndex(({ status }) => status === 423)
-    expect((await ask(`w=${16 + 2 * waiting}&wait=30`)).status).to.equal(200)
-    const variants = await Promise.all([1, 2, 3, 4].map(() => ask('w=90&wait=30')))
-    expect(new Set(variants.map(({ status }) => status))).to.deep.equal(new Set([200]))
-    expect((await ask('w=92&wait=30')).status).to.equal(200)
-    // In the place of the least recently used one.
-    expect((await ask('w=94&wait=30')).status).to.equal(200)
-    await limited.stop()
-  })
+  itLongOnce(
+    'respond 429 above the share of one address, and evict others above the variant limit',
+    async () => {
+      const limited = await start({ env: { ...env, MEDIA_JOBS_LIMIT: '12', VARIANT_LIMIT: '5' } })
+      const { src } = await uploadOne(limited, { name: 'film.mp4', bytes })
+      const ask = (query: string) => exchange(limited, `${src}?${query}`)
+      const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(`w=${16 + 2 * i}`)))
+      const statuses = answers.map(({ status }) => status).sort()
+      expect(statuses).to.deep.equal([...Array(3).fill(423), ...Array(27).fill(429)])
+      const refused = answers.find(({ status }) => status === 429) as Answer
+      expect(refused.headers).to.include({ 'retry-after': '30', ratelimit: '"jobs";r=0' })
+      expect(jsonOf(refused)).to.include({ code: 'too_many_jobs', limit: 3 })
+      // Those that wait already are no new ones.
+      const waiting = answers.findIndex(({ status }) => status === 423)
+      expect((await ask(`w=${16 + 2 * waiting}&wait=30`)).status).to.equal(200)
+      const variants = await Promise.all([1, 2, 3, 4].map(() => ask('w=90&wait=30')))
+      expect(new Set(variants.map(({ status }) => status))).to.deep.equal(new Set([200]))
+      expect((await ask('w=92&wait=30')).status).to.equal(200)
+      // In the place of the least recently used one.
+      expect((await ask('w=94&wait=30')).status).to.equal(200)
+      await limited.stop()
+    },
+  )
 
   // The rest has nothing to do with where files and states are kept.
   if (backend !== EMBEDDED) return
@@ -160,7 +164,7 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
     expect((await get('wait=1')).body.equals(bytes)).to.equal(true)
   })
 
-  itUsuallyOnce('emit their progress as server-sent events', async () => {
+  itLong('emit their progress as server-sent events', async () => {
     await get('w=64')
     const { clientToken } = service.tokens
     const path = `/v1/jobs/${clientToken}/${encodeURI(record.s3PathOriginal)}_w%3D64`
@@ -170,7 +174,7 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
     expect(events.at(-1)).to.match(/^event: done\ndata: {"state":"done","progress":1,"url":"http/)
   })
 
-  itUsuallyOnce('can be requested with the upload', async () => {
+  itLong('can be requested with the upload', async () => {
     const answer = await postForm(service, [
       { disposition: 'name="transforms"', bytes: JSON.stringify(['w=40', 'thumbnail&w=40']) },
       { disposition: 'name="file"; filename="film.mp4"', bytes },
@@ -191,7 +195,7 @@ onTwoBackends('video transformations', (start, backend, itOnce) => {
     expect(again.status).to.equal(200)
   })
 
-  itUsuallyOnce('are an error in the manifest of an archive until they are stored', async () => {
+  itLong('are an error in the manifest of an archive until they are stored', async () => {
     const item = { type: 'video', path: record.sourceName, params: { w: 56 }, name: 'small.mp4' }
     const archived = async () => {
       const answer = await postZip(service, { files: [item] })

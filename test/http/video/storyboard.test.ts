@@ -13,6 +13,7 @@ import { deleteFile, postZip, uploadOne, type WireRecord } from '../../support/r
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { postForm } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
@@ -71,7 +72,7 @@ onOneBackend('a storyboard', (start, backend) => {
     expect((await objectsOf(record)).filter((name) => name.includes('_storyboard/'))).to.have.length(2)
   })
 
-  it('covers the same part of the video as a stream with the same parameters', async () => {
+  itLong('covers the same part of the video as a stream with the same parameters', async () => {
     const { cues, sprite } = await lookedAt(await made(record, 'storyboard&start=1&vt'))
     expect(cues.map(({ from }) => from)).to.deep.equal([0])
     const { body } = await exchange(service, sprite)
@@ -92,7 +93,7 @@ onOneBackend('a storyboard', (start, backend) => {
       expect((await exchange(service, other)).status, other).to.equal(404)
   })
 
-  it('passes a check, which reports a sprite without cues', async () => {
+  itLong('passes a check, which reports a sprite without cues', async () => {
     await made(record)
     expect((await command(service, 'check')).findings).to.deep.equal([])
     const entry = derivativeKey(storedKey(record.s3PathOriginal), 'start=0.5&storyboard/storyboard.vtt')

@@ -10,7 +10,7 @@ import { jxl } from '../../../src/engines/image/decoders/jxl.ts'
 import { psd } from '../../../src/engines/image/decoders/psd.ts'
 import { mutated } from '../../support/media/mutated.ts'
 import { PROJECT } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 
 const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', name))
 const options = { maxPixels: 1_000_000, check: () => {} }
@@ -51,7 +51,9 @@ describe('decoders', () => {
     ['jxl-p3.jxl', jxl, 'im.png', 2],
     ['jxl-animated.jxl', jxl, 'gif-animated.gif', 1],
   ] as const) {
-    it(`decode ${name} to the pixels of ${same}`, async () => {
+    // JPEG 2000 and JPEG XL take most of the time.
+    const itTried = /^(?:jp2-(?:deep|tiles|bare|gray)|jxl-(?:deep|p3))/.test(name) ? itLong : it
+    itTried(`decode ${name} to the pixels of ${same}`, async () => {
       const pixels = await decoded(decoder, name)
       const written = await pixelsOf(await fileOf(same))
       expect(pixels.length).to.equal(written.length)

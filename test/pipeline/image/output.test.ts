@@ -156,7 +156,7 @@ describe('f=auto', () => {
     }
   })
 
-  it('depends on the result size, without a pass to find it', async () => {
+  itLong('depends on the result size, without a pass to find it', async () => {
     let settled = 0
     const counting: Engine<'sharp'> = {
       ...sharpEngine,

@@ -140,7 +140,7 @@ describe('audio output', function () {
     expect(args.join(' ')).to.include('-fs 12345')
   })
 
-  it('has the requested bit rate, or the nearest of the encoder', async () => {
+  itLong('has the requested bit rate, or the nearest of the encoder', async () => {
     const noise = await sound({ source: 'anoisesrc=d=2:a=0.5:r=44100', format: 'wav' })
     const usual = [
       ['f=mp3&br=64', 62, 68],
@@ -188,7 +188,7 @@ describe('audio output', function () {
     expect(part.peak).to.be.closeTo(0.8, 0.05)
   })
 
-  it('has the loudness of podcasts, and the sample rate of the source', async () => {
+  itLong('has the loudness of podcasts, and the sample rate of the source', async () => {
     const usual = [
       [0.01, 'wav'],
       [0.9, 'mp3'],
@@ -218,7 +218,7 @@ describe('audio output', function () {
     expect(seconds).to.be.closeTo(1, 0.01)
   })
 
-  it('removes tags and cover art', async () => {
+  itLong('removes tags and cover art', async () => {
     const tagged = ['-metadata', 'title=Secret', '-metadata', 'location=+52+13/']
     const picture = ['-map', '0:a', '-map', '1:v', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic']
     const inputs = ['-f', 'lavfi', '-i', 'color=red:s=64x64:r=1:d=1']
@@ -418,7 +418,7 @@ describe('audio output', function () {
       ['measured', { format: 'mp3', isNormalized: true }],
       ['drawn', { waveform: { format: 'json', width: 10, height: 10 } }],
     ] as const) {
-      it(`temporarily when there is no progress while it is ${what}`, async () => {
+      itLong(`temporarily when there is no progress while it is ${what}`, async () => {
         const elsewhere = await temporaryFolder()
         const engine = createAudioEngine({ folder, env: programEnvironment(), stallMs: 300 })
         const leftovers: Array<() => Promise<void>> = []
@@ -440,7 +440,7 @@ describe('audio output', function () {
       })
     }
 
-    it('when it takes too long', async () => {
+    itLong('when it takes too long', async () => {
       const long = wavOf(120, (at) => (at % 0.002 < 0.001 ? 0.5 : -0.5))
       // Known from a probe with more time.
       expect(await refusal(long, 'start=1000')).to.include({ status: 400 })

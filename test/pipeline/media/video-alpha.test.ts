@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import { type Asset, readAll } from '../../../src/core/bytes/asset.ts'
 import { remuxed, video } from '../../support/media/videos.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { transform } from '../image/transform.ts'
 import { knownAsset } from './known-asset.ts'
@@ -104,7 +104,7 @@ describe('a video with transparency', () => {
     })
   }
 
-  it('is on white in a stream and in a storyboard', async () => {
+  itLong('is on white in a stream and in a storyboard', async () => {
     const source = await sticker('vp9')
     const parts = new Map<string, Buffer>()
     const storePart = async (name: string, part: Asset) => void parts.set(name, await readAll(part))

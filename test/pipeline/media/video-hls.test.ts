@@ -267,7 +267,7 @@ describe('an HLS stream', () => {
     }
   })
 
-  it('can be a part of its source, without audio, rotated upright', async () => {
+  itLong('can be a part of its source, without audio, rotated upright', async () => {
     const bytes = await remuxed(await film({ width: 96, height: 64 }), ['-metadata:s:v', 'rotate=90'])
     const made = await streamed(bytes, 'hls&start=0.5&end=2&mute')
     expect(sizes(made)).to.deep.equal(['64x96'])
@@ -277,7 +277,7 @@ describe('an HLS stream', () => {
     if (sized(false, true)) expect(sizes(await streamed(bytes, 'hls&vt'))).to.deep.equal(['54x96'])
   })
 
-  it('has no audio for a silent video, or for audio that ends before the requested part', async () => {
+  itLong('has no audio for a silent video, or for audio that ends before the requested part', async () => {
     expect((await streamed(await video())).sound).to.equal(undefined)
     const inputs = ['-f', 'lavfi', '-i', 'sine=d=1']
     const short = await remuxed(await video(), ['-map', '0', '-map', '1:a', '-c:a', 'aac'], { inputs })
@@ -288,7 +288,7 @@ describe('an HLS stream', () => {
     expect(await played(late)).to.equal('')
   })
 
-  it('stays in sync when video or audio begins later', async () => {
+  itLong('stays in sync when video or audio begins later', async () => {
     const inputs = ['-f', 'lavfi', '-itsoffset', '1', '-i', 'sine=d=1']
     const late = await remuxed(await video(), ['-map', '0', '-map', '1:a', '-c:a', 'aac'], { inputs })
     const made = await streamed(late)

@@ -14,7 +14,7 @@ import type { Deed } from '../../support/programs/apart-worker.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
 import { rejection } from '../../support/rejection.ts'
 import { PROJECT, type RecordedLog, recordLog } from '../../support/service.ts'
-import { itLong, sized } from '../../support/sized.ts'
+import { everyNth, itLong, sized } from '../../support/sized.ts'
 
 // Built: under tsx a child loads its modules in another thread, whose files it closes with those that it has inherited.
 const WORKER = await builtScript('apart-worker')
@@ -108,7 +108,7 @@ describe('a pool of child processes', function () {
     expect(await pid()).to.equal(first)
   })
 
-  it('measures the CPU time of each task separately, also when its child is killed', async () => {
+  itLong('measures the CPU time of each task separately, also when its child is killed', async () => {
     open()
     await pid()
     const spent: number[] = []
@@ -123,10 +123,10 @@ describe('a pool of child processes', function () {
     expect(long).to.be.above(short)
   })
 
-  for (const [what, deed] of [
-    ['waits for ever', { do: 'sleep' }],
+  for (const [what, deed] of everyNth(2, [
     ['keeps its thread for ever', { do: 'spin' }],
-  ] as const) {
+    ['waits for ever', { do: 'sleep' }],
+  ] as const)) {
     it(`kills a child that ${what}, and starts a replacement`, async () => {
       open()
       const first = await pid()
@@ -143,7 +143,7 @@ describe('a pool of child processes', function () {
     })
   }
 
-  for (const [what, spinning, limits] of [
+  for (const [what, spinning, limits] of everyNth(2, [
     ['when it sees it itself', false, { setup: { maxMemoryBytes: MAX_MEMORY_BYTES }, maxMemoryBytes: 1e12 }],
     [
       'though its thread is busy',
@@ -151,7 +151,7 @@ describe('a pool of child processes', function () {
       { setup: { maxMemoryBytes: MAX_MEMORY_BYTES }, maxMemoryBytes: 1e12 },
     ],
     ['when its parent sees it', true, { setup: { maxMemoryBytes: 1e12 }, maxMemoryBytes: MAX_MEMORY_BYTES }],
-  ] as const) {
+  ] as const)) {
     it(`kills a child that uses too much memory ${what}`, async () => {
       open(limits)
       const first = await pid()
@@ -261,14 +261,14 @@ describe('a pool of child processes', function () {
     expect(await pid()).to.be.above(0)
   })
 
-  it('kills a child after it was idle for a while', async () => {
+  itLong('kills a child after it was idle for a while', async () => {
     open({ idleMs: 300 })
     await gone(await pid())
     await eventually(async () => expect(pool.pids()).to.deep.equal([]))
     expect(await pid()).to.be.above(0)
   })
 
-  it('replaces a child whose memory grows while it is idle', async () => {
+  itLong('replaces a child whose memory grows while it is idle', async () => {
     open({ maxMemoryBytes: 2_000_000_000, setup: { maxMemoryBytes: 2_000_000_000 } })
     const first = Number(await readAll(await run({ do: 'swellLater' })))
     await eventually(async () => {

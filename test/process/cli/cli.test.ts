@@ -8,6 +8,7 @@ import { type Ended, sluice, startCli } from '../../support/programs/cli.ts'
 import { asCaller, isAccepted, operated } from '../../support/programs/operated.ts'
 import { openSocket } from '../../support/requests/exchange.ts'
 import { PROJECT } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 /** What `own.sluice` does in this process, the built program does in its own: arguments, streams, exit codes, signals. */
 describe('the sluice program', function () {
@@ -59,17 +60,20 @@ describe('the sluice program', function () {
     expect(await state()).to.equal(undefined)
   })
 
-  it('exits, and names the file, when it opens the data folder itself and cannot read a client', async () => {
-    await own.end(await own.start())
-    const name = join('.sluice', 'clients', 'broken.json')
-    await writeFile(join(own.dataDir, 'bucket', 'first', name), 'broken')
-    const { child, ended } = startCli(['check'], own.env)
-    const late = setTimeout(() => child.kill('SIGKILL'), 40_000)
-    const { code, stderr } = await ended
-    clearTimeout(late)
-    expect({ code, stderr }).to.have.property('code', 1)
-    expect(stderr).to.include(name)
-  })
+  itLong(
+    'exits, and names the file, when it opens the data folder itself and cannot read a client',
+    async () => {
+      await own.end(await own.start())
+      const name = join('.sluice', 'clients', 'broken.json')
+      await writeFile(join(own.dataDir, 'bucket', 'first', name), 'broken')
+      const { child, ended } = startCli(['check'], own.env)
+      const late = setTimeout(() => child.kill('SIGKILL'), 40_000)
+      const { code, stderr } = await ended
+      clearTimeout(late)
+      expect({ code, stderr }).to.have.property('code', 1)
+      expect(stderr).to.include(name)
+    },
+  )
 
   it('exits without an error when the reader closes the pipe', async () => {
     await own.start()
@@ -78,7 +82,7 @@ describe('the sluice program', function () {
     expect(await ended).to.include({ code: 1, stderr: '' })
   })
 
-  it('is an npm script, and the command of the package', async () => {
+  itLong('is an npm script, and the command of the package', async () => {
     await own.start()
     const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'sluice', '--', 'client', 'list'], {
       cwd: PROJECT,

@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { writePlugin } from '../../../src/process/cli/plugin-template.ts'
 import { rejection } from '../../support/rejection.ts'
 import { PROJECT } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
@@ -17,7 +18,7 @@ describe('a new plugin', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it('in a clone is formatted as the project, has types, and passes its test', async function () {
+  itLong('in a clone is formatted as the project, has types, and passes its test', async function () {
     this.timeout(120_000)
     // A clone: the sources, without the plugins of the project.
     for (const name of ['src', 'config', 'node_modules', 'package.json', '.mocharc.json', 'tsconfig.json'])

@@ -50,7 +50,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  it('says that there are no clients before the first start, instead of that all is well', async () => {
+  itLong('says that there are no clients before the first start, instead of that all is well', async () => {
     const early = { ...env, S3_PREFIX: 'before-the-first-start', REDIS_URL: `${redisServer.url}/5` }
     for (const command of ['check', 'reindex']) {
       const { code, stderr } = await sluice([command], early)
@@ -144,7 +144,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     expect(stderr).to.include('SECRET_CLIENT_TOKEN')
   })
 
-  it('reports why Redis cannot be used', async () => {
+  itLong('reports why Redis cannot be used', async () => {
     for (const [url, reason] of [
       [`${redisServer.url}/99999`, 'DB index is out of range'],
       [redisServer.url.replace('//', '//nobody:wrong@'), 'WRONGPASS'],
@@ -159,7 +159,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     }
   })
 
-  it('exits when Redis is down, reports it, and changes nothing', async () => {
+  itLong('exits when Redis is down, reports it, and changes nothing', async () => {
     await redisServer.stop()
     try {
       const commands = [['client', 'create'], ...sized([], [['check'], ['reindex'], ['sweep']])]

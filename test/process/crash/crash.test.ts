@@ -31,20 +31,11 @@ const S3_REDIS_STEPS = [
 // Of each kind of work those that leave most.
 const USUAL_STEPS = [
   'within bucket.put original',
-  'within bucket.put record',
-  'after bucket.put record',
-  'within bucket.put derivative',
-  'after bucket.put derivative',
-  'after index.beginRemoval',
-  'after bucket.delete original',
-  'after bucket.delete record',
-]
-const USUAL_STEPS_ON_S3 = [
-  'within bucket.put original',
   'after bucket.put record',
   'after bucket.put derivative',
   'after bucket.delete original',
 ]
+const USUAL_STEPS_ON_S3 = ['after bucket.put record', 'after bucket.delete original']
 
 /** Who ends what a dead process has left. */
 interface Repair {

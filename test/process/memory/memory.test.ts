@@ -11,7 +11,7 @@ import { NO_LIMITS } from '../../support/no-limits.ts'
 import { postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // Garbage is collected late beside other tests: 278 MB were seen.
@@ -19,8 +19,8 @@ const LIMIT_MIB = sized(350, 250)
 const LIMIT_BYTES = LIMIT_MIB * MIB
 // More than the process may ever have in memory.
 const FILE_MIB = sized(360, 1024)
-const ZIP_FILES = sized(18, 100)
-const CLIENTS = sized(40, 200)
+const ZIP_FILES = 100
+const CLIENTS = 200
 const METRICS_TOKEN = 'sixteen-letters-or-more'
 
 // The client of S3 buffers what it sends and receives, more than a disk.
@@ -76,26 +76,30 @@ for (const backend of sized([S3_REDIS], [EMBEDDED, S3_REDIS]))
       expect(size).to.be.within(20 * ZIP_FILES * MIB, (20 * ZIP_FILES + 1) * MIB)
       expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
     }
-    it(`stays under ${LIMIT_MIB} MB while ${ZIP_FILES} files of 20 MB are sent as a ZIP`, zip)
+    // Of archives: ../crash/archives.test.ts. Of readers of one derivative: ../../http/delivery/derivatives.test.ts.
+    itLong(`stays under ${LIMIT_MIB} MB while ${ZIP_FILES} files of 20 MB are sent as a ZIP`, zip)
 
-    it(`stays under ${LIMIT_MIB} MB when ${CLIENTS} clients request the same new derivative concurrently`, async () => {
-      const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(2600, 2000) })
-      const agent = new Agent({ maxSockets: CLIENTS, keepAlive: false })
-      const url = `${server.url}${new URL(src).pathname}?w=2000&f=png`
-      // Nobody reads before all are being answered, so that nothing is over before the last has begun.
-      const responses = await Promise.all(Array.from({ length: CLIENTS }, () => responseTo(url, agent)))
-      const bodies = new Set<string>()
-      for (const response of responses) {
-        expect(response.statusCode).to.equal(200)
-        const digest = createHash('sha256')
-        for await (const chunk of response) digest.update(chunk)
-        bodies.add(digest.digest('hex'))
-      }
-      expect(bodies).to.have.property('size', 1)
-      const text = await metrics(server)
-      expect(sampleOf(text, 'sluice_transform_duration_seconds_count')).to.equal(1)
-      expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
-    })
+    itLong(
+      `stays under ${LIMIT_MIB} MB when ${CLIENTS} clients request the same new derivative concurrently`,
+      async () => {
+        const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(2600, 2000) })
+        const agent = new Agent({ maxSockets: CLIENTS, keepAlive: false })
+        const url = `${server.url}${new URL(src).pathname}?w=2000&f=png`
+        // Nobody reads before all are being answered, so that nothing is over before the last has begun.
+        const responses = await Promise.all(Array.from({ length: CLIENTS }, () => responseTo(url, agent)))
+        const bodies = new Set<string>()
+        for (const response of responses) {
+          expect(response.statusCode).to.equal(200)
+          const digest = createHash('sha256')
+          for await (const chunk of response) digest.update(chunk)
+          bodies.add(digest.digest('hex'))
+        }
+        expect(bodies).to.have.property('size', 1)
+        const text = await metrics(server)
+        expect(sampleOf(text, 'sluice_transform_duration_seconds_count')).to.equal(1)
+        expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
+      },
+    )
   })
 
 /** A JPEG that is as hard to compress as they come. */

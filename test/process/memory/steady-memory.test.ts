@@ -17,7 +17,7 @@ const GROWTH_BYTES = 20 * MIB
 const MORE_FILES = 50
 // On a busy machine, the heap may reach its usual size only after the first half. A leak grows in every round.
 const ROUNDS = 3
-const HALF = sized(600, 5000)
+const HALF = sized(300, 5000)
 
 for (const backend of sized([EMBEDDED], [EMBEDDED, S3_REDIS]))
   describe(`memory in the long run (${backend.name})`, function () {

@@ -61,7 +61,12 @@ const FAILURES: Record<
     isInterrupted: true,
     isLong: true,
   },
-  'a node of their Redis Cluster is killed': { open: () => clustered(stop, start), isInterrupted: true },
+  // The index of a client that moves at that moment: ../../adapters/file-index/partitioned/failover.test.ts.
+  'a node of their Redis Cluster is killed': {
+    open: () => clustered(stop, start),
+    isInterrupted: true,
+    isLong: true,
+  },
   'slots of their Redis Cluster are moved to another node': {
     open: () =>
       clustered(

@@ -12,7 +12,7 @@ import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
 import { type Fate, type S3Proxy, s3Proxy } from '../../support/servers/s3-proxy.ts'
 import { type OwnS3Server, startS3 } from '../../support/servers/s3-server.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { storedState } from '../../support/stored/state.ts'
 
 // Three parts: two are sent while the third comes.
@@ -43,7 +43,7 @@ const OUTAGES: Record<string, Outage> = {
 }
 
 // How each answer of S3 is taken: ../../adapters/bucket/s3-outage.test.ts.
-const TRIED = sized(['is stopped', 'is frozen'], Object.keys(OUTAGES))
+const TRIED = sized(['is frozen'], Object.keys(OUTAGES))
 
 describe('a web process and its S3', function () {
   this.timeout(90_000)
@@ -191,7 +191,7 @@ describe('a web process and its S3', function () {
     })
   }
 
-  it('which is frozen in the middle of a download: the connection breaks', async () => {
+  itLong('which is frozen in the middle of a download: the connection breaks', async () => {
     const record = await uploadOne(server, { name: 'a.txt', bytes: LARGE })
     const response = await fetch(server.url + pathOf(record))
     expect(response.status).to.equal(200)

@@ -7,6 +7,7 @@ import { sluice, sluiceJson } from '../../support/programs/cli.ts'
 import { deleteFile, postFiles, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { type SmallDisk, smallDisk } from '../../support/servers/small-disk.ts'
+import { itLong } from '../../support/sized.ts'
 
 const MIB = 1024 ** 2
 
@@ -98,7 +99,7 @@ describe('a full file system', function () {
     await reserveIsWhole()
   })
 
-  it('allows soft deletes', async () => {
+  itLong('allows soft deletes', async () => {
     const kept = await uploadOne(server, { name: 'kept.png', bytes: photo })
     const { code, stderr } = await sluice(['client', 'set', 'first', '--keep-deleted', '1d'], env)
     expect(stderr + code).to.equal('0')

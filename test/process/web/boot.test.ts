@@ -16,7 +16,7 @@ import { openSocket, sendBytes } from '../../support/requests/exchange.ts'
 import { emptyRedis, inRedis, redisEnv } from '../../support/servers/on-redis.ts'
 import { BUILT_SERVER, type RunningServer, runToEnd, startProcess } from '../../support/servers/process.ts'
 import { PROJECT, startService } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { readState, storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -38,7 +38,7 @@ const WATCH_MODULES = (() => {
 })()
 
 describe('the server process', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   let folder: string
   beforeEach(async () => {
     folder = await temporaryFolder()
@@ -69,14 +69,14 @@ describe('the server process', function () {
     expect(await stat(dataDir).catch(() => 'nothing')).to.equal('nothing')
   })
 
-  it('prints its version', async () => {
+  itLong('prints its version', async () => {
     expect(await runToEnd({ DATA_DIR: folder }, ['--version'])).to.deep.equal({
       code: 0,
       output: `${version()}\n`,
     })
   })
 
-  it('refuses an argument that it does not know', async () => {
+  itLong('refuses an argument that it does not know', async () => {
     const { code, output } = await runToEnd({ DATA_DIR: folder }, ['--port=80'])
     expect(code).to.equal(1)
     expect(output).to.include('"--port=80"').and.include('--help')
@@ -109,7 +109,7 @@ describe('the server process', function () {
     expect(output).to.include(`port ${port} is in use by process ${process.pid}`)
   })
 
-  it('exits soon after SIGTERM in the middle of a transformation without waiting clients', async () => {
+  itLong('exits soon after SIGTERM in the middle of a transformation without waiting clients', async () => {
     // Half a minute of blurring, which libvips cannot be talked out of.
     const slow = `export default {
       name: 'image-slow', engine: 'sharp', phase: 'effect', params: { slow: { type: 'flag', help: 'x' } },
@@ -279,13 +279,15 @@ describe('the server process', function () {
     })
 
     it('has the same tokens at its next start', async () => {
+      server.child.kill('SIGTERM')
+      await server.ended
       const next = await startService({ dataDir })
       expect(next.tokens).to.deep.equal(server.tokens)
       await next.stop({ keepData: true })
     })
   })
 
-  it('does not start when a newer version has stored the index in Redis', async () => {
+  itLong('does not start when a newer version has stored the index in Redis', async () => {
     const env = await redisEnv(7300)
     await inRedis(env.REDIS_URL ?? '', (redis) => redis.set('{sluice}:layout', 3))
     const { code, output } = await runToEnd({ ...env, DATA_DIR: folder }, [])

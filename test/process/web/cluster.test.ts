@@ -3,6 +3,7 @@ import { eventually } from '../../support/eventually.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
 import { type Running, run } from '../../support/servers/process.ts'
 import { childrenOf, untilEnded } from '../../support/servers/processes.ts'
+import { itLong } from '../../support/sized.ts'
 
 const CLUSTERED = [await builtScript('clustered')]
 
@@ -58,7 +59,7 @@ describe('the primary of several web processes', function () {
     for (const pid of workers) await untilPrinted(server, `signal SIGTERM ${pid}`)
   })
 
-  it('fails when the processes fail at nearly the same moment', async () => {
+  itLong('fails when the processes fail at nearly the same moment', async () => {
     // One may end before the other is known to have ended.
     const servers = Array.from({ length: 4 }, () => start('fail'))
     for (const { ended, output } of servers) {

@@ -5,6 +5,7 @@ import { stoppedAtTheEnd } from '../../support/backends.ts'
 import { postZip } from '../../support/requests/client.ts'
 import { run } from '../../support/servers/process.ts'
 import { PROJECT, type Service, startService } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('the demo', () => {
@@ -63,7 +64,7 @@ describe('the demo', () => {
     expect((await readdir(out)).sort()).to.deep.equal(['archive.zip', 'picture.png', 'small.webp'])
   })
 
-  it('deletes its image also when another step fails', async () => {
+  itLong('deletes its image also when another step fails', async () => {
     const body = { files: [{ path: 'missing.png' }] }
     while ((await postZip(service, body)).status !== 429);
     const { code, output } = await demo({})

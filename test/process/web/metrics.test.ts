@@ -10,6 +10,7 @@ import { eventually } from '../../support/eventually.ts'
 import { metricsUrl, sampleOf } from '../../support/metrics.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { type RunningServer, runToEnd, startProcess } from '../../support/servers/process.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const HEALTH = { route: '/healthz', status: '200' }
@@ -45,7 +46,7 @@ describe('metrics of a process', function () {
     }
   })
 
-  it('prevent the start when their port is in use, with an error', async () => {
+  itLong('prevent the start when their port is in use, with an error', async () => {
     const other = createServer()
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
     const { port } = other.address() as { port: number }

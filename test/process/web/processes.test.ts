@@ -10,6 +10,7 @@ import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
 import { childrenOf, isRunning, untilEnded } from '../../support/servers/processes.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
+import { sized } from '../../support/sized.ts'
 
 const MIB = 1024 * 1024
 const METRICS_TOKEN = 'sixteen-letters-or-more'
@@ -136,10 +137,10 @@ describe('several web processes', function () {
   it('finish their requests at a Ctrl-C, which all of them receive at once, and exit', async () => {
     const server = await fleet.start()
     const workers = await childrenOf(server.pid)
-    const bytes = Buffer.alloc(16 * MIB, 'sluice ')
+    const bytes = Buffer.alloc(sized(8, 16) * MIB, 'sluice ')
     const { src } = await uploadOne(server, { name: 'a.txt', bytes })
     const url = `${server.url}${new URL(src).pathname}`
-    const responses = await Promise.all(Array.from({ length: 6 }, () => fetch(url)))
+    const responses = await Promise.all(Array.from({ length: sized(4, 6) }, () => fetch(url)))
     for (const pid of [...workers, server.pid, ...workers, server.pid]) process.kill(pid, 'SIGINT')
     await eventually(async () =>
       expect(await fetch(`${server.url}/healthz`).catch(() => 'refused')).to.equal('refused'),

@@ -9,7 +9,7 @@ import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/c
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const CRASHING = [await builtScript('crash-server')]
@@ -53,7 +53,7 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
       })
 
     // Covers the moments at which a delete may arrive, from the first transform to the last; with the full size many times.
-    const rounds = files === 'S3' ? 50 : sized(3, 5)
+    const rounds = files === 'S3' ? 50 : sized(2, 5)
     it(`leave no part of a file that is deleted during twenty transformations of it, ${rounds} times in a row`, async () => {
       const bytes = await picture({ width: 40, height: 30 })
       for (let round = 0; round < rounds; round += 1) {
@@ -91,7 +91,7 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
       await nothingIsLeft()
     })
 
-    it('decode a broken file once for all waiting requests', async () => {
+    itLong('decode a broken file once for all waiting requests', async () => {
       const bytes = corrupted(await picture({ width: 1200, height: 900 }))
       const record = await uploadOne(one, { name: 'a.png', bytes })
       const asked = Array.from({ length: 50 }, (_, i) => get(i % 2 ? one : two, record, 'w=40&slow=1000'))
@@ -120,20 +120,23 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
         await nothingIsLeft()
       })
 
-    it('continue when all clients of the working process disconnect while others wait in the other one', async () => {
-      const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
-      const leaving = new AbortController()
-      const first = get(one, record, 'w=40&slow=3000', leaving.signal).catch(() => 'left')
-      await eventually(async () => expect(await transforms()).to.deep.equal([one.pid]))
-      const others = [two, two].map((server) => get(server, record, 'w=40&slow=3000'))
-      await eventually(async () => expect(await fleet.waiting()).to.equal(1))
-      leaving.abort()
-      expect(await first).to.equal('left')
-      for (const { status } of await Promise.all(others)) expect(status).to.equal(200)
-      expect(await transforms()).to.deep.equal([one.pid])
-      await deleteFile(two, record.s3PathOriginal)
-      await nothingIsLeft()
-    })
+    itLong(
+      'continue when all clients of the working process disconnect while others wait in the other one',
+      async () => {
+        const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
+        const leaving = new AbortController()
+        const first = get(one, record, 'w=40&slow=3000', leaving.signal).catch(() => 'left')
+        await eventually(async () => expect(await transforms()).to.deep.equal([one.pid]))
+        const others = [two, two].map((server) => get(server, record, 'w=40&slow=3000'))
+        await eventually(async () => expect(await fleet.waiting()).to.equal(1))
+        leaving.abort()
+        expect(await first).to.equal('left')
+        for (const { status } of await Promise.all(others)) expect(status).to.equal(200)
+        expect(await transforms()).to.deep.equal([one.pid])
+        await deleteFile(two, record.s3PathOriginal)
+        await nothingIsLeft()
+      },
+    )
 
     it('complete the delete of a killed process, when its lease has expired and not before', async () => {
       const crashing = await fleet.start({
@@ -154,22 +157,25 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
       await nothingIsLeft()
     })
 
-    it('wait no longer than the lease for a process that was killed during a transformation', async () => {
-      const stuck = await fleet.start({ env: { STUCK: '1' } })
-      const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
-      const first = get(stuck, record, 'w=40&slow=0').catch(() => 'cut off')
-      await eventually(async () => expect(await transforms()).to.deep.equal([stuck.pid]))
-      const waiting = [one, two, two].map((server) => get(server, record, 'w=40&slow=0'))
-      await eventually(async () => expect(await fleet.waiting()).to.equal(2))
-      process.kill(stuck.pid, 'SIGKILL')
-      expect(await first).to.equal('cut off')
-      // No other caller waits.
-      expect((await get(one, record, 'w=30&slow=0')).status).to.equal(200)
-      for (const { status } of await Promise.all(waiting)) expect(status).to.equal(200)
-      expect(await transforms()).to.have.length(3)
-      await deleteFile(two, record.s3PathOriginal)
-      await nothingIsLeft()
-    })
+    itLong(
+      'wait no longer than the lease for a process that was killed during a transformation',
+      async () => {
+        const stuck = await fleet.start({ env: { STUCK: '1' } })
+        const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
+        const first = get(stuck, record, 'w=40&slow=0').catch(() => 'cut off')
+        await eventually(async () => expect(await transforms()).to.deep.equal([stuck.pid]))
+        const waiting = [one, two, two].map((server) => get(server, record, 'w=40&slow=0'))
+        await eventually(async () => expect(await fleet.waiting()).to.equal(2))
+        process.kill(stuck.pid, 'SIGKILL')
+        expect(await first).to.equal('cut off')
+        // No other caller waits.
+        expect((await get(one, record, 'w=30&slow=0')).status).to.equal(200)
+        for (const { status } of await Promise.all(waiting)) expect(status).to.equal(200)
+        expect(await transforms()).to.have.length(3)
+        await deleteFile(two, record.s3PathOriginal)
+        await nothingIsLeft()
+      },
+    )
   })
 }
 

@@ -9,6 +9,7 @@ import { startNginxProgram } from '../../support/peers/nginx-program.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const TOKENS = { CLIENT_TOKEN: 'client-token', SECRET_CLIENT_TOKEN: 'secret-client-token' }

@@ -21,6 +21,7 @@ import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Caller, newClient, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -96,7 +97,8 @@ for (const backend of [EMBEDDED, S3_REDIS])
       return (answer as unknown as Array<{ id: string; state: string }>).find((one) => one.id === id)?.state
     }
 
-    it('removes its access, all its files and its record, and nothing of others', async () => {
+    const itTried = backend === EMBEDDED ? itLong : it
+    itTried('removes its access, all its files and its record, and nothing of others', async () => {
       const mine = await stored(other)
       await stored(other)
       const first = await stored(service)

@@ -6,13 +6,14 @@ import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { sized, usuallyOnce } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const ROUNDS = sized(2, 5)
 const FILES = sized(6, 12)
 
-onTwoOrEveryBackend('check and reindex during a live service', (start) => {
+onTwoOrEveryBackend('check and reindex during a live service', (start, _, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
   /** What comes between, once: just before this step of the storage. */
@@ -129,7 +130,7 @@ onTwoOrEveryBackend('check and reindex during a live service', (start) => {
     expect(between).to.equal(undefined)
   })
 
-  it('restore nothing that is deleted while the index is filled', async function () {
+  itUsuallyOnce('restore nothing that is deleted while the index is filled', async function () {
     this.timeout(60_000)
     for (let round = 0; round < ROUNDS; round += 1) {
       const files = await Promise.all(Array.from({ length: FILES }, upload))

@@ -10,12 +10,13 @@ import { eventually } from '../../support/eventually.ts'
 import { inTime } from '../../support/promised.ts'
 import { postFiles } from '../../support/requests/client.ts'
 import { startService } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { withClock } from '../../support/stored/clock.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('an upload during an outage of the bucket', () => {
-  it('is answered while the bucket is still busy deleting it', async () => {
+  itLong('is answered while the bucket is still busy deleting it', async () => {
     let goOn = () => {}
     const held = new Promise<void>((done) => {
       goOn = done

@@ -13,7 +13,7 @@ import { sized } from '../../support/sized.ts'
 import { adoptMany, manyRecords } from '../../support/stored/indexed-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const FILES = sized(3000, 30_000)
+const FILES = sized(1500, 30_000)
 const CLIENT = { id: 'first' } as Client
 const BUCKETS = { of: () => ({ urlOf: (key: string) => key }) } as unknown as Buckets
 
@@ -116,7 +116,7 @@ describe('the list of the files in a folder itself', () => {
       .files)
       trashed.add(record.key)
     const random = seededRandom(7)
-    for (let i = 0; i < sized(60, 200); i += 1) {
+    for (let i = 0; i < sized(30, 200); i += 1) {
       const request = {
         state: random.oneOf(['stored', 'stored', 'trashed'] as const),
         by: random.oneOf(['storedAt', 'key', 'name', 'size'] as const),

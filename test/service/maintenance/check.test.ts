@@ -80,7 +80,7 @@ onTwoBackends('check and reindex', (start, _, itOnce) => {
     expect(await reindexedListOf(storage.index)).to.deep.equal(before)
   })
 
-  it('report files missing in the index, and index them unchanged', async () => {
+  itUsuallyOnce('report files missing in the index, and index them unchanged', async () => {
     const { key, small } = await stored()
     const other = await stored()
     const before = await reindexedListOf(storage.index)
@@ -183,7 +183,7 @@ onTwoBackends('check and reindex', (start, _, itOnce) => {
     expect((await command(service, 'reindex')).findings).to.deep.equal([])
   })
 
-  it('do not report work in progress, and do not change it', async () => {
+  itUsuallyOnce('do not report work in progress, and do not change it', async () => {
     const { key, small } = await stored()
     const going = await stored()
     const uploading = storedKey(key.replace(/[^/]{22}\.png$/, '1111111111111111111111.png'))

@@ -11,10 +11,12 @@ import { newClient } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { begin, patch, recordIn, tus } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 
 const EXPIRE_SECONDS = 3
 
-onTwoBackends('abandoned resumable uploads', (start, backend) => {
+onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
   before(async () => {
@@ -29,7 +31,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend) => {
   const sweep = () => command(service, 'sweep', {})
   const first = () => service.storage.buckets.of({ id: 'first', token: '' })
 
-  it('are deleted with all their bytes when they have expired, and not before', async function () {
+  itUsuallyOnce('are deleted with all their bytes when they have expired, and not before', async function () {
     this.timeout(30_000)
     const address = await begin(service, png.length)
     await patch(service, address, { offset: 0, body: png.subarray(0, 50) })
@@ -43,7 +45,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend) => {
     expect((await tus(service, address, { method: 'HEAD' })).status).to.equal(404)
   })
 
-  it('return the stored record for the same time, and the original remains', async function () {
+  itUsuallyOnce('return the stored record for the same time, and the original remains', async function () {
     this.timeout(30_000)
     const address = await begin(service, png.length)
     const { src } = recordIn(await patch(service, address, { offset: 0, body: png }))
@@ -56,7 +58,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend) => {
     expect((await exchange(service, src)).status).to.equal(200)
   })
 
-  it('are deleted when they have expired complete and refused, and not before', async function () {
+  itUsuallyOnce('are deleted when they have expired complete and refused, and not before', async function () {
     this.timeout(30_000)
     const address = await begin(service, png.length)
     const ref = { clientId: 'first', id: address.slice(-22) }
@@ -74,17 +76,20 @@ onTwoBackends('abandoned resumable uploads', (start, backend) => {
     expect(await left()).to.deep.equal([])
   })
 
-  it('are no files when they are complete parts, and are deleted when they have expired', async function () {
-    this.timeout(30_000)
-    const address = await begin(service, png.length, { headers: { 'Upload-Concat': 'partial' } })
-    await patch(service, address, { offset: 0, body: png })
-    const before = (await service.objects()).length
-    await sweep()
-    expect((await service.objects()).length).to.equal(before)
-    await pause(EXPIRE_SECONDS * 1000)
-    await sweep()
-    expect(await left()).to.deep.equal([])
-  })
+  itUsuallyOnce(
+    'are no files when they are complete parts, and are deleted when they have expired',
+    async function () {
+      this.timeout(30_000)
+      const address = await begin(service, png.length, { headers: { 'Upload-Concat': 'partial' } })
+      await patch(service, address, { offset: 0, body: png })
+      const before = (await service.objects()).length
+      await sweep()
+      expect((await service.objects()).length).to.equal(before)
+      await pause(EXPIRE_SECONDS * 1000)
+      await sweep()
+      expect(await left()).to.deep.equal([])
+    },
+  )
 
   it('become a file when they join complete parts, although the process has died before it was stored', async () => {
     const address = await begin(service, png.length, { headers: { 'Upload-Concat': 'partial' } })

@@ -9,6 +9,7 @@ import { eventually } from '../../../support/eventually.ts'
 import { inTime, PROMISED_MS } from '../../../support/promised.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { type S3Proxy, s3Proxy } from '../../../support/servers/s3-proxy.ts'
+import { itLong } from '../../../support/sized.ts'
 import { bytesOf, digestOf, forEach, KEY, MIB, onS3, put, VIDEO } from '../s3-setup.ts'
 
 const SIZE = 20 * MIB
@@ -134,7 +135,7 @@ describe('s3: downloads', function () {
     await noneUnderWay()
   })
 
-  it('wait for a reader that pauses for longer than S3 may', async () => {
+  itLong('wait for a reader that pauses for longer than S3 may', async () => {
     const stream = await asset.open()
     let length = 0
     await pipeline(stream, async (source) => {

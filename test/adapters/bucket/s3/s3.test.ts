@@ -15,7 +15,7 @@ import { bucketContract } from '../../../contracts/bucket.ts'
 import { rejection } from '../../../support/rejection.ts'
 import type { Fate, SeenRequest } from '../../../support/servers/s3-proxy.ts'
 import { s3Server } from '../../../support/servers/s3-server.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { BESIDE, KEY, listed, onS3, openUploadsIn, put, text, VIDEO } from '../s3-setup.ts'
 
 // Starts the server before a test counts its own time.
@@ -73,29 +73,38 @@ describe('s3', function () {
       expect(await text(bucket, KEY)).to.equal('theirs')
     })
 
-    it('list the keys of the first client before and after the reserved folder, which is skipped', async () => {
-      const mine = [KEY, recordKey(KEY), clientRecordKey(other.id), storedKey('.sluice/zzz'), storedKey('-a')]
-      for (const key of mine) await put(s3.bucket, key, 'x')
-      const theirs = s3.buckets.of(other)
-      // Two pages.
-      const others = 1001
-      await s3.fill(
-        other,
-        Array.from({ length: others }, (_, i) => storedKey(`n/${i}`)),
-      )
-      s3.proxy.seen.length = 0
-      expect(await listed(s3.bucket, '')).to.deep.equal([...mine].sort())
-      // Up to the folder, and on behind it, however many pages its objects fill.
-      expect(s3.proxy.seen.map(({ query }) => query.get('start-after'))).to.deep.equal([
-        null,
-        '.sluice/roots/~',
-      ])
-      expect(await listed(s3.bucket, '.sluice/')).to.deep.equal(
-        mine.filter((key) => key.startsWith('.')).sort(),
-      )
-      expect(await listed(s3.bucket, '.sluice/roots/')).to.deep.equal([])
-      expect(await listed(theirs, '')).to.have.length(others)
-    })
+    itLong(
+      'list the keys of the first client before and after the reserved folder, which is skipped',
+      async () => {
+        const mine = [
+          KEY,
+          recordKey(KEY),
+          clientRecordKey(other.id),
+          storedKey('.sluice/zzz'),
+          storedKey('-a'),
+        ]
+        for (const key of mine) await put(s3.bucket, key, 'x')
+        const theirs = s3.buckets.of(other)
+        // Two pages.
+        const others = 1001
+        await s3.fill(
+          other,
+          Array.from({ length: others }, (_, i) => storedKey(`n/${i}`)),
+        )
+        s3.proxy.seen.length = 0
+        expect(await listed(s3.bucket, '')).to.deep.equal([...mine].sort())
+        // Up to the folder, and on behind it, however many pages its objects fill.
+        expect(s3.proxy.seen.map(({ query }) => query.get('start-after'))).to.deep.equal([
+          null,
+          '.sluice/roots/~',
+        ])
+        expect(await listed(s3.bucket, '.sluice/')).to.deep.equal(
+          mine.filter((key) => key.startsWith('.')).sort(),
+        )
+        expect(await listed(s3.bucket, '.sluice/roots/')).to.deep.equal([])
+        expect(await listed(theirs, '')).to.have.length(others)
+      },
+    )
   })
 
   describe('objects of other programs in the bucket', () => {

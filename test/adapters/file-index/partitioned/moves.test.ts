@@ -40,7 +40,7 @@ describe('a move of a client to other partitions', function () {
     await compareWithModel({
       open: () => random.oneOf([here, there]).index,
       async move(clients) {
-        if (moves.below(8) > 0) return undefined
+        if (moves.below(sized(4, 8)) > 0) return undefined
         const clientId = moves.oneOf(clients)
         const { partitioning } = moves.oneOf([here, there])
         const { partitions, movingTo } = await partitioning.of(clientId)
@@ -65,7 +65,7 @@ describe('a move of a client to other partitions', function () {
         seen.add(`${movingTo === undefined ? 'begun' : 'continued'} to ${to}: ${end}`)
         return `move ${clientId} to ${to}: ${end} after ${most}`
       },
-      steps: sized(700, 3000),
+      steps: sized(350, 3000),
       random,
     })
     expect([...seen]).to.include.members(

@@ -9,7 +9,7 @@ import type { FileIndex, OriginalRecord } from '../../../../src/core/ports/file-
 import { seededRandom } from '../../../contracts/random.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { newKeyPrefix, sharedRedis, startRedis } from '../../../support/servers/redis-server.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 
 const NOW = 1_800_000_000_000
 const LATER = NOW + 60_000
@@ -281,48 +281,51 @@ describe('redis: the search of the index', () => {
     expect([await find('kept'), await find('lost')]).to.deep.equal([[kept.key], []])
   })
 
-  it('takes memory for the files that exist, after many more were uploaded, renamed and deleted', async function () {
-    this.timeout(120_000)
-    const random = seededRandom(5)
-    const files = new Map<ObjectKey, OriginalRecord>()
-    const words = ['apple', 'banana', 'cherry', 'äpfel', '日本']
-    const newName = () => `${random.oneOf(words)} ${random.oneOf(words)} ${random.below(50)}.png`
-    const rounds = sized(400, 6000)
-    let most = 0
-    for (let round = 0; round < rounds; round += 1) {
-      const known = [...files.values()]
-      const one = random.oneOf(known.length > 0 ? known : [recordOf('')])
-      const step = random.below(known.length > 12 ? 9 : 6)
-      if (step < 3) {
-        const record = await add(newName(), random.below(2) ? { tags: [random.oneOf(words)] } : {})
-        files.set(record.key, record)
-      } else if (step === 3 && known.length > 0) {
-        const renamed = { ...one, originalName: newName() }
-        await index.amend(CLIENT, one, renamed)
-        files.set(one.key, renamed)
-      } else if (step === 4) await tidy()
-      else if (step === 5 && known.length > 0) await skipTo(random.below(3))
-      else if (step > 5) {
-        await remove(one.key)
-        files.delete(one.key)
+  itLong(
+    'takes memory for the files that exist, after many more were uploaded, renamed and deleted',
+    async function () {
+      this.timeout(120_000)
+      const random = seededRandom(5)
+      const files = new Map<ObjectKey, OriginalRecord>()
+      const words = ['apple', 'banana', 'cherry', 'äpfel', '日本']
+      const newName = () => `${random.oneOf(words)} ${random.oneOf(words)} ${random.below(50)}.png`
+      const rounds = sized(400, 6000)
+      let most = 0
+      for (let round = 0; round < rounds; round += 1) {
+        const known = [...files.values()]
+        const one = random.oneOf(known.length > 0 ? known : [recordOf('')])
+        const step = random.below(known.length > 12 ? 9 : 6)
+        if (step < 3) {
+          const record = await add(newName(), random.below(2) ? { tags: [random.oneOf(words)] } : {})
+          files.set(record.key, record)
+        } else if (step === 3 && known.length > 0) {
+          const renamed = { ...one, originalName: newName() }
+          await index.amend(CLIENT, one, renamed)
+          files.set(one.key, renamed)
+        } else if (step === 4) await tidy()
+        else if (step === 5 && known.length > 0) await skipTo(random.below(3))
+        else if (step > 5) {
+          await remove(one.key)
+          files.delete(one.key)
+        }
+        const word = random.oneOf(words)
+        const expected = [...files.values()].filter(({ originalName }) => originalName.includes(word))
+        const story = `round ${round}`
+        expect((await find(word)).sort(), story).to.include.members(expected.map(({ key }) => key))
+        const tagged = [...files.values()].filter(({ tags }) => tags?.includes(word)).map(({ key }) => key)
+        const found = await index.search(CLIENT, { tag: word }, { most: 99 })
+        expect(found, story).to.include.members(tagged)
+        expect(found, story).to.have.length(tagged.length)
+        if (round % 20 === 0) most = Math.max(most, (await names()).length)
       }
-      const word = random.oneOf(words)
-      const expected = [...files.values()].filter(({ originalName }) => originalName.includes(word))
-      const story = `round ${round}`
-      expect((await find(word)).sort(), story).to.include.members(expected.map(({ key }) => key))
-      const tagged = [...files.values()].filter(({ tags }) => tags?.includes(word)).map(({ key }) => key)
-      const found = await index.search(CLIENT, { tag: word }, { most: 99 })
-      expect(found, story).to.include.members(tagged)
-      expect(found, story).to.have.length(tagged.length)
-      if (round % 20 === 0) most = Math.max(most, (await names()).length)
-    }
-    // 13 files have about 30 terms each, in some blocks.
-    expect(most).to.be.below(1500)
-    for (const record of files.values()) expect(await index.isSearchable(CLIENT, record)).to.equal(true)
-    for (const key of files.keys()) await remove(key)
-    for (const _ of [1, 2]) await tidy()
-    expect(await names()).to.deep.equal([])
-  })
+      // 13 files have about 30 terms each, in some blocks.
+      expect(most).to.be.below(1500)
+      for (const record of files.values()) expect(await index.isSearchable(CLIENT, record)).to.equal(true)
+      for (const key of files.keys()) await remove(key)
+      for (const _ of [1, 2]) await tidy()
+      expect(await names()).to.deep.equal([])
+    },
+  )
 
   it('has living numbers that equal the files, when several processes tidy and delete', async () => {
     const records = await Promise.all(Array.from({ length: 60 }, (_, i) => add(`name ${i}.png`)))

@@ -7,6 +7,7 @@ import { picture } from '../../../support/media/images.ts'
 import { uploadOne, type WireRecord } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { type Service, startService } from '../../../support/service.ts'
+import { itLong } from '../../../support/sized.ts'
 import { settled } from '../../../support/stored/settled.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
@@ -43,7 +44,7 @@ describe('the output limit of transformations', () => {
     expect((await exchange(service, `${photo.src}?w=20`)).status).to.equal(200)
   })
 
-  it('responds 422 when ffmpeg exceeds it, and before ffmpeg starts when the size is known', async () => {
+  itLong('responds 422 when ffmpeg exceeds it, and before ffmpeg starts when the size is known', async () => {
     const bytes = await silence({ seconds: 20, channels: 'stereo', rate: 44_100 })
     const sound = await uploadOne(service, { name: 'a.flac', bytes })
     await expectRefused(sound, 'f=mp3&br=128&wait=30', 100_000)

@@ -13,7 +13,7 @@ import { rejection } from '../../../support/rejection.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../../support/service.ts'
-import { everyNth, sized } from '../../../support/sized.ts'
+import { everyNth, itLong, sized } from '../../../support/sized.ts'
 
 const fileOf = (name: string) => readFile(join(PROJECT, 'test/corpus/files', name))
 
@@ -84,7 +84,7 @@ onOneBackend('an animation of AVIF, HEIC or JPEG XL', (start) => {
     }
   })
 
-  it('is one frame where a still image is requested, the first or the one of `page`', async () => {
+  itLong('is one frame where a still image is requested, the first or the one of `page`', async () => {
     for (const name of NAMES) {
       for (const [query, frame] of everyNth(2, [
         ['f=png', 0],

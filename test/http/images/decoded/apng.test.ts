@@ -6,6 +6,7 @@ import { mutated } from '../../../support/media/mutated.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import type { Service } from '../../../support/service.ts'
+import { everyNth, sized } from '../../../support/sized.ts'
 import { type ApngFrame, apng } from './apng-file.ts'
 
 const RED = [200, 0, 0, 255] as const
@@ -34,7 +35,7 @@ onOneBackend('an animated PNG', (start) => {
     for (const [i, value] of colour.entries()) expect(pixels[i]).to.be.closeTo(value, 16)
   }
 
-  for (const loop of [0, 1, 3])
+  for (const loop of everyNth(3, [3, 0, 1]))
     it(`that is shown ${loop || 'any number of'} times keeps its frames and times as WebP, GIF and AVIF`, async () => {
       const src = await uploaded(apng(FRAMES, { loop }))
       for (const format of ['webp', 'gif']) {
@@ -85,7 +86,7 @@ onOneBackend('an animated PNG', (start) => {
     )
     expect(jsonOf(many)).to.include({ status: 422 })
     const statuses = new Set<number>()
-    for (const bytes of mutated([apng(FRAMES)], { count: 12, spared: 41 }))
+    for (const bytes of mutated([apng(FRAMES)], { count: sized(4, 12), spared: 41 }))
       statuses.add((await exchange(service, `${await uploaded(bytes)}?w=4&f=webp`)).status)
     expect([200, 422]).to.include.members([...statuses])
   })

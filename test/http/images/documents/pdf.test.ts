@@ -107,7 +107,7 @@ onOneBackend('a PDF', (start) => {
     },
   )
 
-  it('is rendered as poppler renders it, each page in its size', async () => {
+  itLong('is rendered as poppler renders it, each page in its size', async () => {
     const uploads = new Map<string, string>()
     for (const [name, page] of PAGES) {
       const src = uploads.get(name) ?? (await upload(name)).src
@@ -160,7 +160,7 @@ onOneBackend('a PDF', (start) => {
     expect(jsonOf(known)).to.include.keys('thumbHash', 'lqip')
   })
 
-  it('names the scripts of text whose font is not in the file', async () => {
+  itLong('names the scripts of text whose font is not in the file', async () => {
     const page =
       '/Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >>'
     const shown = 'BT /F 24 Tf 20 40 Td <65E5672C3042> Tj ET'

@@ -5,7 +5,7 @@ import { mutated } from '../../../support/media/mutated.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import type { Service } from '../../../support/service.ts'
-import { everyNth, sized } from '../../../support/sized.ts'
+import { everyNth, itLong, sized } from '../../../support/sized.ts'
 
 const TABLE = 'name,price\nTea,3\n'
 // Each has a name and bytes, and is delivered with this type.
@@ -48,7 +48,7 @@ onOneBackend('a text', (start) => {
     }
   })
 
-  it('is a PNG of the whole page without f, and with thumbnail', async () => {
+  itLong('is a PNG of the whole page without f, and with thumbnail', async () => {
     const src = await upload('table.csv', TABLE)
     for (const query of everyNth(2, ['thumbnail', 'page=1', 'thumbnail&page=1'])) {
       const { headers, body } = await exchange(service, `${src}?${query}`)

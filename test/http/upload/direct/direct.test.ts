@@ -9,7 +9,7 @@ import { type Caller, newClient, postFiles } from '../../../support/requests/cli
 import { type Answer, exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { noise } from '../../../support/requests/tus.ts'
 import { type Service, startService } from '../../../support/service.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { wrapBuckets } from '../../../support/storage.ts'
 import {
   abortDirect,
@@ -114,7 +114,7 @@ for (const backend of sized([S3_EMBEDDED], [S3_EMBEDDED, S3_REDIS]))
     })
 
     if (backend === S3_EMBEDDED)
-      it('have parts of 16 MiB', async () => {
+      itLong('have parts of 16 MiB', async () => {
         const usual = await start()
         const begun = await begunDirect(usual, { name: 'large.bin', size: 33 * MIB })
         expect(begun.requests.map(({ start: from, size }) => [from, size])).to.deep.equal([
@@ -183,7 +183,7 @@ for (const backend of sized([S3_EMBEDDED], [S3_EMBEDDED, S3_REDIS]))
       expect((await left()).filter((key) => key.includes(begun.id))).to.deep.equal([])
     })
 
-    it('are refused in a folder of another system, and leave nothing there', async () => {
+    itLong('are refused in a folder of another system, and leave nothing there', async () => {
       const guarded = await start({ env: { FOREIGN_PREFIXES: 'legacy' } })
       const begun = await begunDirect(guarded, { name: 'a.png', size: png.length, folder: 'legacy' })
       await putAll(begun, png)
@@ -258,7 +258,7 @@ for (const backend of sized([S3_EMBEDDED], [S3_EMBEDDED, S3_REDIS]))
       expect((await late.objects()).filter((key) => key.includes('/pieces/'))).to.deep.equal([])
     })
 
-    it('are stored next to a duplicate, as other resumable uploads', async () => {
+    itLong('are stored next to a duplicate, as other resumable uploads', async () => {
       const bytes = noise(5000)
       await service.app.clients.setRules(client.id, { dedupe: 'reuse' })
       const [first] = (await (await postFiles(client, [{ name: 'a.bin', bytes }])).json()) as [

@@ -91,7 +91,7 @@ describe('direct uploads that are interrupted', function () {
     )
   })
 
-  it('get new URLs when theirs have expired, until the upload expires', async () => {
+  itLong('get new URLs when theirs have expired, until the upload expires', async () => {
     const service = await start({ env: { RESUMABLE_UPLOAD_TTL_SECONDS: '4' } })
     const begunAt = Date.now()
     const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
@@ -131,7 +131,7 @@ describe('direct uploads that are interrupted', function () {
     expect(recordOf(await completeDirect(service, begun)).size).to.equal(SMALL.length)
   })
 
-  it('cannot be aborted while they are stored, and are found as such', async () => {
+  itLong('cannot be aborted while they are stored, and are found as such', async () => {
     const copy = gate()
     const service = await start({
       wrapStorage: wrapBuckets((bucket) => ({
@@ -223,7 +223,7 @@ describe('direct uploads that are interrupted', function () {
     recordOf(await completeDirect(service, begun))
   })
 
-  it('are bounded by the rate limit while bytes are missing, which loses none of them', async () => {
+  itLong('are bounded by the rate limit while bytes are missing, which loses none of them', async () => {
     const service = await start({ env: { UPLOAD_RATE_LIMIT: '3' } })
     const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
     expectProblem(await completeDirect(service, begun), 409, 'upload_incomplete')
@@ -250,7 +250,7 @@ describe('direct uploads that a program begins by itself', function () {
     expect(await codeOf(service, { ...automatic, automatic: false })).to.equal(201)
   })
 
-  it('are accepted with S3_DIRECT_ENDPOINT, but not for a client with its own bucket', async () => {
+  itLong('are accepted with S3_DIRECT_ENDPOINT, but not for a client with its own bucket', async () => {
     const s3 = await s3Server()
     const { endpoint, region, credentials, forcePathStyle } = s3.connection
     const service = await start({ env: { ADMIN_PASSWORD, S3_DIRECT_ENDPOINT: endpoint } })

@@ -6,6 +6,7 @@ import { eventually } from '../../../support/eventually.ts'
 import { openSocket, received } from '../../../support/requests/exchange.ts'
 import { MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 import type { Service } from '../../../support/service.ts'
+import { itLong } from '../../../support/sized.ts'
 import { wrapBuckets } from '../../../support/storage.ts'
 
 const MIN = 1000
@@ -75,7 +76,7 @@ onOneBackend('slow request bodies', (start) => {
     expect(service.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([])
   })
 
-  it('are accepted when the bucket is slow, or without a minimum speed', async function () {
+  itLong('are accepted when the bucket is slow, or without a minimum speed', async function () {
     this.timeout(60_000)
     const stalling = await start({
       env: { ...SHORT, UPLOAD_MIN_BYTES_PER_SECOND: String(1024 * 1024) },

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { animation, colourAt, picture } from '../../../support/media/images.ts'
+import { itLong } from '../../../support/sized.ts'
 import { transformed } from '../transform.ts'
 
 /** Left half black, right half white. */
@@ -27,7 +28,7 @@ async function distance(a: Buffer, b: Buffer): Promise<number> {
 }
 
 describe('image-blur', () => {
-  it('blurs more with a larger sigma', async () => {
+  itLong('blurs more with a larger sigma', async () => {
     const sharpest = await edge(2000, 20)
     const widths = []
     for (const sigma of [0.3, 2, 10, 38, 42, 100, 250]) {
@@ -57,7 +58,7 @@ describe('image-blur', () => {
     expect(await softness(far.bytes)).to.be.within(45, 80)
   })
 
-  it('looks the same with a device pixel ratio of 2', async () => {
+  itLong('looks the same with a device pixel ratio of 2', async () => {
     // Dark grey and light grey, so that what is sharpened is cut off nowhere.
     const source = await sharp(await edge(2000, 60))
       .linear(0.4, 60)
@@ -86,7 +87,7 @@ describe('image-blur', () => {
     })
   }
 
-  it('takes no longer for a huge sigma than for a large one', async () => {
+  itLong('takes no longer for a huge sigma than for a large one', async () => {
     const source = await picture({ width: 3000, height: 2000, format: 'jpeg' })
     // Minutes when it is done as sharp does it.
     const { metadata } = await transformed(source, 'blur=1000&q=1', { format: 'jpeg' })
@@ -185,7 +186,7 @@ describe('sharpen=auto', () => {
     expect(mild).to.be.below(usual)
   })
 
-  it('changes nothing after a weak reduction, a crop or without a resize', async () => {
+  itLong('changes nothing after a weak reduction, a crop or without a resize', async () => {
     const source = await sharp(await edge(1202, 60))
       .linear(0.4, 60)
       .png()

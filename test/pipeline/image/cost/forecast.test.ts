@@ -12,6 +12,7 @@ import { sharpEngine } from '../../../support/media/engines.ts'
 import { animation, picture } from '../../../support/media/images.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { boastingPng, manyFrames, textBomb } from '../../../support/requests/attacks.ts'
+import { itLong } from '../../../support/sized.ts'
 import { dropIn, loadWith } from '../../load/drop-ins.ts'
 import { assetOf, context, LIMITS } from '../transform.ts'
 
@@ -85,7 +86,7 @@ describe('the cost forecast of an image', () => {
     }
   })
 
-  it('reads all of a file with a longer header, or one that may be an animation', async () => {
+  itLong('reads all of a file with a longer header, or one that may be an animation', async () => {
     const long = await sharp(await picture())
       .withXmp(`<x>${'y'.repeat(60_000)}</x>`)
       .jpeg()

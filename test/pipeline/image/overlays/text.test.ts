@@ -249,7 +249,7 @@ describe('image-text', () => {
     expect(there.pixels / here.pixels).to.be.closeTo(1, 0.1)
   })
 
-  it('includes fonts, which differ', async () => {
+  itLong('includes fonts, which differ', async () => {
     const widths = new Map<string, number>()
     for (const font of ['sans', 'sans-bold', 'serif', 'serif-bold', 'mono', 'mono-bold']) {
       const { width, pixels } = await ink({ text: 'Willi', text_font: font })

@@ -6,7 +6,7 @@ import sharp from 'sharp'
 import { sequenceIn } from '../../../../src/engines/image/sequences/tracks.ts'
 import { type Chromium, startChromium } from '../../../support/peers/chromium.ts'
 import { rejection } from '../../../support/rejection.ts'
-import { sized } from '../../../support/sized.ts'
+import { everyNth, itLong, sized } from '../../../support/sized.ts'
 import { assetOf, rendered, transformed } from '../transform.ts'
 
 const [RED, BLUE, CLEAR] = ['#f00', '#00f', '#0000']
@@ -91,7 +91,7 @@ describe('an animation as AVIF', () => {
       frames: Array<{ size: number[]; ms: number; pixel: number[] }>
     }>
 
-  for (const loop of [0, 1, 3])
+  for (const loop of everyNth(3, [3, 0, 1]))
     it(`that is shown ${loop || 'any number of'} times has its frames, times and transparency in a browser`, async () => {
       const delay = [100, 40, 700]
       const source = await animation([RED, BLUE, undefined], { loop, delay })
@@ -110,7 +110,7 @@ describe('an animation as AVIF', () => {
           if (value !== undefined) expect(frames[i]?.pixel[channel], `frame ${i}`).to.be.closeTo(value, 12)
     })
 
-  it('may be resized, lossless, and have frames that GIFs show longer than they state', async () => {
+  itLong('may be resized, lossless, and have frames that GIFs show longer than they state', async () => {
     const source = await animation([RED, BLUE], { format: 'gif', delay: [0, 10] })
     for (const [query, width] of [
       ['f=avif&w=20', 20],
@@ -141,7 +141,7 @@ describe('an animation as AVIF', () => {
     expect((await sequenceOf(often, 'f=avif')).sequence?.loop).to.equal(60_000)
   })
 
-  it('has any times of the most frames that are transformed', async () => {
+  itLong('has any times of the most frames that are transformed', async () => {
     const frames = sized(500, 5000)
     const delay = Array.from({ length: frames }, (_, i) => (i % 2 ? 1234 : 4321 + i))
     const source = await manyFrames(delay, 2)

@@ -139,7 +139,7 @@ describe('a storyboard of a video', () => {
     ['100.2 s', 100.2, 2, 51],
   ] as const
   for (const [what, seconds, interval, count] of LENGTHS.slice(0, sized(1, 3))) {
-    it(`has at most 100 tiles: ${what} are ${count}`, async () => {
+    itLong(`has at most 100 tiles: ${what} are ${count}`, async () => {
       const colours = inTurns(Math.ceil(seconds / interval))
       // A second for each tile, slowed down: the same three again and again, which is faster than a hundred inputs.
       const three = await video({ width: 32, height: 24, rate: 5 })
@@ -216,7 +216,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(await boardOf(old, { format: 'avi' }))).to.deep.equal(colours)
   })
 
-  it('uses key frames when these are frequent, each the first of its interval', async () => {
+  itLong('uses key frames when these are frequent, each the first of its interval', async () => {
     const options = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-sc_threshold', '0']
     // Two seconds for each tile: of a colour, then of white.
     const colours = inTurns(102).map((colour, i) => (i % 2 === 0 ? colour : 'white'))
@@ -261,7 +261,7 @@ describe('a storyboard of a video', () => {
     for (const value of [red, green, blue]) expect(value).to.be.within(225, 255)
   })
 
-  it('reports its progress', async () => {
+  itLong('reports its progress', async () => {
     const told: number[] = []
     const slow = await slowFfmpeg(3)
     const former = run

@@ -11,7 +11,7 @@ import type { Remote } from '../../../support/requests/remote.ts'
 import { fetchingFrom, fileServer } from '../../../support/requests/remote-files.ts'
 import { startProcess } from '../../../support/servers/process.ts'
 import type { Service } from '../../../support/service.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { filesInBucket } from '../../../support/stored/state.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
@@ -148,7 +148,7 @@ describe('sluice import', function () {
     await own.end(service)
   })
 
-  it('emits no events with --no-events', async () => {
+  itLong('emits no events with --no-events', async () => {
     const service = await own.start()
     const usage = async () =>
       (await own.json<Array<{ counts: { uploads: number } }>>('usage'))[0]?.counts.uploads
@@ -195,7 +195,7 @@ describe('sluice import', function () {
     await own.end(service)
   })
 
-  it('finishes the files in progress after SIGINT, and continues later', async () => {
+  itLong('finishes the files in progress after SIGINT, and continues later', async () => {
     let open = () => {}
     const arrived = new Promise<void>((resolve) => {
       open = resolve

@@ -25,7 +25,7 @@ import {
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange } from '../../../support/requests/exchange.ts'
 import { type RunningServer, startProcess } from '../../../support/servers/process.ts'
-import { sized } from '../../../support/sized.ts'
+import { itLong, sized } from '../../../support/sized.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const LIMIT_BYTES = 400 * MIB
@@ -190,7 +190,7 @@ describe('attacks', function () {
     })
   }
 
-  it(`renders ${PICTURES} images of 49 megapixels requested at once, one after the other`, async () => {
+  itLong(`renders ${PICTURES} images of 49 megapixels requested at once, one after the other`, async () => {
     // The content does not matter: the decoder allocates by the number of pixels.
     const bytes = await flat(7000, 7000).jpeg({ quality: 40, progressive: true }).toBuffer()
     const { src } = await uploadOne(server, { name: 'a.bin', bytes })

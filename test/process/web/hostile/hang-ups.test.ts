@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const MIB = 1024 * 1024
 // Of each kind of request: a few dozen GETs are enough to end a server that opens files for those who have left.
-const TRIES = sized(40, 150)
+const TRIES = sized(12, 150)
 const AT_ONCE = 8
 
 /** Makes the bytes of the nth request. */

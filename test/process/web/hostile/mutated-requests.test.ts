@@ -27,7 +27,7 @@ const MAY_GROW_BYTES = 60 * 1024 * 1024
 
 // 100,000 in all in the long run.
 const RUNS: ReadonlyArray<readonly [backend: Backend, requests: number]> = [
-  [EMBEDDED, sized(1200, 95_000)],
+  [EMBEDDED, sized(500, 95_000)],
   [S3_REDIS, 5000],
 ]
 

@@ -10,7 +10,7 @@ import {
   sharedRedis,
   startRedis,
 } from '../../../../support/servers/redis-server.ts'
-import { sized } from '../../../../support/sized.ts'
+import { everyNth, sized } from '../../../../support/sized.ts'
 
 const addMember = redisScript(`${TREE_READS}${TREE_CHANGES}return add_member(KEYS[1], ARGV[1])`)
 const removeMember = redisScript(`${TREE_READS}${TREE_CHANGES}return remove_member(KEYS[1], ARGV[1])`)
@@ -58,7 +58,7 @@ describe('redis: a list of members', () => {
   })
 
   const steps = sized(1500, 20_000)
-  for (const seed of [1, 2, 3])
+  for (const seed of everyNth(3, [1, 2, 3]))
     it(`is a sorted set of bytes, after ${steps} random changes (seed ${seed})`, async function () {
       this.timeout(120_000)
       const random = seededRandom(seed)
