@@ -18,6 +18,8 @@ export interface RequestState {
   hasTurn?: true
   /** Too many requests wait on the connection. The response is 429, and the last one of the connection. */
   exceedsPipeline?: true
+  /** The ID of the trace of the request; absent without one. */
+  traceId?: string
   /** The id of the client that the request belongs to; absent while it is unknown. */
   clientId?: string
   /** Present for a request of the console. Without `session`, its sender is not signed in. */

@@ -1,16 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Span, Tracing } from '../../core/ports/telemetry/tracing.ts'
 import type { RequestContext, TraceContext } from '../../core/request-context.ts'
+import { isHealthCheck } from '../system/health.ts'
 
 /** The names of a request. */
 export interface Identity {
   context: RequestContext
   /** Whether a proxy has named it. */
   isOfProxy: boolean
+  /** The span of the request, which `context` names. Absent when requests are not traced. */
+  span?: Span
 }
 
-/** Names a request. */
-export type Identify = (req: IncomingMessage) => Identity
+/** Names a request, and begins its span. @param startedAt as `performance.now()` */
+export type Identify = (req: IncomingMessage, startedAt: number) => Identity
 
 // The IDs of nginx, Heroku, Envoy, Cloudflare and AWS (`Root=1-67891233-abcdef012345678912345678`) fit.
 const REQUEST_ID = /^[\w.~:+/=@-]{1,128}$/
@@ -23,8 +27,24 @@ const TRACESTATE = /^[\x20-\x7e]{1,512}$/
  * searches the log.
  *
  * @param trustsPeer whether the other end of the connection is a proxy that `TRUST_PROXY` names
+ * @param tracing undefined: no span is recorded, and the trace of a proxy is passed on as it came
  */
-export function createIdentify(trustsPeer: (req: IncomingMessage) => boolean): Identify {
+export function createIdentify(
+  trustsPeer: (req: IncomingMessage) => boolean,
+  tracing: Tracing | undefined,
+): Identify {
+  const identify = createNaming(trustsPeer)
+  if (!tracing) return identify
+  return (req, startedAt) => {
+    const named = identify(req)
+    if (isHealthCheck(req)) return named
+    const { method = '' } = req
+    const span = tracing.begin(method, { kind: 'server', parent: named.context.trace, startedAt })
+    return { ...named, context: { ...named.context, trace: span.trace }, span }
+  }
+}
+
+function createNaming(trustsPeer: (req: IncomingMessage) => boolean): (req: IncomingMessage) => Identity {
   return (req) => {
     const { 'x-request-id': id, traceparent } = req.headers
     if ((id === undefined && traceparent === undefined) || !trustsPeer(req))
@@ -35,7 +55,7 @@ export function createIdentify(trustsPeer: (req: IncomingMessage) => boolean): I
   }
 }
 
-/** The span of this service is not recorded, so the headers are passed on as they came. */
+/** The span of the proxy, as its headers name it. */
 function traceOf(received: string | string[], state: string | string[] | undefined): TraceContext {
   const [, version, trace, span, flags, more] = TRACEPARENT.exec(String(received)) ?? []
   if (flags === undefined || (version === '00' && more !== undefined)) return newTrace()
