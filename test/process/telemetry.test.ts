@@ -1,14 +1,14 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { eventually } from '../../support/eventually.ts'
-import { video } from '../../support/media/videos.ts'
-import { uploadOne } from '../../support/requests/client.ts'
-import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
-import { type Collector, otlpCollector } from '../../support/servers/otlp-collector.ts'
-import { startProcess } from '../../support/servers/process.ts'
-import { PROJECT } from '../../support/service.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { eventually } from '../support/eventually.ts'
+import { video } from '../support/media/videos.ts'
+import { type Collector, otlpCollector } from '../support/programs/otlp-collector.ts'
+import { uploadOne } from '../support/requests/client.ts'
+import { type Fleet, newFleet } from '../support/servers/fleet.ts'
+import { startProcess } from '../support/servers/process.ts'
+import { PROJECT } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const WORKER = [join(PROJECT, 'dist', 'src', 'worker.js')]
 
