@@ -1,7 +1,7 @@
 import { isEndpoint } from './address.ts'
-import { integer, text, type Variable } from './variable.ts'
+import { type Environment, integer, text, type Variable } from './variable.ts'
 
-/** A collector, and what its exporter sends with each request. */
+/** A collector, and the headers of each request to it. */
 export interface OtlpTarget {
   url: string
   headers: Readonly<Record<string, string>>
@@ -26,16 +26,26 @@ const SAMPLERS = [
 /** As OTEL_TRACES_SAMPLER names it. */
 export type Sampler = (typeof SAMPLERS)[number]
 
+// A standard value that is not supported is a warning.
+const ANY = /./
+const PROTOCOL = /^http\/protobuf$/
+const EXPORTERS = /^(otlp|none)$/
+const RATIO = /^(0(\.\d+)?|1(\.0+)?|\.\d+)$/
+
 const endpoint = (help: string) => ({ expected: 'an http or https URL', help, read: readEndpoint })
 const headers = (help: string) => ({ ...pairs(help), secret: true })
 const exporter = (signal: string) =>
   text({
-    pattern: /^(otlp|none)$/,
+    pattern: ANY,
     expected: 'otlp or none',
     help: `Exporter of ${signal}. none: ${signal} are not exported. otlp: also without an endpoint, then to http://localhost:4318.`,
   })
 
-/** Metrics, and the export to OpenTelemetry. The packages of that read the other standard variables, such as OTEL_BSP_SCHEDULE_DELAY, themselves. */
+/**
+ * Metrics, and the export to OpenTelemetry. The OpenTelemetry packages read further standard variables themselves, such as
+ * OTEL_BSP_SCHEDULE_DELAY. Platforms set standard variables for all containers, so a value that other programs support is not refused:
+ * see {@link telemetryWarnings}.
+ */
 export const TELEMETRY_VARIABLES = {
   METRICS_TOKEN: text({
     pattern: /^[\x21-\x7e]{16,256}$/,
@@ -63,19 +73,19 @@ export const TELEMETRY_VARIABLES = {
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: headers('Further headers of requests with traces.'),
   OTEL_EXPORTER_OTLP_METRICS_HEADERS: headers('Further headers of requests with metrics.'),
   OTEL_EXPORTER_OTLP_PROTOCOL: text({
-    pattern: /^http\/protobuf$/,
+    pattern: ANY,
     expected: 'http/protobuf, with the port 4318 of a collector',
     help: 'Protocol of the exporters. http/protobuf when unset.',
   }),
   OTEL_TRACES_EXPORTER: exporter('traces'),
   OTEL_METRICS_EXPORTER: exporter('metrics'),
   OTEL_TRACES_SAMPLER: text({
-    pattern: new RegExp(`^(${SAMPLERS.join('|')})$`),
+    pattern: ANY,
     expected: `one of ${SAMPLERS.join(', ')}`,
     help: 'Which requests are traced. parentbased_always_on when unset: as the trusted proxy has decided, otherwise all.',
   }),
   OTEL_TRACES_SAMPLER_ARG: text({
-    pattern: /^(0(\.\d+)?|1(\.0+)?|\.\d+)$/,
+    pattern: ANY,
     expected: 'a number from 0 to 1',
     help: 'Share of the requests that a sampler with traceidratio traces. 1 when unset.',
   }),
@@ -114,9 +124,32 @@ export function telemetrySettings(values: Values): TelemetrySettings | undefined
     serviceName: values.OTEL_SERVICE_NAME ?? named ?? 'sluice',
     resourceAttributes,
     sampler: SAMPLERS.find((name) => name === values.OTEL_TRACES_SAMPLER) ?? 'parentbased_always_on',
-    samplerRatio: Number(values.OTEL_TRACES_SAMPLER_ARG ?? 1),
+    samplerRatio: ratioOf(values.OTEL_TRACES_SAMPLER_ARG ?? '1'),
     metricsEveryMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000,
   }
+}
+
+/** A warning for each standard value that Sluice does not support; none when OpenTelemetry is disabled. */
+export function telemetryWarnings(environment: Environment): string[] {
+  if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return []
+  const samples = new RegExp(`^(${SAMPLERS.join('|')})$`)
+  const isRatio = environment.OTEL_TRACES_SAMPLER?.endsWith('traceidratio')
+  const supported: Array<[name: string, pattern: RegExp, effect: string]> = [
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', PROTOCOL, 'Nothing is exported.'],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', PROTOCOL, 'Traces are sent by http/protobuf.'],
+    ['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', PROTOCOL, 'Metrics are sent by http/protobuf.'],
+    ['OTEL_TRACES_EXPORTER', EXPORTERS, 'Traces are not exported.'],
+    ['OTEL_METRICS_EXPORTER', EXPORTERS, 'Metrics are not exported.'],
+    ['OTEL_TRACES_SAMPLER', samples, 'It is parentbased_always_on.'],
+    ['OTEL_TRACES_SAMPLER_ARG', isRatio ? RATIO : ANY, 'It is 1.'],
+  ]
+  return supported
+    .filter(([name, pattern]) => environment[name] && !pattern.test(environment[name]))
+    .map(([name, , effect]) => `${name} has a value that Sluice does not support. ${effect}`)
+}
+
+function ratioOf(text: string): number {
+  return RATIO.test(text) ? Number(text) : 1
 }
 
 function targetOf(signal: 'TRACES' | 'METRICS', values: Values): OtlpTarget | undefined {
@@ -126,7 +159,8 @@ function targetOf(signal: 'TRACES' | 'METRICS', values: Values): OtlpTarget | un
   const url =
     values[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`] ??
     (base && `${base.replace(/\/$/, '')}/v1/${signal.toLowerCase()}`)
-  if (exporter === 'none' || url === undefined) return undefined
+  const isSupported = EXPORTERS.test(exporter ?? 'otlp') && PROTOCOL.test(values.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf')
+  if (exporter === 'none' || !isSupported || url === undefined) return undefined
   const headers = {
     ...values.OTEL_EXPORTER_OTLP_HEADERS,
     ...values[`OTEL_EXPORTER_OTLP_${signal}_HEADERS`],

@@ -242,7 +242,7 @@ async function openApp(
       await derivations.idle()
       await remotes.remotePictures.idle()
       await pool.close()
-      await services.close({ graceMs: JOBS_GRACE_MS })
+      await services.close({ graceMs: JOBS_GRACE_MS - telemetry.closeMs })
       await telemetry.close()
     },
   }

@@ -27,11 +27,11 @@ function opening(asset: Asset, around: Around): Asset {
   return { ...asset, open: (options) => around('open', () => asset.open(options)) }
 }
 
-/** Wraps each method of an adapter, which is a record of functions. */
+/** Wraps each method of an adapter. Its other members remain as they are. */
 function wrapped<T extends object>(inner: T, around: Around): T {
-  const methods = Object.entries(inner).map(([name, method]) => [
+  const members = Object.entries(inner).map(([name, member]) => [
     name,
-    (...args: unknown[]) => around(name, () => method(...args)),
+    typeof member === 'function' ? (...args: unknown[]) => around(name, () => member(...args)) : member,
   ])
-  return Object.fromEntries(methods)
+  return Object.fromEntries(members)
 }

@@ -35,6 +35,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     else if (error instanceof Problem && error.cause !== undefined)
       log.info({ ...fields, reason: logReason(error.cause) }, 'a request was refused')
     stateOf(req).problemCode = problem.code
+    stateOf(req).hasBrokenOff = res.headersSent && problem.status >= 500
     if (res.headersSent) res.destroy()
     else if (!res.destroyed) sendProblem(res, problem, stateOf(req).traceId)
   }

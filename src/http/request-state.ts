@@ -42,6 +42,8 @@ export interface RequestState {
   hot?: HotName & { state: HotState }
   /** The `code` of the problem in the response; absent for a response without a problem. */
   problemCode?: string
+  /** Whether a problem of 500 or more has ended the response after its head. */
+  hasBrokenOff?: boolean
 }
 
 const STATE = Symbol('request state')

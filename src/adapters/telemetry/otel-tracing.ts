@@ -32,10 +32,12 @@ export function otelTracing(tracer: Tracer): Tracing {
       {
         kind: KINDS[kind],
         attributes,
-        links: links.map((link): Link => ({ context: spanContextOf(link) })),
+        links: links.map((link): Link => ({ context: spanContextOf(link, { isRemote: true }) })),
         ...(startedAt === undefined ? {} : { startTime: startedAt }),
       },
-      parent ? trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent)) : ROOT_CONTEXT,
+      parent
+        ? trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent, { isRemote: kind === 'server' }))
+        : ROOT_CONTEXT,
     )
     let hasEnded = false
     return {
@@ -55,7 +57,8 @@ export function otelTracing(tracer: Tracer): Tracing {
           }
         }
         // The export that this may start belongs to no request.
-        inRequest(undefined, () => span.end())
+        // Without a time, a span with `startedAt` would end by the clock of the system, in whole milliseconds.
+        inRequest(undefined, () => span.end(performance.now()))
       },
     }
   }
@@ -87,12 +90,15 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error
 }
 
-function spanContextOf({ traceparent, tracestate }: TraceContext): SpanContext {
+function spanContextOf(
+  { traceparent, tracestate }: TraceContext,
+  { isRemote }: { isRemote: boolean },
+): SpanContext {
   return {
     traceId: traceparent.slice(3, 35),
     spanId: traceparent.slice(36, 52),
     traceFlags: Number.parseInt(traceparent.slice(53, 55), 16),
-    isRemote: true,
+    isRemote,
     ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
   }
 }

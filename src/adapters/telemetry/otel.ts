@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
+import { type DiagLogger, DiagLogLevel, diag, SpanKind, TraceFlags } from '@opentelemetry/api'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
@@ -13,6 +13,7 @@ import {
   BatchSpanProcessor,
   ParentBasedSampler,
   type Sampler,
+  SamplingDecision,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base'
 import { throttled } from '../../core/async/throttle-log.ts'
@@ -23,14 +24,14 @@ import { otelTracing } from './otel-tracing.ts'
 import { prometheusBridge } from './prometheus-bridge.ts'
 
 export interface OtelOptions {
-  /** Where traces are sent, and those of which requests. Undefined: nowhere. */
+  /** The target of traces, and the sampler that chooses them. Undefined: traces are not sent. */
   traces: (Target & { sampler: string; samplerRatio: number }) | undefined
-  /** Where metrics are sent, and which. Undefined: nowhere. */
+  /** The target of metrics, and their source. Undefined: metrics are not sent. */
   metrics: (Target & { reader: Pick<MetricsReader, 'parts'>; everyMs: number }) | undefined
   serviceName: string
   /** The version of Sluice. */
   version: string
-  /** Of the process, over those that it has by itself. */
+  /** Resource attributes. They override those that this adapter sets. */
   attributes: Readonly<Record<string, string>>
   log: Log
 }
@@ -50,8 +51,11 @@ export interface Otel {
   close(): Promise<void>
 }
 
-// A part of the two seconds for a graceful shutdown. A collector that does not respond must not delay it.
-const CLOSE_MS = 500
+/** The longest time of {@link Otel.close}, in milliseconds: a collector that does not respond must not delay the end of the process. */
+export const CLOSE_MS = 500
+
+// The path of a request, for example, can be as long as its head.
+const MAX_ATTRIBUTE_LENGTH = 1024
 
 /**
  * Starts the export by OTLP over HTTP in protobuf. While the collector cannot be reached, at most 2048 spans are queued, and one
@@ -97,7 +101,8 @@ function tracerProvider(
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers } })
   return new BasicTracerProvider({
     resource,
-    sampler: samplerOf(sampler, samplerRatio),
+    sampler: withLinkedJobs(samplerOf(sampler, samplerRatio)),
+    spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
     spanProcessors: [new BatchSpanProcessor(exporter)],
   })
 }
@@ -108,6 +113,20 @@ function samplerOf(name: string, ratio: number): Sampler {
     return new ParentBasedSampler({ root: samplerOf(name.slice(prefix.length), ratio) })
   if (name === 'always_off') return new AlwaysOffSampler()
   return name === 'traceidratio' ? new TraceIdRatioBasedSampler(ratio) : new AlwaysOnSampler()
+}
+
+/** Also records each job that a recorded request has added. Without it, one of both ends of the link would mostly be missing. */
+function withLinkedJobs(sampler: Sampler): Sampler {
+  return {
+    shouldSample(...args) {
+      const [, , , kind, , links] = args
+      const isLinked = links.some(({ context }) => (context.traceFlags & TraceFlags.SAMPLED) !== 0)
+      return kind === SpanKind.CONSUMER && isLinked
+        ? { decision: SamplingDecision.RECORD_AND_SAMPLED }
+        : sampler.shouldSample(...args)
+    },
+    toString: () => `linked jobs, otherwise ${sampler}`,
+  }
 }
 
 function meterProvider(

@@ -24,7 +24,10 @@ export function tracedFetcher(
       }
       return tracing.within(`${method} ${target}`, { kind: 'client', attributes }, async (span) => {
         const fetched = await fetcher.fetch(request)
-        span?.set({ 'http.response.status_code': fetched.status })
+        const { status } = fetched
+        const hasFailed = status >= 400
+        const failure = hasFailed ? { 'error.type': String(status) } : {}
+        span?.end({ attributes: { 'http.response.status_code': status, ...failure }, hasFailed })
         return fetched
       })
     },

@@ -1,6 +1,7 @@
-import { type Job, type Jobs, NotYet } from '../../core/ports/jobs.ts'
+import type { Job, Jobs } from '../../core/ports/jobs.ts'
 import type { Tracing } from '../../core/ports/telemetry/tracing.ts'
 import { inRequest, sampledTrace, type TraceContext } from '../../core/request-context.ts'
+import { outcomeOf } from '../jobs/measured.ts'
 
 /** What the data of a job has in addition: the span of the request that has added it. */
 interface Traced {
@@ -24,12 +25,13 @@ export function tracedJobs(jobs: Jobs, tracing: Tracing): Jobs {
       jobs.work<never>(
         kind,
         async (job: Job<never>, run) => {
-          const { trace } = job.data as Traced
+          const trace = (job.data as Traced | null)?.trace
           const span = tracing.begin(`process ${kind}`, {
             kind: 'consumer',
             links: trace ? [trace] : [],
             attributes: {
               'messaging.system': 'sluice',
+              'messaging.operation.name': 'process',
               'messaging.operation.type': 'process',
               'messaging.destination.name': kind,
               'messaging.message.id': job.id,
@@ -41,8 +43,9 @@ export function tracedJobs(jobs: Jobs, tracing: Tracing): Jobs {
             span.end({ attributes: { 'sluice.outcome': 'done' } })
             return result
           } catch (error) {
-            if (error instanceof NotYet) span.end({ attributes: { 'sluice.outcome': 'put_off' } })
-            else span.end({ error })
+            const outcome = outcomeOf(error, { attempt: job.attempt, options, signal: run.signal })
+            const hasFailed = outcome === 'retried' || outcome === 'failed'
+            span.end({ attributes: { 'sluice.outcome': outcome }, ...(hasFailed ? { error } : {}) })
             throw error
           }
         },

@@ -21,6 +21,8 @@ export interface Telemetry {
   endMetrics(): void
   /** Sends what has not been sent yet, for half a second at most. */
   close(): Promise<void>
+  /** The longest time of `close`, in milliseconds. 0 when nothing is exported. */
+  closeMs: number
 }
 
 /**
@@ -41,9 +43,10 @@ export async function openTelemetry({
 }): Promise<Telemetry> {
   const settings = telemetrySettings(config)
   const metrics = isServed || settings?.metrics ? prometheusMetrics({ version: version() }) : undefined
+  const adapter = settings && (await import('../../adapters/telemetry/otel.ts'))
   const otel =
     settings &&
-    (await import('../../adapters/telemetry/otel.ts')).openOtel({
+    adapter?.openOtel({
       ...settings,
       traces: settings.traces && { ...settings, ...settings.traces },
       metrics: settings.metrics &&
@@ -62,5 +65,6 @@ export async function openTelemetry({
     },
     endMetrics: () => otel?.endMetrics(),
     close: async () => otel?.close(),
+    closeMs: adapter?.CLOSE_MS ?? 0,
   }
 }

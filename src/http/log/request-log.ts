@@ -24,6 +24,8 @@ export interface EndedRequest {
   clientId: string | undefined
   /** The `code` of the problem in the response. */
   code: string | undefined
+  /** Whether a failure of this service has ended the response after its head. */
+  hasBrokenOff?: boolean | undefined
   /** As `performance.now()`. */
   startedAt: number
 }
@@ -62,7 +64,8 @@ export function createRequestEnds({
   const isSecret = (word: string) => clients.isSecret(word)
   return {
     pathOf: (path) => redactPath(withoutRemotePath(path), { secrets, isSecret }),
-    end({ context, span, method, path, route, clientId: client, code, startedAt }, { res, socket }) {
+    end(request, { res, socket }) {
+      const { context, span, method, path, route, clientId: client, code, startedAt } = request
       const traffic = trafficSince(socket)
       const ms = performance.now() - startedAt
       const { requestId, traceId } = logFields(context)
@@ -89,7 +92,11 @@ export function createRequestEnds({
         else if (res.statusCode !== JOB_IN_PROGRESS) usage.failed(client)
       }
       metrics.requestEnded({ route, method, status, code, seconds: ms / 1000, ...traffic })
-      span?.end(requestSpanEnd({ route, method, path, client, status, code, ...traffic }))
+      const { hasBrokenOff = false } = request
+      const isComplete = res.writableFinished
+      span?.end(
+        requestSpanEnd({ route, method, path, client, status, code, isComplete, hasBrokenOff, ...traffic }),
+      )
     },
   }
 }
@@ -107,10 +114,13 @@ export function requestLog(ends: RequestEnds, identify: Identify): RequestHandle
     res.setHeader('X-Request-Id', context.requestId)
     if (context.trace) stateOf(req).traceId = traceIdOf(context.trace)
     res.once('close', () => {
-      const { problemCode: code, clientId } = stateOf(req)
+      const { problemCode: code, hasBrokenOff, clientId } = stateOf(req)
       const path = ends.pathOf(req.path)
-      const request = { context, span, method, path, route: routeOf(req), clientId, code, startedAt }
-      ends.end(request, { res, socket })
+      const route = routeOf(req)
+      ends.end(
+        { context, span, method, path, route, clientId, code, hasBrokenOff, startedAt },
+        { res, socket },
+      )
     })
     // Before Node 24, a context for each request takes up to a tenth of the CPU time of a delivery. Without such a proxy, and without a trace, there is none.
     if (isOfProxy || span) inRequest(context, next)

@@ -18,6 +18,8 @@ export function requestSpanEnd({
   code,
   bytes,
   receivedBytes,
+  isComplete,
+  hasBrokenOff,
 }: {
   route: string | undefined
   method: string
@@ -27,10 +29,14 @@ export function requestSpanEnd({
   code: string | undefined
   bytes: number
   receivedBytes: number
+  /** Whether all of the response was written. */
+  isComplete: boolean
+  /** Whether a failure of this service has ended the response after its head. */
+  hasBrokenOff: boolean
 }): SpanEnd {
   const known = METHODS.includes(method) ? method : '_OTHER'
   const named = known === '_OTHER' ? 'HTTP' : known
-  const hasFailed = status !== 'aborted' && status >= 500
+  const hasFailed = hasBrokenOff || (status !== 'aborted' && status >= 500)
   return {
     name: route === undefined ? named : `${named} ${route}`,
     attributes: {
@@ -41,10 +47,11 @@ export function requestSpanEnd({
       'url.path': path,
       'http.request.size': receivedBytes,
       'http.response.size': bytes,
-      'error.type': hasFailed ? String(status) : undefined,
+      'error.type': hasFailed ? String(hasBrokenOff ? code : status) : undefined,
       'sluice.client': client,
       'sluice.problem': code,
       'sluice.aborted': status === 'aborted' ? true : undefined,
+      'sluice.complete': isComplete ? undefined : false,
     },
     hasFailed,
   }
