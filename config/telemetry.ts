@@ -159,7 +159,8 @@ function targetOf(signal: 'TRACES' | 'METRICS', values: Values): OtlpTarget | un
   const url =
     values[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`] ??
     (base && `${base.replace(/\/$/, '')}/v1/${signal.toLowerCase()}`)
-  const isSupported = EXPORTERS.test(exporter ?? 'otlp') && PROTOCOL.test(values.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf')
+  const isSupported =
+    EXPORTERS.test(exporter ?? 'otlp') && PROTOCOL.test(values.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf')
   if (exporter === 'none' || !isSupported || url === undefined) return undefined
   const headers = {
     ...values.OTEL_EXPORTER_OTLP_HEADERS,

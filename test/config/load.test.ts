@@ -3,7 +3,7 @@ import { type Config, ConfigError, describeVariables, loadConfig } from '../../c
 import { usableCores } from '../../config/machine.ts'
 import { coresOf } from '../../config/memory-profile.ts'
 import { VARIABLES } from '../../config/schema.ts'
-import { telemetrySettings } from '../../config/telemetry.ts'
+import { telemetrySettings, telemetryWarnings } from '../../config/telemetry.ts'
 import { PART_BYTES } from '../../src/adapters/bucket/s3/upload.ts'
 import { REDIS_URL_FORMS } from '../../src/core/net/redis-url.ts'
 
@@ -105,16 +105,21 @@ describe('configuration', () => {
     expect(
       complaints({
         OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
         OTEL_EXPORTER_OTLP_HEADERS: 'token',
-        OTEL_TRACES_SAMPLER_ARG: '2',
       }).map((line) => line.split(':')[0]),
-    ).to.deep.equal([
-      'OTEL_EXPORTER_OTLP_ENDPOINT',
-      'OTEL_EXPORTER_OTLP_HEADERS',
-      'OTEL_EXPORTER_OTLP_PROTOCOL',
-      'OTEL_TRACES_SAMPLER_ARG',
-    ])
+    ).to.deep.equal(['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'])
+    // A platform sets these for all containers. They are standard values, and no reason to refuse the start.
+    const unsupported = {
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_METRICS_EXPORTER: 'prometheus',
+      OTEL_TRACES_SAMPLER: 'parentbased_jaeger_remote',
+    }
+    expect(settings({ ...base, ...unsupported })).to.equal(undefined)
+    expect(settings({ ...base, OTEL_METRICS_EXPORTER: 'prometheus' })?.metrics).to.equal(undefined)
+    expect(telemetryWarnings(unsupported).map((line) => line.split(' ')[0])).to.deep.equal(
+      Object.keys(unsupported),
+    )
+    expect(telemetryWarnings({ ...unsupported, OTEL_SDK_DISABLED: 'true' })).to.deep.equal([])
   })
 
   it('has a default for every required variable', () => {

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { eventually } from '../support/eventually.ts'
 import { video } from '../support/media/videos.ts'
-import { type Collector, otlpCollector } from '../support/telemetry/otlp-collector.ts'
 import { uploadOne } from '../support/requests/client.ts'
+import { receiver } from '../support/requests/receiver.ts'
 import { type Fleet, newFleet } from '../support/servers/fleet.ts'
 import { startProcess } from '../support/servers/process.ts'
 import { PROJECT } from '../support/service.ts'
+import { type Collector, otlpCollector } from '../support/telemetry/otlp-collector.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const WORKER = [join(PROJECT, 'dist', 'src', 'worker.js')]
@@ -59,6 +60,31 @@ describe('OpenTelemetry of built processes', function () {
       .filter(({ name }) => name === 'sluice_job_duration_seconds')
       .map(({ resource }) => resource['sluice.role'])
     expect(roles).to.include('worker')
+  })
+
+  it('ends a web process in time with a job that does not end and a collector that does not respond', async () => {
+    const silent = await otlpCollector(0)
+    const target = await receiver(0)
+    const folder = await temporaryFolder()
+    try {
+      const server = await startProcess({
+        env: {
+          DATA_DIR: folder,
+          OTEL_EXPORTER_OTLP_ENDPOINT: silent.url,
+          WEBHOOK_URL: target.url('/'),
+          WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+          WEBHOOK_ALLOW_ADDRESSES: '127.0.0.1/32',
+        },
+      })
+      await uploadOne(server, { name: 'a.txt', bytes: 'a' })
+      await eventually(() => expect(target.received).to.have.length(1))
+      server.child.kill('SIGTERM')
+      expect(await server.ended, server.output()).to.equal(0)
+    } finally {
+      await silent.close()
+      await target.close()
+      await rm(folder, { recursive: true })
+    }
   })
 
   describe('its packages', () => {

@@ -1,19 +1,27 @@
+import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { sampleOf } from '../../support/metrics.ts'
-import { type Collector, otlpCollector, type ReceivedSpan } from '../../support/telemetry/otlp-collector.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Receiver, receiver } from '../../support/requests/receiver.ts'
 import type { Service, ServiceOptions } from '../../support/service.ts'
+import { breakable } from '../../support/stored/breakable.ts'
+import { type Collector, otlpCollector, type ReceivedSpan } from '../../support/telemetry/otlp-collector.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
 const TRACEPARENT = `00-${TRACE}-${SPAN}-01`
 const DELIVERY = '/v1/:group/upload/:token/*path'
+
+/** A stream that fails in the middle. */
+async function* brokenOff() {
+  yield Buffer.alloc(100_000, 'a')
+  throw new Error('EIO: i/o error')
+}
 
 onOneBackend('OpenTelemetry', (start) => {
   let collector: Collector
@@ -22,8 +30,8 @@ onOneBackend('OpenTelemetry', (start) => {
   })
   afterEach(() => collector.close())
 
-  const exporting = (env: ServiceOptions['env'] = {}) =>
-    start({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env } })
+  const exporting = (env: ServiceOptions['env'] = {}, options: ServiceOptions = {}) =>
+    start({ ...options, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env } })
 
   /** The log line of a request, which is written after its response. */
   async function lineOf(service: Service, requestId: unknown) {
@@ -89,7 +97,7 @@ onOneBackend('OpenTelemetry', (start) => {
   it('names the trace in the log and in a problem, and shows no secret', async () => {
     const service = await exporting()
     const secret = service.tokens.secretClientToken
-    const response = await exchange(service, `/nowhere/${secret}?sig=abc`)
+    const response = await exchange(service, `/nowhere/${secret}/${'a'.repeat(2000)}?sig=abc`)
     const { traceId, instance } = jsonOf(response)
     expect(traceId).to.match(/^[\da-f]{32}$/)
     expect(await lineOf(service, instance)).to.include({ traceId })
@@ -102,6 +110,8 @@ onOneBackend('OpenTelemetry', (start) => {
     })
     expect(String(collector.received.map(({ body }) => body))).not.to.include(secret)
     expect(JSON.stringify(span)).not.to.include('sig=')
+    // Callers must not fill the queue with long values.
+    expect(span?.attributes['url.path']).to.have.length(1024)
   })
 
   it('continues the trace of a trusted proxy, also from the hot cache, and of no other caller', async () => {
@@ -109,11 +119,15 @@ onOneBackend('OpenTelemetry', (start) => {
     const { src } = await uploadOne(trusting, { name: 'a.txt', bytes: 'a' })
     const headers = { traceparent: TRACEPARENT }
     for (let i = 0; i < 3; i += 1) await exchange(trusting, new URL(src).pathname, { headers })
+    await exchange(trusting, new URL(src).pathname, { headers: { traceparent: 'x' } })
     await trusting.stop()
     const ofProxy = collector.spans().filter(({ parentId }) => parentId === SPAN)
     expect(ofProxy.map(({ name, traceId }) => [name, traceId])).to.deep.equal(
       Array(3).fill([`GET ${DELIVERY}`, TRACE]),
     )
+    // An invalid header is as if it were absent.
+    const own = collector.spans().filter(({ name, parentId }) => name === `GET ${DELIVERY}` && !parentId)
+    expect(own).to.have.length(1)
     const other = await exporting()
     const { traceId } = jsonOf(await exchange(other, '/nowhere', { headers }))
     await other.stop()
@@ -135,6 +149,26 @@ onOneBackend('OpenTelemetry', (start) => {
     expect(collector.spans()).to.deep.equal([])
   })
 
+  it('marks a response that a failure has ended after its head', async () => {
+    const source = breakable()
+    const service = await exporting({ HOT_CACHE_BYTES: '0' }, { wrapStorage: source.wrapStorage })
+    const { src } = await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(1_000_000, 'a') })
+    source.breaks(1_000_000, (_asset, bytes) => {
+      bytes.destroy()
+      return Readable.from(brokenOff(), { objectMode: false })
+    })
+    const failure = await exchange(service, new URL(src).pathname).catch((error) => error)
+    expect(failure).to.be.instanceOf(Error)
+    await service.stop()
+    const span = collector.spans().find(({ name }) => name === `GET ${DELIVERY}`)
+    expect(span).to.include({ status: 2 })
+    expect(span?.attributes).to.include({
+      'http.response.status_code': 200,
+      'sluice.complete': false,
+      'error.type': span?.attributes['sluice.problem'],
+    })
+  })
+
   describe('of a webhook', () => {
     let target: Receiver
     before(async () => {
@@ -148,8 +182,14 @@ onOneBackend('OpenTelemetry', (start) => {
         WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
         WEBHOOK_ALLOW_ADDRESSES: '127.0.0.1/32',
         WEBHOOK_EVENTS: 'original.stored',
+        // The job is recorded because the request is.
+        TRUST_PROXY: '127.0.0.0/8',
+        OTEL_TRACES_SAMPLER: 'parentbased_always_off',
       })
-      await uploadOne(service, { name: 'a.txt', bytes: 'a' })
+      const form = new FormData()
+      form.append('file', new Blob(['a']), 'a.txt')
+      const headers = { Authorization: service.tokens.secretClientToken, traceparent: TRACEPARENT }
+      await fetch(`${service.url}/v1/upload`, { method: 'POST', headers, body: form })
       await eventually(() => expect(target.received).to.have.length(1))
       await eventually(async () => {
         const { body } = await ask(service, '/v1/webhooks/deliveries')
@@ -221,7 +261,7 @@ onOneBackend('OpenTelemetry', (start) => {
     )
   })
 
-  it('does not hold up the service or its end when the collector is away, and warns once', async () => {
+  it('does not hold up requests when the collector is away, and warns once', async () => {
     await collector.close()
     const service = await exporting({ OTEL_METRIC_EXPORT_INTERVAL: '1000' })
     const warnings = () => service.log.lines.filter(({ message }) => message.startsWith('OpenTelemetry'))
