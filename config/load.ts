@@ -27,7 +27,7 @@ type Optional =
   | 'METRICS_PORT'
   | 'FETCH_PORTS'
   | 'FETCH_ALLOW_ADDRESSES'
-  | Extract<VariableName, `AWS_${string}`>
+  | Extract<VariableName, `AWS_${string}` | `OTEL_${string}`>
   | Exclude<Extract<VariableName, `WEBHOOK_${string}`>, `WEBHOOK_${'LOG' | 'RATE'}_${string}`>
 
 /** The value of every variable by its name. Frozen. */

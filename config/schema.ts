@@ -7,6 +7,7 @@ import { MEMORY_VARIABLES } from './memory-profile.ts'
 import { PLUGIN_VARIABLES } from './plugins.ts'
 import { RATE_VARIABLES } from './rates.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
+import { TELEMETRY_VARIABLES } from './telemetry.ts'
 import { TRANSFORMATION_VARIABLES } from './transformations.ts'
 import { integer, listOf, oneOf, text, type Variable } from './variable.ts'
 import { WEBHOOK_VARIABLES } from './webhooks.ts'
@@ -222,23 +223,7 @@ export const VARIABLES = {
     default: 1,
     help: 'Number of web processes that share the port. More than one requires REDIS_URL.',
   }),
-  METRICS_TOKEN: text({
-    pattern: /^[\x21-\x7e]{16,256}$/,
-    expected: '16 to 256 printable characters without spaces',
-    secret: true,
-    help: 'Bearer token for GET /metrics on PORT. The endpoint is off when unset.',
-  }),
-  METRICS_PORT: integer({
-    min: 0,
-    max: 65535,
-    help: 'Separate port for GET /metrics, without a token. The port is off when unset. 0: any free port.',
-  }),
-  METRICS_HOST: text({
-    pattern: /^[\w.:%-]+$/,
-    expected: 'an IP address or host name',
-    default: '127.0.0.1',
-    help: 'IP address or host name to listen on at METRICS_PORT.',
-  }),
+  ...TELEMETRY_VARIABLES,
   LOG_LEVEL: oneOf({
     words: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',

@@ -1,6 +1,7 @@
 import leven from 'leven'
 import { ALIASES, aliasWarnings } from './aliases.ts'
 import { VARIABLES } from './schema.ts'
+import { telemetryWarnings } from './telemetry.ts'
 import type { Environment } from './variable.ts'
 
 // The environment has many variables of other programs. A short name of theirs may resemble one of ours.
@@ -9,9 +10,13 @@ const MAX_EDITS = 2
 
 const PREFIX = 'SLUICE_'
 
-/** Warnings about names in the environment: former names of variables, and misspelt names. Never a value. */
+/** Warnings about the environment: former names of variables, misspelt names, and unsupported values of OpenTelemetry. None has a value. */
 export function configWarnings(environment: Environment = process.env): string[] {
-  return [...aliasWarnings(environment), ...misspeltWarnings(Object.keys(environment))]
+  return [
+    ...aliasWarnings(environment),
+    ...misspeltWarnings(Object.keys(environment)),
+    ...telemetryWarnings(environment),
+  ]
 }
 
 /** A warning for each name that resembles a variable, or has the prefix `SLUICE_`, which no variable has. */

@@ -1,8 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Credentials } from './adapters/credentials.ts'
-import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
-import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import { openArchives } from './assembly/archives.ts'
 import { openFileManagement } from './assembly/file-management.ts'
 import { firstCredentials } from './assembly/first-client.ts'
@@ -14,6 +12,7 @@ import { openServices, type Services, type ServicesOptions } from './assembly/se
 import { httpSettings, isWatched, secretsOf } from './assembly/settings.ts'
 import { openForeign } from './assembly/sources/foreign.ts'
 import { operatorCommands } from './assembly/sources/imports.ts'
+import { openTelemetry, type Telemetry } from './assembly/telemetry/telemetry.ts'
 import { isLeftToWorkers, openTransformations } from './assembly/transforms.ts'
 import { FIRST_CLIENT_ID } from './core/clients/client.ts'
 import type { Commands } from './core/command.ts'
@@ -27,7 +26,6 @@ import { handleParseErrors } from './http/connection/malformed-requests.ts'
 import type { HttpOptions } from './http/options.ts'
 import { createHttp } from './http/server.ts'
 import { controlPath, openControl } from './process/control.ts'
-import { version } from './process/version.ts'
 import type { Clients } from './service/clients/clients.ts'
 import { createEagerTransforms } from './service/delivery/eager-transforms.ts'
 import { createFileInfos } from './service/delivery/file-info.ts'
@@ -87,32 +85,29 @@ const JOBS_GRACE_MS = 1_500
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const loaded = await loadEverything(options)
-  const prometheus = isWatched(options.config) ? prometheusMetrics({ version: version() }) : undefined
+  const { config, log } = options
+  const telemetry = await openTelemetry({ config, isServed: isWatched(config), role: 'web', log })
   const services = await openServices({
     ...options,
     plugins: loaded.plugins,
-    metrics: prometheus,
-    wrapStorage(storage) {
-      const wrapped = options.wrapStorage?.(storage) ?? storage
-      return prometheus ? measuredStorage(wrapped, prometheus) : wrapped
-    },
+    metrics: telemetry.metrics,
+    tracing: telemetry.tracing,
+    wrapStorage: (storage) => telemetry.wrapStorage(options.wrapStorage?.(storage) ?? storage),
   })
   try {
-    return await openApp(services, { ...options, loaded, prometheus })
+    return await openApp(services, { ...options, loaded, telemetry })
   } catch (error) {
     await services.close({ graceMs: 0 })
+    await telemetry.close()
     throw error
   }
 }
 
-type OpenAppOptions = AppOptions & {
-  loaded: Loaded
-  prometheus: ReturnType<typeof prometheusMetrics> | undefined
-}
+type OpenAppOptions = AppOptions & { loaded: Loaded; telemetry: Telemetry }
 
 async function openApp(
   services: Services,
-  { config, baseUrl, log, loaded, prometheus, messages, ...options }: OpenAppOptions,
+  { config, baseUrl, log, loaded, telemetry, messages, ...options }: OpenAppOptions,
 ): Promise<App> {
   const {
     backends,
@@ -136,7 +131,8 @@ async function openApp(
   } = services
   const commands = operatorCommands(services, { config, baseUrl })
   const { chain, ffmpeg, plugins } = loaded
-  const metrics = prometheus ?? noMetrics
+  const { metrics = noMetrics, tracing } = telemetry
+  const prometheus = isWatched(config) ? telemetry.metrics : undefined
   const readMetrics = prometheus && (options.shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const known = findClient(FIRST_CLIENT_ID)
   const credentials = await firstCredentials({ config, known, recovery: services.recovery, log })
@@ -212,6 +208,7 @@ async function openApp(
     ...openOperations(services, { config, loaded, transformations }),
     log,
     metrics,
+    tracing,
     metricsAccess:
       readMetrics && config.METRICS_TOKEN ? { token: config.METRICS_TOKEN, read: readMetrics } : undefined,
   })
@@ -233,6 +230,7 @@ async function openApp(
     firstVisit: members.firstVisit,
     readMetrics,
     async close() {
+      telemetry.endMetrics()
       await control?.close()
       await clientUpdates?.stop()
       await services.storing.stop()
@@ -244,7 +242,8 @@ async function openApp(
       await derivations.idle()
       await remotes.remotePictures.idle()
       await pool.close()
-      await services.close({ graceMs: JOBS_GRACE_MS })
+      await services.close({ graceMs: JOBS_GRACE_MS - telemetry.closeMs })
+      await telemetry.close()
     },
   }
 }

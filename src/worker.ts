@@ -7,6 +7,7 @@ import { openMediaWorker } from './app.ts'
 import { projectRoot } from './process/project-root.ts'
 import { workerUsage } from './process/web/banner.ts'
 import { watchHeap } from './process/web/heap.ts'
+import { fieldsOfRequest } from './process/web/log.ts'
 import { serveMetrics } from './process/web/metrics-server.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
 
@@ -25,7 +26,7 @@ async function main(): Promise<void> {
   watchHeap()
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
-  const log = pino({ level: config.LOG_LEVEL })
+  const log = pino({ level: config.LOG_LEVEL, mixin: fieldsOfRequest })
   for (const warning of configWarnings()) log.warn(warning)
   const baseUrl = config.BASE_URL ?? `http://localhost:${config.PORT}`
   const worker = await openMediaWorker({ config, root: projectRoot(), baseUrl, log })

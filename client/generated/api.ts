@@ -1230,6 +1230,8 @@ export interface Problem {
   code: string
   /** ID of the request, as in `X-Request-Id` and the log. */
   instance: string
+  /** ID of the trace, when the request belongs to one. */
+  traceId?: string
   /** Name of the invalid parameter or member. */
   param?: string
   /** What is accepted. */

@@ -1,11 +1,9 @@
-import { measuredStorage } from '../adapters/metrics/measured-storage.ts'
 import { noMetrics } from '../adapters/metrics/none.ts'
-import { prometheusMetrics } from '../adapters/metrics/prometheus.ts'
 import type { MetricsReader } from '../core/ports/metrics.ts'
-import { version } from '../process/version.ts'
 import { startComparing } from './maintenance.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
+import { openTelemetry } from './telemetry/telemetry.ts'
 import { openTransformations } from './transforms.ts'
 
 /** A process that runs media jobs for the web processes. */
@@ -34,28 +32,32 @@ export async function openMediaWorker(
     )
   const loaded = await loadEverything(options)
   await loaded.ffmpeg.ensureInstalled()
-  const prometheus = config.METRICS_PORT === undefined ? undefined : prometheusMetrics({ version: version() })
+  const isServed = config.METRICS_PORT !== undefined
+  const telemetry = await openTelemetry({ config, isServed, role: 'worker', log })
+  const { metrics = noMetrics, tracing, wrapStorage } = telemetry
   const services = await openServices({
     ...options,
     plugins: loaded.plugins,
-    metrics: prometheus,
-    wrapStorage: (storage) => (prometheus ? measuredStorage(storage, prometheus) : storage),
+    metrics: telemetry.metrics,
+    tracing,
+    wrapStorage,
   })
   await loaded.ffmpeg.start(log)
   await loaded.office.start(log)
   const { derivations, media, recompression, pool } = openTransformations(services, {
     ...options,
     loaded,
-    metrics: prometheus ?? noMetrics,
+    metrics,
   })
   await services.backends.claimIndex()
   media.work()
   recompression?.work()
   const clientUpdates = services.followClients()
-  const comparing = startComparing(services, { log, metrics: prometheus ?? noMetrics })
+  const comparing = startComparing(services, { log, metrics })
   return {
-    readMetrics: prometheus?.text,
+    readMetrics: isServed ? telemetry.metrics?.text : undefined,
     async close() {
+      telemetry.endMetrics()
       await clientUpdates?.stop()
       await comparing.stop()
       services.backends.jobs.pause()
@@ -64,6 +66,7 @@ export async function openMediaWorker(
       await derivations.idle()
       await pool.close()
       await services.close({ graceMs: GRACE_MS })
+      await telemetry.close()
     },
   }
 }

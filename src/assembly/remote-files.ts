@@ -1,5 +1,6 @@
 import type { Config } from '../../config/load.ts'
 import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
+import { tracedFetcher } from '../adapters/telemetry/traced-fetcher.ts'
 import type { Log } from '../core/log.ts'
 import type { FetchAccess } from '../core/ports/fetcher.ts'
 import { createRemoteMirror } from '../service/remote/keep.ts'
@@ -15,7 +16,7 @@ import type { Transformations } from './transforms.ts'
  * stored at their first request, and transformations without storing.
  */
 export function openRemotes(
-  { backends, buckets, originals, upload }: Services,
+  { backends, buckets, originals, upload, tracing }: Services,
   {
     config,
     log,
@@ -26,7 +27,9 @@ export function openRemotes(
   const { locks } = backends
   const { assets, limits, plan, run, sourceNotes } = transformations
   const timeoutMs = config.FETCH_KEEP_TIMEOUT_SECONDS * 1000
-  const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
+  const guarded = guardedFetcher({ access: fetchAccess(config) })
+  const fetcher = tracing ? tracedFetcher(guarded, { tracing, target: 'remote file' }) : guarded
+  const remotes = createRemotes({ fetcher })
   const remoteUpload = createRemoteUpload({ remotes, upload, timeoutMs, maxBytes: config.UPLOAD_MAX_BYTES })
   return {
     remoteUpload,

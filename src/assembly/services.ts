@@ -6,6 +6,7 @@ import { bucketClientStore } from '../adapters/client-store/bucket.ts'
 import { saveCredentials } from '../adapters/credentials.ts'
 import { inProcessEventBus } from '../adapters/event-bus/in-process.ts'
 import { watchedIndex } from '../adapters/file-changes/watched-index.ts'
+import { tracedJobs } from '../adapters/telemetry/traced-jobs.ts'
 import { every } from '../core/async/every.ts'
 import { throttled } from '../core/async/throttle-log.ts'
 import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
@@ -90,8 +91,9 @@ export async function openServices(options: ServicesOptions) {
   }
 }
 
-async function buildServices(backends: Backends, options: ServicesOptions) {
-  const { config, log, plugins, wrapStorage } = options
+async function buildServices(opened: Backends, options: ServicesOptions) {
+  const { config, log, plugins, tracing, wrapStorage } = options
+  const backends = tracing ? { ...opened, jobs: tracedJobs(opened.jobs, tracing) } : opened
   const first = { id: FIRST_CLIENT_ID, token: '' }
   const keys = await openAppKeys({ config, bucket: backends.buckets.of(first), log })
   const recovery = createRecovery(keys)
@@ -196,6 +198,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
   const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
     backends,
+    tracing,
     allObjects,
     isForeign,
     buckets,
@@ -226,11 +229,7 @@ async function buildServices(backends: Backends, options: ServicesOptions) {
     sweep,
     sweepPuts,
     ...uploads,
-    commands: {
-      ...serviceCommands,
-      ...webhookCommands,
-      ...members.commands,
-    },
+    commands: { ...serviceCommands, ...webhookCommands, ...members.commands },
     recovery,
     /** Keeps clients and members up to date with changes by other processes. Undefined when there are none. */
     followClients: () =>

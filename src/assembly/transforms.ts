@@ -40,6 +40,7 @@ import { createCheckDecodable } from '../service/upload/rules/decodable.ts'
 import type { TransformerSetup } from '../transformer.ts'
 import type { Loaded } from './plugins.ts'
 import type { Services } from './services.ts'
+import { tracedTransforms } from './telemetry/traced-transforms.ts'
 import { limitsOf, threadsForTransforms, transformsAtOnce } from './transform-limits.ts'
 
 // The memory of all concurrent transformations in this process. With it, the process
@@ -74,10 +75,12 @@ export function openTransformations(
     waitMs: config.TRANSFORM_WAIT_SECONDS * 1000,
   }
   const memory = { heavyFrom: IN_PROCESS_BYTES, heavyBytes: maxMemoryBytes }
-  const admit = createAdmission({ ...lines, ...memory, atOnce }, { accounts })
+  const traced = tracedTransforms(services.tracing)
+  const admit = traced.admission(createAdmission({ ...lines, ...memory, atOnce }, { accounts }))
   const look = createAdmission({ ...lines, ...memory, atOnce: LOOKS_AT_ONCE }, { accounts })
   metrics.watchTransforms(() => ({ ...admit.load(), maxWaiting: atMost }))
-  const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
+  const inform = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
+  const here = traced.runner(inform, 'own')
   const setup: TransformerSetup = { folders, chain, env: programEnvironment(), maxMemoryBytes }
   const cpuTime = createCpuTime(backends.limits.cpu)
   const env = transformerEnvironment()
@@ -94,7 +97,7 @@ export function openTransformations(
     }),
     here,
     // Child processes only have the engines of Sluice.
-    elsewhere: ownEngines ? createChildRunner(pool) : here,
+    elsewhere: ownEngines ? traced.runner(createChildRunner(pool), 'child') : here,
     room: { bytes: IN_PROCESS_BYTES, atOnce: threadsForTransforms(config) },
     hangMs: config.TRANSFORM_KILL_SECONDS * 1000,
     metrics,
@@ -103,7 +106,7 @@ export function openTransformations(
   const uses = createNotedUses({ index, log })
   const assets = createAssets({ originals, buckets })
   const limits = limitsOf(config)
-  const derivations = createDerivations({
+  const untraced = createDerivations({
     pendingStores,
     index,
     buckets,
@@ -132,7 +135,8 @@ export function openTransformations(
     ...(plugins.detector ? { detector: plugins.detector } : {}),
     lacksFont: fonts.lacking,
   })
-  const plan = cachedPlans(planner)
+  const derivations = traced.derivations(untraced)
+  const plan = cachedPlans(traced.planner(planner))
   services.decodable.check = createCheckDecodable({ run, plan, limits, log })
   const jobs = measuredJobs(backends.jobs, { metrics, log })
   watchJobs(jobs, [...MEDIA_KINDS, 'derive', RECOMPRESS_KIND, ...services.delivery.kinds], metrics)

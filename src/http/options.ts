@@ -1,5 +1,6 @@
 import type { Log } from '../core/log.ts'
 import type { FileChanges } from '../core/ports/index/file-changes.ts'
+import type { Tracing } from '../core/ports/telemetry/tracing.ts'
 import type { AuditTrail } from '../service/admin/audit.ts'
 import type { Clients } from '../service/clients/clients.ts'
 import type { Deliveries } from '../service/delivery/deliveries.ts'
@@ -40,6 +41,8 @@ interface GuardServices
   audit: AuditTrail
   metrics: RequestEndsOptions['metrics'] & HotPathOptions['metrics']
   log: Log
+  /** Undefined: requests are not traced. */
+  tracing: Tracing | undefined
 }
 
 /** What holds for all requests. */

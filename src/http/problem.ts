@@ -35,8 +35,9 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     else if (error instanceof Problem && error.cause !== undefined)
       log.info({ ...fields, reason: logReason(error.cause) }, 'a request was refused')
     stateOf(req).problemCode = problem.code
+    stateOf(req).hasBrokenOff = res.headersSent && problem.status >= 500
     if (res.headersSent) res.destroy()
-    else if (!res.destroyed) sendProblem(res, problem)
+    else if (!res.destroyed) sendProblem(res, problem, stateOf(req).traceId)
   }
 }
 
@@ -81,7 +82,7 @@ export function methodNotAllowed(...allowed: string[]): RequestHandler {
   }
 }
 
-function sendProblem(res: Response, problem: Problem): void {
+function sendProblem(res: Response, problem: Problem, traceId: string | undefined): void {
   // Headers that a handler has already set describe another response. CORS headers remain, so that a page can read this one.
   for (const name of [
     'ETag',
@@ -97,13 +98,16 @@ function sendProblem(res: Response, problem: Problem): void {
   res.setHeader('Cache-Control', 'no-store')
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.status(problem.status).type('application/problem+json')
-  const bytes = problemDocument(problem, requestId(res))
+  const bytes = problemDocument(problem, { instance: requestId(res), traceId })
   res.setHeader('Content-Length', bytes.length)
   res.end(bytes)
 }
 
-/** The body of a problem. `instance` is the ID of the request. */
-export function problemDocument(problem: Problem, instance: string): Buffer {
+/** The body of a problem. `instance` is the ID of the request, `traceId` that of its trace. */
+export function problemDocument(
+  problem: Problem,
+  { instance, traceId }: { instance: string; traceId?: string | undefined },
+): Buffer {
   const body = {
     type: `urn:sluice:problem:${problem.code}`,
     title: STATUS_CODES[problem.status] ?? 'Error',
@@ -111,6 +115,8 @@ export function problemDocument(problem: Problem, instance: string): Buffer {
     detail: problem.message,
     code: problem.code,
     instance,
+    // JSON leaves out what is undefined.
+    traceId,
     ...problem.members,
   }
   return Buffer.from(JSON.stringify(body))

@@ -18,6 +18,8 @@ export interface RequestState {
   hasTurn?: true
   /** Too many requests wait on the connection. The response is 429, and the last one of the connection. */
   exceedsPipeline?: true
+  /** The ID of the trace of the request; absent without one. */
+  traceId?: string
   /** The id of the client that the request belongs to; absent while it is unknown. */
   clientId?: string
   /** Present for a request of the console. Without `session`, its sender is not signed in. */
@@ -40,6 +42,8 @@ export interface RequestState {
   hot?: HotName & { state: HotState }
   /** The `code` of the problem in the response; absent for a response without a problem. */
   problemCode?: string
+  /** Whether a problem of 500 or more has ended the response after its head. */
+  hasBrokenOff?: boolean
 }
 
 const STATE = Symbol('request state')

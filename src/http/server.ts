@@ -60,7 +60,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.disable('etag')
   resetWhenBrokenOff(app)
   const trusts: (address: string, hop: number) => boolean = app.get('trust proxy fn')
-  const identify = createIdentify(({ socket }) => trusts(socket.remoteAddress ?? '', 0))
+  const identify = createIdentify(({ socket }) => trusts(socket.remoteAddress ?? '', 0), options.tracing)
   const portions = inPortions({ isUrgent: isHealthCheck })
   const concurrent = limitConcurrentResponses({
     most: options.responsesPerAddress,

@@ -3,6 +3,7 @@ import { type Config, ConfigError, describeVariables, loadConfig } from '../../c
 import { usableCores } from '../../config/machine.ts'
 import { coresOf } from '../../config/memory-profile.ts'
 import { VARIABLES } from '../../config/schema.ts'
+import { telemetrySettings, telemetryWarnings } from '../../config/telemetry.ts'
 import { PART_BYTES } from '../../src/adapters/bucket/s3/upload.ts'
 import { REDIS_URL_FORMS } from '../../src/core/net/redis-url.ts'
 
@@ -60,6 +61,65 @@ describe('configuration', () => {
     expect(complaints({ MEMORY_PROFILE: 'tiny' })).to.deep.equal([
       'MEMORY_PROFILE: expected one of standard, small, received "tiny"',
     ])
+  })
+
+  it('exports to OpenTelemetry as its standard variables state', () => {
+    const settings = (environment: Record<string, string>) => telemetrySettings(loadConfig(environment))
+    const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }
+    for (const off of [
+      {},
+      { OTEL_SERVICE_NAME: 'a' },
+      { ...base, OTEL_SDK_DISABLED: 'TRUE' },
+      { ...base, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' },
+    ])
+      expect(settings(off)).to.equal(undefined)
+    expect(settings(base)).to.deep.equal({
+      traces: { url: 'http://collector:4318/v1/traces', headers: {} },
+      metrics: { url: 'http://collector:4318/v1/metrics', headers: {} },
+      serviceName: 'sluice',
+      resourceAttributes: {},
+      sampler: 'parentbased_always_on',
+      samplerRatio: 1,
+      metricsEveryMs: 60_000,
+    })
+    expect(
+      settings({
+        ...base,
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example.com/in',
+        OTEL_EXPORTER_OTLP_HEADERS: 'a=1,b=x%3Dy',
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'a=2',
+        OTEL_RESOURCE_ATTRIBUTES: 'service.name=files, env=prod',
+        OTEL_TRACES_SAMPLER: 'traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '0.25',
+      }),
+    ).to.deep.include({
+      traces: { url: 'https://traces.example.com/in', headers: { a: '2', b: 'x=y' } },
+      metrics: { url: 'http://collector:4318/v1/metrics', headers: { a: '1', b: 'x=y' } },
+      serviceName: 'files',
+      resourceAttributes: { env: 'prod' },
+      sampler: 'traceidratio',
+      samplerRatio: 0.25,
+    })
+    const { traces, metrics } = settings({ OTEL_TRACES_EXPORTER: 'otlp' }) ?? {}
+    expect([traces?.url, metrics]).to.deep.equal(['http://localhost:4318/v1/traces', undefined])
+    expect(
+      complaints({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+        OTEL_EXPORTER_OTLP_HEADERS: 'token',
+      }).map((line) => line.split(':')[0]),
+    ).to.deep.equal(['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'])
+    // A platform sets these for all containers. They are standard values, and no reason to refuse the start.
+    const unsupported = {
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_METRICS_EXPORTER: 'prometheus',
+      OTEL_TRACES_SAMPLER: 'parentbased_jaeger_remote',
+    }
+    expect(settings({ ...base, ...unsupported })).to.equal(undefined)
+    expect(settings({ ...base, OTEL_METRICS_EXPORTER: 'prometheus' })?.metrics).to.equal(undefined)
+    expect(telemetryWarnings(unsupported).map((line) => line.split(' ')[0])).to.deep.equal(
+      Object.keys(unsupported),
+    )
+    expect(telemetryWarnings({ ...unsupported, OTEL_SDK_DISABLED: 'true' })).to.deep.equal([])
   })
 
   it('has a default for every required variable', () => {

@@ -10,7 +10,7 @@ function withImports(script: string): string[] {
 }
 
 // Issue 30: with those of the tests and the console, it was twice that.
-const INSTALLED_MAX_MB = 250
+const INSTALLED_MAX_MB = 270
 
 describe('the packages that npm start installs', () => {
   it(`take at most ${INSTALLED_MAX_MB} MB`, () => {

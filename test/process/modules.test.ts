@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { expect } from 'chai'
 
 // Node takes about a millisecond for each. Before the modules were bundled, the start loaded 750 of ours.
-const MOST_FILES = 60
+const MOST_FILES = 64
 /** What only some services need, and is imported then. */
 const LATE = ['@aws-sdk/client-s3', 'bullmq', 'ioredis', 'libheif-js', '@hyzyla/pdfium', 'wasm-vips']
 
@@ -30,5 +30,14 @@ describe('the built service', () => {
   it('loads packages that only some services need when they need them', () => {
     expect(packages).to.include('sharp')
     for (const name of LATE) expect([...packages]).not.to.include(name)
+  })
+
+  it('loads the packages of OpenTelemetry, which are in a file of their own, when they are configured', () => {
+    const own = readdirSync('dist/src/chunks').filter((name) => /^otel-.*\.js$/.test(name))
+    expect(own).to.have.length(1)
+    expect([...files].map((file) => basename(file))).not.to.include(own[0])
+    const holds = (file: string) => readFileSync(file, 'utf8').includes('BatchSpanProcessor')
+    expect(holds(join('dist/src/chunks', own[0] ?? ''))).to.equal(true)
+    expect([...files].filter(holds)).to.deep.equal([])
   })
 })

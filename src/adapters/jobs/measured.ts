@@ -41,7 +41,8 @@ export function watchJobs(jobs: Jobs, kinds: readonly string[], metrics: Pick<Me
   metrics.watchJobs(() => Promise.all(kinds.map(async (kind) => ({ kind, ...(await jobs.counts(kind)) }))))
 }
 
-function outcomeOf(
+/** How an attempt has ended that has thrown this error. */
+export function outcomeOf(
   error: unknown,
   { attempt, options, signal }: { attempt: number; options: WorkOptions; signal: AbortSignal },
 ): JobOutcome {

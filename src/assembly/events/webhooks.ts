@@ -1,8 +1,10 @@
 import type { Config } from '../../../config/load.ts'
 import { guardedFetcher } from '../../adapters/fetcher/guarded.ts'
+import { tracedFetcher } from '../../adapters/telemetry/traced-fetcher.ts'
 import type { Log } from '../../core/log.ts'
 import type { DeliveryLogLimits } from '../../core/ports/events/delivery-log.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
+import type { Tracing } from '../../core/ports/telemetry/tracing.ts'
 import type { PluginSet } from '../../pipeline/load/load.ts'
 import { createWebhookCommands } from '../../service/admin/webhook-commands.ts'
 import { createEventDelivery } from '../../service/events/delivery.ts'
@@ -15,6 +17,8 @@ import type { Backends } from '../storage/backends.ts'
 export interface Observed {
   /** Default: nothing is counted. */
   metrics?: Metrics | undefined
+  /** Default: nothing is traced. */
+  tracing?: Tracing | undefined
 }
 
 type EventPlugins = Pick<PluginSet, 'events'>
@@ -22,9 +26,10 @@ type EventPlugins = Pick<PluginSet, 'events'>
 /** The delivery of events to plugins, with its log, its tests and its replays. */
 export function openWebhooks(
   { jobs, deliveries }: Backends,
-  { plugins: { events: plugins }, metrics, log }: { plugins: EventPlugins; log: Log } & Observed,
+  { plugins: { events: plugins }, metrics, tracing, log }: { plugins: EventPlugins; log: Log } & Observed,
 ) {
-  const fetcher = guardedFetcher()
+  const guarded = guardedFetcher()
+  const fetcher = tracing ? tracedFetcher(guarded, { tracing, target: 'webhook' }) : guarded
   const history = createDeliveryHistory({ deliveries, metrics, log })
   const test = createTestReceivers({ plugins, fetcher, log })
   const webhooks = createWebhooks({ test, deliveries, plugins, jobs })

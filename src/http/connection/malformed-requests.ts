@@ -112,7 +112,7 @@ function asProblem({ code }: NodeJS.ErrnoException, maxHeaderBytes: number): Pro
 }
 
 function errorResponse(problem: Problem, requestId: string): Buffer {
-  const body = problemDocument(problem, requestId)
+  const body = problemDocument(problem, { instance: requestId })
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
     'Content-Type: application/problem+json',

@@ -155,13 +155,13 @@ function runAll(
 function begin(req: Request, res: Response, answer: Answer, options: HotPathOptions): void {
   const { deliveries, ends, identify, metrics } = options
   const { status, found, startedAt } = answer
-  const { context } = identify(req)
+  const { context, span } = identify(req, startedAt)
   const { socket, method } = req
   const { client, path, route } = found
   // As Express does, for everything that reads it later.
   req.route = { path: route }
   res.once('close', () => {
-    const request = { context, method, path, route, clientId: client.id, code: undefined, startedAt }
+    const request = { context, span, method, path, route, clientId: client.id, code: undefined, startedAt }
     ends.end(request, { res, socket })
   })
   deliveries.noteRepeated(found.source)

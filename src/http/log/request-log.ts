@@ -3,17 +3,20 @@ import type { Socket } from 'node:net'
 import type { Request, RequestHandler } from 'express'
 import type { Log } from '../../core/log.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
-import { inRequest, logFields, type RequestContext } from '../../core/request-context.ts'
+import type { Span } from '../../core/ports/telemetry/tracing.ts'
+import { inRequest, logFields, type RequestContext, traceIdOf } from '../../core/request-context.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Usage } from '../../service/files/usage.ts'
 import { trafficSince } from '../connection/byte-counter.ts'
 import { stateOf } from '../request-state.ts'
 import { redactPath, withoutRemotePath } from './redact-path.ts'
 import type { Identify } from './request-ids.ts'
+import { requestSpanEnd } from './request-span.ts'
 
 /** A request whose response is closed. */
 export interface EndedRequest {
   context: RequestContext
+  span: Span | undefined
   method: string
   /** As {@link RequestEnds.pathOf} returns it. */
   path: string
@@ -21,6 +24,8 @@ export interface EndedRequest {
   clientId: string | undefined
   /** The `code` of the problem in the response. */
   code: string | undefined
+  /** Whether a failure of this service has ended the response after its head. */
+  hasBrokenOff?: boolean | undefined
   /** As `performance.now()`. */
   startedAt: number
 }
@@ -59,7 +64,8 @@ export function createRequestEnds({
   const isSecret = (word: string) => clients.isSecret(word)
   return {
     pathOf: (path) => redactPath(withoutRemotePath(path), { secrets, isSecret }),
-    end({ context, method, path, route, clientId: client, code, startedAt }, { res, socket }) {
+    end(request, { res, socket }) {
+      const { context, span, method, path, route, clientId: client, code, startedAt } = request
       const traffic = trafficSince(socket)
       const ms = performance.now() - startedAt
       const { requestId, traceId } = logFields(context)
@@ -86,25 +92,38 @@ export function createRequestEnds({
         else if (res.statusCode !== JOB_IN_PROGRESS) usage.failed(client)
       }
       metrics.requestEnded({ route, method, status, code, seconds: ms / 1000, ...traffic })
+      const { hasBrokenOff = false } = request
+      const isComplete = res.writableFinished
+      span?.end(
+        requestSpanEnd({ route, method, path, client, status, code, isComplete, hasBrokenOff, ...traffic }),
+      )
     },
   }
 }
 
-/** Names every request, in `X-Request-Id`, and logs its end. What a request starts gets the names that a proxy has given it. */
+/**
+ * Names every request, in `X-Request-Id`, and logs its end. What a request starts gets the names that a proxy has given it, and belongs to
+ * its trace.
+ */
 export function requestLog(ends: RequestEnds, identify: Identify): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now()
-    const { context, isOfProxy } = identify(req)
+    const { context, isOfProxy, span } = identify(req, startedAt)
     // Stored now: after the end of the response, the request has no socket any more.
     const { socket, method } = req
     res.setHeader('X-Request-Id', context.requestId)
+    if (context.trace) stateOf(req).traceId = traceIdOf(context.trace)
     res.once('close', () => {
-      const { problemCode: code, clientId } = stateOf(req)
+      const { problemCode: code, hasBrokenOff, clientId } = stateOf(req)
       const path = ends.pathOf(req.path)
-      ends.end({ context, method, path, route: routeOf(req), clientId, code, startedAt }, { res, socket })
+      const route = routeOf(req)
+      ends.end(
+        { context, span, method, path, route, clientId, code, hasBrokenOff, startedAt },
+        { res, socket },
+      )
     })
-    // Before Node 24, a context for each request takes up to a tenth of the CPU time of a delivery. Without such a proxy there is none.
-    if (isOfProxy) inRequest(context, next)
+    // Before Node 24, a context for each request takes up to a tenth of the CPU time of a delivery. Without such a proxy, and without a trace, there is none.
+    if (isOfProxy || span) inRequest(context, next)
     else next()
   }
 }

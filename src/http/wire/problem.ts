@@ -14,6 +14,7 @@ export const problem = named(
       detail: z.string().describe('Text for a person: the received value, and what is accepted.'),
       code: z.string().describe('Stable code. Clients may switch on it.'),
       instance: z.string().describe('ID of the request, as in `X-Request-Id` and the log.'),
+      traceId: z.string().describe('ID of the trace, when the request belongs to one.').optional(),
       param: z.string().describe('Name of the invalid parameter or member.').optional(),
       expected: scalar.describe('What is accepted.').optional(),
       received: scalar.describe('The received value, truncated.').optional(),

@@ -10,7 +10,7 @@ import type {
   Receiver,
 } from '../../core/ports/events/delivery-log.ts'
 import type { Metrics, WebhookOutcome } from '../../core/ports/metrics.ts'
-import type { RequestContext } from '../../core/request-context.ts'
+import type { WorkContext } from '../../core/request-context.ts'
 
 /** An event in the queue of a durable plugin: the data of a job. */
 export interface QueuedEvent {
@@ -23,8 +23,8 @@ export interface QueuedEvent {
   target: string
   /** The number of the replay; absent for the first run. */
   run?: number
-  /** The request that has caused the event; absent in a replay, and unless a trusted proxy has sent `X-Request-Id` or `traceparent`. */
-  request?: RequestContext
+  /** The request that has caused the event, if it has a context: see `requestLog`. Absent in a replay. */
+  request?: WorkContext
 }
 
 /** The result of one attempt. Times in milliseconds. */

@@ -154,7 +154,9 @@ export function createEventDelivery({
         if (isSuperseded) return
         at = Date.now()
         since = performance.now()
-        stopReason = await inRequest(queued.request, () => call(loaded, eventCall, report))
+        stopReason = await inRequest(queued.request ?? currentRequest(), () =>
+          call(loaded, eventCall, report),
+        )
       })
     } catch (error) {
       const isPutBack = signal.aborted && !(signal.reason instanceof Problem)
