@@ -8,8 +8,9 @@ import { Problem } from '../../core/problem.ts'
 import { SIGNING_WORDS } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
+import { setLifetime } from '../caching/set-lifetime.ts'
 import { callerByToken } from '../caller/caller.ts'
-import { cacheControl, checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
+import { checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
 
 /** Wraps the handler of a delivery route: it may respond with a redirect in place of 404 `file_not_found`. */
 export type OrRedirect = (handler: (req: Request, res: Response) => Promise<void>) => RequestHandler
@@ -74,10 +75,7 @@ export function createOrRedirect({
       const moved = isMissing ? await movedPath(req) : undefined
       if (!moved) throw error
       const leftSeconds = Math.max(0, Math.floor((moved.until - Date.now()) / 1000))
-      res.setHeader(
-        'Cache-Control',
-        cacheControl(req, { maxAgeSeconds: Math.min(MAX_AGE_SECONDS, leftSeconds) }),
-      )
+      setLifetime(req, res, { maxAgeSeconds: Math.min(MAX_AGE_SECONDS, leftSeconds) })
       // Not by `res.redirect`: it would encode characters that the signature covers.
       res.setHeader('Location', movedUrl(req, moved.path))
       res.status(308).end()
