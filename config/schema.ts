@@ -6,6 +6,7 @@ import { DERIVATIVE_VARIABLES } from './derivatives.ts'
 import { ELSEWHERE_VARIABLES } from './elsewhere.ts'
 import { MEMORY_VARIABLES } from './memory-profile.ts'
 import { PLUGIN_VARIABLES } from './plugins.ts'
+import { PURGE_VARIABLES } from './purge.ts'
 import { RATE_VARIABLES } from './rates.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
 import { TRANSFORMATION_VARIABLES } from './transformations.ts'
@@ -200,6 +201,7 @@ export const VARIABLES = {
   ...PLUGIN_VARIABLES,
   ...WEBHOOK_VARIABLES,
   ...CACHING_VARIABLES,
+  ...PURGE_VARIABLES,
   WEB_CONCURRENCY: integer({
     min: 1,
     max: 64,
