@@ -6,7 +6,16 @@ import { defineEventPlugin, type EventContext } from '../../src/core/plugin-api/
 import { NotYet } from '../../src/core/ports/jobs.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { type Batches, createBatches } from './batches.mts'
-import { bunny, byTemplate, type Cdn, cloudflare, cloudfront, exampleOf, fastly, type PurgeRequest } from './cdns.mts'
+import {
+  bunny,
+  byTemplate,
+  type Cdn,
+  cloudflare,
+  cloudfront,
+  exampleOf,
+  fastly,
+  type PurgeRequest,
+} from './cdns.mts'
 import { type Purged, purgedBy } from './purged.mts'
 
 const TIMEOUT_MS = 10_000
@@ -68,7 +77,10 @@ export default defineEventPlugin({
   },
   on: {
     ...Object.fromEntries(
-      EVENTS.map((name) => [name, (event: Events[EventName], context: EventContext) => purge(name, event, context)]),
+      EVENTS.map((name) => [
+        name,
+        (event: Events[EventName], context: EventContext) => purge(name, event, context),
+      ]),
     ),
     // A tag that no file has.
     [TEST_EVENT]: (_: unknown, context: EventContext) =>
@@ -196,6 +208,7 @@ function cdnOf(given: Settings): Cdn | undefined {
 
 function read(options: unknown): Settings {
   const { data, error } = settings.safeParse(options)
-  if (error) throw new Error(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
+  if (error)
+    throw new Error(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
   return data
 }

@@ -171,7 +171,10 @@ function fill(
   values: Readonly<Record<string, string>>,
   encode: (pair: [name: string, value: string]) => string,
 ): string {
-  return Object.entries(values).reduce((filled, pair) => filled.replaceAll(`{${pair[0]}}`, () => encode(pair)), text)
+  return Object.entries(values).reduce(
+    (filled, pair) => filled.replaceAll(`{${pair[0]}}`, () => encode(pair)),
+    text,
+  )
 }
 
 function headersIn(lines: string): Record<string, string> {

@@ -17,8 +17,8 @@ import { checkTargets } from '../../src/pipeline/load/check-event-plugin.ts'
 import { createEventDelivery, RETRY_PLAN } from '../../src/service/events/delivery.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
-import { type RecordedLog, recordLog } from '../support/service.ts'
 import { remote } from '../support/requests/remote.ts'
+import { type RecordedLog, recordLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ID = '7uLqaNcfyNPLQRQwzFpEzc'
@@ -191,7 +191,9 @@ describe('cdn-purge', () => {
       bus.emit('client.changed', { clientId: 'first', withdrawn: ['p', 'q'] })
       await received(2)
       expect(JSON.parse(bodyOf(0))).to.deep.equal({ tags: [clientTag('first')] })
-      expect(JSON.parse(bodyOf(1))).to.deep.equal({ tags: [folderTag('first', 'p'), folderTag('first', 'q')] })
+      expect(JSON.parse(bodyOf(1))).to.deep.equal({
+        tags: [folderTag('first', 'p'), folderTag('first', 'q')],
+      })
     })
   })
 

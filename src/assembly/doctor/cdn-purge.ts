@@ -16,7 +16,8 @@ export async function checkPurge({ events }: Pick<PluginSet, 'events'>): Promise
   const { receivers } = await test({ clientId: undefined, signal: new AbortController().signal })
   return receivers.map(({ delivered, status, error = '' }): Finding => {
     if (delivered) return { state: 'ok', found: `accepted a purge of a tag that no file has (${status})` }
-    const advice = 'Correct CDN_PURGE_ID and CDN_PURGE_TOKEN, or the URL of the purge: see docs/how-to/cdn.md.'
+    const advice =
+      'Correct CDN_PURGE_ID and CDN_PURGE_TOKEN, or the URL of the purge: see docs/how-to/cdn.md.'
     return { state: 'problem', found: error, advice }
   })
 }

@@ -42,7 +42,8 @@ export function foldedPath(path: string): string {
 export function withdrawnFolders(before: Client, after: Client | undefined): string[] {
   const wasPublic = !before.removing && before.rules?.signedUrls !== true
   if (!wasPublic) return []
-  if (!after || after.removing || after.token !== before.token || after.rules?.signedUrls === true) return ['']
+  if (!after || after.removing || after.token !== before.token || after.rules?.signedUrls === true)
+    return ['']
   const { privateFolders = [] } = after.rules ?? {}
   return privateFolders.filter((folder) => !isInPrivateFolder(before.rules ?? {}, `${folder}/`))
 }

@@ -47,7 +47,8 @@ describe('Varnish as docs/how-to/cdn.md configures it', () => {
     const file = await uploadOne(service, { name: 'a.png', bytes: await picture() }, { path })
     const url = file.src.slice(service.url.length)
     const paths = [url, `${url}?w=20&f=png`, `${url}?w=30&f=webp`, url.replace('/upload/', '/info/')]
-    for (const each of paths) for (const from of ['MISS', 'HIT']) expect(await get(each)).to.equal(`200 ${from}`)
+    for (const each of paths)
+      for (const from of ['MISS', 'HIT']) expect(await get(each)).to.equal(`200 ${from}`)
     return { file, paths }
   }
 
