@@ -28,8 +28,12 @@ export function createBatches<T>({
       inFlight += 1
       send(batch.map(({ item }) => item))
         .then(
-          () => batch.forEach(({ done }) => done()),
-          (error) => batch.forEach(({ failed }) => failed(error)),
+          () => {
+            for (const { done } of batch) done()
+          },
+          (error) => {
+            for (const { failed } of batch) failed(error)
+          },
         )
         .finally(() => {
           inFlight -= 1

@@ -13,6 +13,7 @@ import { clientTag, folderTag } from '../../src/core/caching/cache-tags.ts'
 import type { Events } from '../../src/core/events.ts'
 import type { ObjectKey } from '../../src/core/files/object-key.ts'
 import type { EventBus } from '../../src/core/ports/event-bus.ts'
+import { NotYet } from '../../src/core/ports/jobs.ts'
 import { checkTargets } from '../../src/pipeline/load/check-event-plugin.ts'
 import { createEventDelivery, RETRY_PLAN } from '../../src/service/events/delivery.ts'
 import { eventually } from '../support/eventually.ts'
@@ -233,11 +234,31 @@ describe('cdn-purge', () => {
     expect(JSON.stringify(log.lines)).to.not.contain(TOKEN)
   })
 
-  it('purges twice: also what was delivered while the change became known', async () => {
-    await start({ cdn: 'cloudflare', repeatMs: 300 })
-    bus.emit('original.deleted', deleted())
-    await received(2)
-    expect(bodyOf(1)).to.equal(bodyOf(0))
+  it('purges again later: also what was delivered while the change became known', async () => {
+    const options = optionsOf({ cdn: 'cloudflare', endpoint: cdn.url('/api'), repeatMs: 3_600_000 })
+    const handle = (occurredAt: Date) =>
+      Promise.resolve(
+        cdnPurge.on['original.deleted']?.(deleted(), {
+          id: 'evt_1',
+          occurredAt,
+          target: 'cloudflare',
+          options,
+          fetch: guardedFetcher().fetch,
+          stop() {},
+          async report() {},
+          signal: new AbortController().signal,
+          log,
+        }),
+      )
+    const putOff = await handle(new Date()).then(
+      () => undefined,
+      (error) => error,
+    )
+    expect(putOff).to.be.instanceOf(NotYet)
+    expect(putOff.delayMs).to.be.within(1, 3_600_000)
+    await handle(new Date(Date.now() - 3_600_000))
+    expect([bodyOf(0), bodyOf(1)]).to.deep.equal([bodyOf(0), bodyOf(0)])
+    expect(cdn.received).to.have.length(2)
   })
 
   describe('the settings', () => {
