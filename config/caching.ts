@@ -29,7 +29,7 @@ export const CACHING_VARIABLES = {
     max: YEAR_SECONDS,
     unit: 'seconds',
     default: 604_800,
-    help: 'Lifetime of public files in caches (max-age). Rules of clients and presets may replace it.',
+    help: 'Lifetime of public files in browsers, and in CDNs without a lifetime of their own (max-age). Rules of clients and presets may replace it.',
   }),
   CDN_CACHE_SECONDS: integer({
     min: 0,

@@ -10,8 +10,7 @@ export interface AwsRequest {
 }
 
 /**
- * The headers of a request, with a signature. The SDK for S3 brings a signer, but as a package of its own parts, which later versions
- * may replace.
+ * The headers of a request, with a signature. The S3 SDK has a signer, but in an internal package that may change.
  *
  * @param options.now in milliseconds since 1970
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html

@@ -1,45 +1,27 @@
-import type { Readable } from 'node:stream'
-import { z } from 'zod'
+import { Readable } from 'node:stream'
 import type { EventName, Events } from '../../src/core/events.ts'
 import { TEST_EVENT } from '../../src/core/events.ts'
+import type { Log } from '../../src/core/log.ts'
 import { defineEventPlugin, type EventContext } from '../../src/core/plugin-api/event-plugin.ts'
 import { NotYet } from '../../src/core/ports/jobs.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { type Batches, createBatches } from './batches.mts'
-import {
-  bunny,
-  byTemplate,
-  type Cdn,
-  cloudflare,
-  cloudfront,
-  exampleOf,
-  fastly,
-  type PurgeRequest,
-} from './cdns.mts'
+import { type Cdn, exampleOf, type PurgeRequest } from './cdns.mts'
+import { accessTo, refused, withRemedy } from './http.mts'
+import { cdnOf, read, type Settings } from './purge-settings.mts'
 import { type Purged, purgedBy } from './purged.mts'
 
 const TIMEOUT_MS = 10_000
 // The responses of APIs are shorter.
 const BODY_MAX_BYTES = 16 * 1024
 const RETRY_MAX_MS = 10 * 60_000
-const METHODS = ['PURGE', 'POST', 'PUT', 'DELETE', 'GET'] as const
+// A CDN that limits requests for longer is an error: waiting is no attempt, and the operator would not see it.
+const LIMITED_MAX_MS = 3_600_000
+const WARN_EVERY_MS = 10 * 60_000
+const REMEDY = 'CDN_PURGE_ALLOW_ADDRESSES'
+// These may be caused by a single item of a batch. Others, for example of a wrong token, concern every request.
+const OF_CONTENT: ReadonlySet<number> = new Set([400, 413, 414, 422, 431])
 const EVENTS = ['original.deleted', 'original.trashed', 'client.changed'] as const
-
-const settings = z.looseObject({
-  cdn: z.enum(['off', 'cloudflare', 'fastly', 'cloudfront', 'bunny', 'url']),
-  id: z.string(),
-  token: z.string(),
-  url: z.string(),
-  method: z.enum(METHODS),
-  headers: z.string(),
-  allowAddresses: z.array(z.string()),
-  tags: z.array(z.string()),
-  baseUrl: z.string(),
-  repeatMs: z.int().min(0),
-  endpoint: z.url().optional(),
-})
-
-type Settings = z.infer<typeof settings>
 
 /** Purges a CDN of files that are no longer delivered. */
 export default defineEventPlugin({
@@ -72,7 +54,7 @@ export default defineEventPlugin({
     const reached = cdn === 'url' && url !== '{url}' ? exampleOf(url)?.origin : endpoint
     if (reached === undefined) return
     await mayFetch(reached, accessTo(reached, allowAddresses)).catch((error) => {
-      throw withRemedy(error, new URL(reached).host)
+      throw withRemedy(error, { url: reached, variable: REMEDY })
     })
   },
   on: {
@@ -82,19 +64,39 @@ export default defineEventPlugin({
         (event: Events[EventName], context: EventContext) => purge(name, event, context),
       ]),
     ),
-    // A tag that no file has.
-    [TEST_EVENT]: (_: unknown, context: EventContext) =>
-      batchesOf(context).add({ purged: { tag: 'sluice-test', paths: ['/sluice-test'] }, context }),
+    [TEST_EVENT]: (event: Events[EventName], context: EventContext) => test(event, context),
   },
 })
 
+/** Purges a tag that no file has. Only for the operator: clients must not use up the requests of the account. */
+async function test({ clientId }: { clientId: string }, context: EventContext): Promise<void> {
+  if (clientId !== '') return
+  const purged = { tag: 'sluice-test', paths: ['/sluice-test'] }
+  await batchesOf(context)
+    .add({ purged, context }, context.signal)
+    .catch((error) => {
+      throw error instanceof NotYet ? limited() : error
+    })
+}
+
 async function purge(name: EventName, event: Events[EventName], context: EventContext): Promise<void> {
-  const purged = purgedBy(name as 'original.deleted', event as Events['original.deleted'])
+  // The further events of a file with many derivatives name the same file.
+  if (/-\d+$/.test(context.id)) return
+  const purged = purgedBy(name, event)
   if (purged.length === 0) return
   const batches = batchesOf(context)
-  await Promise.all(purged.map((one) => batches.add({ purged: one, context })))
-  const againInMs = context.occurredAt.getTime() + read(context.options).repeatMs - Date.now()
+  const since = context.occurredAt.getTime()
+  await Promise.all(purged.map((one) => batches.add({ purged: one, context }, context.signal))).catch(
+    (error) => {
+      throw error instanceof NotYet && Date.now() - since > LIMITED_MAX_MS ? limited() : error
+    },
+  )
+  const againInMs = since + read(context.options).repeatMs - Date.now()
   if (againInMs > 0) throw new NotYet(againInMs)
+}
+
+function limited(): Problem {
+  return refused('the CDN limits purges: it responded with 429')
 }
 
 interface Item {
@@ -114,14 +116,15 @@ function batchesOf({ options }: EventContext): Batches<Item> {
   const batches = createBatches<Item>({
     max: cdn.max,
     atOnce: cdn.atOnce,
-    async send(items) {
+    mayDivide: (error) => error instanceof Problem && OF_CONTENT.has(Number(error.members.remoteStatus)),
+    async send(items, signal) {
       const [first] = items
       if (!first) return
       const requests = cdn.requests(
         items.map(({ purged }) => purged),
         Date.now(),
       )
-      for (const request of requests) await send(request, first.context, { cdn, given, items })
+      for (const request of requests) await send({ ...request, signal }, first.context, { cdn, given, items })
     },
   })
   batchesByOptions.set(options, batches)
@@ -129,8 +132,8 @@ function batchesOf({ options }: EventContext): Batches<Item> {
 }
 
 async function send(
-  { url, ...request }: PurgeRequest,
-  { fetch }: EventContext,
+  { url, ...request }: PurgeRequest & { signal: AbortSignal },
+  { fetch, log }: EventContext,
   { cdn, given, items }: { cdn: Cdn; given: Settings; items: readonly Item[] },
 ): Promise<void> {
   const { host } = new URL(url)
@@ -142,73 +145,44 @@ async function send(
     maxBytes: Number.MAX_SAFE_INTEGER,
     access: accessTo(url, given.allowAddresses),
   }).catch((error) => {
-    throw withRemedy(error, host)
+    throw withRemedy(error, { url, variable: REMEDY })
   })
   try {
-    for (const { context } of items) await context.report({ status, body })
-    if (status === 429 && /^\d{1,6}$/.test(headers['retry-after'] ?? ''))
-      throw new NotYet(Math.min(RETRY_MAX_MS, 1000 * Math.max(1, Number(headers['retry-after']))))
+    const text = await textOf(body)
+    for (const { context } of items)
+      await context.report({ status, body: Readable.from([Buffer.from(text)]) })
+    if (status === 429 && /^\d{1,6}$/.test(headers['retry-after'] ?? '')) {
+      const delayMs = Math.min(RETRY_MAX_MS, 1000 * Math.max(1, Number(headers['retry-after'])))
+      warnOfLimit(log, { host, delayMs })
+      throw new NotYet(delayMs)
+    }
     const isDone = (status >= 200 && status <= 299) || cdn.isAbsent?.(status) === true
-    if (!isDone) throw refused(`${host} responded with ${status}`)
-    if (given.cdn === 'cloudflare' && (await textOf(body)).includes('"success":false'))
+    if (!isDone) throw refused(`${host} responded with ${status}`).with({ members: { remoteStatus: status } })
+    if (given.cdn === 'cloudflare' && !/"success":\s*true/.test(text))
       throw refused(`${host} refused the purge`)
   } finally {
     body.destroy()
   }
 }
 
-/** Because of the status 502, the purge is sent again. */
-function refused(detail: string): Problem {
-  return new Problem({ status: 502, code: 'remote_status', detail })
+let warnedAt = Number.NEGATIVE_INFINITY
+
+function warnOfLimit(log: Log, fields: { host: string; delayMs: number }): void {
+  if (Date.now() - warnedAt < WARN_EVERY_MS) return
+  warnedAt = Date.now()
+  log.warn(fields, 'the CDN limits purges, which wait')
 }
 
-/** The beginning of a body, without spaces. */
+/** The beginning of a body. A body that breaks off ends early. */
 async function textOf(body: Readable): Promise<string> {
   let text = ''
-  for await (const chunk of body) {
-    text += chunk
-    if (text.length > BODY_MAX_BYTES) break
+  try {
+    for await (const chunk of body) {
+      text += chunk
+      if (text.length > BODY_MAX_BYTES) break
+    }
+  } catch {
+    // The status counts.
   }
-  return text.replaceAll(/\s/g, '')
-}
-
-function accessTo(url: string, addresses: readonly string[]) {
-  const { port } = new URL(url)
-  return { ports: port === '' ? [] : [Number(port)], addresses }
-}
-
-/** For a refused address, returns an error with the necessary setting. Returns any other error unchanged. */
-function withRemedy(error: unknown, host: string): unknown {
-  if (!(error instanceof Problem) || error.code !== 'url_not_allowed') return error
-  const detail = `${host} is not a public address. Add its range to CDN_PURGE_ALLOW_ADDRESSES`
-  return new Problem({ status: 400, code: error.code, detail })
-}
-
-/** Undefined when purging is off. @throws Error for settings that cannot work, with the variables to set */
-function cdnOf(given: Settings): Cdn | undefined {
-  const { cdn: name, id, token, url, method, headers, endpoint, baseUrl } = given
-  if (name === 'off') return undefined
-  if (name === 'url') {
-    if (!/\{(tags?|url|path)\}/.test(`${url}\n${headers}`) || !exampleOf(url))
-      throw new Error('expected CDN_PURGE_URL or CDN_PURGE_HEADERS with {tag}, {tags}, {url} or {path}')
-    if (/\{tags?\}/.test(`${url}\n${headers}`) && given.tags.length === 0)
-      throw new Error('expected CDN_TAGS, since {tag} purges by tags')
-    return byTemplate({ url, method, headers, baseUrl })
-  }
-  if (id === '' || token === '') throw new Error(`expected CDN_PURGE_ID and CDN_PURGE_TOKEN for ${name}`)
-  const chosen = { cloudflare, fastly, bunny, cloudfront }[name]
-  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
-  const cdn = chosen({ id, token, endpoint, basePath })
-  if (name === 'cloudfront' && !/^[^:]+:./.test(token))
-    throw new Error('expected CDN_PURGE_TOKEN as <access key ID>:<secret access key> for cloudfront')
-  if (cdn.tagHeader !== undefined && !given.tags.includes(cdn.tagHeader))
-    throw new Error(`expected CDN_TAGS=${cdn.tagHeader} for ${name}, which purges by tags`)
-  return cdn
-}
-
-function read(options: unknown): Settings {
-  const { data, error } = settings.safeParse(options)
-  if (error)
-    throw new Error(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
-  return data
+  return text
 }

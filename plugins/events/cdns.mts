@@ -1,5 +1,6 @@
 import { signedForAws } from './aws-signature.mts'
-import { ALL, type Purged } from './purged.mts'
+import { refused } from './http.mts'
+import type { Purged } from './purged.mts'
 
 /** A request that purges. */
 export interface PurgeRequest {
@@ -17,7 +18,7 @@ export interface Cdn {
   atOnce: number
   /** The header of responses by which it purges, as in CDN_TAGS; undefined if it needs none. */
   tagHeader?: string
-  /** @param now in milliseconds since 1970 */
+  /** @param now in milliseconds since 1970. @throws Problem when it cannot purge them */
   requests(purged: readonly Purged[], now: number): PurgeRequest[]
   /** Whether a response means that nothing had to be purged. */
   isAbsent?(status: number): boolean
@@ -29,6 +30,9 @@ export interface CdnSettings {
   token: string
   endpoint?: string | undefined
 }
+
+// All files of all clients.
+const ALL = '/v1/*'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -87,7 +91,7 @@ export function bunny({ id, token, endpoint = 'https://api.bunny.net' }: CdnSett
 }
 
 /**
- * It has no tags, and purges by path. At most 15 paths with `*` may be in progress.
+ * It has no tags, and purges by path. At most 15 paths with `*` may be in progress, and a file has five.
  *
  * @param settings.token the access key ID and the secret access key, separated by a colon
  * @see https://docs.aws.amazon.com/cloudfront/latest/APIReference/API_CreateInvalidation.html
@@ -100,10 +104,11 @@ export function cloudfront({
 }: CdnSettings & { basePath: string }): Cdn {
   const [, accessKeyId = '', secretAccessKey = ''] = /^([^:]+):(.+)$/.exec(token) ?? []
   return {
-    max: 7,
+    max: 3,
     atOnce: 1,
     requests(purged, now) {
-      const paths = [...new Set(purged.flatMap((one) => one.paths))].map((path) => `${basePath}${path}`)
+      const patterns = purged.flatMap(({ paths }) => (paths.length === 0 ? [ALL] : paths.map(patternOf)))
+      const paths = [...new Set(patterns)].map((path) => `${basePath}${path}`)
       const items = paths.map((path) => `<Path>${path.replaceAll('&', '&amp;')}</Path>`).join('')
       const request = {
         url: `${endpoint}/2020-05-31/distribution/${id}/invalidation`,
@@ -120,6 +125,11 @@ export function cloudfront({
       return [{ ...request, headers: signedForAws(request, { ...credentials, now }) }]
     },
   }
+}
+
+/** All URLs that begin with this path. `*` must be the last character, so a folder with `*` in its name shortens it. */
+function patternOf(path: string): string {
+  return `${path.replace(/\*.*$/s, '')}*`
 }
 
 /** The template of requests to any other cache. */
@@ -143,17 +153,17 @@ export function byTemplate({ url, method, headers, baseUrl }: Template): Cdn {
     headers: headersIn(fill(headers, values, ([, value]) => value)),
   })
   return {
-    max: has('tags') ? 100 : 1,
+    // Varnish and nginx accept 8 kB per header, and the tag of a folder has up to 95 characters.
+    max: has('tags') ? 40 : 1,
     atOnce: has('tags') ? 1 : 8,
-    isAbsent: (status) => status === 404,
+    isAbsent: (status) => status === 404 && !has('tag') && !has('tags'),
     requests(purged) {
       if (has('tags')) return [filled({ tags: tagsIn(purged).join(' ') })]
       if (has('tag')) return tagsIn(purged).map((tag) => filled({ tag }))
-      // A client or a folder has no URL of its own.
-      const paths = purged.flatMap((one) => one.paths).filter((path) => path !== ALL)
-      return [...new Set(paths.map((path) => path.replace(/\*$/, '')))].map((path) =>
-        filled({ url: `${baseUrl}${path}`, path }),
-      )
+      if (purged.some(({ paths }) => paths.length === 0))
+        throw refused('{url} and {path} purge only files. Purge this folder or client yourself, or use {tag}')
+      const paths = new Set(purged.flatMap((one) => one.paths))
+      return [...paths].map((path) => filled({ url: `${baseUrl}${path}`, path }))
     },
   }
 }

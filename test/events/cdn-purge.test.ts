@@ -5,18 +5,22 @@ import { expect } from 'chai'
 import { signedForAws } from '../../plugins/events/aws-signature.mts'
 import { createBatches } from '../../plugins/events/batches.mts'
 import cdnPurge from '../../plugins/events/cdn-purge.ts'
+import { byTemplate, cloudfront } from '../../plugins/events/cdns.mts'
+import { purgedBy } from '../../plugins/events/purged.mts'
 import { inProcessEventBus } from '../../src/adapters/event-bus/in-process.ts'
 import { guardedFetcher } from '../../src/adapters/fetcher/guarded.ts'
 import { embeddedJobs } from '../../src/adapters/jobs/embedded.ts'
 import { sha256 } from '../../src/core/bytes/digest.ts'
 import { clientTag, folderTag } from '../../src/core/caching/cache-tags.ts'
-import type { Events } from '../../src/core/events.ts'
+import type { EventName, Events } from '../../src/core/events.ts'
 import type { ObjectKey } from '../../src/core/files/object-key.ts'
+import type { EventContext } from '../../src/core/plugin-api/event-plugin.ts'
 import type { EventBus } from '../../src/core/ports/event-bus.ts'
 import { NotYet } from '../../src/core/ports/jobs.ts'
 import { checkTargets } from '../../src/pipeline/load/check-event-plugin.ts'
 import { createEventDelivery, RETRY_PLAN } from '../../src/service/events/delivery.ts'
 import { eventually } from '../support/eventually.ts'
+import { rejection } from '../support/rejection.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
 import { remote } from '../support/requests/remote.ts'
 import { type RecordedLog, recordLog } from '../support/service.ts'
@@ -46,6 +50,7 @@ describe('cdn-purge', () => {
     folder = await temporaryFolder()
     log = recordLog()
     cdn = await receiver(200)
+    cdn.answer = '{"success": true}'
   })
   afterEach(async () => {
     await bus?.idle()
@@ -79,6 +84,25 @@ describe('cdn-purge', () => {
     })
     delivery.listen(bus)
     delivery.work()
+  }
+
+  /** Calls the handler itself, without the queue. */
+  async function handle<N extends EventName>(
+    name: N,
+    event: Events[N],
+    context: Partial<EventContext> & Pick<EventContext, 'options'>,
+  ): Promise<void> {
+    await cdnPurge.on[name]?.(event as never, {
+      id: 'evt_1',
+      occurredAt: new Date(),
+      target: 'x',
+      fetch: guardedFetcher().fetch,
+      stop() {},
+      async report() {},
+      signal: new AbortController().signal,
+      log,
+      ...context,
+    })
   }
 
   const received = (count: number) => eventually(() => expect(cdn.received).to.have.length(count))
@@ -130,11 +154,11 @@ describe('cdn-purge', () => {
       const full = `a%26b%20c/image/png/${ID.slice(0, -1)}1.png`
       const short = `a%26b%20c/${ID.slice(0, -1)}1.png`
       expect([...bodyOf().matchAll(/<Path>(.*?)<\/Path>/g)].map(([, path]) => path)).to.deep.equal([
+        `/v1/image/upload/pub_x/${short}*`,
         `/v1/image/upload/pub_x/${full}*`,
-        `/v1/image/upload/pub_x/${short}`,
-        `/v1/image/info/pub_x/${full}`,
-        `/v1/image/info/pub_x/${short}`,
-        `/v1/bucket/pub_x/${full}`,
+        `/v1/image/info/pub_x/${full}*`,
+        `/v1/image/info/pub_x/${short}*`,
+        `/v1/bucket/pub_x/${full}*`,
       ])
       expect(bodyOf()).to.match(
         /^<\?xml version="1.0" encoding="UTF-8"\?><InvalidationBatch xmlns="http:\/\/cloudfront.amazonaws.com\/doc\/2020-05-31\/"><Paths><Quantity>5<\/Quantity><Items>.*<\/Items><\/Paths><CallerReference>sluice-[\w-]+<\/CallerReference><\/InvalidationBatch>$/,
@@ -234,29 +258,130 @@ describe('cdn-purge', () => {
     expect(JSON.stringify(log.lines)).to.not.contain(TOKEN)
   })
 
+  it('writes no secret of the URL to the log', async () => {
+    await start({ cdn: 'url', url: cdn.url(`/${TOKEN}/{tag}`) })
+    cdn.status = 403
+    bus.emit('original.deleted', deleted())
+    await received(2)
+    expect(JSON.stringify(log.lines)).to.contain('responded with 403').and.not.contain(TOKEN)
+  })
+
+  it('sends a refused batch again in halves, so that one item does not block others', async () => {
+    const sent: string[][] = []
+    const strict = await remote(async (req, res) => {
+      let body = ''
+      for await (const chunk of req) body += chunk
+      const keys: string[] = JSON.parse(body).surrogate_keys
+      sent.push(keys)
+      res.writeHead(keys.includes(tagOf(2)) ? 400 : 200).end()
+    })
+    try {
+      const options = optionsOf({ cdn: 'fastly', endpoint: strict.url('') })
+      const outcomes = await Promise.allSettled(
+        [1, 2, 3, 4].map((n) => handle('original.deleted', deleted(n), { options })),
+      )
+      expect(outcomes.map(({ status }) => status === 'fulfilled')).to.deep.equal([true, false, true, true])
+      expect(sent.map(({ length }) => length)).to.deep.equal([4, 2, 1, 1, 2])
+    } finally {
+      await strict.close()
+    }
+  })
+
+  it('waits as long as the CDN demands, through the queue, and warns once', async () => {
+    await start({ cdn: 'fastly' })
+    Object.assign(cdn, { status: 429, headers: { 'retry-after': '1' } })
+    bus.emit('original.deleted', deleted())
+    await received(1)
+    cdn.status = 200
+    await received(2)
+    expect(log.lines.filter(({ message }) => message === 'the CDN limits purges, which wait')).to.have.length(
+      1,
+    )
+    expect(JSON.stringify(log.lines)).to.not.contain('job failed')
+  })
+
+  it('fails if the CDN still limits purges an hour after the event', async () => {
+    const options = optionsOf({ cdn: 'fastly', endpoint: cdn.url('') })
+    Object.assign(cdn, { status: 429, headers: { 'retry-after': '1' } })
+    const late = await rejection(
+      handle('original.deleted', deleted(), { options, occurredAt: new Date(Date.now() - 3_700_000) }),
+    )
+    expect(late).to.not.be.instanceOf(NotYet)
+    expect(String(late)).to.contain('429')
+  })
+
+  it('fails if Cloudflare refuses a purge by its body', async () => {
+    cdn.answer = '{ "success": false }'
+    const options = optionsOf({ cdn: 'cloudflare', endpoint: cdn.url('') })
+    expect(String(await rejection(handle('original.deleted', deleted(), { options })))).to.contain('refused')
+  })
+
+  for (const [url, isFine] of [
+    ['/{tag}', false],
+    ['/{tags}', false],
+    ['/x?p={path}', true],
+  ] as const)
+    it(`takes 404 for ${isFine ? 'an absent file' : 'an error'} with ${url}`, async () => {
+      cdn.status = 404
+      const options = optionsOf({ cdn: 'url', url: cdn.url(url) })
+      const outcome = await handle('original.deleted', deleted(), { options }).then(
+        () => true,
+        () => false,
+      )
+      expect(outcome).to.equal(isFine)
+    })
+
+  it('fails for a folder or a client with {path} or {url}, which purge only files', async () => {
+    const options = optionsOf({ cdn: 'url', url: `${cdn.url('')}{path}` })
+    const event = { clientId: 'first', withdrawn: ['p'] }
+    expect(String(await rejection(handle('client.changed', event, { options })))).to.contain('only files')
+    expect(cdn.received).to.have.length(0)
+  })
+
+  it('purges a file with many derivatives, which are several events in the queue, once', async () => {
+    const options = optionsOf({ cdn: 'fastly', endpoint: cdn.url('') })
+    for (const id of ['evt_1', 'evt_1-2', 'evt_1-3'])
+      await handle('original.deleted', deleted(), { options, id })
+    expect(cdn.received).to.have.length(1)
+  })
+
+  it('is tested only for the operator, not for clients', async () => {
+    const options = optionsOf({ cdn: 'fastly', endpoint: cdn.url('') })
+    await handle('webhook.test', { clientId: 'first' }, { options })
+    expect(cdn.received).to.have.length(0)
+    await handle('webhook.test', { clientId: '' }, { options })
+    expect(cdn.received).to.have.length(1)
+  })
+
+  it('cuts the paths of CloudFront at *, and stays below 15 of them', () => {
+    const distribution = cloudfront({ id: 'E1', token: 'a:b', basePath: '/base' })
+    const [request] = distribution.requests(purgedBy('original.deleted', deleted(1, 'a*b')), 0)
+    expect([...String(request?.body).matchAll(/<Path>(.*?)<\/Path>/g)].map(([, path]) => path)).to.deep.equal(
+      ['/base/v1/image/upload/pub_x/a*', '/base/v1/image/info/pub_x/a*', '/base/v1/bucket/pub_x/a*'],
+    )
+    const [all] = distribution.requests(purgedBy('client.changed', { clientId: 'c', withdrawn: ['p'] }), 0)
+    expect(all?.body).to.contain('<Path>/base/v1/*</Path>')
+    expect(
+      distribution.max * purgedBy('original.deleted', deleted()).flatMap(({ paths }) => paths).length,
+    ).to.equal(15)
+  })
+
+  it('sends lists of tags below 8 kB', () => {
+    const folders = Array.from({ length: 100 }, (_, n) => `${'日'.repeat(8)}${n}`.slice(0, 10))
+    const cache = byTemplate({ url: 'http://c/{tags}', method: 'GET', headers: 'a: {tags}', baseUrl: '' })
+    const withdrawn = folders.slice(0, cache.max)
+    const [request] = cache.requests(purgedBy('client.changed', { clientId: 'c', withdrawn }), 0)
+    expect(request?.url.length).to.be.below(8000)
+    expect(request?.headers.a?.length).to.be.below(8000)
+  })
+
   it('purges again later: also what was delivered while the change became known', async () => {
     const options = optionsOf({ cdn: 'cloudflare', endpoint: cdn.url('/api'), repeatMs: 3_600_000 })
-    const handle = (occurredAt: Date) =>
-      Promise.resolve(
-        cdnPurge.on['original.deleted']?.(deleted(), {
-          id: 'evt_1',
-          occurredAt,
-          target: 'cloudflare',
-          options,
-          fetch: guardedFetcher().fetch,
-          stop() {},
-          async report() {},
-          signal: new AbortController().signal,
-          log,
-        }),
-      )
-    const putOff = await handle(new Date()).then(
-      () => undefined,
-      (error) => error,
-    )
+    const putOff = await rejection(handle('original.deleted', deleted(), { options }))
     expect(putOff).to.be.instanceOf(NotYet)
-    expect(putOff.delayMs).to.be.within(1, 3_600_000)
-    await handle(new Date(Date.now() - 3_600_000))
+    expect((putOff as NotYet).delayMs).to.be.within(1, 3_600_000)
+    const occurredAt = new Date(Date.now() - 3_600_000)
+    await handle('original.deleted', deleted(), { options, occurredAt })
     expect([bodyOf(0), bodyOf(1)]).to.deep.equal([bodyOf(0), bodyOf(0)])
     expect(cdn.received).to.have.length(2)
   })
@@ -280,6 +405,9 @@ describe('cdn-purge', () => {
       [{ cdn: 'url', url: '' }, 'CDN_PURGE_URL'],
       [{ cdn: 'url', url: 'http://cache.example/' }, '{tag}'],
       [{ cdn: 'url', url: 'http://cache.example/{tag}', tags: [] }, 'CDN_TAGS'],
+      [{ cdn: 'url', url: 'http://cache.example/{tag}{path}' }, 'either tags'],
+      [{ cdn: 'url', url: 'http://a:b@cache.example/{tag}' }, 'no user name'],
+      [{ cdn: 'url', url: 'http://cache.example{path}', headers: 'Host: a.example' }, 'no header Host'],
     ] as const)
       it(`are refused without what ${given.cdn} needs: ${expected}`, () => {
         expect(refusal(given)).to.contain(expected)
@@ -346,10 +474,39 @@ describe('batches', () => {
         if (items.includes(4)) throw new Error('refused')
       },
     })
-    const outcomes = await Promise.allSettled([1, 2, 3, 4, 5, 6, 7].map((n) => batches.add(n)))
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3, 4, 5, 6, 7].map((n) => batches.add(n, new AbortController().signal)),
+    )
     expect(sent).to.deep.equal([[1, 2, 3], [4, 5, 6], [7]])
     expect(outcomes.map(({ status }) => status === 'fulfilled')).to.deep.equal(
       [1, 2, 3, 4, 5, 6, 7].map((n) => n < 4 || n > 6),
     )
+  })
+
+  it('do not send items that were aborted before, and abort a batch without any others', async () => {
+    const sent: number[] = []
+    const begun: AbortSignal[] = []
+    const batches = createBatches<number>({
+      max: 1,
+      atOnce: 1,
+      async send([item = 0], signal) {
+        sent.push(item)
+        begun.push(signal)
+        if (item === 1)
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      },
+    })
+    const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()]
+    const [one, two] = [batches.add(1, first.signal), batches.add(2, second.signal)].map((each) =>
+      rejection(each),
+    )
+    const last = batches.add(3, third.signal)
+    await eventually(() => expect(begun).to.have.length(1))
+    second.abort(new Error('over'))
+    expect(String(await two)).to.contain('over')
+    first.abort(new Error('late'))
+    expect(String(await one)).to.contain('late')
+    await last
+    expect(sent).to.deep.equal([1, 3])
   })
 })

@@ -146,7 +146,7 @@ export const RULES = {
     fetchHosts: 'Allowed hosts',
     fetchDenyHosts: 'Denied hosts',
     keepDeletedSeconds: 'Soft delete, in seconds',
-    browserCacheSeconds: 'Lifetime in caches, in seconds',
+    browserCacheSeconds: 'Lifetime in browsers, in seconds',
     cdnCacheSeconds: 'Lifetime in CDNs, in seconds',
     staleWhileRevalidateSeconds: 'Stale while revalidating, in seconds',
     staleIfErrorSeconds: 'Stale after errors, in seconds',

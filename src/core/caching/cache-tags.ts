@@ -19,11 +19,15 @@ export function clientTag(clientId: string): string {
  * @param folder not empty
  */
 export function folderTag(clientId: string, folder: string): string {
+  return tagOfFolder(clientDigest(clientId), folder)
+}
+
+function tagOfFolder(digest: string, folder: string): string {
   // Rules of folders ignore case, so their tags have no case either.
   const folded = foldedPath(folder)
   const path = encodedPath(folded).replaceAll(/[^\w\-.~/%]/g, (character) => encodeHex(character))
   const short = path.length > FOLDER_MAX_LENGTH ? `~${sha256(folded).slice(0, 16)}` : path
-  return `d-${clientDigest(clientId)}-${short}`
+  return `d-${digest}-${short}`
 }
 
 /** The tag of an original and of everything that is derived from it. */
@@ -38,10 +42,11 @@ export function fileTag(original: { sourceName: string }): string {
  */
 export function tagsOf(clientId: string, key: ObjectKey | string): string[] {
   const name = parseKey(key)
-  if (!name) return [clientTag(clientId)]
+  const digest = clientDigest(clientId)
+  if (!name) return [`c-${digest}`]
   const segments = name.folder === '' ? [] : name.folder.split('/')
-  const folders = segments.map((_, i) => folderTag(clientId, segments.slice(0, i + 1).join('/')))
-  return [fileTag(name), ...folders, clientTag(clientId)]
+  const folders = segments.map((_, i) => tagOfFolder(digest, segments.slice(0, i + 1).join('/')))
+  return [fileTag(name), ...folders, `c-${digest}`]
 }
 
 function clientDigest(clientId: string): string {

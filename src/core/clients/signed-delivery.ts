@@ -34,16 +34,11 @@ export function foldedPath(path: string): string {
   return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC')
 }
 
-/**
- * The folders whose files public URLs delivered before a change of a client, and no longer deliver; an empty text for all files.
- *
- * @param after undefined for a deleted client
- */
-export function withdrawnFolders(before: Client, after: Client | undefined): string[] {
+/** The folders whose files public URLs delivered before a change of a client, and no longer deliver; an empty text for all files. */
+export function withdrawnFolders(before: Client, after: Client): string[] {
   const wasPublic = !before.removing && before.rules?.signedUrls !== true
   if (!wasPublic) return []
-  if (!after || after.removing || after.token !== before.token || after.rules?.signedUrls === true)
-    return ['']
+  if (after.removing || after.token !== before.token || after.rules?.signedUrls === true) return ['']
   const { privateFolders = [] } = after.rules ?? {}
   return privateFolders.filter((folder) => !isInPrivateFolder(before.rules ?? {}, `${folder}/`))
 }

@@ -38,7 +38,7 @@ export function cacheControlOf(
   const { until = Number.POSITIVE_INFINITY } = signature
   const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
   const maxAge = Math.min(maxAgeSeconds, MAX_AGE_SECONDS, left)
-  const within = (seconds = 0) => Math.min(seconds, left - maxAge) || undefined
+  const within = (seconds = 0) => Math.min(seconds, MAX_AGE_SECONDS - maxAge, left - maxAge) || undefined
   const stale = { staleSeconds: within(staleSeconds), staleIfErrorSeconds: within(staleIfErrorSeconds) }
   return `private, max-age=${maxAge}${staleOf(stale)}`
 }

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import { stateOf } from '../request-state.ts'
+import { TAG_HEADERS } from './caching.ts'
 import { cacheControlOf, cdnControlOf, type Lifetime } from './lifetime.ts'
 
 /**
@@ -12,6 +13,12 @@ export function setLifetime(req: Request, res: Response, lifetime: Lifetime): vo
   const forCdn = signature ? undefined : cdnControlOf(lifetime)
   removeCdnLifetime(res)
   if (forCdn) res.setHeader(...forCdn)
+}
+
+/** Removes what CDNs heed in place of `Cache-Control`, and the tags: for errors. */
+export function removeCaching(res: Response): void {
+  removeCdnLifetime(res)
+  for (const { header } of Object.values(TAG_HEADERS)) res.removeHeader(header)
 }
 
 /** Removes the header for CDNs: they then heed `Cache-Control`. */

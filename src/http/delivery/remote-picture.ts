@@ -4,6 +4,7 @@ import { preferencesOf } from '../../core/media/preferences.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
 import type { Caching } from '../caching/caching.ts'
+import { MAX_AGE_SECONDS } from '../caching/lifetime.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { isSigned } from '../caller/signed-url.ts'
@@ -47,9 +48,11 @@ export function remotePicture({
     const { value: delivery, release } = await remotePictures.deliver(picture)
     try {
       caching.setTags(res, client)
+      // Another server may replace or delete it, and then nothing purges CDNs of it.
+      const { maxAgeSeconds } = caching.lifetimeOf(client)
       await sendDelivery(req, res, {
         delivery,
-        lifetime: caching.lifetimeOf(client),
+        lifetime: { maxAgeSeconds: Math.min(maxAgeSeconds, MAX_AGE_SECONDS) },
         etag: delivery.etag,
         download,
         fullContentRange,

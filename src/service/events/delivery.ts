@@ -154,7 +154,9 @@ export function createEventDelivery({
     let stopReason: string | undefined
     let isSuperseded = false
     try {
-      await places.get(loaded.plugin.name)?.take(partyOf(loaded, target), signal, async () => {
+      const place = places.get(loaded.plugin.name)
+      if (!place) throw new Error(`no places for ${loaded.plugin.name}`)
+      await place.take(partyOf(loaded, target), signal, async () => {
         isSuperseded = await history.isSuperseded(queued)
         if (isSuperseded) return
         at = Date.now()

@@ -37,7 +37,11 @@ describe('cache tags', () => {
     })
 
   it('of different folders differ, also when they are long', () => {
-    const folders = ['a', 'A b', 'a%20b', 'a b', `${'x'.repeat(190)}1`, `${'x'.repeat(190)}2`]
+    const folders = ['a', 'b', 'a%20b', 'a b', `${'x'.repeat(190)}1`, `${'x'.repeat(190)}2`]
     expect(new Set(folders.map((folder) => folderTag('first', folder))).size).to.equal(folders.length)
+  })
+
+  it('of folders that differ only in case are the same, since rules of folders ignore it', () => {
+    expect(folderTag('first', 'A/É b')).to.equal(folderTag('first', 'a/é B'))
   })
 })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { clientTag, folderTag } from '../../../src/core/caching/cache-tags.ts'
@@ -120,9 +120,7 @@ describe('caching', () => {
       await service.app.clients.addUrlKey(FIRST_CLIENT_ID)
       const [lasting, ending] = [await signed(service, src), await signed(service, src, 100)]
       for (const _ of ['first', 'from memory', 'from memory']) {
-        expect((await headersOf(service, lasting))['cache-control']).to.equal(
-          `private, max-age=604800, ${STALE}`,
-        )
+        expect((await headersOf(service, lasting))['cache-control']).to.equal('private, max-age=604800')
         expect((await headersOf(service, ending))['cache-control']).to.match(/^private, max-age=(100|\d\d)$/)
       }
     })
@@ -200,4 +198,22 @@ describe('caching', () => {
       }
     })
   })
+
+  for (const word of ['cdn-cache-control', 'surrogate-control'])
+    it(`sends no ${word} and no tags with an error after the headers of a file were set`, async () => {
+      const root = await temporaryFolder()
+      const env = { ...LIFETIMES, CDN_CACHE_HEADER: word, CDN_TAGS: 'cache-tag,cdn-tag,edge-cache-tag,xkey' }
+      const service = await start({ env: { ...env, HOT_CACHE_BYTES: '0' }, root })
+      const file = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(50_000) })
+      const failing = async (headers: Record<string, string>) => exchange(service, file.src, { headers })
+      const responses = [await failing({ 'If-Match': '"x"' }), await failing({ Range: 'bytes=900000-' })]
+      expect((await failing({})).headers).to.include.keys(word, 'cache-tag')
+      await rm(join(service.dataDir, 'bucket', FIRST_CLIENT_ID, file.s3PathOriginal))
+      responses.push(await failing({}))
+      expect(responses.map(({ status }) => status)).to.deep.equal([412, 416, 404])
+      for (const { headers } of responses) {
+        expect(headers['cache-control']).to.equal('no-store')
+        expect(headers).to.not.have.any.keys(word, 'cache-tag', 'cdn-tag', 'edge-cache-tag', 'xkey')
+      }
+    })
 })

@@ -5,10 +5,10 @@ import { integerRule, type Rule } from './rule.ts'
 /** How long browsers and CDNs may store public files of the client. */
 export const CACHING_RULES = {
   browserCacheSeconds: cacheRule('--browser-cache', {
-    help: 'how long caches may store its public files; default: BROWSER_CACHE_SECONDS',
+    help: 'how long browsers may store its public files, and CDNs without a lifetime of their own; default: BROWSER_CACHE_SECONDS',
     example: '1d',
     effect:
-      'Replaces `BROWSER_CACHE_SECONDS`: [how long caches may store](../how-to/cdn.md#lifetimes) its public files',
+      'Replaces `BROWSER_CACHE_SECONDS`: [how long browsers may store](../how-to/cdn.md#lifetimes) its public files, and CDNs without a lifetime of their own',
     shown: 'in caches for',
   }),
   cdnCacheSeconds: cacheRule('--cdn-cache', {
