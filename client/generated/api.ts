@@ -296,7 +296,7 @@ export interface ClientChange {
     fetchDenyHosts?: Array<string> | null
     /** soft delete: how long deleted files can be restored */
     keepDeletedSeconds?: number | null
-    /** how long caches may store its public files; default: BROWSER_CACHE_SECONDS */
+    /** how long browsers may store its public files, and CDNs without a lifetime of their own; default: BROWSER_CACHE_SECONDS */
     browserCacheSeconds?: number | null
     /** how long shared caches may store its public files; default: CDN_CACHE_SECONDS */
     cdnCacheSeconds?: number | null
@@ -343,7 +343,7 @@ export interface ClientRules {
   fetchDenyHosts?: Array<string>
   /** soft delete: how long deleted files can be restored */
   keepDeletedSeconds?: number
-  /** how long caches may store its public files; default: BROWSER_CACHE_SECONDS */
+  /** how long browsers may store its public files, and CDNs without a lifetime of their own; default: BROWSER_CACHE_SECONDS */
   browserCacheSeconds?: number
   /** how long shared caches may store its public files; default: CDN_CACHE_SECONDS */
   cdnCacheSeconds?: number
@@ -1093,7 +1093,7 @@ export interface NewClient {
     fetchDenyHosts?: Array<string> | null
     /** soft delete: how long deleted files can be restored */
     keepDeletedSeconds?: number | null
-    /** how long caches may store its public files; default: BROWSER_CACHE_SECONDS */
+    /** how long browsers may store its public files, and CDNs without a lifetime of their own; default: BROWSER_CACHE_SECONDS */
     browserCacheSeconds?: number | null
     /** how long shared caches may store its public files; default: CDN_CACHE_SECONDS */
     cdnCacheSeconds?: number | null
