@@ -20,16 +20,30 @@ export type Chain = z.infer<typeof chainFile>
 
 /** The chain with the options of plugins from the environment, which override `chain.json`. */
 export function withEnvironment(chain: Chain, config: Config): Chain {
-  const given = {
+  const webhook = {
     url: config.WEBHOOK_URL,
     secret: config.WEBHOOK_SECRET,
     events: config.WEBHOOK_EVENTS,
     allowAddresses: config.WEBHOOK_ALLOW_ADDRESSES,
   }
-  const set = Object.entries(given).filter(([, value]) => value !== undefined)
-  if (set.length === 0) return chain
-  const webhook = { ...chain.options.webhook, ...Object.fromEntries(set) }
-  return { ...chain, options: { ...chain.options, webhook } }
+  const purge = {
+    cdn: config.CDN_PURGE,
+    id: config.CDN_PURGE_ID,
+    token: config.CDN_PURGE_TOKEN,
+    url: config.CDN_PURGE_URL,
+    method: config.CDN_PURGE_METHOD,
+    headers: config.CDN_PURGE_HEADERS,
+    allowAddresses: config.CDN_PURGE_ALLOW_ADDRESSES,
+    tags: config.CDN_TAGS,
+    baseUrl: config.BASE_URL,
+  }
+  const given = { webhook, ...(config.CDN_PURGE === 'off' ? {} : { 'cdn-purge': purge }) }
+  const options = { ...chain.options }
+  for (const [plugin, values] of Object.entries(given)) {
+    const set = Object.entries(values).filter(([, value]) => value !== undefined)
+    if (set.length > 0) options[plugin] = { ...options[plugin], ...Object.fromEntries(set) }
+  }
+  return { ...chain, options }
 }
 
 /**

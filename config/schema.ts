@@ -1,10 +1,12 @@
 import { isPort, isRange, readBaseUrl, readProxies } from './address.ts'
+import { CACHING_VARIABLES } from './caching.ts'
 import { COMPAT_VARIABLES } from './compat.ts'
 import { CROSS_ORIGIN_VARIABLES } from './cross-origin.ts'
 import { DERIVATIVE_VARIABLES } from './derivatives.ts'
 import { ELSEWHERE_VARIABLES } from './elsewhere.ts'
 import { MEMORY_VARIABLES } from './memory-profile.ts'
 import { PLUGIN_VARIABLES } from './plugins.ts'
+import { PURGE_VARIABLES } from './purge.ts'
 import { RATE_VARIABLES } from './rates.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
 import { TELEMETRY_VARIABLES } from './telemetry.ts'
@@ -199,23 +201,8 @@ export const VARIABLES = {
   }),
   ...PLUGIN_VARIABLES,
   ...WEBHOOK_VARIABLES,
-  HOT_CACHE_BYTES: integer({
-    min: 0,
-    max: 64 * GIB,
-    unit: 'bytes',
-    default: 64_000_000,
-    help: 'Memory of each web process for responses with small stored files, which it then sends without reading index and bucket. 0: disabled.',
-  }),
-  FULL_CONTENT_RANGE: oneOf({
-    words: ['auto', 'always', 'never'],
-    default: 'auto',
-    help: 'Whether a 200 has the header "Content-Range: bytes 0 - <size>". auto: except through a proxy and for aria2.',
-  }),
-  NO_COMPRESSION: oneOf({
-    words: ['0', '1'],
-    default: '0',
-    help: 'Whether texts (SVG, JSON, CSV, HTML, playlists, …) are sent as they are to clients that accept Brotli or gzip. 1: for a proxy in front that compresses them.',
-  }),
+  ...CACHING_VARIABLES,
+  ...PURGE_VARIABLES,
   WEB_CONCURRENCY: integer({
     min: 1,
     max: 64,

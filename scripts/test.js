@@ -40,6 +40,8 @@ const PROGRAMS = {
   'chromium-headless-shell': 'chromium-headless-shell',
   nginx: 'nginx',
   varnishd: 'varnish',
+  // A module, which is no program.
+  '/usr/lib/*/varnish/vmods/libvmod_xkey.so': 'varnish-modules',
   'systemd-analyze': 'systemd',
   promtool: 'prometheus',
   soffice: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],

@@ -296,6 +296,14 @@ export interface ClientChange {
     fetchDenyHosts?: Array<string> | null
     /** soft delete: how long deleted files can be restored */
     keepDeletedSeconds?: number | null
+    /** how long browsers may store its public files, and CDNs without a lifetime of their own; default: BROWSER_CACHE_SECONDS */
+    browserCacheSeconds?: number | null
+    /** how long shared caches may store its public files; default: CDN_CACHE_SECONDS */
+    cdnCacheSeconds?: number | null
+    /** additional time in which caches may deliver a file while they request it again; default: STALE_WHILE_REVALIDATE_SECONDS */
+    staleWhileRevalidateSeconds?: number | null
+    /** additional time in which caches may deliver a file while Sluice fails; default: STALE_IF_ERROR_SECONDS */
+    staleIfErrorSeconds?: number | null
     /** reuse: an upload of an identical file returns the existing file */
     dedupe?: "reuse" | null
     /** maximum size of a file; default: UPLOAD_MAX_BYTES */
@@ -335,6 +343,14 @@ export interface ClientRules {
   fetchDenyHosts?: Array<string>
   /** soft delete: how long deleted files can be restored */
   keepDeletedSeconds?: number
+  /** how long browsers may store its public files, and CDNs without a lifetime of their own; default: BROWSER_CACHE_SECONDS */
+  browserCacheSeconds?: number
+  /** how long shared caches may store its public files; default: CDN_CACHE_SECONDS */
+  cdnCacheSeconds?: number
+  /** additional time in which caches may deliver a file while they request it again; default: STALE_WHILE_REVALIDATE_SECONDS */
+  staleWhileRevalidateSeconds?: number
+  /** additional time in which caches may deliver a file while Sluice fails; default: STALE_IF_ERROR_SECONDS */
+  staleIfErrorSeconds?: number
   /** reuse: an upload of an identical file returns the existing file */
   dedupe?: "reuse"
   /** maximum size of a file; default: UPLOAD_MAX_BYTES */
@@ -1077,6 +1093,14 @@ export interface NewClient {
     fetchDenyHosts?: Array<string> | null
     /** soft delete: how long deleted files can be restored */
     keepDeletedSeconds?: number | null
+    /** how long browsers may store its public files, and CDNs without a lifetime of their own; default: BROWSER_CACHE_SECONDS */
+    browserCacheSeconds?: number | null
+    /** how long shared caches may store its public files; default: CDN_CACHE_SECONDS */
+    cdnCacheSeconds?: number | null
+    /** additional time in which caches may deliver a file while they request it again; default: STALE_WHILE_REVALIDATE_SECONDS */
+    staleWhileRevalidateSeconds?: number | null
+    /** additional time in which caches may deliver a file while Sluice fails; default: STALE_IF_ERROR_SECONDS */
+    staleIfErrorSeconds?: number | null
     /** reuse: an upload of an identical file returns the existing file */
     dedupe?: "reuse" | null
     /** maximum size of a file; default: UPLOAD_MAX_BYTES */

@@ -3,10 +3,11 @@ import { z } from 'zod'
 import { EVENT_NAMES, type EventName, TEST_EVENT } from '../../src/core/events.ts'
 import { parseCidr } from '../../src/core/net/ip-ranges.ts'
 import { defineEventPlugin, type EventContext } from '../../src/core/plugin-api/event-plugin.ts'
-import { Problem } from '../../src/core/problem.ts'
+import { accessTo, refused, withRemedy } from './http.mts'
 
 // A receiver that needs longer should queue the event, respond, and process it afterwards.
 const TIMEOUT_MS = 10_000
+const REMEDY = 'WEBHOOK_ALLOW_ADDRESSES'
 
 /** One valid text, or a list of them. */
 function texts<T extends string>(fits: (text: string) => boolean, expectation: string) {
@@ -47,7 +48,7 @@ export default defineEventPlugin({
     const outcomes = await Promise.allSettled(
       url.map((each) =>
         mayFetch(each, accessTo(each, allowAddresses)).catch((error) => {
-          throw withRemedy(error, each)
+          throw withRemedy(error, { url: each, variable: REMEDY })
         }),
       ),
     )
@@ -85,33 +86,12 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
     maxBytes: Number.MAX_SAFE_INTEGER,
     access: accessTo(target, allowAddresses),
   }).catch((error) => {
-    throw withRemedy(error, target)
+    throw withRemedy(error, { url: target, variable: REMEDY })
   })
   await report({ status, body })
   body.destroy()
   if (status === 410) stop(`${host} responded with 410`)
-  else if (status < 200 || status > 299) throw refused(host, status)
-}
-
-/** Because of the status 502, the event is sent again. */
-function refused(host: string, status: number): Problem {
-  return new Problem({ status: 502, code: 'remote_status', detail: `${host} responded with ${status}` })
-}
-
-function accessTo(url: string, addresses: readonly string[]) {
-  const { port } = new URL(url)
-  return { ports: port === '' ? [] : [Number(port)], addresses }
-}
-
-/** For a refused address, returns an error with the necessary setting for the operator. Returns any other error unchanged. */
-function withRemedy(error: unknown, url: string): unknown {
-  if (!(error instanceof Problem) || error.code !== 'url_not_allowed') return error
-  const why = error.cause instanceof Error ? error.cause.message : error.message
-  return new Problem({
-    status: 400,
-    code: error.code,
-    detail: `${new URL(url).host} is not a public address (${why}). Add its range to WEBHOOK_ALLOW_ADDRESSES`,
-  })
+  else if (status < 200 || status > 299) throw refused(`${host} responded with ${status}`)
 }
 
 function sign(secret: string, content: string): string {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { run, say } from './run.js'
 
@@ -53,7 +53,13 @@ function rootCommand() {
   }
 }
 
+/** @param program a name, or the path of a file; one of its folders may be `*`, for the one of the architecture */
 function has(program) {
+  if (program.startsWith('/')) {
+    const [folder, file] = program.split('/*/')
+    if (file === undefined) return existsSync(program)
+    return existsSync(folder) && readdirSync(folder).some((each) => existsSync(join(folder, each, file)))
+  }
   // Debian has servers (nginx, varnishd) in /usr/sbin, which is only in root's PATH. The tests look there as well.
   return [...process.env.PATH.split(delimiter), '/usr/sbin'].some((folder) => {
     try {

@@ -3,8 +3,10 @@ import type { Config } from '../../config/load.ts'
 import { normalPrefix } from '../adapters/bucket/s3/root.ts'
 import type { S3BucketOptions } from '../adapters/bucket/s3/s3.ts'
 import type { Rate } from '../adapters/rate-limiter/limits.ts'
+import { mergedCacheSettings } from '../core/caching/cache-settings.ts'
 import type { Root } from '../core/clients/client-storage.ts'
 import type { LimitName } from '../core/clients/limit-names.ts'
+import { type CachingOptions, isTagKind } from '../http/caching/caching.ts'
 import type { CompatOptions } from '../http/compat/endpoints.ts'
 import { bucketRedirect } from '../http/elsewhere/bucket-redirect.ts'
 import type { ElsewhereOptions } from '../http/elsewhere/elsewhere.ts'
@@ -71,9 +73,30 @@ export function httpSettings(config: Config) {
     minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     compat: compatOptions(config),
     corsOrigins: config.CORS_ORIGINS ?? [],
+    cachingOptions: cachingOptions(config),
     ...elsewhere(config),
   }
 }
+
+/** How long caches may store public files. */
+function cachingOptions(config: Config): CachingOptions {
+  return {
+    settings: mergedCacheSettings({
+      browserCacheSeconds: config.BROWSER_CACHE_SECONDS,
+      ...(config.CDN_CACHE_SECONDS === undefined ? {} : { cdnCacheSeconds: config.CDN_CACHE_SECONDS }),
+      staleWhileRevalidateSeconds: config.STALE_WHILE_REVALIDATE_SECONDS,
+      staleIfErrorSeconds: config.STALE_IF_ERROR_SECONDS,
+    }),
+    cdnHeader: CDN_HEADERS[config.CDN_CACHE_HEADER],
+    tags: (config.CDN_TAGS ?? []).filter(isTagKind),
+  }
+}
+
+const CDN_HEADERS = {
+  's-maxage': 's-maxage',
+  'cdn-cache-control': 'CDN-Cache-Control',
+  'surrogate-control': 'Surrogate-Control',
+} as const
 
 /** Who sends the bytes of stored files, if not this service. */
 function elsewhere({

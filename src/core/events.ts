@@ -63,7 +63,8 @@ export interface Events {
   'derivative.stored': FileEvent & { original: ObjectKey; mediaType: string; size: number }
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }
   'archive.sent': { clientId: string; archiveName: string; entries: number; errors: number; bytes: number }
-  'client.changed': { clientId: string }
+  /** `withdrawn`: folders whose files public URLs no longer deliver; an empty text means all files. Absent for other changes. */
+  'client.changed': { clientId: string; withdrawn?: readonly string[] }
   /** Tests a receiver: it is never emitted. `clientId` is empty when the operator has requested the test. */
   'webhook.test': { clientId: string }
 }

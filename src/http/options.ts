@@ -7,6 +7,7 @@ import type { Deliveries } from '../service/delivery/deliveries.ts'
 import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../service/delivery/file-info.ts'
 import type { Sessions } from '../service/members/sessions.ts'
+import type { Caching, CachingOptions } from './caching/caching.ts'
 import type { BuiltConsole } from './console/built-files.ts'
 import type { ElsewhereOptions, SendElsewhere } from './elsewhere/elsewhere.ts'
 import type { ServicesOf } from './endpoint/routes.ts'
@@ -23,6 +24,7 @@ interface OwnServices {
   readers: Readers
   cacheWriter: HotCacheWriter
   sendElsewhere: SendElsewhere | undefined
+  caching: Caching
   receive: Receive
   respondStored: RespondStored
   apiDocument: () => object
@@ -59,6 +61,8 @@ interface ConnectionSettings {
   responsesPerAddress: number
   /** Minimum rate of a client that reads a response, see `createReaders` of readers/readers.ts; 0: no minimum. */
   minReadBytesPerSecond: number
+  /** How long caches may store files, and the headers with tags. */
+  cachingOptions: CachingOptions
   /** The cache of small files in memory. `maxBytes` 0: disabled. */
   hot: { maxBytes: number; changes: FileChanges }
 }

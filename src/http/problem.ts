@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts'
 import { isRemoteFailure, logReason } from '../core/log-reason.ts'
 import { BUSY, Problem, unavailable } from '../core/problem.ts'
 import { truncate } from '../core/text/truncate.ts'
+import { removeCaching } from './caching/set-lifetime.ts'
 import { nearestRoute } from './nearest-route.ts'
 import { withPlaceholderHint } from './placeholder.ts'
 import { stateOf } from './request-state.ts'
@@ -94,6 +95,7 @@ function sendProblem(res: Response, problem: Problem, traceId: string | undefine
   ]) {
     res.removeHeader(name)
   }
+  removeCaching(res)
   for (const [name, value] of Object.entries(problem.headers)) res.setHeader(name, value)
   res.setHeader('Cache-Control', 'no-store')
   res.setHeader('X-Content-Type-Options', 'nosniff')

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import express from 'express'
+import { createCaching } from './caching/caching.ts'
 import { crossOrigin } from './caller/cross-origin.ts'
 import { operatorOnly } from './caller/operator.ts'
 import { drainAfterResponse } from './connection/drain.ts'
@@ -47,6 +48,7 @@ export function createHttp(options: HttpOptions): RequestListener {
     readers,
     cacheWriter: createHotCacheWriter(cache, ends, usualSender(options)),
     sendElsewhere: createSendElsewhere(options),
+    caching: createCaching(options.cachingOptions),
     respondStored,
     receive: createReception({ ...options, respondStored, maxBytes: options.tus.maxBytes }),
     apiDocument: () => openApiDocument({ ...options, version: options.checks.version }),

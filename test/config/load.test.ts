@@ -126,6 +126,12 @@ describe('configuration', () => {
     expect(loadConfig({})).to.deep.equal({
       PORT: 3000,
       HOST: '0.0.0.0',
+      BROWSER_CACHE_SECONDS: 604_800,
+      STALE_WHILE_REVALIDATE_SECONDS: 0,
+      STALE_IF_ERROR_SECONDS: 0,
+      CDN_CACHE_HEADER: 's-maxage',
+      CDN_PURGE: 'off',
+      CDN_PURGE_METHOD: 'PURGE',
       DATA_DIR: './data',
       DISK_RESERVE_BYTES: 33_554_432,
       UPLOAD_MAX_BYTES: 5_368_709_120,

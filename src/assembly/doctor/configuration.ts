@@ -2,6 +2,7 @@ import { type Config, ConfigError, loadConfig } from '../../../config/load.ts'
 import { configWarnings } from '../../../config/warnings.ts'
 import type { Finding } from '../../core/checkup.ts'
 import { counted } from '../../core/text/plural.ts'
+import type { PluginSet } from '../../pipeline/load/load.ts'
 import { loadEverything } from '../plugins.ts'
 
 const OLDEST = [20, 19] as const
@@ -38,7 +39,7 @@ export async function checkConfiguration({
 }: {
   environment: Readonly<Record<string, string | undefined>> | undefined
   root: string
-}): Promise<{ config?: Config; findings: Finding[] }> {
+}): Promise<{ config?: Config; plugins: PluginSet; findings: Finding[] }> {
   try {
     const config = loadConfig(environment)
     const { plugins } = await loadEverything({ config, root })
@@ -46,13 +47,14 @@ export async function checkConfiguration({
       (found): Finding => ({ state: 'warning', found, advice: 'Correct or remove the variable.' }),
     )
     const loaded = counted(plugins.transforms.length + plugins.events.length, 'plugin')
-    return { config, findings: [{ state: 'ok', found: `valid, with ${loaded}` }, ...warnings] }
+    return { config, plugins, findings: [{ state: 'ok', found: `valid, with ${loaded}` }, ...warnings] }
   } catch (error) {
     const { message } = error as Error
     const isOfVariables = error instanceof ConfigError
     const advice = isOfVariables
       ? 'Correct the variables. All of them are in docs/reference/configuration.md.'
       : 'Correct or remove the named file.'
-    return { findings: [{ state: 'problem', found: message.replaceAll('\n', '; '), advice }] }
+    const plugins = { transforms: [], events: [] }
+    return { plugins, findings: [{ state: 'problem', found: message.replaceAll('\n', '; '), advice }] }
   }
 }

@@ -5,6 +5,7 @@ import { type Checkup, checkupOf, type Finding } from '../../core/checkup.ts'
 import { checkAddress } from './address.ts'
 import { checkBucket, checkClock } from './bucket.ts'
 import { checkBucketCors } from './bucket-cors.ts'
+import { checkPurge } from './cdn-purge.ts'
 import { checkConfiguration, checkNode } from './configuration.ts'
 import { checkDataDir } from './data-dir.ts'
 import { checkFonts, checkImages, checkMedia, checkOffice } from './media.ts'
@@ -38,7 +39,7 @@ export async function* examine({
   node = process.versions.node,
 }: DoctorOptions): AsyncGenerator<Checkup> {
   yield checkupOf('Node', checkNode(node))
-  const { config, findings } = await checkConfiguration({ environment, root })
+  const { config, plugins, findings } = await checkConfiguration({ environment, root })
   yield checkupOf('configuration', findings)
   if (!config) return
   const absolute: Config = { ...config, DATA_DIR: resolve(config.DATA_DIR) }
@@ -54,6 +55,7 @@ export async function* examine({
     ['fonts', checkFonts()],
     ['memory', checkMemory(config)],
     ['public URL', checkAddress(config)],
+    config.CDN_PURGE !== 'off' && ['CDN purge', checkPurge(plugins)],
   ]
   const results = checks
     .filter((one) => one !== false)

@@ -28,9 +28,19 @@ export function isInPrivateFolder({ privateFolders = [] }: ClientRules, path: st
   return privateFolders.some((folder) => compared.startsWith(`${foldedPath(folder)}/`))
 }
 
+/** The same text for paths that are the same one to some file system. */
 // Upper case first: "ſ" is a letter of its own in lower case, but a file system may take it for "s".
-function foldedPath(path: string): string {
+export function foldedPath(path: string): string {
   return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC')
+}
+
+/** The folders whose files public URLs delivered before a change of a client, and no longer deliver; an empty text for all files. */
+export function withdrawnFolders(before: Client, after: Client): string[] {
+  const wasPublic = !before.removing && before.rules?.signedUrls !== true
+  if (!wasPublic) return []
+  if (after.removing || after.token !== before.token || after.rules?.signedUrls === true) return ['']
+  const { privateFolders = [] } = after.rules ?? {}
+  return privateFolders.filter((folder) => !isInPrivateFolder(before.rules ?? {}, `${folder}/`))
 }
 
 // A derivative of any file with this mark, or a file of such a bundle.

@@ -14,6 +14,8 @@ export interface EventPlugin {
    * also after a restart: at least once. Otherwise it is called in the process that emitted the event, at most once.
    */
   durable?: boolean
+  /** For a durable plugin: how many events one process handles at once, per target. Default: 8. For handlers that send several events in one request. */
+  atOnce?: number
   /** Settings with their defaults; `config/chain.json` may override them. */
   options?: Readonly<Record<string, unknown>>
   /**

@@ -141,7 +141,7 @@ export const getArchive = endpoint({
       downloadName: archiveName,
       fullContentRange: 'never',
       variesBy: [],
-      isPrivate: true,
+      lifetime: 'private',
       readers,
       signal,
     })

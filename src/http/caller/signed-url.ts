@@ -98,33 +98,6 @@ export function isSigned(req: Request): boolean {
 }
 
 /**
- * `Cache-Control` of a response that may be cached for `maxAgeSeconds`: by shared caches, or for a signed URL only by the
- * caller, until the URL expires.
- *
- * @param lifetime.staleSeconds how much longer caches may deliver it while they request it again
- * @see RFC 5861 section 3
- */
-export function cacheControl(
-  req: Request,
-  lifetime: { maxAgeSeconds: number; staleSeconds?: number | undefined },
-): string {
-  return cacheControlOf(stateOf(req).signature, lifetime)
-}
-
-/** The same for a URL with this signature, or without one. */
-export function cacheControlOf(
-  signature: { until?: number } | undefined,
-  { maxAgeSeconds, staleSeconds = 0 }: { maxAgeSeconds: number; staleSeconds?: number | undefined },
-): string {
-  const { until = Number.POSITIVE_INFINITY } = signature ?? {}
-  const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
-  const maxAge = Math.min(maxAgeSeconds, left)
-  const stale = Math.min(staleSeconds, left - maxAge)
-  const revalidate = stale > 0 ? `, stale-while-revalidate=${stale}` : ''
-  return `${signature ? 'private' : 'public'}, max-age=${maxAge}${revalidate}`
-}
-
-/**
  * A URL of a client's files for the caller of this request: signed if the request's URL was, with the same key and expiry.
  *
  * @param url of a file, of the entry of a bundle, or of a job; its path percent-encoded, its query without a signature

@@ -86,7 +86,7 @@ const deliverObject: ServedEndpoint<Services> = {
   first: corsPublicRead,
 
   handlerOf(services) {
-    const { clients, deliveries, fullContentRange, readers, sendElsewhere, cacheWriter } = services
+    const { clients, deliveries, caching, fullContentRange, readers, sendElsewhere, cacheWriter } = services
     const { baseUrl, ignoredParams } = services
     return createOrRedirect(services)(async (req, res) => {
       const { client, path, query } = callerByToken(req, clients)
@@ -102,8 +102,11 @@ const deliverObject: ServedEndpoint<Services> = {
         ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
       )
       if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
-      const addToCache = cacheWriter.adderOf(req, res, { client, delivery })
-      const options = { etag: etagOf(delivery), fullContentRange, readers, signal, addToCache, sendElsewhere }
+      const lifetime = caching.lifetimeOf(client)
+      caching.setTags(res, client, delivery.key)
+      const addToCache = cacheWriter.adderOf(req, res, { client, delivery, lifetime })
+      const sent = { lifetime, addToCache, sendElsewhere }
+      const options = { etag: etagOf(delivery), fullContentRange, readers, signal, ...sent }
       await sendDelivery(req, res, { delivery, ...options })
     })
   },

@@ -7,6 +7,8 @@ import { truncate } from '../../core/text/truncate.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { FileInfos } from '../../service/delivery/file-info.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
+import type { Caching } from '../caching/caching.ts'
+import { PASSING } from '../caching/lifetime.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
@@ -33,13 +35,11 @@ export interface Services {
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
   limits: Limits
+  caching: Caching
   readers: Readers
   /** Query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
 }
-
-// More information may be available by then: a limit was raised, a PDF was rendered, or a new version of a library reads the format.
-const PROBLEM_MAX_AGE_SECONDS = 60
 
 // The parameter that adds the GPS position of a photo.
 const LOCATION = 'location'
@@ -113,7 +113,7 @@ export const getInformation: ServedEndpoint<Services> = {
   first: corsPublicRead,
 
   handlerOf(services) {
-    const { clients, informations, limits, ignoredParams, readers } = services
+    const { clients, informations, limits, caching, ignoredParams, readers } = services
     return createOrRedirect(services)(async (req, res) => {
       const group = groupOf(req)
       const { client, path, query } = callerByToken(req, clients)
@@ -128,6 +128,7 @@ export const getInformation: ServedEndpoint<Services> = {
         beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
       })
       const bytes = Buffer.from(JSON.stringify(informationToWire(found, { withLocation })))
+      caching.setTags(res, client, found.record.key)
       await sendAsset(req, res, {
         asset: assetFromBytes(bytes, {
           mediaType: 'application/json',
@@ -137,7 +138,8 @@ export const getInformation: ServedEndpoint<Services> = {
         etag: tagOf(bytes),
         fullContentRange: 'never',
         variesBy: [],
-        ...(found.problem || found.isProvisional ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
+        // More information may be available soon: a PDF was rendered, or a new version of a library reads the format.
+        lifetime: found.problem || found.isProvisional ? PASSING : caching.lifetimeOf(client),
         readers,
         signal,
       })

@@ -3,6 +3,8 @@ import type { Client } from '../../core/clients/client.ts'
 import { preferencesOf } from '../../core/media/preferences.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
+import type { Caching } from '../caching/caching.ts'
+import { MAX_AGE_SECONDS } from '../caching/lifetime.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { isSigned } from '../caller/signed-url.ts'
@@ -24,11 +26,13 @@ export interface RemotePicture {
 export function remotePicture({
   remotePictures,
   limits,
+  caching,
   fullContentRange,
   readers,
 }: {
   remotePictures: RemotePictures
   limits: Limits
+  caching: Caching
   fullContentRange: FullContentRange
   readers: Readers
 }): (req: Request, res: Response, picture: RemotePicture) => Promise<void> {
@@ -43,8 +47,12 @@ export function remotePicture({
     const picture = { ...requested, beforeFetching, signal }
     const { value: delivery, release } = await remotePictures.deliver(picture)
     try {
+      caching.setTags(res, client)
+      // Another server may replace or delete it, and then nothing purges CDNs of it.
+      const { maxAgeSeconds } = caching.lifetimeOf(client)
       await sendDelivery(req, res, {
         delivery,
+        lifetime: { maxAgeSeconds: Math.min(maxAgeSeconds, MAX_AGE_SECONDS) },
         etag: delivery.etag,
         download,
         fullContentRange,

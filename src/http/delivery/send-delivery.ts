@@ -9,11 +9,10 @@ import {
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Delivery } from '../../service/delivery/deliveries.ts'
+import { PASSING } from '../caching/lifetime.ts'
 import { limitedPairs, onlyValue, type QueryPairs } from '../request.ts'
-import { type Lifetime, type SendOptions, sendAsset } from './send.ts'
+import { type SendOptions, sendAsset } from './send.ts'
 
-// The requested file may be available by then: a limit was raised, the load is over, or there is room to store it.
-const PASSING_MAX_AGE_SECONDS = 60
 // The format of files without a known signature.
 const UNKNOWN_FORMAT = 'bin'
 
@@ -29,10 +28,16 @@ export function deliveryQuery(query: QueryPairs) {
 
 export interface SendDeliveryOptions
   extends Pick<
-      SendOptions,
-      'etag' | 'fullContentRange' | 'isHeld' | 'addToCache' | 'readers' | 'signal' | 'sendElsewhere'
-    >,
-    Lifetime {
+    SendOptions,
+    | 'etag'
+    | 'fullContentRange'
+    | 'isHeld'
+    | 'addToCache'
+    | 'lifetime'
+    | 'readers'
+    | 'signal'
+    | 'sendElsewhere'
+  > {
   delivery: Pick<
     Delivery,
     | 'asset'
@@ -70,7 +75,7 @@ export async function sendDelivery(
     isHeld: isHeld || isUnstored,
     // A file that was rendered for this request may still be in memory only.
     ...(sendElsewhere && delivery.stored ? { sendElsewhere } : {}),
-    ...(fallbackReason || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
+    ...(fallbackReason || isUnstored ? { lifetime: PASSING } : {}),
     ...(download === undefined ? {} : { downloadName: downloadNameOf(cleanFileName(download), delivery) }),
   })
 }

@@ -6,7 +6,8 @@ import type { Encoding } from '../../core/media/encodings.ts'
 import { isSandboxed } from '../../core/media/formats.ts'
 import { headersOf, hintsOf, type Preference } from '../../core/media/preferences.ts'
 import { Problem } from '../../core/problem.ts'
-import { cacheControl } from '../caller/signed-url.ts'
+import type { Lifetime } from '../caching/lifetime.ts'
+import { setLifetime } from '../caching/set-lifetime.ts'
 import type { SendElsewhere } from '../elsewhere/elsewhere.ts'
 import type { AddToCache } from '../hot/cache-writer.ts'
 import { holdResponse } from '../readers/held-response.ts'
@@ -21,22 +22,10 @@ import { byteranges, contentRange, type Payload } from './multipart-byteranges.t
 /** When a complete 200 has `Content-Range: bytes 0 - <size>`. `auto`: for clients without a proxy that accept it. */
 export type FullContentRange = 'auto' | 'always' | 'never'
 
-/** How long caches may store a response. */
-export interface Lifetime {
-  /** Default: a week, since files do not change. */
-  maxAgeSeconds?: number
-  /** How much longer caches may deliver it while they request it again. Default: 0. */
-  staleSeconds?: number
-}
-
-/**
- * For a URL that may deliver another file later. Caches deliver the former file for at most two minutes after it was replaced: until
- * they validate it, and once more while they do.
- */
-export const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
-
-export interface SendOptions extends Lifetime {
+export interface SendOptions {
   asset: Asset
+  /** How long caches may store the response, or `private`: only this client, and its own cache must ask whether it has changed. */
+  lifetime: Lifetime | 'private'
   /** The encoding of the bytes. */
   encoding?: Encoding | undefined
   /** The entity tag, unquoted. Undefined for a file that may still change: it is sent completely, and not cached. */
@@ -49,8 +38,6 @@ export interface SendOptions extends Lifetime {
   readers: Readers
   /** Whether the file is only in memory. */
   isHeld?: boolean | undefined
-  /** Only for this client: caches of others must not store it, and its own must ask whether it has changed. */
-  isPrivate?: boolean
   /** Aborted when the client disconnects. */
   signal: AbortSignal
   /** Called when all headers of a 200 or a 206 with one range are set. */
@@ -58,9 +45,6 @@ export interface SendOptions extends Lifetime {
   /** For a stored file: has another server send its bytes. */
   sendElsewhere?: SendElsewhere | undefined
 }
-
-// One week.
-export const MAX_AGE_SECONDS = 604_800
 
 /**
  * Sends a file. Handles conditional requests, ranges and HEAD.
@@ -92,7 +76,8 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     return
   }
   if (sendElsewhere) {
-    const { maxAgeSeconds = MAX_AGE_SECONDS, addToCache: beforeChange } = options
+    const { lifetime, addToCache: beforeChange } = options
+    const maxAgeSeconds = lifetime === 'private' ? 0 : lifetime.maxAgeSeconds
     if (await sendElsewhere(req, res, { asset, encoding, ranges, maxAgeSeconds, beforeChange })) return
   }
   if (payload.read && readers.hasRoom(payload.size)) {
@@ -114,12 +99,12 @@ function entityTag(key: string): string {
 function setValidators(
   req: Request,
   res: Response,
-  { asset, variesBy, maxAgeSeconds = MAX_AGE_SECONDS, staleSeconds, isPrivate }: SendOptions,
+  { asset, variesBy, lifetime }: SendOptions,
   etag: string | undefined,
 ): void {
   setVary(res, variesBy)
-  const stored = isPrivate ? 'private, no-cache' : cacheControl(req, { maxAgeSeconds, staleSeconds })
-  res.setHeader('Cache-Control', etag ? stored : 'no-store')
+  if (etag && lifetime !== 'private') setLifetime(req, res, lifetime)
+  else res.setHeader('Cache-Control', etag ? 'private, no-cache' : 'no-store')
   if (!etag) return
   res.setHeader('ETag', etag)
   // The clock of another machine may be ahead, but this date must not be later than the response: RFC 9110 section 8.8.2.1.

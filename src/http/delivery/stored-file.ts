@@ -7,16 +7,19 @@ import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries, Delivery } from '../../service/delivery/deliveries.ts'
+import type { Caching } from '../caching/caching.ts'
+import { type Lifetime, REPLACEABLE } from '../caching/lifetime.ts'
+import { setLifetime } from '../caching/set-lifetime.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
-import { cacheControl, checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
+import { checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
 import type { SendElsewhere } from '../elsewhere/elsewhere.ts'
 import type { HotCacheWriter } from '../hot/cache-writer.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 import { waitSeconds } from './parameters.ts'
-import { type FullContentRange, type Lifetime, MAX_AGE_SECONDS, REPLACEABLE, setVary } from './send.ts'
+import { type FullContentRange, setVary } from './send.ts'
 import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
 
 /** A file of a client, as a URL names it. */
@@ -38,6 +41,7 @@ export interface StoredFileServices {
   clients: Clients
   deliveries: Deliveries
   limits: Limits
+  caching: Caching
   fullContentRange: FullContentRange
   readers: Readers
   /** Undefined when this service sends all bytes itself. */
@@ -51,13 +55,13 @@ export function storedFiles({
   clients,
   deliveries,
   limits,
+  caching,
   fullContentRange,
   readers,
   sendElsewhere,
   baseUrl,
 }: StoredFileServices): (req: Request, res: Response, file: StoredFile) => Promise<void> {
   return async (req, res, { client, group, query: pairs, findPath, cacheWriter, replaceable }) => {
-    const lifetime = replaceable ? REPLACEABLE : {}
     const { download, wait, query } = deliveryQuery(pairs)
     const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
@@ -81,9 +85,11 @@ export function storedFiles({
       throw withJob(error, (url) => signedLike(req, url, client, clients))
     })
     const delivery = replaceable ? changedAt(found, replaceable.since) : found
+    const lifetime = replaceable ? REPLACEABLE : caching.lifetimeOf(client, delivery.caching)
+    caching.setTags(res, client, delivery.key)
     if (delivery.mustRedirect) {
       const url = derivativeUrl(delivery.key, { baseUrl, token: client.token, group })
-      return redirect(req, res, { delivery, url: signedLike(req, url, client, clients), ...lifetime })
+      return redirect(req, res, { delivery, url: signedLike(req, url, client, clients), lifetime })
     }
     await sendDelivery(req, res, {
       delivery,
@@ -93,8 +99,8 @@ export function storedFiles({
       readers,
       signal,
       sendElsewhere,
-      addToCache: cacheWriter?.adderOf(req, res, { client, delivery }),
-      ...lifetime,
+      addToCache: cacheWriter?.adderOf(req, res, { client, delivery, lifetime }),
+      lifetime,
     })
   }
 }
@@ -124,18 +130,11 @@ function withJob(error: unknown, signed: (url: string) => string): unknown {
 function redirect(
   req: Request,
   res: Response,
-  {
-    delivery,
-    url,
-    maxAgeSeconds = MAX_AGE_SECONDS,
-    staleSeconds,
-  }: { delivery: Delivery; url: string } & Lifetime,
+  { delivery, url, lifetime }: { delivery: Delivery; url: string; lifetime: Lifetime },
 ): void {
   setTransformHeader(res, delivery)
   setVary(res, delivery.variesBy)
-  res.setHeader(
-    'Cache-Control',
-    delivery.isPartial ? 'no-store' : cacheControl(req, { maxAgeSeconds, staleSeconds }),
-  )
+  if (delivery.isPartial) res.setHeader('Cache-Control', 'no-store')
+  else setLifetime(req, res, lifetime)
   res.redirect(302, url)
 }

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Asset } from '../../core/bytes/asset.ts'
-import { cacheControl, isSigned } from '../caller/signed-url.ts'
+import { removeCdnLifetime, setLifetime } from '../caching/set-lifetime.ts'
+import { isSigned } from '../caller/signed-url.ts'
 import { stateOf } from '../request-state.ts'
 import type { SentFile } from './sent-file.ts'
 
@@ -67,7 +68,10 @@ export async function redirectToBucket(
   if (leftMs < MIN_LEFT_MS) return false
   for (const name of FILE_HEADERS) res.removeHeader(name)
   const age = Math.min(maxAgeSeconds, MAX_AGE_SECONDS, Math.floor(leftMs / 1000) - MARGIN_SECONDS)
-  res.setHeader('Cache-Control', age > 0 ? cacheControl(req, { maxAgeSeconds: age }) : 'no-store')
+  // A CDN must not deliver the redirect as long as it would deliver the file.
+  removeCdnLifetime(res)
+  if (age > 0) setLifetime(req, res, { maxAgeSeconds: age })
+  else res.setHeader('Cache-Control', 'no-store')
   res.status(302).setHeader('Location', url)
   res.setHeader('Content-Length', 0)
   res.end()

@@ -2,6 +2,8 @@ import { preferencesOf } from '../../core/media/preferences.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { DeliverForeign } from '../../service/foreign/deliver.ts'
+import type { Caching } from '../caching/caching.ts'
+import { REPLACEABLE } from '../caching/lifetime.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
@@ -15,7 +17,7 @@ import {
   TRANSFORMED_PROBLEMS,
 } from '../delivery/problems.ts'
 import { CONDITIONS, SENT_FILE } from '../delivery/responses.ts'
-import { type FullContentRange, REPLACEABLE } from '../delivery/send.ts'
+import type { FullContentRange } from '../delivery/send.ts'
 import { deliveryQuery, sendDelivery } from '../delivery/send-delivery.ts'
 import { EXAMPLE, fileExamples } from '../documents/examples.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
@@ -27,6 +29,7 @@ export interface Services {
   clients: Clients
   deliverForeign: DeliverForeign
   limits: Limits
+  caching: Caching
   fullContentRange: FullContentRange
   readers: Readers
 }
@@ -57,7 +60,7 @@ export const deliverForeign: ServedEndpoint<Services> = {
   first: corsPublicRead,
 
   handlerOf:
-    ({ clients, deliverForeign: deliver, limits, fullContentRange, readers }) =>
+    ({ clients, deliverForeign: deliver, limits, caching, fullContentRange, readers }) =>
     async (req, res) => {
       const group = groupOf(req)
       const { client, path, query: pairs } = callerByToken(req, clients)
@@ -76,6 +79,7 @@ export const deliverForeign: ServedEndpoint<Services> = {
       })
       // The other system may replace the object.
       const options = { etag, download, fullContentRange, readers, signal }
-      await sendDelivery(req, res, { delivery, ...options, ...REPLACEABLE })
+      caching.setTags(res, client)
+      await sendDelivery(req, res, { delivery, ...options, lifetime: REPLACEABLE })
     },
 }

@@ -2,6 +2,7 @@ import type { ClientRequest } from 'node:http'
 import type { Request, Response } from 'express'
 import type { Client } from '../../core/clients/client.ts'
 import type { Delivery } from '../../service/delivery/deliveries.ts'
+import type { Lifetime } from '../caching/lifetime.ts'
 import type { usualSender } from '../elsewhere/elsewhere.ts'
 import { type RequestEnds, routeOf } from '../log/request-log.ts'
 import { stateOf } from '../request-state.ts'
@@ -13,7 +14,11 @@ export interface HotCacheWriter {
    * Returns a function that adds this response. Undefined when the response cannot be repeated: the file is new, may change, or is
    * replaced by another one for the moment.
    */
-  adderOf(req: Request, res: Response, file: { client: Client; delivery: Delivery }): AddToCache | undefined
+  adderOf(
+    req: Request,
+    res: Response,
+    file: { client: Client; delivery: Delivery; lifetime: Lifetime },
+  ): AddToCache | undefined
 }
 
 /** To be called when all headers of a 200, or of a 206 with one range, are set. `body`: of the 200, if it was read at once. */
@@ -36,7 +41,7 @@ export function createHotCacheWriter(
   senderOf: ReturnType<typeof usualSender>,
 ): HotCacheWriter {
   return {
-    adderOf(req, res, { client, delivery }) {
+    adderOf(req, res, { client, delivery, lifetime }) {
       const { hot, signature } = stateOf(req)
       const { stored: source, asset, variesBy } = delivery
       if (!hot || !source || delivery.fallbackReason) return undefined
@@ -60,7 +65,7 @@ export function createHotCacheWriter(
           ...(delivery.encoding ? { isEncoded: true as const } : {}),
           etag,
           lastModified: asset.lastModified,
-          ...(signature?.until === undefined ? {} : { until: signature.until }),
+          ...(signature?.until === undefined ? {} : { expiry: { until: signature.until, lifetime } }),
           path: ends.pathOf(req.path),
           route: routeOf(req) ?? '',
         }

@@ -5,6 +5,7 @@ import type { ObjectKey } from '../../core/files/object-key.ts'
 import { onlyPreferences, type Preference, preferencesOf } from '../../core/media/preferences.ts'
 import { type ChangedFile, changedFile, type FileChanges } from '../../core/ports/index/file-changes.ts'
 import type { StoredSource } from '../../service/delivery/deliveries.ts'
+import type { Lifetime } from '../caching/lifetime.ts'
 
 /** The response with a complete stored file, and what is needed to send, count and log it again. */
 export interface HotResponse {
@@ -22,8 +23,11 @@ export interface HotResponse {
   /** Quoted. */
   etag: string
   lastModified: Date
-  /** When the signature of the URL expires, in milliseconds since 1970, exclusive. Absent when it does not. */
-  until?: number
+  /**
+   * When the signature of the URL expires, in milliseconds since 1970, exclusive, and how long a response without this limit may be
+   * stored. Absent when it does not expire.
+   */
+  expiry?: { until: number; lifetime: Lifetime }
   /** For the log: the path without secrets, and the template of its route. */
   path: string
   route: string

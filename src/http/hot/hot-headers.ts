@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { type ByteRange, lengthOf } from '../../core/bytes/asset.ts'
-import { cacheControlOf } from '../caller/signed-url.ts'
+import { cacheControlOf } from '../caching/lifetime.ts'
 import { contentRange } from '../delivery/multipart-byteranges.ts'
-import { type FullContentRange, hasFullContentRange, MAX_AGE_SECONDS, wholeRange } from '../delivery/send.ts'
+import { type FullContentRange, hasFullContentRange, wholeRange } from '../delivery/send.ts'
 import { type FrontServer, frontLocation } from '../elsewhere/front-server.ts'
 import { mayBeElsewhere } from '../elsewhere/sent-file.ts'
 import type { HotResponse } from './cache.ts'
@@ -37,11 +37,10 @@ export function headersOf(
   { status, found, range, location }: Answer,
   { fullContentRange }: { fullContentRange: FullContentRange },
 ): string[] {
-  const { headers, validators, until } = found
+  const { headers, validators, expiry } = found
   const { size } = found.source.asset
   const all = ['X-Request-Id', requestId, ...(status === 304 ? validators : headers)]
-  if (until !== undefined)
-    replace(all, 'Cache-Control', cacheControlOf({ until }, { maxAgeSeconds: MAX_AGE_SECONDS }))
+  if (expiry) replace(all, 'Cache-Control', cacheControlOf(expiry, expiry.lifetime))
   if (location) {
     all.splice(all.indexOf('Accept-Ranges'), 2)
     replace(all, 'Content-Length', '0')

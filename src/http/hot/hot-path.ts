@@ -115,7 +115,7 @@ function answerOf(
 ): Answer | undefined {
   const startedAt = performance.now()
   if (!clients.isCurrent(found.client)) return undefined
-  if (found.until !== undefined && Date.now() >= found.until) return undefined
+  if (found.expiry && Date.now() >= found.expiry.until) return undefined
   const verdict = evaluateConditions(req, found)
   if (verdict === 'failed') return undefined
   if (verdict === 'not-modified') return { status: 304, found, startedAt }

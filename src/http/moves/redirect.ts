@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { derivativeKey, encodedPath } from '../../core/files/object-key.ts'
+import type { Client } from '../../core/clients/client.ts'
+import { derivativeKey, encodedPath, type ObjectKey } from '../../core/files/object-key.ts'
 import { parsePath, readCandidates } from '../../core/files/request-path.ts'
 import { isMediaGroup } from '../../core/media/formats.ts'
 import { parseTarget } from '../../core/net/query.ts'
@@ -8,8 +9,10 @@ import { Problem } from '../../core/problem.ts'
 import { SIGNING_WORDS } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
+import type { Caching } from '../caching/caching.ts'
+import { setLifetime } from '../caching/set-lifetime.ts'
 import { callerByToken } from '../caller/caller.ts'
-import { cacheControl, checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
+import { checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
 
 /** Wraps the handler of a delivery route: it may respond with a redirect in place of 404 `file_not_found`. */
 export type OrRedirect = (handler: (req: Request, res: Response) => Promise<void>) => RequestHandler
@@ -19,6 +22,14 @@ const MAX_AGE_SECONDS = 3600
 // The part of a delivery URL before the path of the file. The type may be percent-encoded.
 const ROUTE = /^\/v1\/(?:bucket|[^/]+\/(?:upload|info))\/[^/]+\//
 
+interface Moved {
+  client: Client
+  /** The key of the original now. */
+  key: ObjectKey
+  path: string
+  until: number
+}
+
 /**
  * Redirects the URLs of moved files, 308: with the parameters of the request, and signed again if the request was signed. The file
  * is looked for first, so files that exist cost nothing. Without a signature, a file that was moved into a private folder is
@@ -27,15 +38,17 @@ const ROUTE = /^\/v1\/(?:bucket|[^/]+\/(?:upload|info))\/[^/]+\//
 export function createOrRedirect({
   clients,
   redirects,
+  caching,
   baseUrl,
 }: {
   clients: Clients
   redirects: Redirects
+  caching: Caching
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }): OrRedirect {
   /** The path of the file now, percent-encoded, and the end of the redirect. */
-  async function movedPath(req: Request): Promise<{ path: string; until: number } | undefined> {
+  async function movedPath(req: Request): Promise<Moved | undefined> {
     const { client, path } = callerByToken(req, clients)
     const group = String(req.params.group)
     for (const { variant, ...name } of candidatesOf(path, group)) {
@@ -46,7 +59,7 @@ export function createOrRedirect({
       const isShort = variant === undefined && path !== name.key
       const short = folder === '' ? sourceName : `${folder}/${sourceName}`
       const full = variant === undefined ? key : derivativeKey(key, variant)
-      return { path: encodedPath(isShort ? short : full), until: found.until }
+      return { client, key, path: encodedPath(isShort ? short : full), until: found.until }
     }
     return undefined
   }
@@ -74,10 +87,8 @@ export function createOrRedirect({
       const moved = isMissing ? await movedPath(req) : undefined
       if (!moved) throw error
       const leftSeconds = Math.max(0, Math.floor((moved.until - Date.now()) / 1000))
-      res.setHeader(
-        'Cache-Control',
-        cacheControl(req, { maxAgeSeconds: Math.min(MAX_AGE_SECONDS, leftSeconds) }),
-      )
+      setLifetime(req, res, { maxAgeSeconds: Math.min(MAX_AGE_SECONDS, leftSeconds) })
+      caching.setTags(res, moved.client, moved.key)
       // Not by `res.redirect`: it would encode characters that the signature covers.
       res.setHeader('Location', movedUrl(req, moved.path))
       res.status(308).end()

@@ -1,4 +1,5 @@
 import { sha256 } from '../../core/bytes/digest.ts'
+import type { CacheSettings } from '../../core/caching/cache-settings.ts'
 import type { PresetSettings } from '../../core/clients/rules/rule.ts'
 import type { ClientRules } from '../../core/clients/rules/table.ts'
 import { isInPrivateFolder } from '../../core/clients/signed-delivery.ts'
@@ -14,7 +15,7 @@ import type { LoadedDetector, LoadedPlugin } from '../load/load.ts'
 import { areInOrder } from '../load/plugin-order.ts'
 import type { Preferred } from './auto-numbers.ts'
 import { readPresets } from './presets.ts'
-import { knownTo, type Presets, type PresetsOfGroup, readQuery } from './query.ts'
+import { cacheSettingsOf, knownTo, type Presets, type PresetsOfGroup, readQuery } from './query.ts'
 import { namedFiles } from './referenced-files.ts'
 import { naming, startedBy, type Values, withDefaults } from './step-values.ts'
 
@@ -28,6 +29,8 @@ export interface Plan {
   variesBy: readonly Preference[]
   /** Differences between request and output, as notes for the client. */
   notes: readonly string[]
+  /** The cache settings of the preset. */
+  caching?: CacheSettings
   /** Set when another focal point might have given another plan. */
   dependsOnFocalPoint?: true
   /** Set when the size of an original with a side shorter than these might have given another plan. */
@@ -117,7 +120,8 @@ export function createPlanner(
     known.set(group, merged)
     return merged
   }
-  return ({ query, format, preferences, tooSmall = [], focalPoint, size, rules = {} }) => {
+  return ({ query: pairs, format, preferences, tooSmall = [], focalPoint, size, rules = {} }) => {
+    const query = [...pairs]
     // An installation whose plugins transform texts has those instead of the picture of a text.
     const isTheirs = format.group === 'text' && groups.get('text')?.plugins.length !== 0
     const group = isTheirs ? format.group : transformedAs(format)
@@ -128,6 +132,7 @@ export function createPlanner(
       if (!variesBy.includes(name)) variesBy.push(name)
       return preferences[name]
     }
+    const caching = cacheSettingsOf(query, presets)
     const requested = readQuery(query, { known, format, presets, ignored, rules, preferred })
     let detects = false
     let dependsOnFocalPoint = false
@@ -166,7 +171,7 @@ export function createPlanner(
       const resolved = plugin.resolve
         ? plugin.resolve(given as never, { ...request, options, format: formatBefore(steps, format) })
         : given
-      if (resolved === 'original') return { steps: [], variant: '', variesBy, notes }
+      if (resolved === 'original') return { steps: [], variant: '', variesBy, notes, ...caching }
       if (resolved === undefined) continue
       const params = withDefaults(plugin.params, resolved)
       for (const [name, value] of naming(loaded, params))
@@ -184,6 +189,7 @@ export function createPlanner(
       variant,
       variesBy,
       notes,
+      ...caching,
       ...(dependsOnFocalPoint ? { dependsOnFocalPoint } : {}),
       ...(dependsOnSizeBelow ? { dependsOnSizeBelow } : {}),
       ...(asking ? { detector: asking } : {}),

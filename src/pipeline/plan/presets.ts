@@ -1,3 +1,4 @@
+import { CACHE_MAX_SECONDS, isCacheField } from '../../core/caching/cache-settings.ts'
 import type { PresetSettings } from '../../core/clients/rules/rule.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import type { ParameterValue } from '../../core/plugin-api/parameter.ts'
@@ -72,6 +73,10 @@ function readPreset(query: ReadonlyArray<readonly [string, string]>, ofGroup: Kn
   const wrong = query.length === 0 ? ['expected at least one parameter but received an empty preset'] : []
   for (const [word, received] of query) {
     try {
+      if (isCacheField(word)) {
+        values.set(word, cacheSeconds(word, received))
+        continue
+      }
       refuseReserved(word)
       const { name, value } = readValue([word, received], known)
       if (values.has(name)) throw badParameter({ param: word, expected: 'one value', received })
@@ -82,6 +87,13 @@ function readPreset(query: ReadonlyArray<readonly [string, string]>, ofGroup: Kn
     }
   }
   return { group: known.group, values, wrong }
+}
+
+/** A cache setting, which is not a parameter of the transformation. @throws Problem 400 */
+function cacheSeconds(param: string, received: string): number {
+  const seconds = /^\d{1,9}$/.test(received) ? Number(received) : Number.NaN
+  if (seconds <= CACHE_MAX_SECONDS) return seconds
+  throw badParameter({ param, expected: `an integer from 0 to ${CACHE_MAX_SECONDS} (seconds)`, received })
 }
 
 /** An invalid value is not reported here, but by `readPreset` together with all others. */

@@ -1,3 +1,4 @@
+import { type CacheSettings, cacheSettingsIn, isCacheField } from '../../core/caching/cache-settings.ts'
 import type { ClientRules } from '../../core/clients/rules/table.ts'
 import { type Format, knownFormat, transformedAs } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
@@ -65,7 +66,7 @@ export function readQuery(
       throw badParameter({ param: word, expected: 'one value', received: `${earlier}, ${received}` })
     }
     seen.set(name, received)
-    if (isPreset) preset = presetNamed(received, { presets, files })
+    if (isPreset) preset = withoutCacheSettings(presetNamed(received, { presets, files }))
     else values.set(name, value)
   }
   const requested = new Map(preset)
@@ -84,6 +85,22 @@ export function readQuery(
   const settled = withoutAuto(requested, known, preferred)
   if (!allowedWidths || !ownSize) return settled
   return withAllowedWidth(settled, { widths: allowedWidths, height: known.words.get('h')?.spec })
+}
+
+/** The cache settings of the preset in a query. Empty if it has none. */
+export function cacheSettingsOf(
+  query: ReadonlyArray<readonly [name: string, value: string]>,
+  presets: PresetsOfGroup,
+): { caching?: CacheSettings } {
+  const [, name] = query.find(([word]) => word === PRESET_WORD) ?? []
+  const caching = name === undefined ? undefined : cacheSettingsIn(presets.get(name) ?? [])
+  return caching ? { caching } : {}
+}
+
+function withoutCacheSettings(
+  preset: ReadonlyMap<string, ParameterValue>,
+): ReadonlyMap<string, ParameterValue> {
+  return new Map([...preset].filter(([name]) => !isCacheField(name)))
 }
 
 /** Files of a format in messages. A document is transformed by the parameters of images, but is no image. */

@@ -11,7 +11,7 @@ import type { FileLists, FileLookup, IndexedFile } from '../../core/ports/file-i
 import type { Partitioning } from '../../core/ports/index/partitioning.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { redirectPrefix } from '../../core/storage/redirect-key.ts'
-import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
+import { clientConflict, emitChanged, noSuchClient } from '../clients/change-existing.ts'
 import { CONCURRENCY } from '../maintenance/scan.ts'
 import type { Removals } from '../originals/delete.ts'
 import { deleteAll } from '../originals/delete-objects.ts'
@@ -73,13 +73,15 @@ export function createRemoveClient({
     id: string,
     removing: (present: Client['removing']) => Client['removing'],
   ): Promise<void> {
-    await clients.change(id, (client) => {
+    let known: Client | undefined
+    const changed = await clients.change(id, (client) => {
       if (!client) throw noSuchClient(id)
+      known = client
       const { removing: before, ...active } = client
       const after = removing(before)
       return after ? { ...active, removing: after } : active
     })
-    events.emit('client.changed', { clientId: id })
+    emitChanged(events, { before: known, after: changed })
   }
 
   /** A client whose record is already deleted while files of it still exist. */

@@ -1,4 +1,5 @@
 import type { Client } from '../../core/clients/client.ts'
+import { withdrawnFolders } from '../../core/clients/signed-delivery.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import { Problem } from '../../core/problem.ts'
@@ -13,14 +14,25 @@ export function createChangeKnown({ store, events }: { store: ClientStore; event
   return async (id, make) => {
     await store.refresh()
     if (!store.find(id)) throw noSuchClient(id)
+    let before: Client | undefined
     const client = await store.change(id, (present) => {
       if (!present) throw noSuchClient(id)
       if (present.removing) throw clientConflict(`${id} is being removed`)
+      before = present
       return make(present)
     })
-    events.emit('client.changed', { clientId: id })
+    emitChanged(events, { before, after: client })
     return client
   }
+}
+
+/** Emits `client.changed`. @param clients before and after the change; `before` is undefined for a new client */
+export function emitChanged(
+  events: EventBus,
+  { before, after }: { before: Client | undefined; after: Client },
+): void {
+  const withdrawn = before ? withdrawnFolders(before, after) : []
+  events.emit('client.changed', { clientId: after.id, ...(withdrawn.length > 0 ? { withdrawn } : {}) })
 }
 
 /** 404: no client has this ID. For the operator only. */

@@ -15,7 +15,7 @@ import { usesSignedUrls } from '../../core/clients/signed-delivery.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import { type ClientAccess, createClientAccess } from './access.ts'
-import { clientConflict, createChangeKnown } from './change-existing.ts'
+import { clientConflict, createChangeKnown, emitChanged } from './change-existing.ts'
 import { type ClientCredentials, createClientCredentials, needsUrlKey } from './credentials.ts'
 import { checkClientName } from './name.ts'
 import { createSavedPresets, type SavedPresets } from './saved-presets.ts'
@@ -93,9 +93,13 @@ export function createClients({
     id: string,
     make: (client: Client | undefined) => Client | Promise<Client>,
   ): Promise<Client> {
-    const client = await store.change(id, make)
-    events.emit('client.changed', { clientId: id })
-    return client
+    let before: Client | undefined
+    const after = await store.change(id, (present) => {
+      before = present
+      return make(present)
+    })
+    emitChanged(events, { before, after })
+    return after
   }
 
   const changeKnown = createChangeKnown({ store, events })

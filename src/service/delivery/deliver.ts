@@ -212,17 +212,17 @@ export function createDeliveries({
       const { found, plan: planned, input, key, named } = await filePlans.find(request)
       checkNamed(planned, request)
       if (!request.isSigned && !request.caller.isTrusted) checkNamedPublic(planned, client)
-      const { variesBy, notes } = planned
+      const { variesBy, notes, caching } = planned
       if (named) {
         if (key !== undefined) throw transformOfDerivative()
         return namedDerivative(client, found, named)
       }
-      if (key === undefined) return { ...(await original(client, found)), variesBy, notes }
+      if (key === undefined) return { ...(await original(client, found)), variesBy, notes, caching }
       const mustRedirect = partsPrefix(key) !== undefined
       if (mustRedirect && isOneFile) throw severalFiles()
       try {
         const derivative = await withNotes({ found, plan: planned, input, key }, request)
-        return { ...derivative, variesBy, ...(mustRedirect ? { mustRedirect } : {}) }
+        return { ...derivative, variesBy, caching, ...(mustRedirect ? { mustRedirect } : {}) }
       } catch (error) {
         if (onLimit === 'refuse' || !isLimitProblem(error) || noOriginalFallback(planned)) throw error
         return { ...(await original(client, found)), variesBy, notes: [], fallbackReason: error.code }

@@ -1,4 +1,5 @@
 import type { Asset } from '../../core/bytes/asset.ts'
+import type { CacheSettings } from '../../core/caching/cache-settings.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey, OriginalName } from '../../core/files/object-key.ts'
@@ -70,6 +71,8 @@ export interface Delivery {
   fallbackReason?: string
   /** How the file differs from what was requested. */
   notes: readonly string[]
+  /** The cache settings of the preset in the URL. */
+  caching?: CacheSettings | undefined
   /** A playlist with relative URLs: respond with a redirect to its own URL. */
   mustRedirect?: true
   /** The media job is in progress, and the file may still change. */
@@ -83,7 +86,7 @@ export interface Delivery {
 }
 
 /** A delivery without what depends on the query of the request. */
-export type Found = Omit<Delivery, 'variesBy' | 'notes'>
+export type Found = Omit<Delivery, 'variesBy' | 'notes' | 'caching'>
 
 /** The delivery of a file of a derivative. */
 export function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset): Found {

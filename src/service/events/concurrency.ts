@@ -14,7 +14,7 @@ export interface EventPlacesOptions {
 export interface EventPlaces {
   /**
    * Makes a call in a free slot of its target. Without a free slot, the call is not made: it is deferred while the target
-   * responds, and fails while it hangs. The slot is freed when the call has ended or `signal` is aborted.
+   * responds, and fails while it hangs. A call that throws NotYet is no failure. The slot is freed when the call has ended or `signal` is aborted.
    *
    * @throws NotYet, Error, and the errors of `call`
    */
@@ -71,7 +71,8 @@ export function createEventPlaces({ perTarget, hungMs, waitMs }: EventPlacesOpti
         await call()
         places.hung = 0
       } catch (error) {
-        places.hung = performance.now() - since > hungMs ? places.hung + 1 : 0
+        const isHung = !(error instanceof NotYet) && performance.now() - since > hungMs
+        places.hung = isHung ? places.hung + 1 : 0
         throw error
       } finally {
         signal.removeEventListener('abort', free)

@@ -71,7 +71,12 @@ export function createEventDelivery({
 }): EventDelivery {
   /** Why targets get no more events, by plugin and target. */
   const stopped = new Map<string, string>()
-  const places = createEventPlaces(plan)
+  const places = new Map(
+    plugins.map(({ plugin: { name, atOnce = plan.perTarget } }) => [
+      name,
+      createEventPlaces({ ...plan, perTarget: atOnce }),
+    ]),
+  )
   const partyOf = ({ plugin }: LoadedEventPlugin, target: string) => `${plugin.name} ${target}`
 
   /**
@@ -149,7 +154,9 @@ export function createEventDelivery({
     let stopReason: string | undefined
     let isSuperseded = false
     try {
-      await places.take(partyOf(loaded, target), signal, async () => {
+      const place = places.get(loaded.plugin.name)
+      if (!place) throw new Error(`no places for ${loaded.plugin.name}`)
+      await place.take(partyOf(loaded, target), signal, async () => {
         isSuperseded = await history.isSuperseded(queued)
         if (isSuperseded) return
         at = Date.now()
@@ -194,7 +201,7 @@ export function createEventDelivery({
         jobs.work<QueuedEvent>(
           kindOf(loaded.plugin),
           ({ data }, run) => attempt(loaded, data, run).catch(retried),
-          plan,
+          { ...plan, concurrency: Math.max(plan.concurrency, loaded.plugin.atOnce ?? 0) },
         )
       }
     },

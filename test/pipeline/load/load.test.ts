@@ -52,7 +52,7 @@ describe('loading plugins', () => {
         expect(media).to.deep.equal([plugin.name.slice(0, plugin.name.indexOf('-'))])
         expect(options).to.deep.equal({})
       }
-      expect(events.map(({ plugin }) => plugin.name)).to.deep.equal(['webhook'])
+      expect(events.map(({ plugin }) => plugin.name)).to.deep.equal(['cdn-purge', 'webhook'])
     })
 
     it('may state the version of the plugin API', async () => {
@@ -394,7 +394,7 @@ describe('loading plugins', () => {
       [
         'has a member that event plugins do not have',
         "export default { name: 'x', phase: 'effect', on: {} }",
-        /a plugin with "on" has no member phase; there are name, api, durable, options, targets, check, on$/,
+        /a plugin with "on" has no member phase; there are name, api, durable, atOnce, options, targets, check, on$/,
       ],
       [
         'misspells a member of a parameter',

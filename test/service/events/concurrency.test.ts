@@ -45,6 +45,16 @@ describe('event slots', () => {
     await call.end(new Error('no answer'))
   }
 
+  it('remain for a target whose calls end by NotYet after a long time', async () => {
+    for (const _ of [1, 2, 3]) {
+      const call = taken('a')
+      await pause(OPTIONS.hungMs + 10)
+      await call.end(new NotYet(1))
+    }
+    taken('a')
+    expect((await tried('a')).called).to.equal(true)
+  })
+
   it('are limited for each target, and free again when the call ends, in any way', async () => {
     const [one, two] = [taken('a'), taken('a')]
     expect((await tried('a')).called).to.equal(false)

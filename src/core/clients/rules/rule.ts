@@ -68,18 +68,20 @@ export function switchRule({ shown, ...texts }: RuleTexts & { shown: string }): 
 }
 
 /**
- * A rule with an integer from 1 to `max`, inclusive.
+ * A rule with an integer from `min`, by default 1, to `max`, inclusive.
  *
  * @param options.unit the text after the bounds in error messages
  * @param options.parse the parser of the option; by default for a number or `default`
  */
 export function integerRule({
+  min = 1,
   max,
   unit = '',
   parse = numberOrDefault,
   shown,
   ...texts
 }: RuleTexts & {
+  min?: number
   max: number | ((bounds: RuleBounds) => number)
   unit?: string
   parse?: (text: string) => number | false
@@ -87,13 +89,13 @@ export function integerRule({
 }): Rule<number, number> {
   return {
     ...texts,
-    stored: z.int().min(1),
+    stored: z.int().min(min),
     change: () => z.number(),
     expected: 'an integer or null',
     apply(received, { param, bounds }) {
       const most = typeof max === 'number' ? max : max(bounds)
-      if (isInteger(received, { min: 1, max: most })) return received
-      throw badParameter({ param, expected: `an integer from 1 to ${most}${unit}`, received })
+      if (isInteger(received, { min, max: most })) return received
+      throw badParameter({ param, expected: `an integer from ${min} to ${most}${unit}`, received })
     },
     parse,
     shown,

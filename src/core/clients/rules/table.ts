@@ -3,6 +3,7 @@ import { boundedItems } from '../../bounded-schemas.ts'
 import { badParameter } from '../../problem.ts'
 import { readDuration, shownDuration } from '../../text/duration.ts'
 import { counted } from '../../text/plural.ts'
+import { CACHING_RULES } from './caching.ts'
 import { fetchDenyHostsRule, fetchHostsRule } from './hosts.ts'
 import { presetsRule } from './presets.ts'
 import { privateFoldersRule } from './private-folders.ts'
@@ -136,6 +137,7 @@ export const CLIENT_RULES = {
     },
     shown: (seconds) => `soft delete for ${shownDuration(seconds * 1000)}`,
   }),
+  ...CACHING_RULES,
   /** An upload of a file that the same folder already has stores nothing, and returns the record of the existing file. */
   dedupe,
   /** The maximum size of an uploaded file, in bytes. */
