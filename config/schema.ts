@@ -4,6 +4,7 @@ import { CROSS_ORIGIN_VARIABLES } from './cross-origin.ts'
 import { DERIVATIVE_VARIABLES } from './derivatives.ts'
 import { ELSEWHERE_VARIABLES } from './elsewhere.ts'
 import { MEMORY_VARIABLES } from './memory-profile.ts'
+import { ORGANISATION_VARIABLES } from './organisation.ts'
 import { PLUGIN_VARIABLES } from './plugins.ts'
 import { RATE_VARIABLES } from './rates.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
@@ -53,6 +54,7 @@ export const VARIABLES = {
     secret: true,
     help: 'Password of the operator for the HTTP API. Sign-in is disabled when unset.',
   }),
+  ...ORGANISATION_VARIABLES,
   TRUST_PROXY: {
     help: 'Trusted proxies in front of the service. X-Forwarded-For of these proxies sets the IP address of the caller. 0: X-Forwarded-For is ignored.',
     expected:

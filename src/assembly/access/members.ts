@@ -17,6 +17,7 @@ import { createSessions } from '../../service/members/sessions.ts'
 import { createSignIn } from '../../service/members/sign-in.ts'
 import { createSignInLinks } from '../../service/members/sign-in-link.ts'
 import type { Backends } from '../storage/backends.ts'
+import { openOrganisation } from './organisation.ts'
 
 export interface MembersOptions {
   config: Config
@@ -51,7 +52,12 @@ export async function openMembers({
   })
   const operatorPassword = config.ADMIN_PASSWORD
   const adminSessions = createAdminSessions({ password: operatorPassword, key: keys('admin session') })
-  const sessions = createSessions({ store, key: keys('member sessions'), operatorPassword })
+  const sessions = createSessions({
+    store,
+    key: keys('member sessions'),
+    operatorPassword,
+    issuer: config.OIDC_ISSUER,
+  })
   const links = createMemberLinks({ key: keys('member links') })
   const lastSeen = createLastSeen({ ledger, log })
   const audit = createAuditTrail({ store: backends.audit, log })
@@ -76,6 +82,7 @@ export async function openMembers({
       members: createMembers({ store, clients, links, lastSeen }),
       lastSeen,
       audit,
+      organisation: openOrganisation({ config, baseUrl, clients, store, sessions, lastSeen, keys, log }),
       isSetUp: () => isSetUp(store.table()),
       listClients: () => [...clients.list()].sort(byAge),
     },

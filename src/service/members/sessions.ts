@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { newClientId } from '../../core/clients/client.ts'
 import {
+  isOfOrganisation,
   type Member,
   type MemberTable,
   OPERATOR_ID,
@@ -18,6 +19,8 @@ export interface SignedIn {
   name: string
   role: Role
   clients: VisibleClients
+  /** Whether the person signs in with an identity provider alone. */
+  isOfOrganisation: boolean
 }
 
 /** A valid session. Times are in milliseconds since 1970; `expiresAt` is exclusive. */
@@ -71,16 +74,19 @@ const ENDED_MAX = 100
 /**
  * @param options.key 32 bytes, used only for this purpose
  * @param options.operatorPassword undefined when the operator cannot sign in with one
+ * @param options.issuer the identity provider; undefined: sessions of its members are invalid
  */
 export function createSessions({
   store,
   key,
   operatorPassword,
+  issuer,
   now = Date.now,
 }: {
   store: MemberStore
   key: Buffer
   operatorPassword: string | undefined
+  issuer?: string | undefined
   now?: () => number
 }): Sessions {
   const tokens = createTokens<Claims>({ key, prefix: 'ses' })
@@ -102,9 +108,18 @@ export function createSessions({
       return { member: OPERATOR, sessions: operatorSessions, state }
     }
     const member = members.find((one) => one.id === id)
-    if (member?.password === undefined) return undefined
+    const credential = member && credentialOf(member)
+    if (!member || credential === undefined) return undefined
     const { sessions } = member
-    return { member: signedIn(member), sessions, state: stateOf(member.password, sessions) }
+    return { member: signedIn(member), sessions, state: stateOf(credential, sessions) }
+  }
+
+  /** What a member signs in with; undefined when they cannot sign in. A change of it ends all sessions. */
+  function credentialOf({ password, identity }: Member): string | undefined {
+    if (password !== undefined) return password
+    // Without its issuer, which could refuse them, the members of an organisation have no access.
+    if (!identity || identity.issuer !== issuer) return undefined
+    return `identity:${identity.issuer} ${identity.subject}`
   }
 
   function valid({ m, s, begun, until, state }: Claims): MemberSession | undefined {
@@ -154,10 +169,17 @@ export function createSessions({
   }
 }
 
-const OPERATOR: SignedIn = { id: OPERATOR_ID, name: OPERATOR_ID, role: 'owner', clients: 'all' }
+const OPERATOR: SignedIn = {
+  id: OPERATOR_ID,
+  name: OPERATOR_ID,
+  role: 'owner',
+  clients: 'all',
+  isOfOrganisation: false,
+}
 
-function signedIn({ id, email, name, role, clients }: Member): SignedIn {
-  return { id, email, name, role, clients }
+function signedIn(member: Member): SignedIn {
+  const { id, email, name, role, clients } = member
+  return { id, email, name, role, clients, isOfOrganisation: isOfOrganisation(member) }
 }
 
 function changeSessions(
