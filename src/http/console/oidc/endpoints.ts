@@ -12,7 +12,7 @@ import type { Reply } from '../../endpoint/reply.ts'
 import { addOwnEntry, auditedBy } from '../audited-by.ts'
 import { oidcCookie, setOidcCookie, setSessionCookie } from '../cookie.ts'
 import { toConsole } from './places.ts'
-import { limitOidc, noteRefusal } from './refused.ts'
+import { checkAttempts, noteRefusal } from './refused.ts'
 
 /** The services that handle these requests. */
 export interface Services {
@@ -49,7 +49,6 @@ const beginOidc = endpoint({
   async handle(services: WithOrganisation, { req, res, query: { from = '/' } }) {
     const { organisation } = services
     return redirected({ req, from }, services, async () => {
-      await limitOidc({ req, res }, services)
       const { url, cookie: value, expiresAt } = await organisation.begin(from)
       setOidcCookie({ req, res }, { value, expiresAt })
       return url
@@ -70,7 +69,7 @@ const finishOidc = endpoint({
   async handle(services: WithOrganisation, { req, res }) {
     const { organisation, audit, baseUrl } = services
     return redirected({ req }, services, async () => {
-      await limitOidc({ req, res }, services)
+      await checkAttempts(req, services)
       const cookie = oidcCookie(req)
       // It is valid once, also when the sign-in is refused.
       setOidcCookie({ req, res }, { expiresAt: 0 })
@@ -115,13 +114,13 @@ function offeredWithProvider(defined: ServedEndpoint<WithOrganisation>): ServedE
 /** A redirect to the URL of the attempt, or to the sign-in page with the reason of its refusal. */
 async function redirected(
   { req, from }: { req: Request; from?: string },
-  { audit, log, baseUrl }: Services,
+  services: Services,
   attempt: () => Promise<string>,
 ): Promise<Reply> {
-  const url = await attempt().catch((error) => {
-    const refused = noteRefusal(req, error, { audit, log })
+  const url = await attempt().catch(async (error) => {
+    const refused = await noteRefusal(req, error, services)
     const query = new URLSearchParams({ refused, ...(from === undefined ? {} : { from }) })
-    return toConsole(`/sign-in?${query}`, baseUrl)
+    return toConsole(`/sign-in?${query}`, services.baseUrl)
   })
   return { status: 303, headers: { Location: url } }
 }

@@ -1,0 +1,110 @@
+import { expect } from 'chai'
+import { openIdConnect } from '../../../src/adapters/identity-provider/openid-connect.ts'
+import { IdentityProviderError } from '../../../src/core/ports/members/identity-provider.ts'
+import { type ForgedIssuer, forgeIssuer } from '../../support/console/forged-issuer.ts'
+
+const RETURN_TO = 'http://localhost:3000/v1/session/oidc/callback'
+const MINUTE_MS = 60_000
+
+describe('an OpenID Connect issuer', () => {
+  let forged: ForgedIssuer
+  let asked: string[]
+  beforeEach(async () => {
+    forged = await forgeIssuer()
+    asked = []
+    forged.instead = ({ url = '' }) => {
+      asked.push(url)
+      return false
+    }
+  })
+  afterEach(() => forged.stop())
+
+  const opened = (options: { timeoutMs?: number; now?: () => number } = {}) =>
+    openIdConnect({
+      issuer: forged.url,
+      clientId: 'console',
+      clientSecret: 'a secret',
+      scopes: 'openid',
+      wantedClaims: ['email'],
+      ...options,
+    })
+  const failureOf = async (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'none',
+      (error: unknown) => (error instanceof IdentityProviderError ? error.failure : String(error)),
+    )
+
+  it('is requested at the first use, once for concurrent uses, and again after an hour', async () => {
+    let now = 0
+    const issuer = opened({ now: () => now })
+    expect(asked).to.deep.equal([])
+    await Promise.all([issuer.begin(RETURN_TO), issuer.begin(RETURN_TO)])
+    now += 59 * MINUTE_MS
+    await issuer.begin(RETURN_TO)
+    expect(asked).to.have.length(1)
+    now += 2 * MINUTE_MS
+    await issuer.begin(RETURN_TO)
+    expect(asked).to.have.length(2)
+  })
+
+  it('is unavailable when it does not respond in time, redirects, sends too much, or is another one', async () => {
+    const outcome = () => failureOf(opened({ timeoutMs: 200 }).begin(RETURN_TO))
+    const elsewhere: string[] = []
+    for (const [name, instead] of Object.entries<ForgedIssuer['instead']>({
+      silent: () => true,
+      endless: (_, res) => {
+        res.writeHead(200, { 'Content-Type': 'application/json' }).write('{')
+        return true
+      },
+      redirects: ({ url = '' }, res) => {
+        elsewhere.push(url)
+        res.writeHead(302, { Location: `${forged.url}/elsewhere` }).end()
+        return true
+      },
+      large: (_, res) => {
+        res.writeHead(200, { 'Content-Type': 'application/json' }).end(`"${'x'.repeat(1024 * 1024)}"`)
+        return true
+      },
+    })) {
+      forged.instead = instead
+      expect(await outcome(), name).to.equal('unavailable')
+    }
+    expect(elsewhere).to.deep.equal(['/.well-known/openid-configuration'])
+    forged.instead = () => false
+    forged.document = { issuer: 'https://evil.example' }
+    expect(await outcome()).to.equal('unavailable')
+  })
+
+  it('is not requested for five seconds after a failure', async () => {
+    let now = 0
+    const issuer = opened({ now: () => now })
+    forged.document = { issuer: 'https://evil.example' }
+    expect(await failureOf(issuer.begin(RETURN_TO))).to.equal('unavailable')
+    forged.document = {}
+    now += 4_999
+    expect(await failureOf(issuer.begin(RETURN_TO))).to.equal('unavailable')
+    expect(asked).to.have.length(1)
+    now += 1
+    expect(await failureOf(issuer.begin(RETURN_TO))).to.equal('none')
+  })
+
+  it('gets the secret as the issuer accepts it', async () => {
+    const proofs: Array<string | undefined> = []
+    for (const methods of [undefined, ['client_secret_basic'], ['client_secret_post']]) {
+      forged.document = methods ? { token_endpoint_auth_methods_supported: methods } : {}
+      forged.instead = ({ url = '', headers }) => {
+        if (url === '/token') proofs.push(headers.authorization?.split(' ')[0])
+        return false
+      }
+      const issuer = opened()
+      const { secrets } = await issuer.begin(RETURN_TO)
+      const answer = new URL(
+        `${RETURN_TO}?${new URLSearchParams({ code: secrets.nonce, state: secrets.state })}`,
+      )
+      forged.idToken = (nonce) => nonce
+      await failureOf(issuer.finish(answer, secrets))
+    }
+    expect(proofs).to.deep.equal(['Basic', 'Basic', undefined])
+    expect(new URLSearchParams(forged.received[2]).get('client_secret')).to.equal('a secret')
+  })
+})
