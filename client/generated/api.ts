@@ -51,6 +51,7 @@ export type ProblemCode =
   | 'method_not_allowed'
   | 'no_cover'
   | 'no_equivalent'
+  | 'no_password'
   | 'no_progress'
   | 'no_webhook_receiver'
   | 'not_deleted'
@@ -1003,6 +1004,8 @@ export interface Member {
   lastSeenAt?: string
   /** When the invitation expires. Absent: it was accepted. */
   invitedUntil?: string
+  /** The member signs in with the organisation. */
+  organisation?: true
 }
 
 export interface MemberChange {
@@ -1377,6 +1380,8 @@ export interface Session {
     name: string
     /** `viewer` reads, `editor` also changes files, `owner` manages everything. */
     role: "viewer" | "editor" | "owner"
+    /** The member signs in with the organisation, and has no password. */
+    organisation?: true
   }
   /** The clients that the member may see. */
   clients: Array<{

@@ -22,6 +22,8 @@ export const MEMBERS = {
   invited: 'Invited',
   invitationExpired: 'Invitation expired',
   invitedUntil: (time: string) => `The invitation expires ${time}.`,
+  organisation: 'Organisation',
+  organisationText: 'Signs in with the organisation, which sets the role at each sign-in.',
   edit: 'Edit',
   editTitle: (name: string) => `Edit ${name}`,
   newLink: 'Create a link for a new password',

@@ -25,7 +25,7 @@ export const ROLES = 'sluice-admins=owner, designers=editor, guests=viewer'
 
 /** The page that asks whether to sign out. */
 function logoutSource(ctx: { body: unknown }, form: string): void {
-  ctx.body = `<p>Sign out?</p>${form}`
+  ctx.body = `${form}<button form="op.logoutForm" name="logout" value="yes">Yes</button>`
 }
 
 /** Runs without the library's warnings about tests. */
