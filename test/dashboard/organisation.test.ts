@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { expect } from 'chai'
 import { onOneBackend } from '../support/backends.ts'
 import { firstOwner } from '../support/console/browser.ts'
@@ -56,8 +55,6 @@ onOneBackend('the console of an organisation', (start) => {
 
   it('explains a refusal, and fits on a phone', async function () {
     this.timeout(120_000)
-    const folder = process.env.SCREENSHOTS
-    if (folder) mkdirSync(folder, { recursive: true })
     for (const [width, height] of [
       [390, 844],
       [1440, 900],
@@ -65,10 +62,8 @@ onOneBackend('the console of an organisation', (start) => {
       const { page } = await pages.open({ viewport: { width, height } })
       await page.goto(`${service.url}/dashboard/sign-in`)
       await page.getByRole('link', { name: LABEL }).waitFor()
-      if (folder) await page.screenshot({ path: `${folder}/sign-in-${width}.png` })
       await page.goto(`${service.url}/dashboard/sign-in?refused=role&from=%2Fmembers`)
       await page.getByText('Your account has no role in this console.').waitFor()
-      if (folder) await page.screenshot({ path: `${folder}/refused-${width}.png` })
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(width)
       expect(await seriousFindings(page), `${width} px`).to.deep.equal([])
       const href = await page.getByRole('link', { name: LABEL }).getAttribute('href')

@@ -7,6 +7,7 @@ import { checkBucket, checkClock } from './bucket.ts'
 import { checkBucketCors } from './bucket-cors.ts'
 import { checkConfiguration, checkNode } from './configuration.ts'
 import { checkDataDir } from './data-dir.ts'
+import { checkIssuer } from './issuer.ts'
 import { checkFonts, checkImages, checkMedia, checkOffice } from './media.ts'
 import { checkMemory } from './memory.ts'
 import { checkRedis } from './redis.ts'
@@ -54,6 +55,7 @@ export async function* examine({
     ['fonts', checkFonts()],
     ['memory', checkMemory(config)],
     ['public URL', checkAddress(config)],
+    config.OIDC_ISSUER !== undefined && ['sign-in', checkIssuer(config)],
   ]
   const results = checks
     .filter((one) => one !== false)
