@@ -1,8 +1,8 @@
 import { aliasErrors, readByName } from './aliases.ts'
 import { type MachineLimits, machineLimits, memoryDefault } from './machine.ts'
 import { profileDefault } from './memory-profile.ts'
-import { organisationContradictions } from './organisation.ts'
 import { VARIABLES, type VariableName } from './schema.ts'
+import { signInContradictions } from './sign-in.ts'
 import type { Environment, Variable } from './variable.ts'
 import { configWarnings } from './warnings.ts'
 
@@ -135,7 +135,7 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
     )
   if (given.REDIS_URL && !given.APP_SECRET)
     lines.push('APP_SECRET: required with REDIS_URL, the same for all processes, but unset')
-  return [...lines, ...organisationContradictions(given)]
+  return [...lines, ...signInContradictions(given)]
 }
 
 /** Name, default, accepted values and description of every variable, for `--help` and docs/reference/configuration.md. */

@@ -2,6 +2,7 @@
 
 /** The stable codes of problems. */
 export type ProblemCode =
+  | 'address_not_allowed'
   | 'alias_not_found'
   | 'alias_of_other_type'
   | 'alias_target_missing'

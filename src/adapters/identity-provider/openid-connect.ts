@@ -159,8 +159,8 @@ function isUnreachable(error: unknown): boolean {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
+  if (cause instanceof UnreachableError) return cause.message
   const { code, error: stated } = error as { code?: unknown; error?: unknown }
   const known = [code, stated].filter((each) => typeof each === 'string')
-  const inner = cause instanceof UnreachableError ? [cause.message] : []
-  return [error.message, ...known, ...inner].join(': ')
+  return [error.message, ...known].join(': ')
 }

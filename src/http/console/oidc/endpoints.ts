@@ -90,7 +90,7 @@ const endOidc = endpoint({
   tag: 'Members',
   summary: 'Sign out of the identity provider too',
   description:
-    'For browsers, after `DELETE /v1/session`. The provider may ask whether to sign out. Without a page for it at the provider, the sign-in page of the console is shown.',
+    'For browsers, after `DELETE /v1/session`. The provider may show a page that confirms it. Without a page for it at the provider, the sign-in page of the console is shown.',
   access: 'public',
   responses: REDIRECT,
 

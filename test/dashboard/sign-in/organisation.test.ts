@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { onOneBackend } from '../support/backends.ts'
-import { firstOwner } from '../support/console/browser.ts'
-import { startIssuer } from '../support/console/issuer.ts'
-import { seriousFindings } from '../support/peers/axe.ts'
-import { type Pages, startPages } from '../support/peers/browser-pages.ts'
-import type { Service } from '../support/service.ts'
+import { onOneBackend } from '../../support/backends.ts'
+import { firstOwner } from '../../support/console/browser.ts'
+import { startIssuer } from '../../support/console/issuer.ts'
+import { seriousFindings } from '../../support/peers/axe.ts'
+import { type Pages, startPages } from '../../support/peers/browser-pages.ts'
+import type { Service } from '../../support/service.ts'
 
 const LABEL = 'Sign in with "Acme" <Identity> & Co'
 

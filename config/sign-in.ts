@@ -13,8 +13,14 @@ const ranges = {
   separator: /[\s,]+/,
 }
 
-/** The variables about the sign-in of an organisation: its OpenID Connect issuer, and its IP addresses. */
-export const ORGANISATION_VARIABLES = {
+/** The variables about people who sign in: the password of the operator, the OpenID Connect issuer and the IP addresses of an organisation. */
+export const SIGN_IN_VARIABLES = {
+  ADMIN_PASSWORD: text({
+    pattern: /^.{12,256}$/,
+    expected: '12 to 256 characters',
+    secret: true,
+    help: 'Password of the operator for the HTTP API. Sign-in is disabled when unset.',
+  }),
   OIDC_ISSUER: {
     help: 'OpenID Connect issuer whose people may sign in to the console. Disabled when unset: see docs/how-to/single-sign-on.md.',
     expected: 'an https URL without query; http only for localhost',
@@ -108,7 +114,7 @@ function readRoles(value: string): readonly RoleRule[] | undefined {
 }
 
 /** Values that contradict each other, for the message. */
-export function organisationContradictions(given: Readonly<Record<string, string | undefined>>): string[] {
+export function signInContradictions(given: Readonly<Record<string, string | undefined>>): string[] {
   if (given.OIDC_ISSUER)
     return ['OIDC_CLIENT_ID', 'OIDC_ROLES']
       .filter((name) => !given[name])
