@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { openIdConnect } from '../../../src/adapters/identity-provider/openid-connect.ts'
 import { IdentityProviderError } from '../../../src/core/ports/members/identity-provider.ts'
@@ -49,27 +50,32 @@ describe('an OpenID Connect issuer', () => {
 
   it('is unavailable when it does not respond in time, redirects, sends too much, or is another one', async () => {
     const outcome = () => failureOf(opened({ timeoutMs: 200 }).begin(RETURN_TO))
-    const elsewhere: string[] = []
-    for (const [name, instead] of Object.entries<ForgedIssuer['instead']>({
-      silent: () => true,
-      endless: (_, res) => {
-        res.writeHead(200, { 'Content-Type': 'application/json' }).write('{')
-        return true
+    const good = { issuer: forged.url, authorization_endpoint: `${forged.url}/authorize` }
+    const requested: string[] = []
+    const send = (res: ServerResponse, document: object) =>
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(document))
+    for (const [name, answer] of Object.entries<(res: ServerResponse, url: string) => unknown>({
+      silent: () => undefined,
+      endless: (res) => res.writeHead(200, { 'Content-Type': 'application/json' }).write('{'),
+      redirects(res, url) {
+        requested.push(url)
+        if (requested.length > 1) return send(res, good)
+        return res.writeHead(302, { Location: '/elsewhere' }).end()
       },
-      redirects: ({ url = '' }, res) => {
-        elsewhere.push(url)
-        res.writeHead(302, { Location: `${forged.url}/elsewhere` }).end()
-        return true
-      },
-      large: (_, res) => {
-        res.writeHead(200, { 'Content-Type': 'application/json' }).end(`"${'x'.repeat(1024 * 1024)}"`)
-        return true
-      },
+      large: (res) => send(res, { ...good, more: 'x'.repeat(1024 * 1024) }),
     })) {
-      forged.instead = instead
+      forged.instead = ({ url = '' }, res) => {
+        answer(res, url)
+        return true
+      }
       expect(await outcome(), name).to.equal('unavailable')
     }
-    expect(elsewhere).to.deep.equal(['/.well-known/openid-configuration'])
+    expect(requested).to.deep.equal(['/.well-known/openid-configuration'])
+    forged.instead = (_, res) => {
+      send(res, good)
+      return true
+    }
+    expect(await outcome(), 'good').to.equal('none')
     forged.instead = () => false
     forged.document = { issuer: 'https://evil.example' }
     expect(await outcome()).to.equal('unavailable')
