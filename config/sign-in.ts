@@ -1,5 +1,5 @@
 import { isRange } from './address.ts'
-import { listOf, text, type Variable } from './variable.ts'
+import { integer, listOf, oneOf, text, type Variable } from './variable.ts'
 
 /** A value of the role claim, and the role of the console that it grants. `*`: each person of the issuer. */
 export interface RoleRule {
@@ -7,8 +7,9 @@ export interface RoleRule {
   role: 'viewer' | 'editor' | 'owner'
 }
 
+// Addresses are compared as IPv4 whenever they have an IPv4 form.
 const ranges = {
-  item: isRange,
+  item: (value: string) => isRange(value) && !/^::ffff:/i.test(value),
   expected: 'IP ranges like 203.0.113.0/24 or 2001:db8::/32, separated by spaces or commas',
   separator: /[\s,]+/,
 }
@@ -55,8 +56,8 @@ export const SIGN_IN_VARIABLES = {
     help: 'Claim with the groups or roles of a person: a text or a list of texts.',
   }),
   OIDC_ROLES: {
-    help: 'Role in the console for each value of OIDC_ROLE_CLAIM; the highest one counts. `*` means each person of the issuer. A person without a role is refused. Required with OIDC_ISSUER.',
-    expected: 'pairs like "Sluice admins=owner, designers=editor, *=viewer", separated by commas',
+    help: 'Role in the console for each value of OIDC_ROLE_CLAIM; the highest one counts. `*` means each person of the issuer, and requires OIDC_EMAIL_DOMAINS. A person without a role is refused. Required with OIDC_ISSUER.',
+    expected: 'pairs like "Sluice admins=owner, designers=editor, guests=viewer", separated by commas',
     read: readRoles,
   } satisfies Variable<readonly RoleRule[]>,
   OIDC_CLIENTS: {
@@ -74,6 +75,23 @@ export const SIGN_IN_VARIABLES = {
     expected: 'domains in lower case like example.com, separated by spaces or commas',
     separator: /[\s,]+/,
     help: 'Domains of email addresses that may sign in with OIDC_ISSUER. The issuer must have verified the address. All addresses when unset.',
+  }),
+  OIDC_UNVERIFIED_EMAIL: oneOf({
+    words: ['off', 'on'],
+    default: 'off',
+    help: 'on: a person becomes a new member although the issuer has not stated that the email address is verified.',
+  }),
+  OIDC_SESSION_HOURS: integer({
+    min: 1,
+    max: 168,
+    unit: 'hours',
+    default: 12,
+    help: 'How long a sign-in with OIDC_ISSUER lasts. A person who has lost the account at the issuer can use the console until then.',
+  }),
+  OIDC_SIGN_OUT: oneOf({
+    words: ['on', 'off'],
+    default: 'on',
+    help: 'on: a member who signs out of the console is also sent to the page of the issuer for it, if it has one.',
   }),
   OIDC_LABEL: text({
     pattern: /^\P{C}{1,60}$/u,
@@ -115,10 +133,16 @@ function readRoles(value: string): readonly RoleRule[] | undefined {
 
 /** Values that contradict each other, for the message. */
 export function signInContradictions(given: Readonly<Record<string, string | undefined>>): string[] {
-  if (given.OIDC_ISSUER)
-    return ['OIDC_CLIENT_ID', 'OIDC_ROLES']
+  if (given.OIDC_ISSUER) {
+    const missing = ['OIDC_CLIENT_ID', 'OIDC_ROLES']
       .filter((name) => !given[name])
       .map((name) => `${name}: required with OIDC_ISSUER, but unset`)
+    const isOpen = readRoles(given.OIDC_ROLES ?? '')?.some(({ value }) => value === '*')
+    // Some issuers have accounts of all people of the world.
+    const open =
+      'OIDC_EMAIL_DOMAINS: required with * in OIDC_ROLES, which is for each account of the issuer, but unset'
+    return isOpen && !given.OIDC_EMAIL_DOMAINS ? [...missing, open] : missing
+  }
   return ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES']
     .filter((name) => given[name])
     .map((name) => `${name}: requires OIDC_ISSUER, which is unset`)

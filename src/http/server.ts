@@ -91,7 +91,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   })
   app.use(routesOf(STATE, services))
   app.use(crossOrigin(options.corsOrigins, ENDPOINTS))
-  app.use(allowedAddresses(options.allowed))
+  app.use(allowedAddresses(options.allowed, options))
   app.use(concurrent.limit)
   app.use(consoleSession(options))
   app.use(auditActions(options))

@@ -4,7 +4,7 @@ import { type Config, type ConfigError, loadConfig } from '../../config/load.ts'
 const COMPLETE = {
   OIDC_ISSUER: 'https://id.example.com/realms/acme',
   OIDC_CLIENT_ID: 'console',
-  OIDC_ROLES: '*=viewer',
+  OIDC_ROLES: 'guests=viewer',
 }
 
 /** The names in the lines of the error; empty when the values are accepted. */
@@ -23,14 +23,14 @@ describe('the configuration of an organisation', () => {
       ['OIDC_ISSUER', 'https://ID.example.com', 'https://id.example.com/'],
       ['OIDC_ISSUER', 'http://localhost:8080/realms/a', 'http://localhost:8080/realms/a'],
       ['OIDC_SCOPES', ' openid  email groups ', 'openid email groups'],
-      ['OIDC_ROLES', 'Sluice admins = owner, cn=editors,*=viewer', undefined],
+      ['OIDC_ROLES', 'Sluice admins = owner, cn=editors,guests=viewer', undefined],
       [
         'OIDC_ROLES',
-        'Sluice admins = owner, cn=design=editor,*=viewer',
+        'Sluice admins = owner, cn=design=editor,guests=viewer',
         [
           { value: 'Sluice admins', role: 'owner' },
           { value: 'cn=design', role: 'editor' },
-          { value: '*', role: 'viewer' },
+          { value: 'guests', role: 'viewer' },
         ],
       ],
       ['OIDC_CLIENTS', 'first, 2f7Kd9QmXzA', ['first', '2f7Kd9QmXzA']],
@@ -57,13 +57,21 @@ describe('the configuration of an organisation', () => {
       ['OIDC_ROLES', 'admins', 'admins=admin', '=owner', ','],
       ['OIDC_CLIENTS', ' ', 'a/b'],
       ['OIDC_EMAIL_DOMAINS', '@example.com', 'Example.com', 'example'],
+      ['OIDC_UNVERIFIED_EMAIL', 'yes'],
+      ['OIDC_SESSION_HOURS', '0', '169'],
       ['OIDC_LABEL', 'x'.repeat(61), 'a\nb'],
       ['CONSOLE_ALLOW', '203.0.113.7', '203.0.113.7/24', 'office'],
-      ['SECRETS_ALLOW', '10.1/16'],
+      ['SECRETS_ALLOW', '10.1/16', '::ffff:203.0.113.0/120'],
     ] as const) {
       for (const text of texts)
         expect(refused({ ...COMPLETE, [name]: text }), `${name}=${text}`).to.deep.equal([name])
     }
+  })
+
+  it('requires domains of addresses with a role for each account of the issuer', () => {
+    const open = { ...COMPLETE, OIDC_ROLES: 'admins=owner, * = viewer' }
+    expect(refused(open)).to.deep.equal(['OIDC_EMAIL_DOMAINS'])
+    expect(refused({ ...open, OIDC_EMAIL_DOMAINS: 'example.com' })).to.deep.equal([])
   })
 
   it('requires client and roles with an issuer, and an issuer with these', () => {

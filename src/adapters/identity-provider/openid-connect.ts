@@ -17,6 +17,8 @@ export interface OpenIdConnectOptions {
   scopes: string
   /** Names of claims that are requested from the issuer's endpoint of user information when the ID token has not all of them. */
   wantedClaims: readonly string[]
+  /** Whether people are sent to the issuer after a sign-out, if it has a page for it. Default: true. */
+  signsOut?: boolean
   /** Time for each response of the issuer. */
   timeoutMs?: number
   now?: () => number
@@ -32,7 +34,7 @@ const FAILED_FOR_MS = 5_000
 
 /** An issuer of OpenID Connect, with the authorization code flow and PKCE. The library is loaded at the first use. */
 export function openIdConnect(options: OpenIdConnectOptions): IdentityProvider {
-  const { issuer, scopes, wantedClaims, now = Date.now } = options
+  const { issuer, scopes, wantedClaims, signsOut = true, now = Date.now } = options
   let discovered: { at: number; result: Promise<Configuration> } | undefined
   let failedAt = Number.NEGATIVE_INFINITY
 
@@ -86,12 +88,13 @@ export function openIdConnect(options: OpenIdConnectOptions): IdentityProvider {
         const isComplete = wantedClaims.every((name) => Object.hasOwn(claims, name))
         if (isComplete || !config.serverMetadata().userinfo_endpoint) return claims
         const more = await client.fetchUserInfo(config, tokens.access_token, claims.sub)
-        return { ...more, ...claims } satisfies Claims
+        return joined(claims, more)
       } catch (error) {
         throw failureOf(error, client)
       }
     },
     async signOutUrl(returnTo) {
+      if (!signsOut) return undefined
       const client = await import('openid-client')
       const config = await configuration().catch(unavailable)
       if (!config.serverMetadata().end_session_endpoint) return undefined
@@ -124,9 +127,20 @@ async function discover({
     [client.customFetch]: boundedFetch({ timeoutMs, maxBytes: RESPONSE_MAX_BYTES }) as CustomFetch,
     ...(url.protocol === 'http:' ? { execute: [client.allowInsecureRequests] } : {}),
   })
+  // The library accepts any issuer at some hosts: there, each organisation of the world could sign in.
+  const stated = config.serverMetadata().issuer
+  if (!URL.canParse(stated) || new URL(stated).href !== url.href)
+    throw new Error(`${issuer} states that it is ${stated}`)
   // The signature of an ID token is verified, although it comes from the issuer itself.
   client.enableNonRepudiationChecks(config)
   return config
+}
+
+/** All claims. Those of the ID token count first, and whether an address is verified is stated with this address alone. */
+function joined(claims: Claims, more: Readonly<Record<string, unknown>>): Claims {
+  const { email_verified: _, ...others } = { ...more, ...claims }
+  const source = [claims, more].find((each) => each.email === others.email && 'email_verified' in each)
+  return { ...others, sub: claims.sub, ...(source ? { email_verified: source.email_verified } : {}) }
 }
 
 function unavailable(error: Error): never {
@@ -141,14 +155,14 @@ function failureOf(error: unknown, client: typeof import('openid-client')): Iden
   return new IdentityProviderError(stated ?? 'invalid', messageOf(error))
 }
 
-/** What the errors of an issuer mean. Others are errors of the configuration. */
+/** What the errors of an issuer mean, which the browser brings back. Others are errors of the configuration. */
 const STATED: Readonly<Record<string, ProviderFailure>> = {
   access_denied: 'denied',
   login_required: 'denied',
   consent_required: 'denied',
   interaction_required: 'denied',
-  server_error: 'unavailable',
-  temporarily_unavailable: 'unavailable',
+  server_error: 'denied',
+  temporarily_unavailable: 'denied',
 }
 
 function isUnreachable(error: unknown): boolean {

@@ -27,6 +27,7 @@ export function openOrganisation({
       roleClaim: config.OIDC_ROLE_CLAIM,
       roles: config.OIDC_ROLES ?? [],
       emailDomains: config.OIDC_EMAIL_DOMAINS,
+      isUnverifiedAllowed: config.OIDC_UNVERIFIED_EMAIL === 'on',
     },
     label: config.OIDC_LABEL,
     newClients: config.OIDC_CLIENTS,
@@ -44,5 +45,6 @@ export function identityProvider(config: Config): IdentityProvider | undefined {
     clientSecret: config.OIDC_CLIENT_SECRET,
     scopes: config.OIDC_SCOPES,
     wantedClaims: wantedClaims({ roleClaim: config.OIDC_ROLE_CLAIM }),
+    signsOut: config.OIDC_SIGN_OUT === 'on',
   })
 }

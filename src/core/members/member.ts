@@ -78,7 +78,11 @@ export function isActiveOwner({ role, password }: Member): boolean {
   return role === 'owner' && password !== undefined
 }
 
-/** Whether a member signs in with an identity provider alone. */
-export function isOfOrganisation({ identity, password }: Member): boolean {
-  return identity !== undefined && password === undefined
+/**
+ * Whether a member signs in with this identity provider alone.
+ *
+ * @param issuer the configured one; undefined without one
+ */
+export function isOfOrganisation({ identity, password }: Member, issuer: string | undefined): boolean {
+  return identity !== undefined && identity.issuer === issuer && password === undefined
 }

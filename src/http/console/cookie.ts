@@ -15,7 +15,12 @@ export function sessionCookie(req: Request): string | undefined {
 
 /** The cookie of a sign-in at an identity provider, see {@link sessionCookie}. */
 export function oidcCookie(req: Request): string | undefined {
-  return cookieNamed(req, OIDC_COOKIE)
+  return cookieNamed(req, oidcName(req))
+}
+
+// A page of another subdomain cannot set a cookie with this prefix, which browsers accept over https alone.
+function oidcName({ secure }: Request): string {
+  return secure ? `__Host-${OIDC_COOKIE}` : OIDC_COOKIE
 }
 
 function cookieNamed({ headers }: Request, name: string): string | undefined {
@@ -55,7 +60,7 @@ export function setOidcCookie(
   { value = '', expiresAt }: { value?: string; expiresAt: number },
 ): void {
   const expires = new Date(expiresAt)
-  res.append('Set-Cookie', cookie(req, `${OIDC_COOKIE}=${value}`, { expires, sameSite: 'Lax' }))
+  res.append('Set-Cookie', cookie(req, `${oidcName(req)}=${value}`, { expires, sameSite: 'Lax' }))
 }
 
 // `secure` also reads X-Forwarded-Proto of a proxy that TRUST_PROXY names.

@@ -57,18 +57,23 @@ const RESET_MS = DAY_MS
 // All members are in one object, which each change writes.
 /** Maximum number of members. */
 export const MEMBERS_MAX = 500
+/** With this many members, only invited people become further ones. */
+export const JOINED_MAX = 450
 
 export function createMembers({
   store,
   clients,
   links,
   lastSeen,
+  issuer,
   now = Date.now,
 }: {
   store: MemberStore
   clients: Pick<ClientStore, 'find' | 'refresh'>
   links: MemberLinks
   lastSeen: LastSeen
+  /** The identity provider; undefined without one. */
+  issuer?: string | undefined
   now?: () => number
 }): Members {
   /**
@@ -88,7 +93,7 @@ export function createMembers({
   async function listed(member: Member): Promise<ListedMember> {
     const { password: _, sessions: __, identity: ___, ...rest } = member
     const lastSeenAt = await lastSeen.of(member.id)
-    return { ...rest, isOfOrganisation: isOfOrganisation(member), lastSeenAt }
+    return { ...rest, isOfOrganisation: isOfOrganisation(member, issuer), lastSeenAt }
   }
 
   /** Replaces a member, or removes it for `undefined`. @throws Problem 404, 409 when no owner would be left */
@@ -140,10 +145,13 @@ export function createMembers({
     async link(id) {
       await store.refresh()
       const member = found(store.table(), id)
-      if (isOfOrganisation(member)) throw hasNoPassword()
+      if (isOfOrganisation(member, issuer)) throw hasNoPassword()
       if (member.password !== undefined) return { member, link: links.of(member, now() + RESET_MS) }
       const invitedUntil = now() + INVITED_MS
-      const invited = await change(id, (one) => ({ ...one, invitedUntil }))
+      const invited = await change(id, (one) => {
+        if (isOfOrganisation(one, issuer)) throw hasNoPassword()
+        return { ...one, invitedUntil }
+      })
       return { member: invited, link: links.of(invited, invitedUntil) }
     },
   }

@@ -39,12 +39,15 @@ export function createSignInLinks({
   links,
   audit,
   baseUrl,
+  issuer,
   now = Date.now,
 }: {
   store: MemberStore
   links: MemberLinks
   audit: AuditLog
   baseUrl: string
+  /** The identity provider; undefined without one. */
+  issuer?: string | undefined
   now?: () => number
 }): SignInLinks {
   /** @throws Problem 400 when it is not clear for which member the link is, 404, 409 for a member without a password */
@@ -52,7 +55,7 @@ export function createSignInLinks({
     await store.refresh()
     const table = store.table()
     const member = email === undefined ? onlyOwner(table.members) : withEmail(table.members, email)
-    if (member && isOfOrganisation(member)) throw hasNoPassword()
+    if (member && isOfOrganisation(member, issuer)) throw hasNoPassword()
     const issued = member ? links.of(member, now() + VALID_MS) : links.setup(table, now() + VALID_MS)
     audit.add({
       member: null,

@@ -113,7 +113,8 @@ export function createSignIn({
       const memberId = await store.change((table) => {
         const { member } = links.read(token, table)
         if (member) {
-          const { invitedUntil: _, ...rest } = member
+          // An identity is one of a former issuer: the password replaces it.
+          const { invitedUntil: _, identity: __, ...rest } = member
           const changed: Member = { ...rest, name: name ?? member.name, password: digest }
           const members = table.members.map((one) => (one.id === member.id ? changed : one))
           return { table: { ...table, members }, result: member.id }

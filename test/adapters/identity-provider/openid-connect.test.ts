@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { openIdConnect } from '../../../src/adapters/identity-provider/openid-connect.ts'
+import {
+  type OpenIdConnectOptions,
+  openIdConnect,
+} from '../../../src/adapters/identity-provider/openid-connect.ts'
 import { IdentityProviderError } from '../../../src/core/ports/members/identity-provider.ts'
 import { type ForgedIssuer, forgeIssuer } from '../../support/console/forged-issuer.ts'
 
@@ -20,7 +23,7 @@ describe('an OpenID Connect issuer', () => {
   })
   afterEach(() => forged.stop())
 
-  const opened = (options: { timeoutMs?: number; now?: () => number } = {}) =>
+  const opened = (options: Partial<OpenIdConnectOptions> = {}) =>
     openIdConnect({
       issuer: forged.url,
       clientId: 'console',
@@ -79,6 +82,28 @@ describe('an OpenID Connect issuer', () => {
     forged.instead = () => false
     forged.document = { issuer: 'https://evil.example' }
     expect(await outcome()).to.equal('unavailable')
+  })
+
+  it('is unavailable when it states another issuer, also at a host where the library permits this', async () => {
+    const issuer = 'https://login.microsoftonline.com/common/v2.0'
+    const original = globalThis.fetch
+    const document = {
+      issuer: 'https://login.microsoftonline.com/{tenantid}/v2.0',
+      authorization_endpoint: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
+    }
+    globalThis.fetch = async () =>
+      new Response(JSON.stringify(document), { headers: { 'Content-Type': 'application/json' } })
+    try {
+      expect(await failureOf(opened({ issuer }).begin(RETURN_TO))).to.equal('unavailable')
+    } finally {
+      globalThis.fetch = original
+    }
+  })
+
+  it('has no page for a sign-out when this is configured', async () => {
+    forged.document = { end_session_endpoint: `${forged.url}/end` }
+    expect(await opened().signOutUrl(RETURN_TO)).to.match(/\/end\?/)
+    expect(await opened({ signsOut: false }).signOutUrl(RETURN_TO)).to.equal(undefined)
   })
 
   it('is not requested for five seconds after a failure', async () => {

@@ -86,6 +86,12 @@ onOneBackend('CONSOLE_ALLOW and SECRETS_ALLOW', (start) => {
     )
     const headers = { Authorization: other.tokens.secretClientToken }
     expect((await fetch(`${other.url}/v1/files`, { headers })).status).to.equal(200)
+    // Behind a proxy whose own address is in the range, all callers would be allowed.
+    const proxied = await fetch(`${other.url}/v1/files`, { headers: { ...headers, ...forged } })
+    expect([proxied.status, ((await proxied.json()) as { detail: string }).detail]).to.deep.equal([
+      403,
+      'Your IP address is not known: the request has X-Forwarded-For, and TRUST_PROXY is not set.',
+    ])
     // A link of the first visit is no way around it.
     expect((await firstOwner(other)).cookie).to.equal('')
   })

@@ -6,7 +6,13 @@ import { REFUSED_SIGN_IN } from '../../../src/core/ports/audit-log.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints.ts'
 import { PROJECT } from '../../support/service.ts'
 
-const FOLDERS = ['src/http/console', 'src/http/console/oidc', 'src/http/tus', 'src/service/admin', 'src/service/members']
+const FOLDERS = [
+  'src/http/console',
+  'src/http/console/oidc',
+  'src/http/tus',
+  'src/service/admin',
+  'src/service/members',
+]
 // Texts of the same form: files, and an event.
 const OTHERS = ['index.html', 'none.js', 'client.changed']
 

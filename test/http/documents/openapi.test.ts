@@ -74,7 +74,7 @@ onOneBackend('the API document', (start, backend) => {
       // The endpoints of the sign-in exist only with an issuer. These tests send no request to it.
       OIDC_ISSUER: 'http://localhost:9',
       OIDC_CLIENT_ID: 'console',
-      OIDC_ROLES: '*=viewer',
+      OIDC_ROLES: 'guests=viewer',
       ...fetchingFrom(other),
     }
     service = await start({ env }).finally(() => {

@@ -5,6 +5,7 @@ import type Provider from 'oidc-provider'
 /** A person at the issuer. */
 export interface Person {
   email?: string
+  /** Default: whether there is an address. */
   email_verified?: boolean
   name?: string
   groups?: unknown
@@ -65,7 +66,7 @@ export async function startIssuer(): Promise<Issuer & { serve(serviceUrl: string
       ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
       findAccount: (_: unknown, sub: string) => ({
         accountId: sub,
-        claims: () => ({ sub, ...people[sub] }),
+        claims: () => ({ sub, email_verified: people[sub]?.email !== undefined, ...people[sub] }),
       }),
       // Nobody is asked whether the console may know who they are.
       async loadExistingGrant(ctx: {

@@ -140,7 +140,7 @@ export function MembersTable({
           isOpen
           onClose={() => setRemoved(undefined)}
           title={MEMBERS.removeTitle(removed.name)}
-          description={MEMBERS.removeText}
+          description={removed.organisation ? MEMBERS.removeOrganisationText : MEMBERS.removeText}
           action={MEMBERS.remove}
           onConfirm={() => remove(removed)}
         />

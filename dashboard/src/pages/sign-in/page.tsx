@@ -24,7 +24,7 @@ export function SignInPage() {
     >
       {refused && (
         <div className="mb-4">
-          <Notice tone="danger">{REFUSED[refused] ?? REFUSED.failed}</Notice>
+          <Notice tone="danger">{Object.hasOwn(REFUSED, refused) ? REFUSED[refused] : REFUSED.failed}</Notice>
         </div>
       )}
       <SignInForm

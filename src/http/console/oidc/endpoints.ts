@@ -3,6 +3,7 @@ import type { Log } from '../../../core/log.ts'
 import type { AuditLog } from '../../../core/ports/audit-log.ts'
 import type { Limits } from '../../../core/ports/rate-limiter.ts'
 import type {
+  Begun,
   FinishedSignIn,
   OrganisationSignIn,
 } from '../../../service/members/organisation/organisation-sign-in.ts'
@@ -11,8 +12,8 @@ import { text } from '../../endpoint/query.ts'
 import type { Reply } from '../../endpoint/reply.ts'
 import { addOwnEntry, auditedBy } from '../audited-by.ts'
 import { oidcCookie, setOidcCookie, setSessionCookie } from '../cookie.ts'
-import { toConsole } from './places.ts'
-import { checkAttempts, noteRefusal } from './refused.ts'
+import { isPlace, toConsole } from './places.ts'
+import { countAttempt, noteRefusal } from './refused.ts'
 
 /** The services that handle these requests. */
 export interface Services {
@@ -41,13 +42,18 @@ const beginOidc = endpoint({
   tag: 'Members',
   summary: 'Go to the identity provider of the organisation, to sign in',
   description:
-    'For browsers. The cookie is valid for ten minutes. When the provider does not respond, the sign-in page is shown with the reason. The endpoint does not exist without OIDC_ISSUER.',
+    'For browsers. The cookie is valid for ten minutes. When the provider does not respond, the sign-in page is shown with the reason; a link on a page of another site shows it too. The endpoint does not exist without OIDC_ISSUER.',
   access: 'public',
   query: { from: text('Page of the console to show afterwards: a path below `/dashboard`.') },
   responses: REDIRECT,
 
-  async handle(services: WithOrganisation, { req, res, query: { from = '/' } }) {
-    const { organisation } = services
+  async handle(services: WithOrganisation, { req, res, query }) {
+    const { organisation, baseUrl } = services
+    const from = query.from !== undefined && isPlace(query.from) ? query.from : '/'
+    if (isOfOtherSite(req)) {
+      const signIn = toConsole(`/sign-in?${new URLSearchParams({ from })}`, baseUrl)
+      return { status: 303, headers: { Location: signIn } }
+    }
     return redirected({ req, from }, services, async () => {
       const { url, cookie: value, expiresAt } = await organisation.begin(from)
       setOidcCookie({ req, res }, { value, expiresAt })
@@ -62,24 +68,29 @@ const finishOidc = endpoint({
   tag: 'Members',
   summary: 'Come back from the identity provider, and begin a session',
   description:
-    'The redirect URI of the console at the provider. It is valid once, in the browser that has begun the sign-in. A refused sign-in leads to the sign-in page with the reason.',
+    'The redirect URI of the console at the provider. It is for the browser that has begun the sign-in, within ten minutes. A refused sign-in leads to the sign-in page with the reason.',
   access: 'public',
   responses: REDIRECT,
 
   async handle(services: WithOrganisation, { req, res }) {
     const { organisation, audit, baseUrl } = services
-    return redirected({ req }, services, async () => {
-      await checkAttempts(req, services)
-      const cookie = oidcCookie(req)
-      // It is valid once, also when the sign-in is refused.
-      setOidcCookie({ req, res }, { expiresAt: 0 })
-      const answer = new URL(req.originalUrl, baseUrl).searchParams
-      const finished = await organisation.finish(answer, cookie)
+    const answer = new URL(req.originalUrl, baseUrl).searchParams
+    let begun: Begun
+    try {
+      begun = organisation.begunBy(answer, oidcCookie(req))
+    } catch (error) {
+      return redirected({ req }, services, () => Promise.reject(error))
+    }
+    // The browser removes it at its first answer, also when the sign-in is refused.
+    setOidcCookie({ req, res }, { expiresAt: 0 })
+    return redirected({ req, from: begun.from }, services, async () => {
+      await countAttempt(req, services)
+      const finished = await organisation.finish(answer, begun)
       const { session } = finished
       noteAdmission(req, services, finished)
       addOwnEntry(req, { audit, action: 'session.sign-in', member: session.member, details: { by: 'oidc' } })
       setSessionCookie({ req, res }, session)
-      return toConsole(finished.from, baseUrl)
+      return toConsole(begun.from, baseUrl)
     })
   },
 })
@@ -111,14 +122,19 @@ function offeredWithProvider(defined: ServedEndpoint<WithOrganisation>): ServedE
   }
 }
 
+/** A page of another site could replace a session by the person's own one. Such a link shows the sign-in page, with the button. */
+function isOfOtherSite({ headers }: Request): boolean {
+  return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
+}
+
 /** A redirect to the URL of the attempt, or to the sign-in page with the reason of its refusal. */
 async function redirected(
   { req, from }: { req: Request; from?: string },
   services: Services,
   attempt: () => Promise<string>,
 ): Promise<Reply> {
-  const url = await attempt().catch(async (error) => {
-    const refused = await noteRefusal(req, error, services)
+  const url = await attempt().catch((error: unknown) => {
+    const refused = noteRefusal(req, error, services)
     const query = new URLSearchParams({ refused, ...(from === undefined ? {} : { from }) })
     return toConsole(`/sign-in?${query}`, services.baseUrl)
   })

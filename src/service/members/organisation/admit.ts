@@ -7,7 +7,7 @@ import {
   type Role,
   type VisibleClients,
 } from '../../../core/members/member.ts'
-import { MEMBERS_MAX } from '../members.ts'
+import { JOINED_MAX } from '../members.ts'
 import type { Person } from './people.ts'
 import { SignInRefused } from './refusals.ts'
 
@@ -26,16 +26,21 @@ export type PersonWithRole = Person & { role: Role }
  * The table with the person as a member; the same table when nothing changes. The person is recognized by the identity alone. An email
  * address is only used to find the member of an invitation, or with a password, and only when the provider has verified it: otherwise
  * any account at the provider could take over a member. Such a member gets the identity, and loses the password, so that the
- * organisation decides about the access from then on. The last owner with a password keeps it, and the role: with it, the console can
- * be used when the provider is down, or refuses everyone.
+ * organisation decides about the access from then on. The last owner with a password never becomes such a member: with it, the console
+ * can be used when the provider is down, or refuses all, and an account at the provider must not be enough for it.
  *
  * @param newClients the clients that a new member sees
- * @throws SignInRefused `taken`, `full`
+ * @param isUnverifiedAllowed whether a person becomes a new member with an address that the provider has not verified
+ * @throws SignInRefused `taken`, `last-owner`, `unverified`, `full`
  */
 export function admit(
   table: MemberTable,
   person: PersonWithRole,
-  { newClients, now }: { newClients: VisibleClients; now: number },
+  {
+    newClients,
+    isUnverifiedAllowed,
+    now,
+  }: { newClients: VisibleClients; isUnverifiedAllowed: boolean; now: number },
 ): { table: MemberTable; result: Admitted } {
   const { members } = table
   const { identity, email, isEmailVerified } = person
@@ -57,7 +62,10 @@ export function admit(
     if (!isChanged) return { table, result: { member: known, admission: 'unchanged' } }
     return replaced(table, own, 'changed')
   }
-  if (members.length >= MEMBERS_MAX) throw new SignInRefused('full', { person: { name: email } })
+  // Otherwise, a person could join under the address of another one.
+  if (!isEmailVerified && !isUnverifiedAllowed)
+    throw new SignInRefused('unverified', { person: { name: email } })
+  if (members.length >= JOINED_MAX) throw new SignInRefused('full', { person: { name: email } })
   const joined: Member = {
     id: newClientId(),
     email,
@@ -82,14 +90,17 @@ export function isSame(
   return identity?.issuer === issuer && identity.subject === subject
 }
 
-/** The member as the provider describes the person now. */
+/** The member as the provider describes the person now. @throws SignInRefused `last-owner` */
 function present(
   member: Member,
   { identity, role }: PersonWithRole,
   { members, newClients }: { members: readonly Member[]; newClients: VisibleClients },
 ): Member {
   const others = members.filter(({ id }) => id !== member.id)
-  if (isActiveOwner(member) && !others.some(isActiveOwner)) return { ...member, identity }
+  if (isActiveOwner(member) && !others.some(isActiveOwner)) {
+    const { id, name } = member
+    throw new SignInRefused('last-owner', { person: { id, name } })
+  }
   const { password: _, invitedUntil: __, ...rest } = member
   const seen = member.role === 'owner' ? newClients : member.clients
   return { ...rest, identity, role, clients: role === 'owner' ? 'all' : seen }

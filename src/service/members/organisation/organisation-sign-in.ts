@@ -27,13 +27,15 @@ export interface OrganisationSignIn {
    */
   begin(from: string): Promise<BegunSignIn>
   /**
-   * Ends a sign-in, and begins a session.
+   * The sign-in that this browser has begun, and to which the answer belongs. It asks nobody.
    *
    * @param answer the query that the browser brings back from the provider
    * @param cookie of the browser; undefined without one
-   * @throws SignInRefused; Problem 503
+   * @throws SignInRefused `expired`
    */
-  finish(answer: URLSearchParams, cookie: string | undefined): Promise<FinishedSignIn>
+  begunBy(answer: URLSearchParams, cookie: string | undefined): Begun
+  /** Ends a sign-in, and begins a session. @throws SignInRefused; Problem 503 */
+  finish(answer: URLSearchParams, begun: Begun): Promise<FinishedSignIn>
   /** The URL at which the browser also signs out of the provider; undefined when there is none, or the provider is down. */
   signOutUrl(): Promise<string | undefined>
 }
@@ -48,11 +50,12 @@ export interface BegunSignIn {
 
 export interface FinishedSignIn {
   session: NewSession
-  from: string
   admission: Admitted['admission']
 }
 
-interface Begun extends ProviderSecrets {
+/** What the cookie has. */
+export interface Begun extends ProviderSecrets {
+  /** The page of the console to show afterwards. */
   from: string
   until: number
 }
@@ -86,18 +89,6 @@ export function createOrganisationSignIn(options: OrganisationOptions): Organisa
   const { provider, rules, label, store, sessions, lastSeen, key, baseUrl, log, now = Date.now } = options
   const returnTo = `${baseUrl}${CALLBACK_PATH}`
 
-  /** What this browser has begun. @throws SignInRefused `expired` */
-  function begunBy(cookie: string | undefined): Begun {
-    let begun: Begun | undefined
-    try {
-      begun = JSON.parse(unseal(cookie ?? '', { key, place: PLACE })) as Begun
-    } catch {
-      throw new SignInRefused('expired')
-    }
-    if (now() >= begun.until) throw new SignInRefused('expired')
-    return begun
-  }
-
   function refused(error: unknown): never {
     if (!(error instanceof IdentityProviderError)) throw error
     const { failure, message } = error
@@ -119,8 +110,7 @@ export function createOrganisationSignIn(options: OrganisationOptions): Organisa
     if (person.role !== undefined) return { ...person, role: person.role }
     await store.refresh()
     const member = store.table().members.find((one) => isSame(one, person))
-    // The password of the last owner with one still counts.
-    if (member && member.password === undefined) await sessions.endAll(member.id)
+    if (member) await sessions.endAll(member.id)
     const { id, name } = member ?? { id: undefined, name: person.email }
     throw new SignInRefused('role', { person: { name, ...(id === undefined ? {} : { id }) } })
   }
@@ -138,15 +128,29 @@ export function createOrganisationSignIn(options: OrganisationOptions): Organisa
       const begun: Begun = { ...secrets, from, until }
       return { url, cookie: seal(JSON.stringify(begun), { key, place: PLACE }), expiresAt: until }
     },
-    async finish(answer, cookie) {
-      const begun = begunBy(cookie)
+    begunBy(answer, cookie) {
+      let begun: Begun | undefined
+      try {
+        begun = JSON.parse(unseal(cookie ?? '', { key, place: PLACE })) as Begun
+      } catch {
+        throw new SignInRefused('expired')
+      }
+      // Pages of other sites, and other tabs, can cause answers that belong to no sign-in of this cookie.
+      if (now() >= begun.until || answer.get('state') !== begun.state) throw new SignInRefused('expired')
+      return begun
+    },
+    async finish(answer, begun) {
       const claims = await claimsOf(answer, begun)
       const person = await withRole(personOf(claims, { issuer: provider.issuer, rules }))
       const { member, admission } = await store.change((table) =>
-        admit(table, person, { newClients: newClients(), now: now() }),
+        admit(table, person, {
+          newClients: newClients(),
+          isUnverifiedAllowed: rules.isUnverifiedAllowed,
+          now: now(),
+        }),
       )
       lastSeen.note(member.id)
-      return { session: sessions.begin(member.id), from: begun.from, admission }
+      return { session: sessions.begin(member.id), admission }
     },
     signOutUrl: () => provider.signOutUrl(`${baseUrl}/dashboard/sign-in`).catch(() => undefined),
   }

@@ -12,6 +12,8 @@ export interface OrganisationRules {
   roles: readonly RoleRule[]
   /** Domains of email addresses, in lower case. Undefined: all. */
   emailDomains: readonly string[] | undefined
+  /** Whether people whose address the provider has not verified become members. */
+  isUnverifiedAllowed: boolean
 }
 
 /** A person whom the identity provider has confirmed. */
@@ -29,22 +31,28 @@ export interface Person {
 const EMAIL_MAX_LENGTH = 254
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 const NAME_MAX_LENGTH = 100
+// The maximum of OpenID Connect Core, section 2.
+const SUBJECT_MAX_LENGTH = 255
 
 /** The claims that are needed for a sign-in. */
 export function wantedClaims({ roleClaim }: Pick<OrganisationRules, 'roleClaim'>): string[] {
   return ['email', 'email_verified', 'name', roleClaim.split('.')[0] ?? roleClaim]
 }
 
-/** @throws SignInRefused `email`, `domain` */
+/** @throws SignInRefused `invalid`, `email`, `domain` */
 export function personOf(
   claims: Claims,
   { issuer, rules }: { issuer: string; rules: OrganisationRules },
 ): Person {
+  if (claims.sub.length > SUBJECT_MAX_LENGTH) throw new SignInRefused('invalid')
   const email = textOf(claims.email)
   if (!EMAIL.test(email) || email.length > EMAIL_MAX_LENGTH || UNSEEN_CHARACTER.test(email))
     throw new SignInRefused('email')
+  // Folding turns some other letters into ASCII letters: the result is another address than the verified one.
+  const isFoldedAsAscii = foldedEmail(email) === email.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   // Some providers state it as a text.
-  const isEmailVerified = claims.email_verified === true || claims.email_verified === 'true'
+  const isStated = claims.email_verified === true || claims.email_verified === 'true'
+  const isEmailVerified = isStated && isFoldedAsAscii
   const domain = foldedEmail(email).replace(/^.*@/s, '')
   const isAllowed = !rules.emailDomains || (isEmailVerified && rules.emailDomains.includes(domain))
   if (!isAllowed) throw new SignInRefused('domain', { person: { name: foldedEmail(email) } })

@@ -3,13 +3,15 @@
  *
  * - `unavailable`: the identity provider does not respond
  * - `denied`: the provider, or the person there, has refused it
- * - `expired`: it was begun too long ago, in another browser, or was completed already
+ * - `expired`: it was begun too long ago, in another browser, or was completed already; or the answer belongs to another one
  * - `invalid`: the answer of the provider was not the expected one
  * - `role`: the person has no role in the console
  * - `email`: the provider states no email address
  * - `domain`: the email address is not of an allowed domain, or is not verified
  * - `taken`: another member has the email address, and the person cannot become this member
- * - `full`: the maximum number of members is reached
+ * - `last-owner`: the email address is of the last owner with a password, who is never linked with a person
+ * - `unverified`: the provider has not verified the email address of a new person
+ * - `full`: there are too many members
  * - `busy`: too many attempts
  * - `failed`: another error of the service
  */
@@ -22,6 +24,8 @@ export const REFUSALS = [
   'email',
   'domain',
   'taken',
+  'last-owner',
+  'unverified',
   'full',
   'busy',
   'failed',

@@ -61,8 +61,8 @@ onOneBackend('attacks on the sign-in with an OpenID Connect issuer', (start) => 
     const service = await served()
     forged.document = { authorization_response_iss_parameter_supported: true }
     expect(await attempt(service, () => ({ iss: forged.url }))).to.equal('in')
-    expect(await attempt(service, () => ({ iss: forged.url, state: 'another' }))).to.equal('invalid')
-    expect(await attempt(service, () => ({ iss: forged.url, state: '' }))).to.equal('invalid')
+    expect(await attempt(service, () => ({ iss: forged.url, state: 'another' }))).to.equal('expired')
+    expect(await attempt(service, () => ({ iss: forged.url, state: '' }))).to.equal('expired')
     expect(await attempt(service, () => ({ iss: 'https://evil.example' }))).to.equal('invalid')
     expect(await attempt(service)).to.equal('invalid')
     // No code went to the issuer that may not be its own.
@@ -95,13 +95,15 @@ onOneBackend('attacks on the sign-in with an OpenID Connect issuer', (start) => 
     expect(JSON.stringify(service.log.lines)).to.not.include('an-access-token')
   })
 
-  it('refuses the cookie of another browser, a changed one, an old one, and its second use', async () => {
+  it('refuses the answer of another browser, a changed cookie, and its second use', async () => {
     const service = await served()
     const victim = await begin(service)
     const attacker = await begin(service)
     // The attacker sends the own link to the victim, to sign them in as the attacker.
     const link = { code: attacker.nonce, state: attacker.state }
-    expect(await comeBack(service, victim.own, link)).to.equal('invalid')
+    expect(await comeBack(service, victim.own, link)).to.equal('expired')
+    // The own sign-in of the victim continues.
+    expect(await comeBack(service, victim.own, { code: victim.nonce, state: victim.state })).to.equal('in')
     expect(await comeBack(service, visitor(), link)).to.equal('expired')
     const changed = visitor()
     const sealed = attacker.own.cookies[service.url]?.sluice_oidc ?? ''
@@ -168,12 +170,54 @@ onOneBackend('attacks on the sign-in with an OpenID Connect issuer', (start) => 
     expect((await browser(service).signIn('owner@example.com')).status).to.equal(200)
   })
 
-  it('counts refused attempts by IP address, and no others', async () => {
-    const service = await served({ SIGN_IN_RATE_LIMIT_PER_IP: '2' })
-    for (let n = 0; n < 3; n += 1) expect(await attempt(service)).to.equal('in')
-    const wrong = () => attempt(service, () => ({ state: 'another' }))
-    expect([await wrong(), await wrong(), await wrong()]).to.deep.equal(['invalid', 'invalid', 'busy'])
-    expect(await attempt(service)).to.equal('busy')
-    expect(forged.received).to.have.length(3)
+  it('counts answers of the issuer by IP address before it is asked, apart from passwords', async () => {
+    const service = await served({ SIGN_IN_RATE_LIMIT_PER_IP: '1' })
+    await firstOwner(service)
+    // Other pages can cause these, so they do not count.
+    for (let n = 0; n < 11; n += 1)
+      expect(await attempt(service, () => ({ state: 'another' }))).to.equal('expired')
+    const failed = { error: 'server_error', code: '' }
+    for (let n = 0; n < 9; n += 1) expect(await attempt(service, () => failed)).to.equal('denied')
+    const both = await Promise.all([attempt(service), attempt(service)])
+    expect(both.toSorted()).to.deep.equal(['busy', 'in'])
+    expect(forged.received).to.have.length(1)
+    expect((await browser(service).signIn('owner@example.com')).status).to.equal(200)
+  })
+
+  it('begins no sign-in for a page of another site, which leads to the button', async () => {
+    const service = await served()
+    const location = async (site: string) => {
+      const headers = { 'Sec-Fetch-Site': site }
+      const url = `${service.url}/v1/session/oidc?from=/members`
+      const response = await fetch(url, { headers, redirect: 'manual' })
+      return [response.headers.get('location')?.split('?')[0], response.headers.get('set-cookie') !== null]
+    }
+    const page = [`${service.url}/dashboard/sign-in`, false]
+    expect(await location('cross-site')).to.deep.equal(page)
+    expect(await location('same-site')).to.deep.equal(page)
+    const provider = [`${forged.url}/authorize`, true]
+    expect(await location('same-origin')).to.deep.equal(provider)
+    expect(await location('none')).to.deep.equal(provider)
+  })
+
+  it('has a cookie over https that no other subdomain can set', async () => {
+    const service = await served({ TRUST_PROXY: '1' })
+    const headers = { 'X-Forwarded-Proto': 'https' }
+    const response = await fetch(`${service.url}/v1/session/oidc`, { headers, redirect: 'manual' })
+    expect(response.headers.get('set-cookie')).to.match(/^__Host-sluice_oidc=v1\..*; Secure$/)
+    const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const { searchParams } = new URL(response.headers.get('location') ?? '')
+    const query = new URLSearchParams({
+      code: String(searchParams.get('nonce')),
+      state: String(searchParams.get('state')),
+    })
+    const callback = `${service.url}/v1/session/oidc/callback?${query}`
+    const answer = async (name: string) => {
+      const sent = { ...headers, Cookie: `${name}=${cookie.replace(/^[^=]*=/, '')}` }
+      const { headers: own } = await fetch(callback, { headers: sent, redirect: 'manual' })
+      return own.get('location')
+    }
+    expect(await answer('sluice_oidc')).to.include('refused=expired')
+    expect(await answer('__Host-sluice_oidc')).to.equal(`${service.url}/dashboard/`)
   })
 })

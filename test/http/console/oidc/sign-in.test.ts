@@ -90,7 +90,7 @@ onOneBackend('sign-in with an OpenID Connect issuer', (start) => {
       role: 'viewer',
       clients: ['first'],
     })
-    person({ cleo: { email: 'cleo@example.com', groups: ['designers'] } })
+    person({ cleo: { email: 'cleo@example.com', email_verified: false, groups: ['designers'] } })
     expect(refusedOf((await signInAt(service, { login: 'cleo' })).url)).to.equal('taken')
     expect((await cleo.send('GET', '/v1/session')).status).to.equal(200)
     person({ cleo: { email: 'cleo@example.com', email_verified: true, groups: ['designers'] } })
@@ -104,15 +104,30 @@ onOneBackend('sign-in with an OpenID Connect issuer', (start) => {
     expect(refusedOf((await signInAt(service, { login: 'impostor' })).url)).to.equal('taken')
   })
 
-  it('leaves the last owner with a password as they are', async () => {
+  it('never becomes the last owner with a password, only an owner next to another one', async () => {
     const service = await served()
     const owner = await firstOwner(service)
-    person({ boss: { email: 'owner@example.com', email_verified: true, groups: ['guests'] } })
+    person({ boss: { email: 'owner@example.com', groups: ['sluice-admins'] } })
+    const refused = await signInAt(service, { login: 'boss' })
+    expect(refusedOf(refused.url)).to.equal('last-owner')
+    expect(refused.session.cookie).to.equal('')
+    expect((await owner.send('GET', '/v1/session')).json.member).to.not.have.property('organisation')
+    const [entry] = (await owner.send('GET', '/v1/audit')).json.entries
+    expect(entry.details).to.deep.include({ by: 'oidc', reason: 'last-owner' })
+    await newMember(service, owner, { email: 'emergency@example.com', role: 'owner' })
     const { session } = await signInAt(service, { login: 'boss' })
     const { member } = (await session.send('GET', '/v1/session')).json
-    expect(member).to.deep.include({ role: 'owner' }).and.not.to.have.property('organisation')
-    expect((await owner.send('GET', '/v1/session')).status).to.equal(200)
-    expect((await browser(service).signIn('owner@example.com')).status).to.equal(200)
+    expect(member).to.deep.include({ role: 'owner', organisation: true, email: 'owner@example.com' })
+  })
+
+  it('makes nobody a member under an address that is not verified, unless this is configured', async () => {
+    const ida = { email: 'ceo@example.com', email_verified: false, groups: ['guests'] }
+    person({ ida })
+    const service = await served()
+    expect(refusedOf((await signInAt(service, { login: 'ida' })).url)).to.equal('unverified')
+    const other = await served({ OIDC_UNVERIFIED_EMAIL: 'on' })
+    const { session } = await signInAt(other, { login: 'ida' })
+    expect((await session.send('GET', '/v1/session')).status).to.equal(200)
   })
 
   it('refuses other domains, and addresses that are not verified', async () => {
@@ -120,7 +135,7 @@ onOneBackend('sign-in with an OpenID Connect issuer', (start) => {
     const guests = { groups: ['guests'] }
     person({
       good: { email: 'good@EXAMPLE.com', email_verified: true, ...guests },
-      unverified: { email: 'u@example.com', ...guests },
+      unverified: { email: 'u@example.com', email_verified: false, ...guests },
       other: { email: 'good@example.com@example.org', email_verified: true, ...guests },
       sub: { email: 'x@sub.example.com', email_verified: true, ...guests },
       none: guests,
@@ -143,6 +158,20 @@ onOneBackend('sign-in with an OpenID Connect issuer', (start) => {
     const own = Object.assign(browser(other), { cookie: session.cookie })
     expect((await own.send('GET', '/v1/session')).status).to.equal(401)
     expect((await fetch(`${other.url}/v1/session/oidc`)).status).to.equal(404)
+    // An owner gives such a member a password.
+    const owner = browser(other)
+    await owner.signIn('owner@example.com')
+    const members: { id: string; email: string; organisation?: true }[] = (
+      await owner.send('GET', '/v1/members')
+    ).json.members
+    const [, found] = members
+    expect(found).to.include({ email: 'dan@example.com' }).and.not.to.have.property('organisation')
+    const { link } = (await owner.send('POST', `/v1/members/${found?.id}/link`)).json
+    const token = new URL(link).hash.slice(1)
+    expect(
+      (await browser(other).send('PUT', '/v1/session/link', { token, password: PASSWORD })).status,
+    ).to.equal(200)
+    expect((await browser(other).signIn('dan@example.com')).status).to.equal(200)
   })
 
   it('signs out at the issuer too', async () => {
