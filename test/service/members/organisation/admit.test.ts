@@ -53,14 +53,6 @@ describe('a person of an identity provider', () => {
     const anyone = { isEmailVerified: false, isUnverifiedAllowed: true }
     expect(outcome([owner('boss'), aMember('eve')], anyone)).to.equal('taken')
     expect(outcome([owner('eve')], { role: 'owner' })).to.equal('last-owner')
-    const invited = {
-      ...JOINED,
-      role: 'owner' as const,
-      id: 'invited',
-      email: 'b@example.com',
-      identity: undefined,
-    }
-    expect(outcome([owner('eve'), invited as unknown as Member], { role: 'owner' })).to.equal('last-owner')
     expect(outcome([owner('boss'), owner('eve')])).to.deep.equal(['linked', { ...eve, name: 'eve' }])
   })
 
