@@ -11,7 +11,10 @@ describe('a sign-in that has begun at an identity provider', () => {
     const clock = { now: 1_800_000_000_000 }
     const secrets = { state: 'own', nonce: 'nonce', verifier: 'verifier' }
     const own = createOrganisationSignIn({
-      provider: { issuer: 'https://id.example.com/', begin: async () => ({ url: 'https://id.example.com/a', secrets }) },
+      provider: {
+        issuer: 'https://id.example.com/',
+        begin: async () => ({ url: 'https://id.example.com/a', secrets }),
+      },
       key: randomBytes(32),
       baseUrl: 'http://localhost:3000',
       now: () => clock.now,
