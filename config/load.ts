@@ -2,6 +2,7 @@ import { aliasErrors, readByName } from './aliases.ts'
 import { type MachineLimits, machineLimits, memoryDefault } from './machine.ts'
 import { profileDefault } from './memory-profile.ts'
 import { VARIABLES, type VariableName } from './schema.ts'
+import { signInContradictions } from './sign-in.ts'
 import type { Environment, Variable } from './variable.ts'
 import { configWarnings } from './warnings.ts'
 
@@ -14,6 +15,13 @@ type Optional =
   | 'SECRET_CLIENT_TOKEN'
   | 'APP_SECRET'
   | 'ADMIN_PASSWORD'
+  | 'OIDC_ISSUER'
+  | 'OIDC_CLIENT_ID'
+  | 'OIDC_CLIENT_SECRET'
+  | 'OIDC_ROLES'
+  | 'OIDC_EMAIL_DOMAINS'
+  | 'CONSOLE_ALLOW'
+  | 'SECRETS_ALLOW'
   | 'PLUGINS'
   | 'PLUGINS_DIR'
   | 'S3_BUCKET'
@@ -127,7 +135,7 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
     )
   if (given.REDIS_URL && !given.APP_SECRET)
     lines.push('APP_SECRET: required with REDIS_URL, the same for all processes, but unset')
-  return lines
+  return [...lines, ...signInContradictions(given)]
 }
 
 /** Name, default, accepted values and description of every variable, for `--help` and docs/reference/configuration.md. */

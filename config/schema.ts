@@ -8,6 +8,7 @@ import { MEMORY_VARIABLES } from './memory-profile.ts'
 import { PLUGIN_VARIABLES } from './plugins.ts'
 import { PURGE_VARIABLES } from './purge.ts'
 import { RATE_VARIABLES } from './rates.ts'
+import { SIGN_IN_VARIABLES } from './sign-in.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
 import { TELEMETRY_VARIABLES } from './telemetry.ts'
 import { TRANSFORMATION_VARIABLES } from './transformations.ts'
@@ -50,12 +51,7 @@ export const VARIABLES = {
     secret: true,
     help: 'Key that signs links and encrypts stored credentials. When unset, it is created at the first start and stored in DATA_DIR/app-secret. Required with REDIS_URL, the same for all processes. Include it in every backup.',
   }),
-  ADMIN_PASSWORD: text({
-    pattern: /^.{12,256}$/,
-    expected: '12 to 256 characters',
-    secret: true,
-    help: 'Password of the operator for the HTTP API. Sign-in is disabled when unset.',
-  }),
+  ...SIGN_IN_VARIABLES,
   TRUST_PROXY: {
     help: 'Trusted proxies in front of the service. X-Forwarded-For of these proxies sets the IP address of the caller. 0: X-Forwarded-For is ignored.',
     expected:

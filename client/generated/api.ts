@@ -2,6 +2,7 @@
 
 /** The stable codes of problems. */
 export type ProblemCode =
+  | 'address_not_allowed'
   | 'alias_not_found'
   | 'alias_of_other_type'
   | 'alias_target_missing'
@@ -51,6 +52,7 @@ export type ProblemCode =
   | 'method_not_allowed'
   | 'no_cover'
   | 'no_equivalent'
+  | 'no_password'
   | 'no_progress'
   | 'no_webhook_receiver'
   | 'not_deleted'
@@ -1019,6 +1021,8 @@ export interface Member {
   lastSeenAt?: string
   /** When the invitation expires. Absent: it was accepted. */
   invitedUntil?: string
+  /** The member signs in with the organisation. */
+  organisation?: true
 }
 
 export interface MemberChange {
@@ -1403,6 +1407,8 @@ export interface Session {
     name: string
     /** `viewer` reads, `editor` also changes files, `owner` manages everything. */
     role: "viewer" | "editor" | "owner"
+    /** The member signs in with the organisation, and has no password. */
+    organisation?: true
   }
   /** The clients that the member may see. */
   clients: Array<{

@@ -21,8 +21,10 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPag
 const signIn = createRoute({
   getParentRoute: () => root,
   path: 'sign-in',
-  validateSearch: (search): { from?: string } =>
-    typeof search.from === 'string' ? { from: search.from } : {},
+  validateSearch: ({ from, refused }): { from?: string; refused?: string } => ({
+    ...(typeof from === 'string' ? { from } : {}),
+    ...(typeof refused === 'string' ? { refused } : {}),
+  }),
   component: lazyRouteComponent(() => import('./pages/sign-in/page.tsx'), 'SignInPage'),
 })
 const welcome = createRoute({

@@ -7,6 +7,7 @@ import { mergedCacheSettings } from '../core/caching/cache-settings.ts'
 import type { Root } from '../core/clients/client-storage.ts'
 import type { LimitName } from '../core/clients/limit-names.ts'
 import { type CachingOptions, isTagKind } from '../http/caching/caching.ts'
+import { parseCidr } from '../core/net/ip-ranges.ts'
 import type { CompatOptions } from '../http/compat/endpoints.ts'
 import { bucketRedirect } from '../http/elsewhere/bucket-redirect.ts'
 import type { ElsewhereOptions } from '../http/elsewhere/elsewhere.ts'
@@ -56,10 +57,12 @@ export function isWatched({ METRICS_TOKEN, METRICS_PORT }: Config): boolean {
 
 /** The secrets that the log must not show. */
 export function secretsOf(
-  { METRICS_TOKEN, ADMIN_PASSWORD }: Config,
+  { METRICS_TOKEN, ADMIN_PASSWORD, OIDC_CLIENT_SECRET }: Config,
   { secretClientToken }: { secretClientToken: string },
 ): string[] {
-  return [secretClientToken, METRICS_TOKEN, ADMIN_PASSWORD].filter((secret) => secret !== undefined)
+  return [secretClientToken, METRICS_TOKEN, ADMIN_PASSWORD, OIDC_CLIENT_SECRET].filter(
+    (secret) => secret !== undefined,
+  )
 }
 
 /** The settings of the HTTP layer that are variables themselves. */
@@ -72,6 +75,10 @@ export function httpSettings(config: Config) {
     responsesPerAddress: config.CONNECTIONS_PER_ADDRESS,
     minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     compat: compatOptions(config),
+    allowed: {
+      console: config.CONSOLE_ALLOW?.map(parseCidr),
+      secrets: config.SECRETS_ALLOW?.map(parseCidr),
+    },
     corsOrigins: config.CORS_ORIGINS ?? [],
     cachingOptions: cachingOptions(config),
     ...elsewhere(config),

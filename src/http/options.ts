@@ -8,6 +8,7 @@ import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../service/delivery/file-info.ts'
 import type { Sessions } from '../service/members/sessions.ts'
 import type { Caching, CachingOptions } from './caching/caching.ts'
+import type { AllowedAddresses } from './caller/allowed-addresses.ts'
 import type { BuiltConsole } from './console/built-files.ts'
 import type { ElsewhereOptions, SendElsewhere } from './elsewhere/elsewhere.ts'
 import type { ServicesOf } from './endpoint/routes.ts'
@@ -55,6 +56,8 @@ interface ConnectionSettings {
   baseUrl: string
   /** The proxies whose `X-Forwarded-For` is trusted: their number, or their IP ranges. */
   trustProxy: number | readonly string[]
+  /** The IP addresses that may use the console and secrets. */
+  allowed: AllowedAddresses
   /** The origins whose pages may use a secret. */
   corsOrigins: readonly string[]
   /** Maximum of concurrent requests per IP address; 0: no limit. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import express from 'express'
 import { createCaching } from './caching/caching.ts'
+import { allowedAddresses } from './caller/allowed-addresses.ts'
 import { crossOrigin } from './caller/cross-origin.ts'
 import { operatorOnly } from './caller/operator.ts'
 import { drainAfterResponse } from './connection/drain.ts'
@@ -92,6 +93,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   })
   app.use(routesOf(STATE, services))
   app.use(crossOrigin(options.corsOrigins, ENDPOINTS))
+  app.use(allowedAddresses(options.allowed, options))
   app.use(concurrent.limit)
   app.use(consoleSession(options))
   app.use(auditActions(options))

@@ -7,10 +7,12 @@ import { checkBucket, checkClock } from '../../src/assembly/doctor/bucket.ts'
 import { checkConfiguration, checkNode } from '../../src/assembly/doctor/configuration.ts'
 import { checkDataDir } from '../../src/assembly/doctor/data-dir.ts'
 import { type DoctorOptions, examine } from '../../src/assembly/doctor/doctor.ts'
+import { checkIssuer } from '../../src/assembly/doctor/issuer.ts'
 import { checkFonts, checkMedia } from '../../src/assembly/doctor/media.ts'
 import { checkMemory } from '../../src/assembly/doctor/memory.ts'
 import { checkRedis } from '../../src/assembly/doctor/redis.ts'
 import { type Checkup, checkupOf } from '../../src/core/checkup.ts'
+import { forgeIssuer } from '../support/console/forged-issuer.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Remote, remote } from '../support/requests/remote.ts'
 import { inRedis, redisEnv } from '../support/servers/on-redis.ts'
@@ -31,6 +33,7 @@ const CHECKS = {
     checkClock(config, { bucket: String(config.S3_BUCKET), now }),
   Redis: (config: Config) => checkRedis(config, String(config.REDIS_URL)),
   'public URL': (config: Config) => checkAddress(config),
+  'sign-in': (config: Config) => checkIssuer(config),
 }
 
 describe('the checks of sluice doctor', function () {
@@ -362,5 +365,21 @@ describe('the checks of sluice doctor', function () {
       expect(await at('')).to.include({ state: 'ok' })
       expect((await at('/files')).found).to.include('returns 200, and not from Sluice')
     })
+  })
+
+  it('read the discovery document of OIDC_ISSUER', async () => {
+    const issuer = await forgeIssuer()
+    try {
+      const environment = { ...issuer.env, BASE_URL: 'https://files.example.com' }
+      const good = await result('sign-in', environment)
+      expect(good).to.include({ state: 'ok' })
+      expect(good.found).to.include('https://files.example.com/v1/session/oidc/callback')
+      issuer.document = { issuer: 'https://evil.example' }
+      const other = await result('sign-in', environment)
+      expect(other).to.include({ state: 'warning' })
+      expect(other.found).to.match(/cannot be used: \S/)
+    } finally {
+      await issuer.stop()
+    }
   })
 })

@@ -22,6 +22,8 @@ export const MEMBERS = {
   invited: 'Invited',
   invitationExpired: 'Invitation expired',
   invitedUntil: (time: string) => `The invitation expires ${time}.`,
+  organisation: 'Organisation',
+  organisationText: 'Signs in with the organisation, which sets the role at each sign-in.',
   edit: 'Edit',
   editTitle: (name: string) => `Edit ${name}`,
   newLink: 'Create a link for a new password',
@@ -29,6 +31,8 @@ export const MEMBERS = {
   remove: 'Remove',
   removeTitle: (name: string) => `Remove ${name}?`,
   removeText: 'Access ends at once, in all browsers. Files and settings remain.',
+  removeOrganisationText:
+    'Access ends at once. At the next sign-in with the organisation, this person becomes a member again: end the access there, too.',
   removed: (name: string) => `${name} was removed`,
   saved: 'Changes saved',
   emailInvalid: 'Enter an email address, for example ada@example.com.',

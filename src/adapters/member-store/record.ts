@@ -17,6 +17,7 @@ const memberTable = z.object({
       clients: z.union([z.literal('all'), z.array(z.string())]),
       createdAt: z.number(),
       password: z.string().optional(),
+      identity: z.object({ issuer: z.string(), subject: z.string() }).optional(),
       invitedUntil: z.number().optional(),
       sessions,
     }),

@@ -17,6 +17,7 @@ import { createSessions } from '../../service/members/sessions.ts'
 import { createSignIn } from '../../service/members/sign-in.ts'
 import { createSignInLinks } from '../../service/members/sign-in-link.ts'
 import type { Backends } from '../storage/backends.ts'
+import { openOrganisation } from './organisation.ts'
 
 export interface MembersOptions {
   config: Config
@@ -49,13 +50,19 @@ export async function openMembers({
     log,
     shared: memberChanges && { changes: memberChanges, locks },
   })
-  const operatorPassword = config.ADMIN_PASSWORD
+  const { ADMIN_PASSWORD: operatorPassword, OIDC_ISSUER: issuer } = config
   const adminSessions = createAdminSessions({ password: operatorPassword, key: keys('admin session') })
-  const sessions = createSessions({ store, key: keys('member sessions'), operatorPassword })
+  const sessions = createSessions({
+    store,
+    key: keys('member sessions'),
+    operatorPassword,
+    issuer,
+    organisationMs: config.OIDC_SESSION_HOURS * 3_600_000,
+  })
   const links = createMemberLinks({ key: keys('member links') })
   const lastSeen = createLastSeen({ ledger, log })
   const audit = createAuditTrail({ store: backends.audit, log })
-  const signInLinks = createSignInLinks({ store, links, audit, baseUrl })
+  const signInLinks = createSignInLinks({ store, links, audit, baseUrl, issuer })
   const warnUpdates = throttled((err) =>
     log.warn({ err }, 'member updates unavailable; using the cached state'),
   )
@@ -73,9 +80,10 @@ export async function openMembers({
         adminSessions,
         lastSeen,
       }),
-      members: createMembers({ store, clients, links, lastSeen }),
+      members: createMembers({ store, clients, links, lastSeen, issuer }),
       lastSeen,
       audit,
+      organisation: openOrganisation({ config, baseUrl, clients, store, sessions, lastSeen, keys, log }),
       isSetUp: () => isSetUp(store.table()),
       listClients: () => [...clients.list()].sort(byAge),
     },

@@ -8,6 +8,7 @@ import { checkBucketCors } from './bucket-cors.ts'
 import { checkPurge } from './cdn-purge.ts'
 import { checkConfiguration, checkNode } from './configuration.ts'
 import { checkDataDir } from './data-dir.ts'
+import { checkIssuer } from './issuer.ts'
 import { checkFonts, checkImages, checkMedia, checkOffice } from './media.ts'
 import { checkMemory } from './memory.ts'
 import { checkRedis } from './redis.ts'
@@ -56,6 +57,7 @@ export async function* examine({
     ['memory', checkMemory(config)],
     ['public URL', checkAddress(config)],
     config.CDN_PURGE !== 'off' && ['CDN purge', checkPurge(plugins)],
+    config.OIDC_ISSUER !== undefined && ['sign-in', checkIssuer(config)],
   ]
   const results = checks
     .filter((one) => one !== false)

@@ -22,11 +22,20 @@ export interface Member {
   clients: VisibleClients
   /** Milliseconds since 1970. */
   createdAt: number
-  /** The digest of the password; absent until the invitation is accepted. */
+  /** The digest of the password; absent until the invitation is accepted, and for members of an identity provider. */
   password?: string
+  /** Who the member is at the identity provider with which they sign in; absent when they have never done so. */
+  identity?: Identity
   /** When the last invitation expires, in milliseconds since 1970; absent when it was accepted. */
   invitedUntil?: number
   sessions: SessionState
+}
+
+/** A person at an identity provider. The email address may change, or pass to another person; the subject never does. */
+export interface Identity {
+  /** The URL of the provider. */
+  issuer: string
+  subject: string
 }
 
 /** What decides which sessions of a member are valid. */
@@ -62,4 +71,18 @@ export function permits(role: Role, action: Action): boolean {
 /** Whether a member may see a client. */
 export function isVisible(clients: VisibleClients, clientId: string): boolean {
   return clients === 'all' || clients.includes(clientId)
+}
+
+/** An owner who can sign in without an identity provider. An invited one may never accept. */
+export function isActiveOwner({ role, password }: Member): boolean {
+  return role === 'owner' && password !== undefined
+}
+
+/**
+ * Whether a member signs in with this identity provider alone.
+ *
+ * @param issuer the configured one; undefined without one
+ */
+export function isOfOrganisation({ identity, password }: Member, issuer: string | undefined): boolean {
+  return identity !== undefined && identity.issuer === issuer && password === undefined
 }

@@ -123,6 +123,18 @@ function isMetadata(address: Address): boolean {
 }
 
 /**
+ * Whether an address is in one of the ranges. An IPv4 address is found in its IPv6 form, `::ffff:192.0.2.1`, too, and the zone of a
+ * link-local address is ignored. False for any other text.
+ */
+export function isInRanges(text: string, ranges: readonly Cidr[]): boolean {
+  const parsed = parse(text.replace(/%.*$/, ''))
+  if (!parsed) return false
+  const isMapped = parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()
+  const address = isMapped ? parsed.toIPv4Address() : parsed
+  return ranges.some((range) => within(address, range))
+}
+
+/**
  * Parses `10.0.0.0/8` or `fd00::/8`. IPv4 needs four decimal parts, and the address bits behind the mask must be 0:
  * an ambiguous text could allow another network than the intended one.
  *

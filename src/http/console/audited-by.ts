@@ -41,11 +41,18 @@ export function addOwnEntry(
     audit,
     action,
     member,
-  }: { audit: AuditLog; action: string; member: { id: string; name: string } | undefined },
+    details,
+  }: {
+    audit: AuditLog
+    action: string
+    member: { id: string; name: string } | undefined
+    details?: AuditEntry['details']
+  },
 ): void {
   audit.add({
     member: member ? { id: member.id, name: member.name } : null,
     address: clientIp(req),
     action,
+    ...(details ? { details } : {}),
   })
 }

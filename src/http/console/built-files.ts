@@ -19,7 +19,8 @@ interface Asset {
 /** The files of the console. */
 export interface BuiltConsole {
   asset(name: string): Asset | undefined
-  page(of: { base: string; nonce: string }): string
+  /** @param of.organisation the text of the button for the sign-in with the organisation; undefined: there is none */
+  page(of: { base: string; nonce: string; organisation: string | undefined }): string
 }
 
 // Read once per process: all services of a process deliver the same files.
@@ -58,9 +59,18 @@ function readBuilt(): BuiltConsole | undefined {
         bytes: (encoding) => (encoding && assets.get(name + SUFFIXES[encoding])) ?? plain,
       }
     },
-    page: ({ base, nonce }) =>
+    page: ({ base, nonce, organisation = '' }) =>
       document
         .replace('<base href="./">', `<base href="${base}">`)
-        .replace('name="csp-nonce" content=""', `name="csp-nonce" content="${nonce}"`),
+        .replace('name="csp-nonce" content=""', `name="csp-nonce" content="${nonce}"`)
+        .replace(
+          'name="sluice-organisation" content=""',
+          () => `name="sluice-organisation" content="${escaped(organisation)}"`,
+        ),
   }
+}
+
+/** A text in an attribute of HTML. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }

@@ -2,17 +2,33 @@ import type { Request, Response } from 'express'
 
 /** The name of the session cookie. */
 export const SESSION_COOKIE = 'sluice_session'
+// What a sign-in at an identity provider needs at its end.
+const OIDC_COOKIE = 'sluice_oidc'
 
 /**
  * The value of the session cookie; undefined without one. Several cookies of this name mean that a page of another
  * subdomain has set one of them. Then it is not known which one is ours, and none is used.
  */
-export function sessionCookie({ headers }: Request): string | undefined {
+export function sessionCookie(req: Request): string | undefined {
+  return cookieNamed(req, SESSION_COOKIE)
+}
+
+/** The cookie of a sign-in at an identity provider, see {@link sessionCookie}. */
+export function oidcCookie(req: Request): string | undefined {
+  return cookieNamed(req, oidcName(req))
+}
+
+// A page of another subdomain cannot set a cookie with this prefix, which browsers accept over https alone.
+function oidcName({ secure }: Request): string {
+  return secure ? `__Host-${OIDC_COOKIE}` : OIDC_COOKIE
+}
+
+function cookieNamed({ headers }: Request, name: string): string | undefined {
   const values = (headers.cookie ?? '')
     .split(';')
     .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${SESSION_COOKIE}=`))
-    .map((pair) => pair.slice(SESSION_COOKIE.length + 1))
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1))
   return values.length === 1 ? values[0] : undefined
 }
 
@@ -25,16 +41,34 @@ export function setSessionCookie(
   { req, res }: { req: Request; res: Response },
   { token, expiresAt }: { token: string; expiresAt: number },
 ): void {
-  res.append('Set-Cookie', cookie(req, `${SESSION_COOKIE}=${token}`, new Date(expiresAt)))
+  res.append('Set-Cookie', cookie(req, `${SESSION_COOKIE}=${token}`, { expires: new Date(expiresAt) }))
 }
 
 /** Removes the session cookie from the browser. */
 export function clearSessionCookie({ req, res }: { req: Request; res: Response }): void {
-  res.append('Set-Cookie', cookie(req, `${SESSION_COOKIE}=`, new Date(0)))
+  res.append('Set-Cookie', cookie(req, `${SESSION_COOKIE}=`, { expires: new Date(0) }))
+}
+
+/**
+ * Sets the cookie of a sign-in at an identity provider. Browsers also send it when the provider sends them back.
+ *
+ * @param value undefined removes the cookie
+ * @param expiresAt in milliseconds since 1970
+ */
+export function setOidcCookie(
+  { req, res }: { req: Request; res: Response },
+  { value = '', expiresAt }: { value?: string; expiresAt: number },
+): void {
+  const expires = new Date(expiresAt)
+  res.append('Set-Cookie', cookie(req, `${oidcName(req)}=${value}`, { expires, sameSite: 'Lax' }))
 }
 
 // `secure` also reads X-Forwarded-Proto of a proxy that TRUST_PROXY names.
-function cookie({ secure }: Request, pair: string, expires: Date): string {
-  const attributes = ['Path=/', `Expires=${expires.toUTCString()}`, 'HttpOnly', 'SameSite=Strict']
+function cookie(
+  { secure }: Request,
+  pair: string,
+  { expires, sameSite = 'Strict' }: { expires: Date; sameSite?: 'Strict' | 'Lax' },
+): string {
+  const attributes = ['Path=/', `Expires=${expires.toUTCString()}`, 'HttpOnly', `SameSite=${sameSite}`]
   return [pair, ...attributes, ...(secure ? ['Secure'] : [])].join('; ')
 }

@@ -1,4 +1,5 @@
 import { readMemberLink, useMemberLink } from './links.ts'
+import { OIDC } from './oidc/endpoints.ts'
 import { beginSession, endSession, getSession, updateSession } from './session.ts'
 import { signIn } from './sign-in.ts'
 
@@ -11,4 +12,5 @@ export const SESSIONS = [
   endSession,
   readMemberLink,
   useMemberLink,
+  ...OIDC,
 ]

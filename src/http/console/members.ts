@@ -40,6 +40,7 @@ const member = named(
       createdAt: instant('When the member was invited.'),
       lastSeenAt: instant('When the member last used the console, within ten minutes.').optional(),
       invitedUntil: instant('When the invitation expires. Absent: it was accepted.').optional(),
+      organisation: z.literal(true).describe('The member signs in with the organisation.').optional(),
     })
     .describe('A member of the console.'),
 )
@@ -195,7 +196,7 @@ const linkMember = endpoint({
   summary: 'Create a link for a new password, or a new invitation',
   access: 'admin',
   responses: { 200: json(newMemberLink, 'The link, which is only in this response.') },
-  problems: ['404 member_not_found'],
+  problems: ['404 member_not_found', '409 no_password'],
   examples: [{ id: 'ada', summary: 'A link', parameters: ID, status: 200, response: EXAMPLE_LINK }],
 
   async handle(services: Services, { req, params }) {
@@ -222,6 +223,7 @@ function addMemberEntry(
 
 function memberToWire(one: ListedMember): z.input<typeof member> {
   const { id, email: address, name: of, role: own, clients, createdAt, lastSeenAt, invitedUntil } = one
+  const { isOfOrganisation } = one
   return {
     id,
     email: address,
@@ -231,5 +233,6 @@ function memberToWire(one: ListedMember): z.input<typeof member> {
     createdAt: iso(createdAt),
     ...(lastSeenAt === undefined ? {} : { lastSeenAt: iso(lastSeenAt) }),
     ...(invitedUntil === undefined ? {} : { invitedUntil: iso(invitedUntil) }),
+    ...(isOfOrganisation ? { organisation: true } : {}),
   }
 }

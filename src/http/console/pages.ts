@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 import { acceptedEncoding } from '../../core/media/encodings.ts'
+import type { OrganisationSignIn } from '../../service/members/organisation/organisation-sign-in.ts'
 import { ANY_FILE, HTML } from '../documents/contents.ts'
 import type { DocumentedEndpoint } from '../documents/endpoint.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
@@ -15,6 +16,8 @@ const YEAR_SECONDS = 31_536_000
 export interface Services {
   /** The files of the console; undefined while they are not built. */
   builtConsole: () => BuiltConsole | undefined
+  /** Undefined when only passwords are used. */
+  organisation: Pick<OrganisationSignIn, 'label'> | undefined
 }
 
 const PAGE = {
@@ -23,7 +26,7 @@ const PAGE = {
 } as const satisfies DocumentedEndpoint['responses']
 
 /** Every page is the same document, whose script shows the page of the URL. */
-function sendsPage({ builtConsole }: Services): RequestHandler {
+function sendsPage({ builtConsole, organisation }: Services): RequestHandler {
   return (req, res) => {
     const files = builtConsole()
     if (!files) return sendNotBuilt(res, 'The console')
@@ -31,7 +34,7 @@ function sendsPage({ builtConsole }: Services): RequestHandler {
     securityHeaders({ nonce, isSecure: req.secure })(req, res, () => {
       // A page names the assets of one version: after an upgrade, a stored page would name assets that no longer exist.
       res.setHeader('Cache-Control', 'no-store')
-      res.type('html').send(files.page({ base: baseOf(req.path), nonce }))
+      res.type('html').send(files.page({ base: baseOf(req.path), nonce, organisation: organisation?.label }))
     })
   }
 }

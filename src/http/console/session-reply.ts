@@ -37,6 +37,10 @@ const session = named(
         email: email.optional(),
         name,
         role,
+        organisation: z
+          .literal(true)
+          .describe('The member signs in with the organisation, and has no password.')
+          .optional(),
       }),
       clients: z
         .array(
@@ -72,11 +76,18 @@ export function begin(
 
 /** Shows those clients that the member may see. */
 export function sessionReply(
-  { member: { id, email: address, name: called, role: own, clients: ids }, expiresAt }: MemberSession,
+  { member: { isOfOrganisation, ...member }, expiresAt }: MemberSession,
   { listClients, isSetUp }: Pick<SessionServices, 'listClients' | 'isSetUp'>,
 ): Reply {
+  const { id, email: address, name: called, role: own, clients: ids } = member
   const body: z.input<typeof session> = {
-    member: { id, ...(address === undefined ? {} : { email: address }), name: called, role: own },
+    member: {
+      id,
+      ...(address === undefined ? {} : { email: address }),
+      name: called,
+      role: own,
+      ...(isOfOrganisation ? { organisation: true } : {}),
+    },
     clients: listClients()
       .filter((one) => !one.removing && isVisible(ids, one.id))
       .map(clientToWire),

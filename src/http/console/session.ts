@@ -107,7 +107,13 @@ export const updateSession = endpoint({
   body: sessionChange,
   secretMembers: ['currentPassword', 'newPassword'],
   responses: { 200: LIMITED_SESSION },
-  problems: ['403 wrong_password', '404 member_not_found', '409 operator_session', '429 rate_limited'],
+  problems: [
+    '403 wrong_password',
+    '404 member_not_found',
+    '409 operator_session',
+    '409 no_password',
+    '429 rate_limited',
+  ],
   examples: [{ id: 'operator', summary: 'The operator has no record', body: { name: 'Ada' }, status: 409 }],
 
   async handle(services: SessionServices, { req, res, caller, body }) {

@@ -8,6 +8,7 @@ export const COMMON_PROBLEMS: readonly ProblemName[] = [
   '400 bad_request',
   '400 too_many_parameters',
   '400 digest_mismatch',
+  '403 address_not_allowed',
   '403 worker_script',
   '404 route_not_found',
   '405 method_not_allowed',

@@ -43,8 +43,11 @@ export function createMemberLinks({ key, now = Date.now }: { key: Buffer; now?: 
 
   /** Changes when a link is used: each use stores a new digest, whose salt is random. For an invited member also with each invitation. */
   function stateOf(member: Member | undefined): string {
-    const ofMember = ({ password, invitedUntil }: Member) =>
-      password === undefined ? `invitation:${invitedUntil}` : `member:${password}`
+    const ofMember = ({ password, invitedUntil, identity }: Member) => {
+      if (password !== undefined) return `member:${password}`
+      const person = identity ? `:${identity.issuer} ${identity.subject}` : ''
+      return `invitation:${invitedUntil}${person}`
+    }
     const state = member ? ofMember(member) : 'setup'
     return createHmac('sha256', key).update(state).digest('base64url').slice(0, 22)
   }

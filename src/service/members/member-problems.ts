@@ -58,3 +58,12 @@ export function operatorHasNoRecord(): Problem {
     detail: 'You are signed in with ADMIN_PASSWORD. Name and password are changed in the configuration.',
   })
 }
+
+/** 409: the member signs in with an identity provider. */
+export function hasNoPassword(): Problem {
+  return new Problem({
+    status: 409,
+    code: 'no_password',
+    detail: 'This member signs in with the organisation, and has no password.',
+  })
+}

@@ -1,6 +1,8 @@
 import { newClientId } from '../../core/clients/client.ts'
 import {
   foldedEmail,
+  isActiveOwner,
+  isOfOrganisation,
   type Member,
   type MemberTable,
   NO_SESSIONS,
@@ -12,11 +14,13 @@ import type { MemberStore } from '../../core/ports/members/member-store.ts'
 import { badParameter } from '../../core/problem.ts'
 import type { LastSeen } from './last-seen.ts'
 import type { IssuedLink, MemberLinks } from './links.ts'
-import { emailTaken, lastOwner, noSuchMember, tooManyMembers } from './member-problems.ts'
+import { emailTaken, hasNoPassword, lastOwner, noSuchMember, tooManyMembers } from './member-problems.ts'
 import { nameIn } from './sign-in.ts'
 
 /** A member as an owner sees them. Times are in milliseconds since 1970. */
-export interface ListedMember extends Omit<Member, 'password' | 'sessions'> {
+export interface ListedMember extends Omit<Member, 'password' | 'sessions' | 'identity'> {
+  /** Whether the member signs in with an identity provider alone. */
+  isOfOrganisation: boolean
   /** Undefined when the member has not signed in yet, or it is unknown. */
   lastSeenAt: number | undefined
 }
@@ -34,7 +38,7 @@ export interface Members {
   update(id: string, changes: MemberChanges): Promise<ListedMember>
   /** Removes a member, whose sessions and links end. @throws Problem 404, 409 for the last owner, 503 */
   remove(id: string): Promise<Member>
-  /** A link for another password, or a new invitation, which ends the former one. @throws Problem 404, 503 */
+  /** A link for another password, or a new invitation, which ends the former one. @throws Problem 404, 409 for a member without a password, 503 */
   link(id: string): Promise<{ member: Member; link: IssuedLink }>
 }
 
@@ -51,19 +55,25 @@ const DAY_MS = 86_400_000
 const INVITED_MS = 7 * DAY_MS
 const RESET_MS = DAY_MS
 // All members are in one object, which each change writes.
-const MEMBERS_MAX = 500
+/** Maximum number of members. */
+export const MEMBERS_MAX = 500
+/** With this many members, only invited people become further ones. */
+export const JOINED_MAX = 450
 
 export function createMembers({
   store,
   clients,
   links,
   lastSeen,
+  issuer,
   now = Date.now,
 }: {
   store: MemberStore
   clients: Pick<ClientStore, 'find' | 'refresh'>
   links: MemberLinks
   lastSeen: LastSeen
+  /** The identity provider; undefined without one. */
+  issuer?: string | undefined
   now?: () => number
 }): Members {
   /**
@@ -80,8 +90,10 @@ export function createMembers({
     return [...new Set(visible)].filter((id) => clients.find(id))
   }
 
-  async function listed({ password: _, sessions: __, ...member }: Member): Promise<ListedMember> {
-    return { ...member, lastSeenAt: await lastSeen.of(member.id) }
+  async function listed(member: Member): Promise<ListedMember> {
+    const { password: _, sessions: __, identity: ___, ...rest } = member
+    const lastSeenAt = await lastSeen.of(member.id)
+    return { ...rest, isOfOrganisation: isOfOrganisation(member, issuer), lastSeenAt }
   }
 
   /** Replaces a member, or removes it for `undefined`. @throws Problem 404, 409 when no owner would be left */
@@ -133,9 +145,13 @@ export function createMembers({
     async link(id) {
       await store.refresh()
       const member = found(store.table(), id)
+      if (isOfOrganisation(member, issuer)) throw hasNoPassword()
       if (member.password !== undefined) return { member, link: links.of(member, now() + RESET_MS) }
       const invitedUntil = now() + INVITED_MS
-      const invited = await change(id, (one) => ({ ...one, invitedUntil }))
+      const invited = await change(id, (one) => {
+        if (isOfOrganisation(one, issuer)) throw hasNoPassword()
+        return { ...one, invitedUntil }
+      })
       return { member: invited, link: links.of(invited, invitedUntil) }
     },
   }
@@ -145,9 +161,4 @@ function found({ members }: MemberTable, id: string): Member {
   const member = members.find((one) => one.id === id)
   if (!member) throw noSuchMember(id)
   return member
-}
-
-/** An owner who can sign in. An invited one may never accept. */
-function isActiveOwner({ role, password }: Member): boolean {
-  return role === 'owner' && password !== undefined
 }

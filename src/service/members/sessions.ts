@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { newClientId } from '../../core/clients/client.ts'
 import {
+  isOfOrganisation,
   type Member,
   type MemberTable,
   OPERATOR_ID,
@@ -18,6 +19,8 @@ export interface SignedIn {
   name: string
   role: Role
   clients: VisibleClients
+  /** Whether the person signs in with an identity provider alone. */
+  isOfOrganisation: boolean
 }
 
 /** A valid session. Times are in milliseconds since 1970; `expiresAt` is exclusive. */
@@ -65,22 +68,29 @@ const DAY_MS = 86_400_000
 const SESSION_MS = 7 * DAY_MS
 const RENEWED_AFTER_MS = DAY_MS
 const LONGEST_MS = 30 * DAY_MS
+const ORGANISATION_MS = DAY_MS / 2
 // Beyond this number, all sessions of the member end instead.
 const ENDED_MAX = 100
 
 /**
  * @param options.key 32 bytes, used only for this purpose
  * @param options.operatorPassword undefined when the operator cannot sign in with one
+ * @param options.issuer the identity provider; undefined: sessions of its members are invalid
+ * @param options.organisationMs how long sessions of its members last: only a sign-in shows that they still have an account
  */
 export function createSessions({
   store,
   key,
   operatorPassword,
+  issuer,
+  organisationMs = ORGANISATION_MS,
   now = Date.now,
 }: {
   store: MemberStore
   key: Buffer
   operatorPassword: string | undefined
+  issuer?: string | undefined
+  organisationMs?: number | undefined
   now?: () => number
 }): Sessions {
   const tokens = createTokens<Claims>({ key, prefix: 'ses' })
@@ -102,9 +112,18 @@ export function createSessions({
       return { member: OPERATOR, sessions: operatorSessions, state }
     }
     const member = members.find((one) => one.id === id)
-    if (member?.password === undefined) return undefined
+    const credential = member && credentialOf(member)
+    if (!member || credential === undefined) return undefined
     const { sessions } = member
-    return { member: signedIn(member), sessions, state: stateOf(member.password, sessions) }
+    return { member: signedIn(member, issuer), sessions, state: stateOf(credential, sessions) }
+  }
+
+  /** What a member signs in with; undefined when they cannot sign in. A change of it ends all sessions. */
+  function credentialOf({ password, identity }: Member): string | undefined {
+    if (password !== undefined) return password
+    // Without its issuer, which could refuse them, the members of an organisation have no access.
+    if (!identity || identity.issuer !== issuer) return undefined
+    return `identity:${identity.issuer} ${identity.subject}`
   }
 
   function valid({ m, s, begun, until, state }: Claims): MemberSession | undefined {
@@ -127,7 +146,8 @@ export function createSessions({
   return {
     begin(memberId) {
       const begunAt = now()
-      return issued({ id: newClientId(), begunAt, expiresAt: begunAt + SESSION_MS }, memberId)
+      const lasts = present(memberId)?.member.isOfOrganisation ? organisationMs : SESSION_MS
+      return issued({ id: newClientId(), begunAt, expiresAt: begunAt + lasts }, memberId)
     },
     find(token) {
       const claims = tokens.read(token)
@@ -138,6 +158,7 @@ export function createSessions({
       return store.refresh().then(() => valid(claims))
     },
     renewed({ id, member, begunAt, expiresAt }) {
+      if (member.isOfOrganisation) return undefined
       const until = Math.min(now() + SESSION_MS, begunAt + LONGEST_MS)
       if (until < expiresAt + RENEWED_AFTER_MS) return undefined
       return issued({ id, begunAt, expiresAt: until }, member.id)
@@ -154,10 +175,17 @@ export function createSessions({
   }
 }
 
-const OPERATOR: SignedIn = { id: OPERATOR_ID, name: OPERATOR_ID, role: 'owner', clients: 'all' }
+const OPERATOR: SignedIn = {
+  id: OPERATOR_ID,
+  name: OPERATOR_ID,
+  role: 'owner',
+  clients: 'all',
+  isOfOrganisation: false,
+}
 
-function signedIn({ id, email, name, role, clients }: Member): SignedIn {
-  return { id, email, name, role, clients }
+function signedIn(member: Member, issuer: string | undefined): SignedIn {
+  const { id, email, name, role, clients } = member
+  return { id, email, name, role, clients, isOfOrganisation: isOfOrganisation(member, issuer) }
 }
 
 function changeSessions(

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Commands } from '../../core/command.ts'
-import { foldedEmail, type Member } from '../../core/members/member.ts'
+import { foldedEmail, isOfOrganisation, type Member } from '../../core/members/member.ts'
 import type { AuditLog } from '../../core/ports/audit-log.ts'
 import type { MemberStore } from '../../core/ports/members/member-store.ts'
 import { badParameter } from '../../core/problem.ts'
 import { listed } from '../../core/text/listed.ts'
 import { command } from '../admin/commands.ts'
 import { type IssuedLink, isSetUp, type MemberLinks } from './links.ts'
-import { noSuchMember } from './member-problems.ts'
+import { hasNoPassword, noSuchMember } from './member-problems.ts'
 
 /** A link as the operator gets it on the command line. */
 export interface SignInLink {
@@ -39,19 +39,23 @@ export function createSignInLinks({
   links,
   audit,
   baseUrl,
+  issuer,
   now = Date.now,
 }: {
   store: MemberStore
   links: MemberLinks
   audit: AuditLog
   baseUrl: string
+  /** The identity provider; undefined without one. */
+  issuer?: string | undefined
   now?: () => number
 }): SignInLinks {
-  /** @throws Problem 400 when it is not clear for which member the link is, 404 */
+  /** @throws Problem 400 when it is not clear for which member the link is, 404, 409 for a member without a password */
   async function issue(email: string | undefined): Promise<SignInLink> {
     await store.refresh()
     const table = store.table()
     const member = email === undefined ? onlyOwner(table.members) : withEmail(table.members, email)
+    if (member && isOfOrganisation(member, issuer)) throw hasNoPassword()
     const issued = member ? links.of(member, now() + VALID_MS) : links.setup(table, now() + VALID_MS)
     audit.add({
       member: null,

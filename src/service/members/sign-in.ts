@@ -5,7 +5,13 @@ import { badParameter } from '../../core/problem.ts'
 import type { AdminSessions } from '../admin/sessions.ts'
 import type { LastSeen } from './last-seen.ts'
 import type { MemberLinks, ReadLink } from './links.ts'
-import { noSuchMember, operatorHasNoRecord, wrongCurrentPassword, wrongPassword } from './member-problems.ts'
+import {
+  hasNoPassword,
+  noSuchMember,
+  operatorHasNoRecord,
+  wrongCurrentPassword,
+  wrongPassword,
+} from './member-problems.ts'
 import type { Passwords } from './passwords.ts'
 import type { MemberSession, NewSession, Sessions } from './sessions.ts'
 
@@ -28,7 +34,7 @@ export interface SignIn {
   /**
    * Changes name or password of a signed-in member. A new password ends all other sessions.
    * @returns the new session after a new password; otherwise the present one remains
-   * @throws Problem 403 for a wrong current password, 409 for the operator, 503
+   * @throws Problem 403 for a wrong current password, 409 for the operator, and for a new password of a member without one, 503
    */
   changeOwn(session: MemberSession, changes: OwnChanges): Promise<NewSession | undefined>
 }
@@ -107,7 +113,8 @@ export function createSignIn({
       const memberId = await store.change((table) => {
         const { member } = links.read(token, table)
         if (member) {
-          const { invitedUntil: _, ...rest } = member
+          // An identity is one of a former issuer: the password replaces it.
+          const { invitedUntil: _, identity: __, ...rest } = member
           const changed: Member = { ...rest, name: name ?? member.name, password: digest }
           const members = table.members.map((one) => (one.id === member.id ? changed : one))
           return { table: { ...table, members }, result: member.id }
@@ -119,8 +126,9 @@ export function createSignIn({
       })
       return begin(memberId)
     },
-    async changeOwn({ member: { id } }, { name, newPassword }) {
+    async changeOwn({ member: { id, isOfOrganisation } }, { name, newPassword }) {
       if (id === OPERATOR_ID) throw operatorHasNoRecord()
+      if (newPassword && isOfOrganisation) throw hasNoPassword()
       let digest: string | undefined
       let current: string | undefined
       if (newPassword) {

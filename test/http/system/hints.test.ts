@@ -10,7 +10,10 @@ const ROUTES = suggestedRoutes(ENDPOINTS.map(({ route }) => route))
 onOneBackend('hints in errors', (start) => {
   let service: Service
   before(async () => {
-    service = await start()
+    // The endpoints of the sign-in exist only with an issuer.
+    service = await start({
+      env: { OIDC_ISSUER: 'http://localhost:9', OIDC_CLIENT_ID: 'console', OIDC_ROLES: 'guests=viewer' },
+    })
   })
 
   const problem = async (path: string, options: Parameters<typeof exchange>[2] = {}) =>

@@ -47,6 +47,22 @@ describe('sessions of the console', () => {
     expect(sessions.find(token)).to.equal(undefined)
   })
 
+  it('of a member of an identity provider last twelve hours, and are not renewed', () => {
+    const { members, clock, options } = opened()
+    const identity = { issuer: 'https://id.example.com/', subject: 'ada' }
+    const { password: _, ...others } = ADA
+    void members.store.change((table) => ({
+      table: { ...table, members: [{ ...others, identity }] },
+      result: undefined,
+    }))
+    const sessions = createSessions({ ...options, operatorPassword: undefined, issuer: identity.issuer })
+    const session = sessions.begin('ada')
+    expect(session.expiresAt).to.equal(clock.now + DAY_MS / 2)
+    clock.now = session.expiresAt - 1
+    expect(sessions.find(session.token)).to.nested.include({ 'member.isOfOrganisation': true })
+    expect(sessions.renewed(session)).to.equal(undefined)
+  })
+
   it('are renewed once a day, for at most thirty days', async () => {
     const { sessions, clock } = opened()
     const begunAt = clock.now

@@ -1,3 +1,4 @@
+import { useRouterState } from '@tanstack/react-router'
 import type { Session } from '../../../../client/index.ts'
 import { useSession } from '../../api/session.ts'
 import { signedInAgain } from '../../api/sign-in-gate.ts'
@@ -11,6 +12,7 @@ import { useSignOut } from './sign-out.ts'
 export function SignInDialog({ onSignedIn }: { onSignedIn: (session: Session) => void }) {
   const { member } = useSession()
   const signOut = useSignOut()
+  const href = useRouterState({ select: ({ location }) => location.href })
   return (
     <Dialog
       isOpen
@@ -26,6 +28,7 @@ export function SignInDialog({ onSignedIn }: { onSignedIn: (session: Session) =>
       }
     >
       <SignInForm
+        from={href}
         {...(member.email && { email: member.email })}
         onSignedIn={(session) => {
           onSignedIn(session)

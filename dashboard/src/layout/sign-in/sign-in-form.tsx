@@ -1,6 +1,7 @@
 import { type FormEvent, useRef, useState } from 'react'
 import { type Session, SluiceError } from '../../../../client/index.ts'
 import { sluice } from '../../api/clients.ts'
+import { organisationLabel, organisationUrl } from '../../api/organisation.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, PasswordInput } from '../../ui/forms/field.tsx'
@@ -9,9 +10,12 @@ import { Notice } from '../../ui/states.tsx'
 /** Email address and password, or the password of the operator. */
 export function SignInForm({
   email: given,
+  from,
   onSignedIn,
 }: {
   email?: string
+  /** The page to show after a sign-in with the organisation, which leaves this page. */
+  from?: string | undefined
   onSignedIn: (session: Session) => void
 }) {
   const [isOperator, setOperator] = useState(false)
@@ -43,6 +47,7 @@ export function SignInForm({
   }
   return (
     <form onSubmit={onSubmit} noValidate className="flex flex-col gap-4">
+      {organisationLabel && <OrganisationButton label={organisationLabel} from={from} />}
       {!isOperator && (
         <Field label={SIGN_IN.email} error={isTried && !email.trim() && SIGN_IN.emailMissing}>
           <Input
@@ -70,7 +75,7 @@ export function SignInForm({
         />
       </Field>
       {failure && <Notice tone="danger">{failure}</Notice>}
-      <Button type="submit" look="primary" size="large" isBusy={isBusy}>
+      <Button type="submit" look={organisationLabel ? 'secondary' : 'primary'} size="large" isBusy={isBusy}>
         {SIGN_IN.submit}
       </Button>
       <button
@@ -85,6 +90,24 @@ export function SignInForm({
         {isOperator ? SIGN_IN.withEmail : SIGN_IN.withoutEmail}
       </button>
     </form>
+  )
+}
+
+/** The sign-in with the organisation, above the one with a password. */
+function OrganisationButton({ label, from }: { label: string; from: string | undefined }) {
+  return (
+    <>
+      <Button asChild look="primary" size="large">
+        <a href={organisationUrl(from)}>
+          <span className="min-w-0 truncate">{label}</span>
+        </a>
+      </Button>
+      <div className="flex items-center gap-3 text-muted text-sm">
+        <span aria-hidden="true" className="h-px flex-1 bg-line" />
+        {SIGN_IN.or}
+        <span aria-hidden="true" className="h-px flex-1 bg-line" />
+      </div>
+    </>
   )
 }
 

@@ -29,9 +29,11 @@ export function AccountPage() {
             <Card title={ACCOUNT.profile}>
               <ProfileForm key={member.name} />
             </Card>
-            <Card title={ACCOUNT.password} description={ACCOUNT.passwordText}>
-              <PasswordForm />
-            </Card>
+            {!member.organisation && (
+              <Card title={ACCOUNT.password} description={ACCOUNT.passwordText}>
+                <PasswordForm />
+              </Card>
+            )}
           </>
         ) : (
           <Card

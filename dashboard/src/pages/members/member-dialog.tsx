@@ -95,6 +95,7 @@ export function MemberDialog({
           }))}
         />
       </Field>
+      {member?.organisation && <p className="text-muted text-sm">{MEMBERS.organisationText}</p>}
       {role === 'owner' ? (
         <p className="text-muted text-sm">{MEMBERS.ownerSeesAll}</p>
       ) : (

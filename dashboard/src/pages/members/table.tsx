@@ -53,6 +53,7 @@ export function MembersTable({
                 {member.name}
               </span>
               {member.id === self.id && <Badge>{MEMBERS.you}</Badge>}
+              {member.organisation && <Badge>{MEMBERS.organisation}</Badge>}
             </span>
             <span className="block truncate text-muted" title={member.email}>
               {member.email}
@@ -108,11 +109,15 @@ export function MembersTable({
           groups={[
             [
               { label: MEMBERS.edit, icon: <Pencil aria-hidden="true" />, onSelect: () => onEdit(member) },
-              {
-                label: member.invitedUntil ? MEMBERS.newInvitation : MEMBERS.newLink,
-                icon: <KeyRound aria-hidden="true" />,
-                onSelect: () => createLink(member),
-              },
+              ...(member.organisation
+                ? []
+                : [
+                    {
+                      label: member.invitedUntil ? MEMBERS.newInvitation : MEMBERS.newLink,
+                      icon: <KeyRound aria-hidden="true" />,
+                      onSelect: () => createLink(member),
+                    },
+                  ]),
             ],
             [
               {
@@ -135,7 +140,7 @@ export function MembersTable({
           isOpen
           onClose={() => setRemoved(undefined)}
           title={MEMBERS.removeTitle(removed.name)}
-          description={MEMBERS.removeText}
+          description={removed.organisation ? MEMBERS.removeOrganisationText : MEMBERS.removeText}
           action={MEMBERS.remove}
           onConfirm={() => remove(removed)}
         />

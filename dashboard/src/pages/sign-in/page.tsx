@@ -3,14 +3,15 @@ import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { sessionQuery } from '../../api/session.ts'
 import { NarrowPage } from '../../layout/sign-in/narrow-page.tsx'
 import { SignInForm } from '../../layout/sign-in/sign-in-form.tsx'
-import { SIGN_IN } from '../../texts/session/sign-in.ts'
+import { REFUSED, SIGN_IN } from '../../texts/session/sign-in.ts'
+import { Notice } from '../../ui/states.tsx'
 
 /** Email address and password. It then shows the page that needed the sign-in. */
 export function SignInPage() {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const router = useRouter()
-  const { from } = useSearch({ from: '/sign-in' })
+  const { from, refused } = useSearch({ from: '/sign-in' })
   return (
     <NarrowPage
       title={SIGN_IN.title}
@@ -21,7 +22,13 @@ export function SignInPage() {
         </>
       }
     >
+      {refused && (
+        <div className="mb-4">
+          <Notice tone="danger">{Object.hasOwn(REFUSED, refused) ? REFUSED[refused] : REFUSED.failed}</Notice>
+        </div>
+      )}
       <SignInForm
+        from={from}
         onSignedIn={(session) => {
           queryClient.setQueryData(sessionQuery.queryKey, session)
           // Only a path of the console: a link must not lead to another site.
