@@ -101,6 +101,7 @@ describe('misspelt names of variables', () => {
 
   it('are no name of a variable', () => {
     const environment = Object.fromEntries(describeVariables().map(({ name }) => [name, 'x']))
-    expect(configWarnings(environment)).to.deep.equal([])
+    const names = configWarnings(environment).filter((line) => !line.includes('does not support'))
+    expect(names).to.deep.equal([])
   })
 })

@@ -38,12 +38,15 @@ describe('OpenTelemetry of built processes', function () {
     await eventually(() => expect(jobs()).to.have.length(1), { withinMs: 30_000 })
     worker.child.kill('SIGTERM')
     expect(await worker.ended, worker.output()).to.equal(0)
-    const spans = collector.spans()
     const [job] = jobs()
     expect(job).to.deep.include({ kind: 5, parentId: undefined })
     expect(job?.resource).to.include({ 'sluice.role': 'worker', 'service.name': 'sluice' })
     const [link] = job?.links ?? []
-    const request = spans.find(({ traceId, kind }) => traceId === link?.traceId && kind === 2)
+    const ofRequest = () =>
+      collector.spans().find(({ traceId, kind }) => traceId === link?.traceId && kind === 2)
+    await eventually(() => expect(ofRequest()).to.not.equal(undefined), { withinMs: 30_000 })
+    const request = ofRequest()
+    const spans = collector.spans()
     expect(request?.name).to.equal('GET /v1/:group/upload/:token/*path')
     expect(request?.resource).to.include({ 'sluice.role': 'web' })
     const inJob = spans.filter(({ traceId }) => traceId === job?.traceId).map(({ name }) => name)

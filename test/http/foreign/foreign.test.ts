@@ -152,6 +152,7 @@ onEveryBucket('objects of other systems', (start) => {
   it('are listed page by page, by callers with a secret', async () => {
     type Page = { objects: Array<{ path: string; src: string | null; size: number }>; cursor: string | null }
     const page = async (query: string): Promise<Page> => (await ask(service, `/v1/foreign?${query}`)).body
+    await put(`${FOLDER}/changing.png`, png)
     await put('other/x/y.bin', 'z')
     const first = await page('limit=2')
     const second = await page(`limit=2&cursor=${first.cursor}`)

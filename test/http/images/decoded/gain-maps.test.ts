@@ -58,7 +58,7 @@ onOneBackend('photos with a gain map', (start) => {
       ['heic-gainmap.heic', 'w=64', 12],
     ] as const)) {
       const file = await fileOf(name)
-      const count = sized(name.endsWith('heic') ? 2 : 5, 400)
+      const count = sized(name.endsWith('heic') ? 5 : 12, 400)
       await expectSurvival(service, [file], { name, query, count, spared })
     }
   })
