@@ -1,4 +1,4 @@
-import type { Config } from '../../config/load.ts'
+import { type Config, streamedMaxBytes } from '../../config/load.ts'
 import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
 import type { Log } from '../core/log.ts'
 import type { FetchAccess } from '../core/ports/fetcher.ts'
@@ -27,7 +27,7 @@ export function openRemotes(
   const { assets, limits, plan, run, sourceNotes } = transformations
   const timeoutMs = config.FETCH_KEEP_TIMEOUT_SECONDS * 1000
   const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
-  const remoteUpload = createRemoteUpload({ remotes, upload, timeoutMs, maxBytes: config.UPLOAD_MAX_BYTES })
+  const remoteUpload = createRemoteUpload({ remotes, upload, timeoutMs, maxBytes: streamedMaxBytes(config) })
   return {
     remoteUpload,
     remoteMirror: createRemoteMirror({ remotes, remoteUpload, originals, buckets, locks, timeoutMs }),
