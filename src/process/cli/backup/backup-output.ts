@@ -1,0 +1,117 @@
+import {
+  BACKUP_TROUBLES,
+  type BackupProgress,
+  type BackupReport,
+  type BackupTrouble,
+  type BackupTroubleKind,
+  type RestoreReport,
+} from '../../../core/backup/report.ts'
+import { counted } from '../../../core/text/plural.ts'
+import { type CommandOutput, columns, printable } from '../output.ts'
+
+type Item = { trouble?: BackupTrouble; progress?: BackupProgress }
+type Write = (text: string) => void
+
+// Without a terminal, for example in a log.
+const LINE_EVERY_MS = 10_000
+const BAR_WIDTH = 30
+const KIND_WIDTH = Math.max(...Object.keys(BACKUP_TROUBLES).map(({ length }) => length))
+
+/** Prints a backup or a restore: what is wrong with files, the progress, and the report. */
+export function backupOutput({
+  json,
+  show,
+  write,
+  writeError,
+  isTerminal,
+  now = Date.now,
+}: {
+  json: boolean
+  show: (result: never) => string
+  write: Write
+  writeError: Write
+  isTerminal: boolean
+  now?: () => number
+}): CommandOutput {
+  const counts = new Map<BackupTroubleKind, number>()
+  let isShown = false
+  let lastLineAt = now()
+  const clear = () => {
+    if (isShown) writeError('\r\u001b[K')
+    isShown = false
+  }
+  function showProgress(progress: BackupProgress): void {
+    if (isTerminal) {
+      writeError(`\r\u001b[K${progressLine(progress)}`)
+      isShown = true
+    } else if (!json && now() >= lastLineAt + LINE_EVERY_MS) {
+      lastLineAt = now()
+      write(`${progressLine(progress)}\n`)
+    }
+  }
+  return {
+    report(item) {
+      const { trouble, progress } = item as Item
+      if (trouble) {
+        clear()
+        counts.set(trouble.kind, (counts.get(trouble.kind) ?? 0) + 1)
+        write(
+          json
+            ? `${JSON.stringify({ trouble })}\n`
+            : `${printable(troubleLine(trouble)).replaceAll('\n', ' ')}\n`,
+        )
+      }
+      if (progress) showProgress(progress)
+    },
+    result(value) {
+      clear()
+      if (json) write(`${JSON.stringify(value)}\n`)
+      else {
+        const meanings = [...counts].map(([kind, count]) => [String(count), kind, BACKUP_TROUBLES[kind]])
+        write(`${meanings.length > 0 ? `\n${columns(meanings)}\n` : ''}${printable(show(value as never))}`)
+      }
+    },
+    get findings() {
+      return [...counts.values()].reduce((sum, count) => sum + count, 0)
+    },
+    clear,
+  }
+}
+
+/** The text of each command's result. */
+export const BACKUP_RESULTS: Readonly<Record<string, (result: never) => string>> = {
+  backup: ({ backup, bytes, copiedBytes, expired, ...counts }: BackupReport) =>
+    columns([
+      ['backup', backup],
+      ...Object.entries(counts).map(([name, count]) => [name, String(count)]),
+      ['size', shownBytes(bytes)],
+      ['copied', shownBytes(copiedBytes)],
+      ...(expired
+        ? [['expired', `${counted(expired.backups, 'backup')}, ${counted(expired.objects, 'object')}`]]
+        : []),
+    ]) +
+    "APP_SECRET is not in the backup. Keep it at another place: without it, signed URLs and the credentials of clients' own buckets are lost.\n",
+  restore: ({ backup, restoredBytes, ...counts }: RestoreReport) =>
+    `${columns([
+      ['backup', backup],
+      ...Object.entries(counts).map(([name, count]) => [name, String(count)]),
+      ['copied', shownBytes(restoredBytes)],
+    ])}Start the service with the former APP_SECRET. If it runs already, run sluice reindex.\n`,
+  'restore --list': (backups: Array<{ backup: string }>) =>
+    backups.map(({ backup }) => `${backup}\n`).join('') || 'no backups\n',
+}
+
+/** `[#####-----] 50 of about 100 files, 12.3 MB copied`, without the bar while the total is unknown. */
+function progressLine({ files, bytes, total }: BackupProgress): string {
+  const filled = total ? Math.min(BAR_WIDTH, Math.floor((files / total) * BAR_WIDTH)) : 0
+  const bar = total ? `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ` : ''
+  return `${bar}${files}${total ? ` of about ${total}` : ''} files, ${shownBytes(bytes)} copied`
+}
+
+function troubleLine({ kind, clientId = '', key, detail }: BackupTrouble): string {
+  return `${kind.padEnd(KIND_WIDTH)}  ${clientId.padEnd(11)}  ${key}${detail ? `  (${detail})` : ''}`
+}
+
+function shownBytes(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { pipeline, type Readable, Transform } from 'node:stream'
+
+/** The bytes that an object must have. */
+export interface Content {
+  /** In bytes. */
+  size: number
+  /** In lower-case hexadecimal. */
+  sha256: string
+}
+
+/** The bytes of an object are not those of its digest. */
+export class DamagedBytes extends Error {
+  override name = 'DamagedBytes'
+}
+
+/** The source of a copy could not be read. The target is not affected. */
+export class UnreadableSource extends Error {
+  override name = 'UnreadableSource'
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+  }
+}
+
+/**
+ * The same bytes. The stream fails at its end, or after too many bytes, unless they are the expected ones: a put of it stores all
+ * of them or nothing. It fails with {@link DamagedBytes}, and with {@link UnreadableSource} when `source` fails.
+ */
+export function checkedBytes(source: Readable, { size, sha256 }: Content): Readable {
+  const hash = createHash('sha256')
+  let length = 0
+  const checked = new Transform({
+    transform(chunk: Buffer, _encoding, passOn) {
+      length += chunk.length
+      hash.update(chunk)
+      if (length > size) passOn(new DamagedBytes(`more than ${size} bytes`))
+      else passOn(null, chunk)
+    },
+    flush(end) {
+      if (length < size) end(new DamagedBytes(`${length} of ${size} bytes`))
+      else end(hash.digest('hex') === sha256 ? null : new DamagedBytes('another SHA-256'))
+    },
+  })
+  source.once('error', (error) => checked.destroy(new UnreadableSource(error)))
+  pipeline(source, checked, () => {})
+  return checked
+}
+
+/** Reads all bytes. @returns what is wrong with them; undefined for the expected ones @throws UnreadableSource */
+export async function damageOf(source: Readable, content: Content): Promise<string | undefined> {
+  try {
+    for await (const _ of checkedBytes(source, content));
+    return undefined
+  } catch (error) {
+    if (error instanceof DamagedBytes) return error.message
+    throw error
+  }
+}

@@ -1,0 +1,12 @@
+import type { Client } from '../../core/clients/client.ts'
+import type { Bucket } from '../../core/ports/bucket.ts'
+
+/** The clients and buckets of an installation, without its index. */
+export interface Installation {
+  /** The clients as their records in the bucket are now. @throws Problem 503 */
+  clients(): Promise<readonly Client[]>
+  /** The bucket of the first client, which has the records of clients. */
+  first: Bucket
+  /** The objects of a client, in its own bucket if it has one. Its operations fail when this bucket is unavailable. */
+  bucketOf(client: Pick<Client, 'id' | 'token' | 'storage'>): Bucket
+}

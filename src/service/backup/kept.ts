@@ -1,0 +1,22 @@
+import { classifyKey, type ObjectKey, RECORDS, recordPrefix } from '../../core/files/object-key.ts'
+import { foreignDerivatives } from '../../core/foreign/foreign-path.ts'
+
+// Objects that are rendered again, of uploads in progress, of checks by `sluice doctor`, and roots of other clients.
+const LEFT_OUT = [foreignDerivatives, ...['tus', 'check', 'roots'].map((name) => `${RECORDS}/${name}/`)]
+
+/** The prefix of all records. */
+export const KEPT_PREFIX = `${RECORDS}/`
+
+/** Whether an object is a record that a backup must have: nothing else has what it states. */
+export function isKept(key: ObjectKey): boolean {
+  if (!key.startsWith(KEPT_PREFIX) || LEFT_OUT.some((prefix) => key.startsWith(prefix))) return false
+  return !key.startsWith(recordPrefix) || classifyKey(key)?.kind === 'record'
+}
+
+/** The key and media type of the original that a record describes; undefined for records of another kind. */
+export function originalOf(record: ObjectKey): { key: ObjectKey; mediaType: string } | undefined {
+  const meaning = classifyKey(record)
+  if (meaning?.kind !== 'record') return undefined
+  const { key, format } = meaning.original
+  return { key, mediaType: format.mediaType }
+}

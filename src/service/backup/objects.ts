@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
+import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
+import type { Bucket, ListedObject } from '../../core/ports/bucket.ts'
+import { unlessStatus } from '../../core/problem.ts'
+import { type Content, checkedBytes, damageOf, UnreadableSource } from './checked-bytes.ts'
+import { createDigestSet, type DigestSet } from './digest-set.ts'
+
+/** The contents of a backup. Each is one object that has its SHA-256 as its name, whichever files have this content. */
+export interface BackupObjects {
+  /** Whether the backup has this content, as the list of its objects shows it. */
+  has(content: Content): boolean
+  /**
+   * Stores a content. The bytes are checked while they are written.
+   * @throws DamagedBytes or UnreadableSource, without a change; Problem when the backup cannot be written
+   */
+  put(content: Content, source: Readable, signal: AbortSignal): Promise<void>
+  /** Deletes the objects whose content is in no manifest. @returns their number */
+  prune(used: DigestSet, signal: AbortSignal): Promise<number>
+}
+
+/** An object of the backup that is damaged, with what is wrong. */
+export type DamagedObject = Content & { key: ObjectKey; detail: string }
+
+const PREFIX = 'objects/'
+const NAME = /^objects\/[0-9a-f]{2}\/([0-9a-f]{64})$/
+const AT_ONCE = 4
+const DELETED_AT_ONCE = 1000
+// A backup that another process creates at the same time has no manifest yet.
+const UNUSED_MS = 24 * 3600 * 1000
+
+/**
+ * Lists the objects of a backup.
+ *
+ * @param options.verify reads all objects. A damaged one counts as missing, so that it is copied again
+ * @param options.damaged called for each damaged object
+ */
+export async function openObjects(
+  bucket: Bucket,
+  {
+    verify,
+    signal,
+    damaged,
+    verified,
+    now = Date.now,
+  }: {
+    verify: boolean
+    signal: AbortSignal
+    damaged(object: DamagedObject): void
+    /** Called after each object with its size. */
+    verified(size: number): Promise<void>
+    now?: () => number
+  },
+): Promise<BackupObjects> {
+  const known = createDigestSet()
+
+  async function examined(object: ListedObject): Promise<Content | undefined> {
+    const content = contentOf(object)
+    if (!content || !verify) return content
+    const source = await openObject(bucket, content, signal)
+    const detail = source && (await damageOf(source, content).catch(unreadable))
+    await verified(content.size)
+    if (detail !== undefined) damaged({ ...content, key: object.key, detail })
+    return source && detail === undefined ? content : undefined
+  }
+
+  /** A bad sector of a disk damages one object. */
+  function unreadable(error: unknown): string {
+    signal.throwIfAborted()
+    if (!(error instanceof UnreadableSource)) throw error
+    return error.message
+  }
+
+  const work = { concurrency: verify ? AT_ONCE : 1, signal, work: examined }
+  for await (const content of mapConcurrent(bucket.listObjects(PREFIX), work)) if (content) known.add(content)
+
+  async function deleteUnused(keys: readonly ObjectKey[]): Promise<number> {
+    const old: ObjectKey[] = []
+    const find = (key: ObjectKey) => bucket.find(key, { mediaType: OBJECT_TYPE })
+    for await (const [i, asset] of numbered(
+      mapConcurrent(keys, { concurrency: AT_ONCE, signal, work: find }),
+    ))
+      if (asset && asset.lastModified.getTime() < now() - UNUSED_MS) old.push(keys[i] as ObjectKey)
+    if (old.length === 0) return 0
+    const { failed } = await bucket.delete(old)
+    if (failed[0]) throw failed[0].error
+    return old.length
+  }
+
+  return {
+    has: (content) => known.has(content),
+    async put(content, source, signal) {
+      const checked = checkedBytes(source, content)
+      await bucket.put(keyOf(content), checked, { mediaType: OBJECT_TYPE, signal })
+      if (verify) await readBack(bucket, content, signal)
+      known.add(content)
+    },
+    async prune(used, signal) {
+      let removed = 0
+      let unused: ObjectKey[] = []
+      for await (const object of bucket.listObjects(PREFIX)) {
+        signal.throwIfAborted()
+        const content = contentOf(object)
+        if (!content || used.has(content)) continue
+        unused.push(object.key)
+        if (unused.length < DELETED_AT_ONCE) continue
+        removed += await deleteUnused(unused)
+        unused = []
+      }
+      return removed + (await deleteUnused(unused))
+    },
+  }
+}
+
+const OBJECT_TYPE = 'application/octet-stream'
+
+function keyOf({ sha256 }: Pick<Content, 'sha256'>): ObjectKey {
+  return storedKey(`${PREFIX}${sha256.slice(0, 2)}/${sha256}`)
+}
+
+/** Undefined for a file of another program. */
+function contentOf({ key, size }: ListedObject): Content | undefined {
+  const sha256 = NAME.exec(key)?.[1]
+  return sha256 === undefined ? undefined : { size, sha256 }
+}
+
+/** Opens a content of a backup, unchecked. @returns undefined when it does not exist */
+export async function openObject(
+  bucket: Bucket,
+  content: Pick<Content, 'sha256'>,
+  signal: AbortSignal,
+): Promise<Readable | undefined> {
+  const asset = await bucket.find(keyOf(content), { mediaType: OBJECT_TYPE })
+  return asset && unlessStatus(404, asset.open({ signal }))
+}
+
+async function readBack(bucket: Bucket, content: Content, signal: AbortSignal): Promise<void> {
+  const detail = await damageOf((await openObject(bucket, content, signal)) ?? Readable.from([]), content)
+  if (detail !== undefined)
+    throw new Error(`the backup did not store the bytes of ${keyOf(content)}: ${detail}`)
+}
+
+async function* numbered<T>(items: AsyncIterable<T>): AsyncGenerator<[number, T]> {
+  let i = 0
+  for await (const item of items) yield [i++, item]
+}
