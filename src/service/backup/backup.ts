@@ -75,9 +75,10 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
   for (const trouble of damagedObjects) await report(trouble)
 
   let files = 0
+  const unavailable = new Set<string>()
   const { last, total } = await lastIntact(target, { signal, report })
   const previous = entriesFrom(last ? readManifest(target, last, { signal }) : [], (entry) => {
-    if (entry.original) counts.deleted += 1
+    if (entry.original && !unavailable.has(entry.client)) counts.deleted += 1
   })
 
   async function* entries(): AsyncGenerator<BackupEntry> {
@@ -101,6 +102,7 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof UnreadableSource)) throw error
+        unavailable.add(client.id)
         await report({ kind: 'unreadable', clientId: client.id, key: '/', detail: error.message })
         // The earlier copies of its files remain in this backup.
         if (last)
