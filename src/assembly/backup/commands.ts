@@ -3,12 +3,14 @@ import type { BackupConnection } from '../../../config/backup-target.ts'
 import type { Config } from '../../../config/load.ts'
 import type { ListedBackup } from '../../core/backup/report.ts'
 import type { Commands } from '../../core/command.ts'
+import { foreignTest } from '../../core/foreign/foreign-path.ts'
 import { command, throttledProgress } from '../../service/admin/commands.ts'
 import { backUp } from '../../service/backup/backup.ts'
 import { listManifests } from '../../service/backup/manifest.ts'
+import { migrate } from '../../service/backup/migrate.ts'
 import { restore } from '../../service/backup/restore.ts'
 import { openInstallation } from './installation.ts'
-import { openTarget } from './target.ts'
+import { openNewHome, openTarget } from './target.ts'
 
 const place = z.union([
   z.strictObject({ path: z.string() }),
@@ -37,6 +39,22 @@ export function backupCommands(options: { config: Config; connection: BackupConn
         const installation = await openInstallation(config, { mayBeNew: true })
         const { bucket } = await openTarget(place, { ...options, clients: await installation.clients() })
         return restore({ installation, source: bucket, at, overwrite, ...run({ signal, report }) })
+      },
+    ),
+    migrate: command(
+      z.strictObject({ place, withoutDerivatives: z.boolean(), verify: z.boolean() }),
+      async ({ place, ...what }, { signal, report }) => {
+        const installation = await openInstallation(config, { mayBeNew: false })
+        const clients = await installation.clients()
+        const { buckets, settings } = await openNewHome(place, { ...options, clients })
+        const result = await migrate({
+          installation,
+          targetOf: (client) => buckets.of(client),
+          isForeign: foreignTest(config.FOREIGN_PREFIXES ?? []),
+          ...what,
+          ...run({ signal, report }),
+        })
+        return { ...result, settings }
       },
     ),
     'restore --list': command(z.strictObject({ place }), async ({ place }): Promise<ListedBackup[]> => {

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import type { BackupConnection } from '../../../config/backup-target.ts'
 import type { Config } from '../../../config/load.ts'
 import { diskBuckets } from '../../adapters/bucket/disk/disk.ts'
@@ -54,15 +54,46 @@ export async function openTarget(
   }
 }
 
-async function folder(path: string, { config }: TargetOptions): Promise<Buckets> {
+/**
+ * Opens the bucket that an installation will have after a migration, and its settings. For a folder, it will be DATA_DIR.
+ *
+ * @throws Error as {@link openTarget}
+ */
+export async function openNewHome(
+  place: BackupPlace,
+  options: TargetOptions & { clients: readonly Client[] },
+): Promise<{ buckets: Buckets; settings: Record<string, string> }> {
+  if ('path' in place) {
+    await outsideFolder(place.path, options)
+    const buckets = await diskBuckets({ folder: join(place.path, 'bucket'), urlOf: (key) => key })
+    return { buckets, settings: { DATA_DIR: place.path } }
+  }
+  const { endpoint, region, forcePathStyle, prefix } = outsideBucket(place, options)
+  const settings = {
+    S3_BUCKET: place.bucket,
+    ...(prefix ? { S3_PREFIX: prefix } : {}),
+    ...(endpoint ? { AWS_ENDPOINT_URL_S3: endpoint } : {}),
+    ...(forcePathStyle ? { S3_FORCE_PATH_STYLE: 'true' } : {}),
+    ...(region ? { AWS_REGION: region } : {}),
+  }
+  return { buckets: await s3(place, options), settings }
+}
+
+async function folder(path: string, options: TargetOptions): Promise<Buckets> {
+  const real = await outsideFolder(path, options)
+  await refuseLinks(real)
+  return diskBuckets({ folder: real, urlOf: (key) => key })
+}
+
+/** @returns the path without symbolic links */
+async function outsideFolder(path: string, { config }: TargetOptions): Promise<string> {
   await requireFolder(path)
   const real = await realpath(path)
   const dataDir = await realpath(config.DATA_DIR).catch(() => config.DATA_DIR)
   const below = relative(dataDir, real)
   if (below === '' || !below.startsWith('..'))
     throw new Error(`${path} is in DATA_DIR, and would be lost with it. Choose a folder of another disk`)
-  await refuseLinks(real)
-  return diskBuckets({ folder: real, urlOf: (key) => key })
+  return real
 }
 
 async function s3(

@@ -76,3 +76,19 @@ export interface ListedBackup {
   /** When it began, in ISO 8601. */
   backup: string
 }
+
+/** The result of a migration. */
+export interface MigrationReport {
+  /** How often both sides were compared. */
+  passes: number
+  /** Whether the last pass has found no difference. */
+  isComplete: boolean
+  files: number
+  /** Objects, in all passes. */
+  copied: number
+  copiedBytes: number
+  deleted: number
+  unreadable: number
+  /** The variables with which a service uses the target. Values of secrets are left out. */
+  settings?: Readonly<Record<string, string>>
+}

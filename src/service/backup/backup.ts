@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { z } from 'zod'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { BackupProgress, BackupReport, BackupTrouble } from '../../core/backup/report.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
@@ -11,7 +10,7 @@ import { noClients } from '../maintenance/each-client.ts'
 import { DamagedBytes, UnreadableSource } from './checked-bytes.ts'
 import { expireBackups } from './expire.ts'
 import type { Installation } from './installation.ts'
-import { isKept, KEPT_PREFIX, originalOf } from './kept.ts'
+import { contentIn, isKept, KEPT_PREFIX, originalOf } from './kept.ts'
 import {
   type BackupEntry,
   type BackupManifest,
@@ -227,20 +226,6 @@ async function entryOf({ object, before }: Pair, copying: Copying): Promise<Back
     ...content,
     ...(record.tag === undefined ? {} : { tag: record.tag }),
     ...(original ? { original } : {}),
-  }
-}
-
-const described = z.object({
-  size: z.int().min(0),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-})
-
-/** The content that the record of an original states. Undefined for an invalid record. */
-function contentIn(record: Buffer) {
-  try {
-    return described.parse(JSON.parse(record.toString('utf8')))
-  } catch {
-    return undefined
   }
 }
 

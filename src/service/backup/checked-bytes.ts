@@ -57,3 +57,12 @@ export async function damageOf(source: Readable, content: Content): Promise<stri
     throw error
   }
 }
+
+/** The same bytes, whose failure is an {@link UnreadableSource}. */
+export async function* sourceOf(source: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* source as AsyncIterable<Buffer>
+  } catch (error) {
+    throw new UnreadableSource(error)
+  }
+}

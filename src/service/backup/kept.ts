@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import { classifyKey, type ObjectKey, RECORDS, recordPrefix } from '../../core/files/object-key.ts'
 import { foreignDerivatives } from '../../core/foreign/foreign-path.ts'
+import type { Content } from './checked-bytes.ts'
 
 // Objects that are rendered again, of uploads in progress, of checks by `sluice doctor`, and roots of other clients.
 const LEFT_OUT = [foreignDerivatives, ...['tus', 'check', 'roots'].map((name) => `${RECORDS}/${name}/`)]
@@ -19,4 +21,18 @@ export function originalOf(record: ObjectKey): { key: ObjectKey; mediaType: stri
   if (meaning?.kind !== 'record') return undefined
   const { key, format } = meaning.original
   return { key, mediaType: format.mediaType }
+}
+
+const described = z.object({
+  size: z.int().min(0),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+})
+
+/** The content that the record of an original states. Undefined for an invalid record. */
+export function contentIn(record: Buffer): Content | undefined {
+  try {
+    return described.parse(JSON.parse(record.toString('utf8')))
+  } catch {
+    return undefined
+  }
 }

@@ -15,7 +15,7 @@ and BACKUP_SESSION_TOKEN. What is not set is that of the service.`
 const AGAIN = `
 Run the same command again to continue after an interruption.`
 
-/** Adds `backup` and `restore`. */
+/** Adds `backup`, `restore` and `migrate`. */
 export function addBackupCommands(sluice: Command, perform: Perform): void {
   subcommand(
     sluice,
@@ -51,6 +51,23 @@ export function addBackupCommands(sluice: Command, perform: Perform): void {
       list
         ? perform('restore --list', { place: source }, { json })
         : perform('restore', { place: source, at, overwrite }, { json }),
+    )
+  addMigrate(sluice, perform)
+}
+
+/** Adds `migrate`. */
+function addMigrate(sluice: Command, perform: Perform): void {
+  subcommand(
+    sluice,
+    'migrate',
+    'Copy everything to another bucket or disk and follow changes, until this service can use it instead.',
+  )
+    .requiredOption('--to <target>', `${PLACE}: an empty one, or that of an earlier run`, place)
+    .option('--without-derivatives', 'leave out derivatives, which are rendered again')
+    .option('--verify', 'also read all files of both sides, and compare their SHA-256')
+    .addHelpText('after', `${CREDENTIALS}${AGAIN}`)
+    .action(({ to, withoutDerivatives = false, verify = false, json }) =>
+      perform('migrate', { place: to, withoutDerivatives, verify }, { json }),
     )
 }
 

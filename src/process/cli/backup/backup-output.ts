@@ -4,6 +4,7 @@ import {
   type BackupReport,
   type BackupTrouble,
   type BackupTroubleKind,
+  type MigrationReport,
   type RestoreReport,
 } from '../../../core/backup/report.ts'
 import { counted } from '../../../core/text/plural.ts'
@@ -17,7 +18,7 @@ const LINE_EVERY_MS = 10_000
 const BAR_WIDTH = 30
 const KIND_WIDTH = Math.max(...Object.keys(BACKUP_TROUBLES).map(({ length }) => length))
 
-/** Prints a backup or a restore: what is wrong with files, the progress, and the report. */
+/** Prints a backup, a restore or a migration: what is wrong with files, the progress, and the report. */
 export function backupOutput({
   json,
   show,
@@ -97,6 +98,18 @@ export const BACKUP_RESULTS: Readonly<Record<string, (result: never) => string>>
       ...Object.entries(counts).map(([name, count]) => [name, String(count)]),
       ['copied', shownBytes(restoredBytes)],
     ])}Start the service with the former APP_SECRET. If it runs already, run sluice reindex.\n`,
+  migrate: ({ copiedBytes, settings = {}, isComplete, ...counts }: MigrationReport) =>
+    columns([
+      ...Object.entries(counts).map(([name, count]) => [name, String(count)]),
+      ['size', shownBytes(copiedBytes)],
+    ]) +
+    (isComplete
+      ? `The target is complete. Stop the service, run the command once more, and start the service with:\n\n${Object.entries(
+          settings,
+        )
+          .map(([name, value]) => `${name}=${value}\n`)
+          .join('')}`
+      : 'The target is not complete: there are more changes than the command can follow. Stop the service, and run the command again.\n'),
   'restore --list': (backups: Array<{ backup: string }>) =>
     backups.map(({ backup }) => `${backup}\n`).join('') || 'no backups\n',
 }

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
+import type { BackupProgress, BackupTrouble, MigrationReport } from '../../core/backup/report.ts'
+import { openWhole } from '../../core/bytes/asset.ts'
+import { sha256 } from '../../core/bytes/digest.ts'
+import type { Client } from '../../core/clients/client.ts'
+import { type ObjectKey, RECORDS, recordPrefix } from '../../core/files/object-key.ts'
+import type { Bucket } from '../../core/ports/bucket.ts'
+import { unlessStatus } from '../../core/problem.ts'
+import { putJson, snapshot } from '../../core/storage/small-object.ts'
+import { noClients } from '../maintenance/each-client.ts'
+import { sourceOf, UnreadableSource } from './checked-bytes.ts'
+import { createDigestSet } from './digest-set.ts'
+import type { Installation } from './installation.ts'
+import { isMoved, MIGRATION_KEY, requireSameInstallation } from './migration-target.ts'
+import { joined, type SidePair } from './sides.ts'
+
+export interface MigrateOptions {
+  installation: Installation
+  /** The bucket of a client at the target. */
+  targetOf(client: Pick<Client, 'id' | 'token'>): Bucket
+  /** Whether derivatives are left out, which are rendered again. */
+  withoutDerivatives: boolean
+  /** Whether the bytes of both sides are read and compared, in the last pass. */
+  verify: boolean
+  /** Whether the objects of another system are copied too. */
+  isForeign(key: string): boolean
+  signal: AbortSignal
+  found(trouble: BackupTrouble): Promise<void>
+  progress(progress: BackupProgress): Promise<void>
+  now?: () => number
+}
+
+const AT_ONCE = 8
+const PASSES_MAX = 10
+const MARKED_EVERY_MS = 10_000
+// Clocks of several machines may differ, and a copy takes a time.
+const MARGIN_MS = 120_000
+
+/**
+ * Makes the target have the same objects as the installation, also while the service runs: passes follow its changes until one
+ * finds none. The objects of clients with buckets of their own are there already. What is deleted at the source in the meantime is
+ * deleted at the target.
+ *
+ * @throws Error when the target has the files of another installation, or a service has stored files there since the last run;
+ *   Problem when a side is unavailable; `signal.reason`
+ */
+export async function migrate(options: MigrateOptions): Promise<MigrationReport> {
+  const {
+    installation,
+    targetOf,
+    withoutDerivatives,
+    isForeign,
+    signal,
+    found,
+    progress,
+    now = Date.now,
+  } = options
+  const report = { passes: 0, isComplete: false, files: 0, copied: 0, copiedBytes: 0, deleted: 0 }
+  const unreadable = new Set<string>()
+  // Records at the source that the target has had with the same bytes: a record that was changed has another tag.
+  const same = createDigestSet()
+  const stateOf = (client: Client, { key, tag }: { key: ObjectKey; tag?: string }) => ({
+    size: 0,
+    sha256: sha256(JSON.stringify([client.id, key, tag])),
+  })
+  const first = targetOf({ id: 'first', token: '' })
+  const lastMark = await requireSameInstallation(installation, first)
+  let markedAt = Number.NEGATIVE_INFINITY
+  let looked = 0
+
+  async function mark(): Promise<void> {
+    if (now() < markedAt + MARKED_EVERY_MS) return
+    markedAt = now()
+    await putJson(first, MIGRATION_KEY, { value: { at: markedAt }, signal })
+  }
+
+  async function isSame(
+    client: Client,
+    { source, target }: Required<SidePair>,
+    verify: boolean,
+  ): Promise<boolean> {
+    if (source.size !== target.size) return false
+    const isRecord = source.key.startsWith(`${RECORDS}/`)
+    if (!verify && (!isRecord || (source.tag !== undefined && same.has(stateOf(client, source))))) return true
+    const [one, other] = await Promise.all([
+      digestOf(installation.bucketOf(client), source.key, signal),
+      digestOf(targetOf(client), source.key, signal),
+    ])
+    return one === other
+  }
+
+  /** @returns the number of copied bytes; undefined when it was deleted in the meantime, or cannot be read */
+  async function copy(client: Client, key: ObjectKey): Promise<number | undefined> {
+    const asset = await installation.bucketOf(client).find(key)
+    const bytes = asset && (await unlessStatus(404, openWhole(asset, { signal })))
+    if (!asset || !bytes) return undefined
+    try {
+      await targetOf(client).put(key, Readable.from(sourceOf(bytes)), { mediaType: asset.mediaType, signal })
+      return asset.size
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof UnreadableSource)) throw error
+      const name = `${client.id} ${key}`
+      if (!unreadable.has(name))
+        await found({ kind: 'unreadable', clientId: client.id, key, detail: error.message })
+      unreadable.add(name)
+      return undefined
+    }
+  }
+
+  /** Deletes an object that the source does not have any more. */
+  async function remove(client: Client, key: ObjectKey): Promise<boolean> {
+    if (await installation.bucketOf(client).find(key)) return false
+    const { failed } = await targetOf(client).delete([key])
+    if (failed[0]) throw failed[0].error
+    return true
+  }
+
+  /** @returns whether the target was changed */
+  async function follow(client: Client, pair: SidePair, verify: boolean): Promise<boolean> {
+    const { source, target } = pair
+    if (!source) return target !== undefined && remove(client, target.key)
+    if (target && (await isSame(client, { source, target }, verify))) {
+      same.add(stateOf(client, source))
+      return false
+    }
+    const size = await copy(client, source.key)
+    if (size === undefined) return false
+    if (verify && source.size === target?.size && !source.key.startsWith(`${RECORDS}/`))
+      await found({
+        kind: 'damaged',
+        clientId: client.id,
+        key: source.key,
+        detail: 'at the target; copied again',
+      })
+    same.add(stateOf(client, source))
+    report.copied += 1
+    report.copiedBytes += size
+    return true
+  }
+
+  async function pass(verify: boolean): Promise<number> {
+    let changes = 0
+    report.files = 0
+    const wanted = { withoutDerivatives, isForeign }
+    const clients = await installation.clients()
+    if (clients.length === 0) throw noClients()
+    for (const client of clients) {
+      if (client.storage) continue
+      const pairs = joined(installation.bucketOf(client).listObjects(''), targetOf(client).listObjects(''))
+      const work = async (pair: SidePair) => {
+        const key = (pair.source ?? pair.target)?.key
+        if (key === undefined || !isMoved(key, wanted)) return
+        await mark()
+        if (pair.source && key.startsWith(recordPrefix)) report.files += 1
+        if (!(await follow(client, pair, verify))) return
+        changes += 1
+        if (!pair.source) report.deleted += 1
+      }
+      for await (const _ of mapConcurrent(pairs, { concurrency: AT_ONCE, signal, work })) {
+        looked += 1
+        await progress({ files: looked, bytes: report.copiedBytes })
+      }
+    }
+    return changes
+  }
+
+  async function settle(): Promise<void> {
+    for (let passes = 0; !report.isComplete && passes < PASSES_MAX; passes += 1) {
+      report.passes += 1
+      report.isComplete = (await pass(false)) === 0
+    }
+  }
+
+  if (lastMark !== undefined) await requireUnused(options, lastMark)
+  await settle()
+  if (options.verify) {
+    report.passes += 1
+    report.isComplete = (await pass(true)) === 0
+    await settle()
+  }
+  return { ...report, unreadable: unreadable.size }
+}
+
+/** The SHA-256 of an object; undefined when it does not exist. */
+async function digestOf(bucket: Bucket, key: ObjectKey, signal: AbortSignal): Promise<string | undefined> {
+  const asset = await bucket.find(key)
+  const bytes = asset && (await unlessStatus(404, openWhole(asset, { signal })))
+  if (!bytes) return undefined
+  const hash = createHash('sha256')
+  for await (const chunk of bytes) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}
+
+/**
+ * After the switch, the target has files that the source has never had. A run would delete them.
+ * @throws Error when it has a file that was stored after the last run
+ */
+async function requireUnused(
+  { installation, targetOf, signal }: Pick<MigrateOptions, 'installation' | 'targetOf' | 'signal'>,
+  lastMark: number,
+): Promise<void> {
+  for (const client of await installation.clients()) {
+    if (client.storage) continue
+    const target = targetOf(client)
+    const records = joined(
+      installation.bucketOf(client).listObjects(recordPrefix),
+      target.listObjects(recordPrefix),
+    )
+    for await (const pair of records) {
+      signal.throwIfAborted()
+      if (pair.source || !pair.target) continue
+      const record = await snapshot(target, pair.target.key)
+      const stored = record && storedAt.safeParse(JSON.parse(record.bytes.toString('utf8')))
+      if (stored?.success && stored.data.storedAt > lastMark + MARGIN_MS)
+        throw new Error(
+          `the target has ${pair.target.key}, which was stored there after the last run: a service uses the target already. Nothing was changed`,
+        )
+    }
+  }
+}
+
+const storedAt = z.object({ storedAt: z.number() })
