@@ -23,7 +23,7 @@ describe('a backup that is killed', function () {
 
   async function killedAt(number: number): Promise<void> {
     const env = { ...process.env, ...own.env, TARGET: target, KILLED_OBJECT: String(number) }
-    const running = spawn(process.execPath, [await builtScript('crash-backup')], { env, stdio: 'inherit' })
+    const running = spawn(process.execPath, [await builtScript('crash/backup')], { env, stdio: 'inherit' })
     expect(await once(running, 'exit')).to.deep.equal([null, 'SIGKILL'])
   }
 

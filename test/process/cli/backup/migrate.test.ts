@@ -27,9 +27,13 @@ describe('sluice migrate', function () {
     const service = await own.start()
     const image = await uploadOne(service, { name: 'a.png', bytes: png }, { path: 'Ä b' })
     const derivative = await exchange(service, `${pathOf(image)}?w=20`)
-    const other = await uploadOne(asCaller(service, await own.newClient()), { name: 'b.txt', bytes: 'other client' })
+    const other = await uploadOne(asCaller(service, await own.newClient()), {
+      name: 'b.txt',
+      bytes: 'other client',
+    })
     const deleted: WireRecord[] = []
-    for (let i = 0; i < 5; i += 1) deleted.push(await uploadOne(service, { name: 'c.txt', bytes: `deleted ${i}` }))
+    for (let i = 0; i < 5; i += 1)
+      deleted.push(await uploadOne(service, { name: 'c.txt', bytes: `deleted ${i}` }))
 
     const s3 = await s3Env(`migrated-${process.pid}-${Date.now()}`)
     const env = {
@@ -42,7 +46,9 @@ describe('sluice migrate', function () {
     const running = startSluice(args, env)
     const added: WireRecord[] = []
     for (const file of deleted) {
-      added.push(await uploadOne(service, { name: 'd.txt', bytes: `added instead of ${file.s3PathOriginal}` }))
+      added.push(
+        await uploadOne(service, { name: 'd.txt', bytes: `added instead of ${file.s3PathOriginal}` }),
+      )
       await deleteFile(service, file.s3PathOriginal)
     }
     const { code, stdout, stderr } = await running.ended
@@ -55,7 +61,8 @@ describe('sluice migrate', function () {
     const secret = (await readFile(join(own.dataDir, 'app-secret'), 'utf8')).trim()
     const moved = await startService({ env: { ...s3, APP_SECRET: secret }, dataDir: own.dataDir })
     try {
-      for (const file of [image, other, ...added]) expect((await exchange(moved, pathOf(file))).status).to.equal(200)
+      for (const file of [image, other, ...added])
+        expect((await exchange(moved, pathOf(file))).status).to.equal(200)
       for (const file of deleted) expect((await exchange(moved, pathOf(file))).status).to.equal(404)
       expect((await exchange(moved, `${pathOf(image)}?w=20`)).body.equals(derivative.body)).to.equal(true)
       expect((await sluice(['check'], { ...own.env, ...s3 })).code).to.equal(0)

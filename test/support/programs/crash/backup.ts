@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
-import { loadConfig } from '../../../config/load.ts'
-import { diskBuckets } from '../../../src/adapters/bucket/disk/disk.ts'
-import { openInstallation } from '../../../src/assembly/backup/installation.ts'
-import type { Bucket } from '../../../src/core/ports/bucket.ts'
-import { backUp } from '../../../src/service/backup/backup.ts'
+import { loadConfig } from '../../../../config/load.ts'
+import { diskBuckets } from '../../../../src/adapters/bucket/disk/disk.ts'
+import { openInstallation } from '../../../../src/assembly/backup/installation.ts'
+import type { Bucket } from '../../../../src/core/ports/bucket.ts'
+import { backUp } from '../../../../src/service/backup/backup.ts'
 
 // A backup to the folder TARGET that kills its process when it has written a part of an object: that number KILLED_OBJECT, from 1.
 
