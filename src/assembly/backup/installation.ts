@@ -5,9 +5,12 @@ import pino from 'pino'
 import type { Config } from '../../../config/load.ts'
 import { readAppSecret } from '../../adapters/app-secret.ts'
 import { withOwnBuckets } from '../../adapters/bucket/own.ts'
-import { bucketClientStore } from '../../adapters/client-store/bucket.ts'
+import { bucketClientStore, readClient } from '../../adapters/client-store/bucket.ts'
 import { NO_RESERVE } from '../../adapters/disk/disk-reserve.ts'
-import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { clientRecordPrefix } from '../../core/files/object-key.ts'
+import type { Bucket } from '../../core/ports/bucket.ts'
+import { Problem } from '../../core/problem.ts'
 import { appKeys } from '../../core/signing/derive-key.ts'
 import type { Installation } from '../../service/backup/installation.ts'
 import { openDiskBuckets, openS3Buckets } from '../storage/buckets.ts'
@@ -38,6 +41,24 @@ export async function openInstallation(
   return {
     first,
     bucketOf: (client) => buckets.of(client),
-    clients: async () => (await bucketClientStore(first)).list(),
+    clients: (damaged) => clientsIn(first, damaged),
   }
+}
+
+async function clientsIn(
+  first: Bucket,
+  damaged?: (id: string, detail: string) => void,
+): Promise<readonly Client[]> {
+  if (!damaged) return (await bucketClientStore(first)).list()
+  const clients: Client[] = []
+  for await (const key of first.list(clientRecordPrefix)) {
+    try {
+      const client = await readClient(first, key)
+      if (client) clients.push(client)
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      damaged(key.slice(clientRecordPrefix.length, -'.json'.length), (error as Error).message)
+    }
+  }
+  return clients
 }

@@ -58,6 +58,13 @@ export async function damageOf(source: Readable, content: Content): Promise<stri
   }
 }
 
+/** The result of a read. @throws UnreadableSource when it fails */
+export async function readable<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error) => {
+    throw error instanceof UnreadableSource ? error : new UnreadableSource(error)
+  })
+}
+
 /** The same bytes, whose failure is an {@link UnreadableSource}. */
 export async function* sourceOf(source: Readable): AsyncGenerator<Buffer> {
   try {

@@ -3,8 +3,13 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 
 /** The clients and buckets of an installation, without its index. */
 export interface Installation {
-  /** The clients as their records in the bucket are now. @throws Problem 503 */
-  clients(): Promise<readonly Client[]>
+  /**
+   * The clients as their records in the bucket are now.
+   *
+   * @param damaged called for each client whose record cannot be used. Without it, such a record is an error
+   * @throws Problem 503; Error for a damaged record
+   */
+  clients(damaged?: (id: string, detail: string) => void): Promise<readonly Client[]>
   /** The bucket of the first client, which has the records of clients. */
   first: Bucket
   /** The objects of a client, in its own bucket if it has one. Its operations fail when this bucket is unavailable. */
