@@ -11,6 +11,10 @@ export interface BackupConnection {
 export function backupConnection(environment: Environment = process.env): BackupConnection {
   const { BACKUP_S3_ENDPOINT, BACKUP_S3_REGION } = environment
   const { BACKUP_ACCESS_KEY_ID, BACKUP_SECRET_ACCESS_KEY, BACKUP_SESSION_TOKEN } = environment
+  if (Boolean(BACKUP_ACCESS_KEY_ID) !== Boolean(BACKUP_SECRET_ACCESS_KEY))
+    throw new Error(
+      `${BACKUP_ACCESS_KEY_ID ? 'BACKUP_SECRET_ACCESS_KEY' : 'BACKUP_ACCESS_KEY_ID'} is not set: the two are a pair`,
+    )
   return {
     ...(BACKUP_S3_ENDPOINT ? { endpoint: BACKUP_S3_ENDPOINT } : {}),
     ...(BACKUP_S3_REGION ? { region: BACKUP_S3_REGION } : {}),

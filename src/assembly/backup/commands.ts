@@ -17,6 +17,8 @@ const place = z.union([
   z.strictObject({ bucket: z.string(), prefix: z.string() }),
 ])
 
+const selection = z.strictObject({ clientId: z.string(), keys: z.array(z.string()) })
+
 /** The commands that work on the buckets alone: they need no index, and run next to the service or without one. */
 export function backupCommands(options: { config: Config; connection: BackupConnection }): Commands {
   const { config } = options
@@ -27,18 +29,26 @@ export function backupCommands(options: { config: Config; connection: BackupConn
         const installation = await openInstallation(config, { mayBeNew: false })
         const { bucket, sweep } = await openTarget(place, {
           ...options,
-          clients: await installation.clients(),
+          clients: await installation.clients(() => {}),
         })
         await sweep()
         return backUp({ installation, target: bucket, verify, keepMs, ...run({ signal, report }) })
       },
     ),
     restore: command(
-      z.strictObject({ place, at: z.number().optional(), overwrite: z.boolean() }),
-      async ({ place, at, overwrite }, { signal, report }) => {
+      z.strictObject({
+        place,
+        at: z.number().optional(),
+        overwrite: z.boolean(),
+        only: selection.optional(),
+      }),
+      async ({ place, at, overwrite, only }, { signal, report }) => {
         const installation = await openInstallation(config, { mayBeNew: true })
-        const { bucket } = await openTarget(place, { ...options, clients: await installation.clients() })
-        return restore({ installation, source: bucket, at, overwrite, ...run({ signal, report }) })
+        const { bucket } = await openTarget(place, {
+          ...options,
+          clients: await installation.clients(() => {}),
+        })
+        return restore({ installation, source: bucket, at, overwrite, only, ...run({ signal, report }) })
       },
     ),
     migrate: command(

@@ -12,8 +12,11 @@ import { overlap } from '../../core/clients/client-storage.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import { installationRoot, s3Options } from '../settings.ts'
 
-// A put of the largest file takes less.
-const ABANDONED_MS = 24 * 3600 * 1000
+// The put of a manifest takes as long as its backup.
+const ABANDONED_MS = 7 * 24 * 3600 * 1000
+
+// The folder may be the root of a disk, with folders of other programs.
+const OF_BACKUP = ['objects', 'manifests', '.tmp']
 
 interface TargetOptions {
   config: Config
@@ -81,7 +84,7 @@ export async function openNewHome(
 
 async function folder(path: string, options: TargetOptions): Promise<Buckets> {
   const real = await outsideFolder(path, options)
-  await refuseLinks(real)
+  await refuseLinks(real, OF_BACKUP)
   return diskBuckets({ folder: real, urlOf: (key) => key })
 }
 

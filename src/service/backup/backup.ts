@@ -1,16 +1,16 @@
-import { Readable } from 'node:stream'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { BackupProgress, BackupReport, BackupTrouble } from '../../core/backup/report.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
-import type { Client } from '../../core/clients/client.ts'
-import type { Bucket, ListedObject } from '../../core/ports/bucket.ts'
-import { snapshot } from '../../core/storage/small-object.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { clientRecordKey } from '../../core/files/object-key.ts'
+import type { Bucket } from '../../core/ports/bucket.ts'
 import { byBytes } from '../../core/text/byte-order.ts'
 import { noClients } from '../maintenance/each-client.ts'
-import { DamagedBytes, UnreadableSource } from './checked-bytes.ts'
-import { expireBackups } from './expire.ts'
+import { UnreadableSource } from './checked-bytes.ts'
+import { createDigestSet } from './digest-set.ts'
+import { entryOf, type Pair, pairs } from './entries.ts'
+import { checkManifests, expireBackups } from './expire.ts'
 import type { Installation } from './installation.ts'
-import { contentIn, isKept, KEPT_PREFIX, originalOf } from './kept.ts'
 import {
   type BackupEntry,
   type BackupManifest,
@@ -20,8 +20,9 @@ import {
   readManifest,
   writeManifest,
 } from './manifest.ts'
-import { type BackupObjects, openObjects } from './objects.ts'
-import { entriesFrom, type PreviousEntries } from './previous.ts'
+import { openObjects } from './objects.ts'
+import { type Pause, persistently } from './persistence.ts'
+import { entriesFrom } from './previous.ts'
 
 export interface BackupOptions {
   installation: Installation
@@ -34,6 +35,7 @@ export interface BackupOptions {
   found(trouble: BackupTrouble): Promise<void>
   progress(progress: BackupProgress): Promise<void>
   now?: () => number
+  pause?: Pause | undefined
 }
 
 // Enough to hide the latency of S3, few enough that deliveries are not slowed down.
@@ -49,44 +51,63 @@ const AT_ONCE = 8
  * @throws Problem or Error when the installation has no clients, or the target cannot be used; `signal.reason`
  */
 export async function backUp(options: BackupOptions): Promise<BackupReport> {
-  const { installation, target, verify, keepMs, signal, found, progress, now = Date.now } = options
+  const { installation, target, verify, keepMs, signal, found, progress, pause, now = Date.now } = options
   const at = now()
   const counts = { new: 0, unchanged: 0, deleted: 0, records: 0, copiedBytes: 0 }
   const troubles = { missing: 0, damaged: 0, unreadable: 0, differs: 0 }
+  const reported = new Set<string>()
   const report = async (trouble: BackupTrouble) => {
+    // Several steps read the manifests.
+    if (trouble.clientId === undefined && reported.has(trouble.key)) return
+    if (trouble.kind === 'damaged' && trouble.clientId === undefined) reported.add(trouble.key)
     troubles[trouble.kind] += 1
     await found(trouble)
   }
   let verified = 0
-  const damagedObjects: BackupTrouble[] = []
-  const clients = [...(await installation.clients())].sort((one, other) => byClient(one.id, other.id))
+  const damagedClients = new Map<string, string>()
+  const known = await installation.clients((id, detail) => damagedClients.set(id, detail))
+  const clients = [...known.map(({ id }) => id), ...damagedClients.keys()].sort(byClient)
   if (clients.length === 0) throw noClients()
+  const damagedObjects = createDigestSet()
   const objects = await openObjects(target, {
     verify,
     signal,
     now,
-    damaged: ({ key, detail }) => damagedObjects.push({ kind: 'damaged', key, detail }),
+    pause,
+    async damaged({ key, sha256, detail }) {
+      damagedObjects.add({ size: 0, sha256 })
+      await report({ kind: 'damaged', key, detail })
+    },
     async verified() {
       verified += 1
       await progress({ files: verified, bytes: 0 })
     },
   })
-  for (const trouble of damagedObjects) await report(trouble)
+  const isReported = ({ sha256 }: { sha256: string }) => damagedObjects.has({ size: 0, sha256 })
+  if (verify) await checkManifests(target, { has: objects.has, isReported, signal, report })
 
+  const own = identityOf(known)
   let files = 0
+  const damagedKeys = new Set<string>([...damagedClients.keys()].map(clientRecordKey))
   const unavailable = new Set<string>()
-  const { last, total } = await lastIntact(target, { signal, report })
+  const { last, total } = await lastIntact(target, { signal, report, own })
   const previous = entriesFrom(last ? readManifest(target, last, { signal }) : [], (entry) => {
     if (entry.original && !unavailable.has(entry.client)) counts.deleted += 1
   })
 
   async function* entries(): AsyncGenerator<BackupEntry> {
-    for (const client of clients) {
+    for (const id of clients) {
       let done = ''
       try {
+        const client = known.find((one) => one.id === id)
+        if (!client) throw new UnreadableSource(new Error(damagedClients.get(id)))
         const bucket = installation.bucketOf(client)
         const copying = { objects, bucket, client, signal, report, counts }
-        const work = (pair: Pair) => entryOf(pair, copying)
+        const work = async (pair: Pair) => {
+          // An earlier copy of the record of a damaged client remains.
+          if (id === FIRST_CLIENT_ID && damagedKeys.has(pair.object.key)) return pair.before
+          return persistently(() => entryOf(pair, copying), { signal, pause })
+        }
         for await (const entry of mapConcurrent(pairs(client, { bucket, previous }), {
           concurrency: AT_ONCE,
           signal,
@@ -101,20 +122,20 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof UnreadableSource)) throw error
-        unavailable.add(client.id)
-        await report({ kind: 'unreadable', clientId: client.id, key: '/', detail: error.message })
+        unavailable.add(id)
+        await report({ kind: 'unreadable', clientId: id, key: '/', detail: error.message })
         // The earlier copies of its files remain in this backup.
         if (last)
           for await (const entry of readManifest(target, last, { signal }))
-            if (entry.client === client.id && byBytes(entry.key, done) > 0) yield entry
+            if (entry.client === id && byBytes(entry.key, done) > 0 && objects.has(entry)) yield entry
       }
     }
     await previous.end()
   }
 
-  const totals = await writeManifest(target, { at, entries: entries(), signal })
+  const totals = await writeManifest(target, { at, installation: own, entries: entries(), signal })
   const expired =
-    keepMs === undefined ? undefined : await expireBackups(target, { objects, keepMs, signal, now })
+    keepMs === undefined ? undefined : await expireBackups(target, { objects, keepMs, signal, report, now })
   const { differs: _, ...problems } = troubles
   return {
     backup: new Date(at).toISOString(),
@@ -130,13 +151,25 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
 /** The newest manifest that can be read, and its number of files. A damaged one is reported. @throws Error for a newer version */
 async function lastIntact(
   target: Bucket,
-  { signal, report }: { signal: AbortSignal; report(trouble: BackupTrouble): Promise<void> },
+  {
+    signal,
+    report,
+    own,
+  }: { signal: AbortSignal; report(trouble: BackupTrouble): Promise<void>; own: string | undefined },
 ): Promise<{ last?: BackupManifest; total?: number }> {
   for (const last of (await listManifests(target)).reverse()) {
     try {
       let total = 0
-      const reading = readManifest(target, last, { signal, ended: ({ files }) => (total = files) })
-      for await (const _ of reading);
+      let installation: string | undefined
+      const begun = (stated: string | undefined) => {
+        installation = stated
+      }
+      const ended = ({ files }: { files: number }) => {
+        total = files
+      }
+      for await (const _ of readManifest(target, last, { signal, begun, ended }));
+      if (own !== undefined && installation !== undefined && own !== installation)
+        throw new Error('the target has backups of another installation. Choose another folder or prefix')
       return { last, total }
     } catch (error) {
       signal.throwIfAborted()
@@ -147,90 +180,8 @@ async function lastIntact(
   return {}
 }
 
-/** A record in the bucket, and its entry in the previous backup. */
-interface Pair {
-  object: ListedObject
-  before: BackupEntry | undefined
-}
-
-async function* pairs(
-  { id }: Client,
-  { bucket, previous }: { bucket: Bucket; previous: PreviousEntries },
-): AsyncGenerator<Pair> {
-  const listed = bucket.listObjects(KEPT_PREFIX)[Symbol.asyncIterator]()
-  for (;;) {
-    const { value: object, done } = await listed.next().catch((error) => {
-      throw new UnreadableSource(error)
-    })
-    if (done) return
-    if (isKept(object.key)) yield { object, before: await previous.at({ client: id, key: object.key }) }
-  }
-}
-
-interface Copying {
-  objects: BackupObjects
-  bucket: Bucket
-  client: Client
-  signal: AbortSignal
-  report(trouble: BackupTrouble): Promise<void>
-  counts: { new: number; unchanged: number; records: number; copiedBytes: number }
-}
-
-/** The entry of a record, after its content and that of its original were copied. Undefined when it was deleted, or cannot be copied. */
-async function entryOf({ object, before }: Pair, copying: Copying): Promise<BackupEntry | undefined> {
-  const { objects, bucket, client, signal, report, counts } = copying
-  const has = (entry: BackupEntry) => objects.has(entry) && (!entry.original || objects.has(entry.original))
-  if (before?.tag !== undefined && before.tag === object.tag && has(before)) {
-    if (before.original) counts.unchanged += 1
-    return before
-  }
-  const trouble = async (kind: BackupTrouble['kind'], key: string, detail?: string) => {
-    await report({ kind, clientId: client.id, key, ...(detail === undefined ? {} : { detail }) })
-    return before && has(before) ? before : undefined
-  }
-  const { key } = object
-  const record = await snapshot(bucket, key).catch((error: Error) => error)
-  signal.throwIfAborted()
-  if (record instanceof Error) return trouble('unreadable', key, record.message)
-  if (!record) return undefined
-  const target = originalOf(key)
-  const original = target && contentIn(record.bytes)
-  if (target && !original) return trouble('damaged', key, 'not the record of an original')
-  if (target && original && !objects.has(original)) {
-    try {
-      const asset = await readable(bucket.find(target.key, target))
-      if (!asset) {
-        // Since it was listed, the file may have been deleted.
-        const isDeleted = (await readable(bucket.find(key))) === undefined
-        return isDeleted ? undefined : await trouble('missing', target.key)
-      }
-      await objects.put(original, await readable(asset.open({ signal })), signal)
-      counts.copiedBytes += original.size
-    } catch (error) {
-      signal.throwIfAborted()
-      if (error instanceof DamagedBytes) return trouble('damaged', target.key, error.message)
-      if (error instanceof UnreadableSource) return trouble('unreadable', target.key, error.message)
-      throw error
-    }
-  }
-  const content = { size: record.size, sha256: sha256(record.bytes) }
-  if (!objects.has(content)) {
-    await objects.put(content, Readable.from([record.bytes]), signal)
-    counts.copiedBytes += content.size
-  }
-  if (content.sha256 !== before?.sha256) counts.records += 1
-  if (original) counts[before?.original?.sha256 === original.sha256 ? 'unchanged' : 'new'] += 1
-  return {
-    client: client.id,
-    key,
-    ...content,
-    ...(record.tag === undefined ? {} : { tag: record.tag }),
-    ...(original ? { original } : {}),
-  }
-}
-
-async function readable<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error) => {
-    throw new UnreadableSource(error)
-  })
+/** The same for all backups of an installation: when its first client was created. */
+function identityOf(clients: readonly Client[]): string | undefined {
+  const first = clients.find(({ id }) => id === FIRST_CLIENT_ID)
+  return first && sha256(`${first.id} ${first.createdAt}`).slice(0, 16)
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { PassThrough, pipeline, type Readable } from 'node:stream'
+import { PassThrough, pipeline, Readable } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
 import { z } from 'zod'
+import type { Asset } from '../../core/bytes/asset.ts'
 import { FIRST_CLIENT_ID, isClientId } from '../../core/clients/client.ts'
 import { classifyKey, type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
@@ -24,7 +25,11 @@ const content = {
     .max(2 ** 48 - 1),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 }
-const header = z.object({ format: z.literal('sluice-backup'), version: z.int().min(1) })
+const header = z.object({
+  format: z.literal('sluice-backup'),
+  version: z.int().min(1),
+  installation: z.string().optional(),
+})
 const entry = z.object({
   client: z.string().refine((id) => id === FIRST_CLIENT_ID || isClientId(id)),
   key: z.string().transform((key) => {
@@ -77,13 +82,23 @@ export function byClient(one: string, other: string): number {
 }
 
 /**
- * Writes the manifest of a backup. It appears when all its entries are written: a killed backup has none.
+ * Writes the manifest of a backup. `installation`: the same in all backups of an installation. It appears when all its entries are written: a killed backup has none.
  *
  * @throws Problem when the backup cannot be written
  */
 export async function writeManifest(
   bucket: Bucket,
-  { at, entries, signal }: { at: number; entries: AsyncIterable<BackupEntry>; signal: AbortSignal },
+  {
+    at,
+    installation,
+    entries,
+    signal,
+  }: {
+    at: number
+    installation?: string | undefined
+    entries: AsyncIterable<BackupEntry>
+    signal: AbortSignal
+  },
 ): Promise<BackupTotals> {
   const totals: BackupTotals = { records: 0, files: 0, bytes: 0 }
   const key = storedKey(`${PREFIX}${new Date(at).toISOString().replaceAll(':', '-')}.jsonl.gz`)
@@ -97,7 +112,7 @@ export async function writeManifest(
     if (!text.write(`${JSON.stringify(value)}\n`)) await once(text, 'drain', { signal: ended.signal })
   }
   try {
-    await write({ format: 'sluice-backup', version: VERSION })
+    await write({ format: 'sluice-backup', version: VERSION, installation })
     for await (const one of entries) {
       totals.records += 1
       if (one.original) {
@@ -120,25 +135,36 @@ export async function writeManifest(
 /**
  * Reads the entries of a manifest.
  *
+ * @param options.begun called with the installation that the backup is of, if it is stated
  * @param options.ended called with the totals after the last entry
  * @throws DamagedManifest; Error for one of a newer version; Problem when it cannot be read
  */
 export async function* readManifest(
   bucket: Bucket,
   { key }: BackupManifest,
-  { signal, ended }: { signal: AbortSignal; ended?: (totals: BackupTotals) => void },
+  {
+    signal,
+    begun,
+    ended,
+  }: {
+    signal: AbortSignal
+    begun?: (installation: string | undefined) => void
+    ended?: (totals: BackupTotals) => void
+  },
 ): AsyncGenerator<BackupEntry> {
   const asset = await bucket.find(key, { mediaType: 'application/gzip' })
   if (!asset) throw new Error(`${key} does not exist any more`)
   const totals: BackupTotals = { records: 0, files: 0, bytes: 0 }
   let line = 0
+  let last: BackupEntry | undefined
   let isEnded = false
   try {
-    for await (const text of linesOf(await asset.open({ signal }))) {
+    for await (const text of linesOf(Readable.from(resumed(asset, signal)))) {
       line += 1
       const value: unknown = JSON.parse(text)
       if (line === 1) {
-        checkVersion(value)
+        const { installation } = checkVersion(value)
+        begun?.(installation)
         continue
       }
       const end = trailer.safeParse(value)
@@ -151,6 +177,8 @@ export async function* readManifest(
       const one = entry.parse(value)
       if (one.original && classifyKey(one.key)?.kind !== 'record')
         throw new Error('an original without its record')
+      if (last && byOrder(last, one) >= 0) throw new Error('entries out of order')
+      last = one
       totals.records += 1
       totals.files += one.original ? 1 : 0
       totals.bytes += one.original?.size ?? 0
@@ -173,12 +201,35 @@ export class DamagedManifest extends Error {}
 
 class NewerVersion extends Error {}
 
-function checkVersion(value: unknown): void {
-  const { version } = header.parse(value)
+function checkVersion(value: unknown): { installation?: string | undefined } {
+  const { version, installation } = header.parse(value)
   if (version > VERSION)
     throw new NewerVersion(
       `this backup has the format ${version}, and this version of Sluice reads formats up to ${VERSION}. Use a newer version`,
     )
+  return { installation }
+}
+
+/** The bytes of an object. A store that closes the connection, since the reader does other work in between, is asked for the rest. */
+async function* resumed(asset: Asset, signal: AbortSignal): AsyncGenerator<Buffer> {
+  let start = 0
+  for (let attempts = 0; start < asset.size; attempts += 1) {
+    try {
+      const bytes = await asset.open({
+        signal,
+        ...(start > 0 ? { range: { start, end: asset.size - 1 } } : {}),
+      })
+      for await (const chunk of bytes as AsyncIterable<Buffer>) {
+        yield chunk
+        start += chunk.length
+        attempts = 0
+      }
+      return
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof Problem && error.status === 503) || attempts > 3) throw error
+    }
+  }
 }
 
 /** Memory is bounded: a line that is too long, or that bytes of zeros unpack to, ends the reading. */

@@ -3,8 +3,9 @@ import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import type { Bucket, ListedObject } from '../../core/ports/bucket.ts'
 import { unlessStatus } from '../../core/problem.ts'
-import { type Content, checkedBytes, damageOf, UnreadableSource } from './checked-bytes.ts'
-import { createDigestSet, type DigestSet } from './digest-set.ts'
+import { type Content, checkedBytes, damageOf, readable } from './checked-bytes.ts'
+import { createDigestSet } from './digest-set.ts'
+import { isOutage, type Pause, persistently } from './persistence.ts'
 
 /** The contents of a backup. Each is one object that has its SHA-256 as its name, whichever files have this content. */
 export interface BackupObjects {
@@ -15,8 +16,13 @@ export interface BackupObjects {
    * @throws DamagedBytes or UnreadableSource, without a change; Problem when the backup cannot be written
    */
   put(content: Content, source: Readable, signal: AbortSignal): Promise<void>
-  /** Deletes the objects whose content is in no manifest. @returns their number */
-  prune(used: DigestSet, signal: AbortSignal): Promise<number>
+  /**
+   * Deletes the objects whose name is not that of a used content: a damaged one with another size may be all that is left of it.
+   * The last step, since its table takes the place of that of `has`.
+   *
+   * @returns their number
+   */
+  prune(used: AsyncIterable<Content>, signal: AbortSignal): Promise<number>
 }
 
 /** An object of the backup that is damaged, with what is wrong. */
@@ -43,31 +49,37 @@ export async function openObjects(
     damaged,
     verified,
     now = Date.now,
+    pause,
   }: {
     verify: boolean
     signal: AbortSignal
-    damaged(object: DamagedObject): void
+    damaged(object: DamagedObject): Promise<void>
     /** Called after each object with its size. */
     verified(size: number): Promise<void>
     now?: () => number
+    pause?: Pause | undefined
   },
 ): Promise<BackupObjects> {
-  const known = createDigestSet()
+  let known = createDigestSet()
 
   async function examined(object: ListedObject): Promise<Content | undefined> {
     const content = contentOf(object)
     if (!content || !verify) return content
-    const source = await openObject(bucket, content, signal)
-    const detail = source && (await damageOf(source, content).catch(unreadable))
+    const detail = await persistently(() => readable(damageIn(content)), { signal, pause }).catch(unreadable)
     await verified(content.size)
-    if (detail !== undefined) damaged({ ...content, key: object.key, detail })
-    return source && detail === undefined ? content : undefined
+    if (detail !== undefined) await damaged({ ...content, key: object.key, detail })
+    return detail === undefined ? content : undefined
+  }
+
+  async function damageIn(content: Content): Promise<string | undefined> {
+    const source = await openObject(bucket, content, signal)
+    return source ? damageOf(source, content) : 'deleted'
   }
 
   /** A bad sector of a disk damages one object. */
-  function unreadable(error: unknown): string {
+  function unreadable(error: Error): string {
     signal.throwIfAborted()
-    if (!(error instanceof UnreadableSource)) throw error
+    if (isOutage(error)) throw error
     return error.message
   }
 
@@ -96,12 +108,14 @@ export async function openObjects(
       known.add(content)
     },
     async prune(used, signal) {
+      known = createDigestSet()
+      for await (const { sha256 } of used) known.add({ size: 0, sha256 })
       let removed = 0
       let unused: ObjectKey[] = []
       for await (const object of bucket.listObjects(PREFIX)) {
         signal.throwIfAborted()
         const content = contentOf(object)
-        if (!content || used.has(content)) continue
+        if (!content || known.has({ size: 0, sha256: content.sha256 })) continue
         unused.push(object.key)
         if (unused.length < DELETED_AT_ONCE) continue
         removed += await deleteUnused(unused)
@@ -114,7 +128,8 @@ export async function openObjects(
 
 const OBJECT_TYPE = 'application/octet-stream'
 
-function keyOf({ sha256 }: Pick<Content, 'sha256'>): ObjectKey {
+/** The key of a content in a backup. */
+export function keyOf({ sha256 }: Pick<Content, 'sha256'>): ObjectKey {
   return storedKey(`${PREFIX}${sha256.slice(0, 2)}/${sha256}`)
 }
 

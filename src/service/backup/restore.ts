@@ -203,7 +203,8 @@ async function usableBuckets(
     }
   }
   return async (id) => {
-    if (!buckets.has(id)) await unusable(id, 'its record is missing or damaged, so nothing of it was restored')
+    if (!buckets.has(id))
+      await unusable(id, 'its record is missing or damaged, so nothing of it was restored')
     return buckets.get(id)
   }
 }

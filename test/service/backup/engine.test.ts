@@ -66,6 +66,7 @@ describe('the engine of backups', () => {
       signal: new AbortController().signal,
       found: async (trouble) => void troubles.push(trouble),
       async progress() {},
+      async pause() {},
       now: () => now,
     })
     return { report, troubles }

@@ -3,18 +3,22 @@ import { join } from 'node:path'
 import { unlessMissing } from './folders.ts'
 
 /**
- * Checks that a folder of another program, down to two levels, has no symbolic links: a file that is stored there would be stored at
- * another place.
+ * Checks that the named subfolders of a folder, and those in them, are no symbolic links: a file that is stored there would be stored
+ * at another place.
  *
  * @throws Error that names the link
  */
-export async function refuseLinks(folder: string, levels = 2): Promise<void> {
-  for await (const entry of (await unlessMissing(opendir(folder))) ?? []) {
-    const path = join(folder, entry.name)
-    if (entry.isSymbolicLink())
-      throw new Error(`${path} is a symbolic link. Remove it: a backup has only files and folders`)
-    if (levels > 1 && entry.isDirectory()) await refuseLinks(path, levels - 1)
+export async function refuseLinks(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const path = join(folder, name)
+    if ((await unlessMissing(lstat(path)))?.isSymbolicLink()) throw linked(path)
+    for await (const entry of (await unlessMissing(opendir(path))) ?? [])
+      if (entry.isSymbolicLink()) throw linked(join(path, entry.name))
   }
+}
+
+function linked(path: string): Error {
+  return new Error(`${path} is a symbolic link. Remove it: a backup has only files and folders`)
 }
 
 /** @throws Error when it is not a folder */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { BackupPlace } from '../../../core/backup/place.ts'
+import { FIRST_CLIENT_ID } from '../../../core/clients/client.ts'
 import { instant } from '../arguments.ts'
 import { type Perform, subcommand } from '../leaf-command.ts'
 
@@ -39,6 +40,8 @@ export function addBackupCommands(sluice: Command, perform: Perform): void {
     'Copy the files of a backup into the bucket of this installation, except those that it has.',
   )
     .argument('<source>', PLACE, place)
+    .argument('[keys...]', 'only these files, and folders that end with a slash; no records of clients')
+    .option('--client <id>', 'only files of this client; default with keys: the first one')
     .option(
       '--at <date>',
       'the newest backup of this day or instant, or of an earlier one; default: the newest',
@@ -47,12 +50,16 @@ export function addBackupCommands(sluice: Command, perform: Perform): void {
     .option('--list', 'list the backups, and restore nothing')
     .option('--overwrite', 'replace files that have other bytes')
     .addHelpText('after', `${CREDENTIALS}${AGAIN}`)
-    .action((source: BackupPlace, { at, list, overwrite = false, json }) =>
+    .action((source: BackupPlace, keys: string[], { client, at, list, overwrite = false, json }) =>
       list
         ? perform('restore --list', { place: source }, { json })
-        : perform('restore', { place: source, at, overwrite }, { json }),
+        : perform('restore', { place: source, at, overwrite, only: selection(keys, client) }, { json }),
     )
   addMigrate(sluice, perform)
+}
+
+function selection(keys: string[], client?: string): { clientId: string; keys: string[] } | undefined {
+  return keys.length > 0 || client !== undefined ? { clientId: client ?? FIRST_CLIENT_ID, keys } : undefined
 }
 
 /** Adds `migrate`. */

@@ -91,7 +91,7 @@ export const BACKUP_RESULTS: Readonly<Record<string, (result: never) => string>>
         ? [['expired', `${counted(expired.backups, 'backup')}, ${counted(expired.objects, 'object')}`]]
         : []),
     ]) +
-    "APP_SECRET is not in the backup. Keep it at another place: without it, signed URLs and the credentials of clients' own buckets are lost.\n",
+    "APP_SECRET is not in the backup. Store it in another place: without it, signed URLs and the credentials of clients' own buckets are lost.\n",
   restore: ({ backup, restoredBytes, ...counts }: RestoreReport) =>
     `${columns([
       ['backup', backup],
