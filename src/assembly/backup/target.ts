@@ -69,7 +69,7 @@ export async function openNewHome(
   if ('path' in place) {
     await outsideFolder(place.path, options)
     const buckets = await diskBuckets({ folder: join(place.path, 'bucket'), urlOf: (key) => key })
-    return { buckets, settings: { DATA_DIR: place.path } }
+    return { buckets, settings: { DATA_DIR: place.path, ...former(options.config, {}) } }
   }
   const { endpoint, region, forcePathStyle, prefix } = outsideBucket(place, options)
   const settings = {
@@ -79,7 +79,26 @@ export async function openNewHome(
     ...(forcePathStyle ? { S3_FORCE_PATH_STYLE: 'true' } : {}),
     ...(region ? { AWS_REGION: region } : {}),
   }
-  return { buckets: await s3(place, options), settings }
+  return {
+    buckets: await s3(place, options),
+    settings: { ...settings, ...former(options.config, settings) },
+  }
+}
+
+const OF_A_BUCKET = [
+  'S3_BUCKET',
+  'S3_PREFIX',
+  'S3_PUBLIC_URL',
+  'S3_DIRECT_ENDPOINT',
+  'S3_FORCE_PATH_STYLE',
+  'AWS_ENDPOINT_URL_S3',
+]
+
+/** The variables of the present bucket that the new one does not have, as empty values. */
+function former(config: Config, settings: object): Record<string, string> {
+  const isSet = Object.entries(config).filter(([, value]) => Boolean(value))
+  const names = isSet.map(([name]) => name).filter((name) => OF_A_BUCKET.includes(name) && !(name in settings))
+  return Object.fromEntries(names.map((name) => [name, '']))
 }
 
 async function folder(path: string, options: TargetOptions): Promise<Buckets> {

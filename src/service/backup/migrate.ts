@@ -5,16 +5,18 @@ import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { BackupProgress, BackupTrouble, MigrationReport } from '../../core/backup/report.ts'
 import { openWhole } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
-import type { Client } from '../../core/clients/client.ts'
-import { type ObjectKey, RECORDS, recordPrefix } from '../../core/files/object-key.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { classifyKey, clientRecordKey, type ObjectKey, RECORDS, recordKey, recordPrefix } from '../../core/files/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import { putJson, snapshot } from '../../core/storage/small-object.ts'
 import { noClients } from '../maintenance/each-client.ts'
-import { sourceOf, UnreadableSource } from './checked-bytes.ts'
+import { checkedBytes, DamagedBytes, readable, sourceOf, UnreadableSource } from './checked-bytes.ts'
 import { createDigestSet } from './digest-set.ts'
 import type { Installation } from './installation.ts'
+import { contentIn } from './kept.ts'
 import { isMoved, MIGRATION_KEY, requireSameInstallation } from './migration-target.ts'
+import { isOutage } from './persistence.ts'
 import { joined, type SidePair } from './sides.ts'
 
 export interface MigrateOptions {
@@ -77,36 +79,54 @@ export async function migrate(options: MigrateOptions): Promise<MigrationReport>
     await putJson(first, MIGRATION_KEY, { value: { at: markedAt }, signal })
   }
 
+  /** Whether an object may change without another key. */
+  const isCompared = (key: string) => key.startsWith(`${RECORDS}/`) || isForeign(key)
+
   async function isSame(
     client: Client,
     { source, target }: Required<SidePair>,
     verify: boolean,
   ): Promise<boolean> {
     if (source.size !== target.size) return false
-    const isRecord = source.key.startsWith(`${RECORDS}/`)
+    const isRecord = isCompared(source.key)
     if (!verify && (!isRecord || (source.tag !== undefined && same.has(stateOf(client, source))))) return true
     const [one, other] = await Promise.all([
-      digestOf(installation.bucketOf(client), source.key, signal),
-      digestOf(targetOf(client), source.key, signal),
+      readable(digestOf(installation.bucketOf(client), source.key, signal)),
+      // What cannot be read at the target is copied again.
+      digestOf(targetOf(client), source.key, signal).catch((error) => {
+        if (signal.aborted || isOutage(error)) throw error
+        return undefined
+      }),
     ])
     return one === other
   }
 
+  /** Reports a file once. An outage ends the run: the file itself is not at fault. */
+  async function unreadableFile(client: Client, key: ObjectKey, error: unknown): Promise<void> {
+    signal.throwIfAborted()
+    const kind = error instanceof DamagedBytes ? 'damaged' : 'unreadable'
+    if (isOutage(error) || !(error instanceof UnreadableSource || error instanceof DamagedBytes)) throw error
+    const name = `${client.id} ${key}`
+    if (!unreadable.has(name)) await found({ kind, clientId: client.id, key, detail: `${error.message}, at the source` })
+    unreadable.add(name)
+  }
+
   /** @returns the number of copied bytes; undefined when it was deleted in the meantime, or cannot be read */
   async function copy(client: Client, key: ObjectKey): Promise<number | undefined> {
-    const asset = await installation.bucketOf(client).find(key)
-    const bytes = asset && (await unlessStatus(404, openWhole(asset, { signal })))
-    if (!asset || !bytes) return undefined
+    const bucket = installation.bucketOf(client)
     try {
-      await targetOf(client).put(key, Readable.from(sourceOf(bytes)), { mediaType: asset.mediaType, signal })
+      const asset = await readable(bucket.find(key))
+      const isOriginal = classifyKey(key)?.kind === 'original'
+      const record = isOriginal ? await readable(snapshot(bucket, recordKey(key))) : undefined
+      const content = record && contentIn(record.bytes)
+      const bytes = asset && (await readable(unlessStatus(404, openWhole(asset, { signal }))))
+      if (!asset || !bytes) return undefined
+      // A damaged source does not replace a good copy.
+      const checked = content ? checkedBytes(bytes, content) : Readable.from(sourceOf(bytes))
+      await targetOf(client).put(key, checked, { mediaType: asset.mediaType, signal })
       return asset.size
     } catch (error) {
-      signal.throwIfAborted()
-      if (!(error instanceof UnreadableSource)) throw error
-      const name = `${client.id} ${key}`
-      if (!unreadable.has(name))
-        await found({ kind: 'unreadable', clientId: client.id, key, detail: error.message })
-      unreadable.add(name)
+      await unreadableFile(client, key, error)
       return undefined
     }
   }
@@ -114,6 +134,9 @@ export async function migrate(options: MigrateOptions): Promise<MigrationReport>
   /** Deletes an object that the source does not have any more. */
   async function remove(client: Client, key: ObjectKey): Promise<boolean> {
     if (await installation.bucketOf(client).find(key)) return false
+    // A disk that was unmounted during the run has no files.
+    if (!(await installation.first.find(clientRecordKey(FIRST_CLIENT_ID))))
+      throw new Error('the source has no files any more. Nothing more was deleted at the target')
     const { failed } = await targetOf(client).delete([key])
     if (failed[0]) throw failed[0].error
     return true
@@ -123,20 +146,26 @@ export async function migrate(options: MigrateOptions): Promise<MigrationReport>
   async function follow(client: Client, pair: SidePair, verify: boolean): Promise<boolean> {
     const { source, target } = pair
     if (!source) return target !== undefined && remove(client, target.key)
-    if (target && (await isSame(client, { source, target }, verify))) {
-      same.add(stateOf(client, source))
+    const isEqual =
+      target &&
+      (await isSame(client, { source, target }, verify).catch(async (error) => {
+        await unreadableFile(client, source.key, error)
+        return true
+      }))
+    if (isEqual) {
+      if (isCompared(source.key)) same.add(stateOf(client, source))
       return false
     }
     const size = await copy(client, source.key)
     if (size === undefined) return false
-    if (verify && source.size === target?.size && !source.key.startsWith(`${RECORDS}/`))
+    if (verify && source.size === target?.size && !isCompared(source.key))
       await found({
         kind: 'damaged',
         clientId: client.id,
         key: source.key,
         detail: 'at the target; copied again',
       })
-    same.add(stateOf(client, source))
+    if (isCompared(source.key)) same.add(stateOf(client, source))
     report.copied += 1
     report.copiedBytes += size
     return true
@@ -182,7 +211,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrationReport>
     report.isComplete = (await pass(true)) === 0
     await settle()
   }
-  return { ...report, unreadable: unreadable.size }
+  return { ...report, isComplete: report.isComplete && unreadable.size === 0, unreadable: unreadable.size }
 }
 
 /** The SHA-256 of an object; undefined when it does not exist. */

@@ -186,6 +186,41 @@ describe('the engine of backups', () => {
     expect((await run({ now: now + 99 * day, keepMs }).report).expired?.objects).to.equal(0)
   })
 
+  it('restores the other files when one cannot be read', async () => {
+    const broken = await store(of('first'), 'broken')
+    const key = await store(of('first'), 'text')
+    await run().report
+    await put(of('new'), broken, 'broken')
+    const failing: Bucket = {
+      ...of('new'),
+      async find(found, known) {
+        const asset = await of('new').find(found, known)
+        return asset && { ...asset, open: () => Promise.reject(new Error('EIO')) }
+      },
+    }
+    const troubles: string[] = []
+    const report = await restore({
+      installation: { ...installation(), first: failing },
+      source: of('backup'),
+      overwrite: false,
+      signal: new AbortController().signal,
+      found: async ({ kind, key }) => void troubles.push(`${kind} ${key}`),
+      async progress() {},
+    })
+    expect(report).to.include({ restored: 1, unreadable: 1 })
+    expect(troubles).to.deep.equal([`unreadable ${broken}`])
+    expect(await textOf(of('new'), key)).to.equal('text')
+  })
+
+  it('reports an original that the service has lost, although the backup has it', async () => {
+    const key = await store(of('first'), 'text')
+    await run({ now: 1e12 }).report
+    await of('first').delete([storedKey(key)])
+    const { report, troubles } = run({ now: 1e12 + 1 })
+    expect(await report).to.include({ files: 1, missing: 1 })
+    expect(troubles.map((one) => one.key)).to.deep.equal([key])
+  })
+
   it('distinguishes contents by digest and size', () => {
     const set = createDigestSet()
     const contents = Array.from({ length: 20_000 }, (_, i) => ({ size: i, sha256: sha256(String(i)) }))

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk/disk.ts'
+import { sha256 } from '../../../src/core/bytes/digest.ts'
 import { newFileId, newOriginal, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import { type Format, formatNamed } from '../../../src/core/media/formats.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
@@ -122,12 +123,23 @@ describe('the engine of migrations', () => {
       async find(found, known) {
         const asset = await source.find(found, known)
         if (found !== broken || !asset) return asset
-        const open = async () => new Readable({ read: (): void => void 0 }).destroy(new Error('EIO'))
+        const open = () => Promise.reject(new Error('EIO'))
         return { ...asset, open }
       },
     }
-    expect(await run({ from: failing })).to.include({ isComplete: true, unreadable: 1 })
+    expect(await run({ from: failing })).to.include({ isComplete: false, unreadable: 1 })
     expect(troubles).to.deep.equal([`unreadable ${broken}`])
+    expect(await textOf(target, key)).to.equal('text')
+  })
+
+  it('does not replace a good copy with a damaged source', async () => {
+    const key = await store(source)
+    const content = { size: 4, sha256: sha256('text') }
+    await put(source, recordKey(storedKey(key)), JSON.stringify({ storedAt: 0, ...content }))
+    await run()
+    await put(source, key, 'rot')
+    expect(await run()).to.include({ isComplete: false })
+    expect(troubles).to.deep.equal([`damaged ${key}`])
     expect(await textOf(target, key)).to.equal('text')
   })
 

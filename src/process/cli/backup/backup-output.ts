@@ -107,9 +107,9 @@ export const BACKUP_RESULTS: Readonly<Record<string, (result: never) => string>>
       ? `The target is complete. Stop the service, run the command once more, and start the service with:\n\n${Object.entries(
           settings,
         )
-          .map(([name, value]) => `${name}=${value}\n`)
+          .map(([name, value]) => (value === '' ? `(without ${name})\n` : `${name}=${value}\n`))
           .join('')}`
-      : 'The target is not complete: there are more changes than the command can follow. Stop the service, and run the command again.\n'),
+      : 'The target is not complete: files could not be read, or there are more changes than the command can follow. Stop the service, and run the command again.\n'),
   'restore --list': (backups: Array<{ backup: string }>) =>
     backups.map(({ backup }) => `${backup}\n`).join('') || 'no backups\n',
 }
