@@ -200,7 +200,7 @@ describe('the engine of backups', () => {
     }
     const troubles: string[] = []
     const report = await restore({
-      installation: { ...installation(), first: failing },
+      installation: { ...installation(), first: failing, bucketOf: () => failing },
       source: of('backup'),
       overwrite: false,
       signal: new AbortController().signal,
