@@ -97,7 +97,9 @@ const OF_A_BUCKET = [
 /** The variables of the present bucket that the new one does not have, as empty values. */
 function former(config: Config, settings: object): Record<string, string> {
   const isSet = Object.entries(config).filter(([, value]) => Boolean(value))
-  const names = isSet.map(([name]) => name).filter((name) => OF_A_BUCKET.includes(name) && !(name in settings))
+  const names = isSet
+    .map(([name]) => name)
+    .filter((name) => OF_A_BUCKET.includes(name) && !(name in settings))
   return Object.fromEntries(names.map((name) => [name, '']))
 }
 

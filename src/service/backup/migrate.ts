@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { z } from 'zod'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { BackupProgress, BackupTrouble, MigrationReport } from '../../core/backup/report.ts'
 import { openWhole } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
-import { classifyKey, clientRecordKey, type ObjectKey, RECORDS, recordKey, recordPrefix } from '../../core/files/object-key.ts'
+import {
+  classifyKey,
+  clientRecordKey,
+  type ObjectKey,
+  RECORDS,
+  recordKey,
+  recordPrefix,
+} from '../../core/files/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import { putJson, snapshot } from '../../core/storage/small-object.ts'
@@ -15,7 +21,7 @@ import { checkedBytes, DamagedBytes, readable, sourceOf, UnreadableSource } from
 import { createDigestSet } from './digest-set.ts'
 import type { Installation } from './installation.ts'
 import { contentIn } from './kept.ts'
-import { isMoved, MIGRATION_KEY, requireSameInstallation } from './migration-target.ts'
+import { isMoved, MIGRATION_KEY, requireSameInstallation, requireUnused } from './migration-target.ts'
 import { isOutage } from './persistence.ts'
 import { joined, type SidePair } from './sides.ts'
 
@@ -107,7 +113,8 @@ export async function migrate(options: MigrateOptions): Promise<MigrationReport>
     const kind = error instanceof DamagedBytes ? 'damaged' : 'unreadable'
     if (isOutage(error) || !(error instanceof UnreadableSource || error instanceof DamagedBytes)) throw error
     const name = `${client.id} ${key}`
-    if (!unreadable.has(name)) await found({ kind, clientId: client.id, key, detail: `${error.message}, at the source` })
+    if (!unreadable.has(name))
+      await found({ kind, clientId: client.id, key, detail: `${error.message}, at the source` })
     unreadable.add(name)
   }
 
@@ -223,33 +230,3 @@ async function digestOf(bucket: Bucket, key: ObjectKey, signal: AbortSignal): Pr
   for await (const chunk of bytes) hash.update(chunk as Buffer)
   return hash.digest('hex')
 }
-
-/**
- * After the switch, the target has files that the source has never had. A run would delete them.
- * @throws Error when it has a file that was stored after the last run
- */
-async function requireUnused(
-  { installation, targetOf, signal }: Pick<MigrateOptions, 'installation' | 'targetOf' | 'signal'>,
-  lastMark: number,
-): Promise<void> {
-  for (const client of await installation.clients()) {
-    if (client.storage) continue
-    const target = targetOf(client)
-    const records = joined(
-      installation.bucketOf(client).listObjects(recordPrefix),
-      target.listObjects(recordPrefix),
-    )
-    for await (const pair of records) {
-      signal.throwIfAborted()
-      if (pair.source || !pair.target) continue
-      const record = await snapshot(target, pair.target.key)
-      const stored = record && storedAt.safeParse(JSON.parse(record.bytes.toString('utf8')))
-      if (stored?.success && stored.data.storedAt > lastMark + MARGIN_MS)
-        throw new Error(
-          `the target has ${pair.target.key}, which was stored there after the last run: a service uses the target already. Nothing was changed`,
-        )
-    }
-  }
-}
-
-const storedAt = z.object({ storedAt: z.number() })

@@ -1,16 +1,18 @@
 import { z } from 'zod'
-import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import {
   classifyKey,
   clientRecordKey,
   type ObjectKey,
   RECORDS,
+  recordPrefix,
   storedKey,
 } from '../../core/files/object-key.ts'
 import { foreignDerivatives } from '../../core/foreign/foreign-path.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
 import type { Installation } from './installation.ts'
+import { joined } from './sides.ts'
 
 const CHECKS = `${RECORDS}/check/`
 
@@ -56,3 +58,41 @@ export async function requireSameInstallation(
       )
   return undefined
 }
+
+/**
+ * After the switch, the target has files that the source has never had. A run would delete them.
+ * @throws Error when it has a file that was stored after the last run
+ */
+export async function requireUnused(
+  {
+    installation,
+    targetOf,
+    signal,
+  }: {
+    installation: Installation
+    targetOf(client: Pick<Client, 'id' | 'token'>): Bucket
+    signal: AbortSignal
+  },
+  lastMark: number,
+): Promise<void> {
+  for (const client of await installation.clients()) {
+    if (client.storage) continue
+    const target = targetOf(client)
+    const records = joined(
+      installation.bucketOf(client).listObjects(recordPrefix),
+      target.listObjects(recordPrefix),
+    )
+    for await (const pair of records) {
+      signal.throwIfAborted()
+      if (pair.source || !pair.target) continue
+      const record = await snapshot(target, pair.target.key)
+      const stored = record && storedAt.safeParse(JSON.parse(record.bytes.toString('utf8')))
+      if (stored?.success && stored.data.storedAt > lastMark + MARGIN_MS)
+        throw new Error(
+          `the target has ${pair.target.key}, which was stored there after the last run: a service uses the target already. Nothing was changed`,
+        )
+    }
+  }
+}
+
+const storedAt = z.object({ storedAt: z.number() })
