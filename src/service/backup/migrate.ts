@@ -44,8 +44,6 @@ export interface MigrateOptions {
 const AT_ONCE = 8
 const PASSES_MAX = 10
 const MARKED_EVERY_MS = 10_000
-// Clocks of several machines may differ, and a copy takes a time.
-const MARGIN_MS = 120_000
 
 /**
  * Makes the target have the same objects as the installation, also while the service runs: passes follow its changes until one

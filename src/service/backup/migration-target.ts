@@ -16,6 +16,9 @@ import { joined } from './sides.ts'
 
 const CHECKS = `${RECORDS}/check/`
 
+// Clocks of several machines may differ, and a copy takes a time.
+const MARGIN_MS = 120_000
+
 /** Has the time of the last step of a migration to this bucket. */
 export const MIGRATION_KEY = storedKey(`${CHECKS}migration.json`)
 
