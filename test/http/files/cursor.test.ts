@@ -1,13 +1,16 @@
 import { expect } from 'chai'
 import { ask } from '../../support/requests/ask.ts'
 import { newClient, uploadOne } from '../../support/requests/client.ts'
-import { startService } from '../../support/service.ts'
+import { type Service, startService } from '../../support/service.ts'
 import { listPart } from '../../support/stored/files.ts'
 
 describe('the cursor of a list of files', () => {
+  let service: Service | undefined
+  afterEach(() => service?.stop())
+
   it('is refused with 400 when its position is one of another index', async () => {
     let isSame = true
-    const service = await startService({
+    service = await startService({
       wrapStorage: (storage) => {
         const index = Object.create(storage.index, {
           isPosition: { value: () => isSame, enumerable: true },

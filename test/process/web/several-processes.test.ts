@@ -104,13 +104,22 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
       await nothingIsLeft()
     })
 
-    if (sized(false, true))
-      it('continue when the first client disconnects while others wait in both processes', async () => {
+    for (const { clients, waitingFor } of [
+      {
+        clients: 'the first client disconnects while others wait in both processes',
+        waitingFor: () => [one, two, two],
+      },
+      {
+        clients: 'all clients of the working process disconnect while others wait in the other one',
+        waitingFor: () => [two, two],
+      },
+    ])
+      itLong(`continue when ${clients}`, async () => {
         const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
         const leaving = new AbortController()
         const first = get(one, record, 'w=40&slow=3000', leaving.signal).catch(() => 'left')
         await eventually(async () => expect(await transforms()).to.deep.equal([one.pid]))
-        const others = [one, two, two].map((server) => get(server, record, 'w=40&slow=3000'))
+        const others = waitingFor().map((server) => get(server, record, 'w=40&slow=3000'))
         await eventually(async () => expect(await fleet.waiting()).to.equal(1))
         leaving.abort()
         expect(await first).to.equal('left')
@@ -119,24 +128,6 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
         await deleteFile(two, record.s3PathOriginal)
         await nothingIsLeft()
       })
-
-    itLong(
-      'continue when all clients of the working process disconnect while others wait in the other one',
-      async () => {
-        const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
-        const leaving = new AbortController()
-        const first = get(one, record, 'w=40&slow=3000', leaving.signal).catch(() => 'left')
-        await eventually(async () => expect(await transforms()).to.deep.equal([one.pid]))
-        const others = [two, two].map((server) => get(server, record, 'w=40&slow=3000'))
-        await eventually(async () => expect(await fleet.waiting()).to.equal(1))
-        leaving.abort()
-        expect(await first).to.equal('left')
-        for (const { status } of await Promise.all(others)) expect(status).to.equal(200)
-        expect(await transforms()).to.deep.equal([one.pid])
-        await deleteFile(two, record.s3PathOriginal)
-        await nothingIsLeft()
-      },
-    )
 
     it('complete the delete of a killed process, when its lease has expired and not before', async () => {
       const crashing = await fleet.start({
