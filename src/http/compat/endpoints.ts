@@ -1,5 +1,10 @@
 import type { Request, Response } from 'express'
 import type { Client } from '../../core/clients/client.ts'
+import { readCloudinaryUrl } from '../../core/compat/cloudinary.ts'
+import type { CompatUrl } from '../../core/compat/compat-url.ts'
+import { readDefaultUploaderUrl } from '../../core/compat/default-uploader.ts'
+import { type ImgproxyKeys, readImgproxyUrl } from '../../core/compat/imgproxy.ts'
+import { readOpeninaryUrl } from '../../core/compat/openinary.ts'
 import { parseTarget } from '../../core/net/query.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
 import type { Aliases } from '../../service/aliases/aliases.ts'
@@ -14,12 +19,7 @@ import { EXAMPLE } from '../documents/examples.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { queryPairs, wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
-import { readCloudinaryUrl } from './cloudinary.ts'
-import type { CompatUrl } from './compat-url.ts'
-import { readDefaultUploaderUrl } from './default-uploader.ts'
 import { findFile } from './find-file.ts'
-import { type ImgproxyKeys, readImgproxyUrl } from './imgproxy.ts'
-import { readOpeninaryUrl } from './openinary.ts'
 
 /** The other services whose URLs are delivered, with the secrets that verify their signatures. */
 export interface CompatOptions {

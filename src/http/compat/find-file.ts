@@ -1,9 +1,9 @@
 import { parseAliasName } from '../../core/aliases/name.ts'
 import type { Client } from '../../core/clients/client.ts'
+import type { CompatName } from '../../core/compat/compat-url.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Aliases } from '../../service/aliases/aliases.ts'
-import type { CompatName } from './compat-url.ts'
 
 /** A file of ours that the URL of another service names. */
 export interface FoundFile {

@@ -8,7 +8,7 @@ import {
 } from '../../core/budgets/memory.ts'
 import type { Log } from '../../core/log.ts'
 import { BUSY, Problem } from '../../core/problem.ts'
-import { createPieceMemory } from './piece-memory.ts'
+import { createPieceMemory } from '../../core/bytes/piece-memory.ts'
 
 /** The clients that read responses of this process: how many bytes wait in memory for them, and how fast they read. */
 export interface Readers {

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import helmet from 'helmet'
 import { OWN_FOLDER } from '../../core/own-files.ts'
+import { routeNotFound } from '../../core/url-problems.ts'
 import { NOT_BUILT, sendNotBuilt } from '../console/not-built.ts'
 import { ANY_FILE, HTML } from '../documents/contents.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
-import { routeNotFound } from '../problem.ts'
 
 // `npm run build` copies the files of the package into dist. From the sources, the package itself serves.
 const BUILT = join(OWN_FOLDER, 'api-reference')

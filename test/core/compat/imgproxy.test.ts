@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
+import { readImgproxyUrl } from '../../../src/core/compat/imgproxy.ts'
 import { Problem } from '../../../src/core/problem.ts'
-import { readImgproxyUrl } from '../../../src/http/compat/imgproxy.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const SOURCE = 'plain/local:///a/b.jpg'

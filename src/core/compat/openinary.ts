@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { timingSafeEqualText } from '../../core/bytes/timing-safe-equal.ts'
-import type { MediaGroup } from '../../core/media/groups.ts'
-import { routeNotFound } from '../problem.ts'
+import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
+import type { MediaGroup } from '../media/groups.ts'
+import { routeNotFound } from '../url-problems.ts'
 import { CLOUDINARY_OPTIONS } from './cloudinary-options.ts'
-import { type CompatUrl, mapOptions, type OptionMapping, words } from './compat-url.ts'
-import { invalidSignature } from './signature.ts'
+import { type CompatUrl, invalidSignature, mapOptions, type OptionMapping, words } from './compat-url.ts'
 
 const SERVICE = 'openinary'
 const { w, h, ar, a, b, r, q, f, so, eo } = CLOUDINARY_OPTIONS

@@ -1,10 +1,8 @@
 import { createHmac } from 'node:crypto'
-import { timingSafeEqualText } from '../../core/bytes/timing-safe-equal.ts'
-import { urlExpired } from '../caller/signed-url.ts'
-import { routeNotFound } from '../problem.ts'
-import { type CompatUrl, mapOptions, noEquivalent } from './compat-url.ts'
+import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
+import { routeNotFound, urlExpired } from '../url-problems.ts'
+import { type CompatUrl, invalidSignature, mapOptions, noEquivalent } from './compat-url.ts'
 import { IMGPROXY_OPTIONS } from './imgproxy-options.ts'
-import { invalidSignature } from './signature.ts'
 
 const SERVICE = 'imgproxy'
 

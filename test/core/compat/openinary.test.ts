@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
+import { readOpeninaryUrl } from '../../../src/core/compat/openinary.ts'
 import { Problem } from '../../../src/core/problem.ts'
-import { readOpeninaryUrl } from '../../../src/http/compat/openinary.ts'
 
 const read = (path: string) => {
   const { source, query, group } = readOpeninaryUrl(path.split('/'))

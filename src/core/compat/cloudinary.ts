@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto'
-import { timingSafeEqualText } from '../../core/bytes/timing-safe-equal.ts'
-import type { MediaGroup } from '../../core/media/groups.ts'
-import { routeNotFound } from '../problem.ts'
+import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
+import type { MediaGroup } from '../media/groups.ts'
+import { routeNotFound } from '../url-problems.ts'
 import { CLOUDINARY_OPTIONS, FORMATS } from './cloudinary-options.ts'
-import { type CompatName, type CompatUrl, mapOptions, noEquivalent, words } from './compat-url.ts'
-import { invalidSignature } from './signature.ts'
+import {
+  type CompatName,
+  type CompatUrl,
+  invalidSignature,
+  mapOptions,
+  noEquivalent,
+  words,
+} from './compat-url.ts'
 
 const SERVICE = 'Cloudinary'
 

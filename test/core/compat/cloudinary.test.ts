@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
+import { readCloudinaryUrl } from '../../../src/core/compat/cloudinary.ts'
 import { Problem } from '../../../src/core/problem.ts'
-import { readCloudinaryUrl } from '../../../src/http/compat/cloudinary.ts'
 
 const segmentsOf = (path: string) => path.split('/').map(decodeURIComponent)
 const read = (path: string) => {

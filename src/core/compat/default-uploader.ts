@@ -1,6 +1,5 @@
-import { isMediaGroup } from '../../core/media/formats.ts'
-import { routeNotFound } from '../problem.ts'
-import type { QueryPairs } from '../request.ts'
+import { isMediaGroup } from '../media/formats.ts'
+import { routeNotFound } from '../url-problems.ts'
 import type { CompatUrl } from './compat-url.ts'
 
 /**
@@ -10,7 +9,10 @@ import type { CompatUrl } from './compat-url.ts'
  * @throws Problem 404 for another path
  * @see https://docs.defaultuploader.com/api/transform/image
  */
-export function readDefaultUploaderUrl(segments: readonly string[], query: QueryPairs): CompatUrl {
+export function readDefaultUploaderUrl(
+  segments: readonly string[],
+  query: Iterable<readonly [name: string, value: string]>,
+): CompatUrl {
   const [version, group = '', route, token, ...path] = segments
   if (version !== 'v1' || route !== 'upload' || !token || path.length === 0 || !isMediaGroup(group))
     throw routeNotFound()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { PIECE_BYTES } from '../../../src/core/budgets/memory.ts'
 import { pieceOf } from '../../../src/core/bytes/piece.ts'
-import { createPieceMemory } from '../../../src/http/readers/piece-memory.ts'
+import { createPieceMemory } from '../../../src/core/bytes/piece-memory.ts'
 
 describe('memory for pieces', () => {
   for (const bytes of [PIECE_BYTES.small, PIECE_BYTES.large]) {

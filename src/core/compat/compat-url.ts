@@ -1,6 +1,7 @@
-import type { MediaGroup } from '../../core/media/groups.ts'
-import { Problem } from '../../core/problem.ts'
-import { truncate } from '../../core/text/truncate.ts'
+import type { MediaGroup } from '../media/groups.ts'
+import { Problem } from '../problem.ts'
+import { truncate } from '../text/truncate.ts'
+import { urlInvalid } from '../url-problems.ts'
 
 /** A name that a file may have, and the format that the URL requests if the file has this name. */
 export interface CompatName {
@@ -47,6 +48,11 @@ export function noEquivalent(service: string, option: string, instead?: string):
     detail: `Sluice has no equivalent of ${JSON.stringify(name)} in URLs of ${service}.${hint}`,
     members: { received: name },
   })
+}
+
+/** 403: the signature of a URL in the format of another service does not match. */
+export function invalidSignature(): Problem {
+  return urlInvalid('it was signed with another key')
 }
 
 /** Maps all options of a URL. @throws Problem 400 for one without an equivalent */

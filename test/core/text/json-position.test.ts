@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { jsonErrorPlace } from '../../../src/http/body/json-position.ts'
+import { jsonErrorPlace } from '../../../src/core/text/json-position.ts'
 import { holds } from '../../contracts/property.ts'
 
 describe('the place of an error in JSON', () => {

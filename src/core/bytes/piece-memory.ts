@@ -1,5 +1,5 @@
-import { PIECE_BYTES } from '../../core/budgets/memory.ts'
-import { memoryOf } from '../../core/bytes/piece.ts'
+import { PIECE_BYTES } from '../budgets/memory.ts'
+import { memoryOf } from './piece.ts'
 
 /** Reusable memory for pieces of responses. */
 export interface PieceMemory {
