@@ -3,6 +3,7 @@ import { isFileId } from '../../../core/files/object-key.ts'
 import { Problem } from '../../../core/problem.ts'
 import { createSignSrc, unsignedSrc } from '../../../service/clients/signed-src.ts'
 import type { DirectUploads } from '../../../service/upload/direct/direct-uploads.ts'
+import { preflight } from '../../caller/preflight.ts'
 import { consumeRateLimit } from '../../caller/rate-limit.ts'
 import { noteStored } from '../../console/audited-by.ts'
 import { EXAMPLE } from '../../documents/examples.ts'
@@ -30,15 +31,16 @@ export interface DirectServices
   directUploads: DirectUploads
 }
 
+const answerPreflight = preflight({
+  methods: 'GET, POST, DELETE',
+  headers: 'Authorization, Content-Type, X-Requested-With, X-Request-Id',
+  allow: 'GET, HEAD, POST, DELETE, OPTIONS',
+})
+
 /** CORS for any origin, as for resumable uploads: a page sends a link, or a secret in a header, and never a cookie. */
 export const cors: RequestHandler = (req, res, next) => {
   corsTus(req, res, () => {})
-  if (req.method !== 'OPTIONS') return next()
-  res.setHeader('Allow', 'GET, HEAD, POST, DELETE, OPTIONS')
-  res.setHeader('Access-Control-Allow-Methods', 'GET, POST, DELETE')
-  res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-Requested-With, X-Request-Id')
-  res.setHeader('Access-Control-Max-Age', '86400')
-  res.status(204).end()
+  answerPreflight(req, res, next)
 }
 
 // In the examples of the API document.

@@ -1,8 +1,40 @@
-import type { Response } from 'express'
+import type { RequestHandler, Response } from 'express'
+import helmet, { type HelmetOptions } from 'helmet'
 import { HTML } from '../documents/contents.ts'
 import type { DocumentedEndpoint } from '../documents/endpoint.ts'
 
 const RETRY_SECONDS = 2
+
+/**
+ * The headers of a page that loads nothing from other servers, and that no other page embeds.
+ *
+ * @param directives of the content security policy, in addition to those of every page
+ * @param options of helmet, in addition to those of every page
+ */
+export function ownPageHeaders(
+  directives: Readonly<Record<string, readonly string[]>>,
+  options: Pick<HelmetOptions, 'crossOriginOpenerPolicy' | 'originAgentCluster' | 'xFrameOptions'> = {},
+): RequestHandler {
+  return helmet({
+    strictTransportSecurity: false,
+    // The address of a page may name files.
+    referrerPolicy: { policy: 'no-referrer' },
+    ...options,
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:', 'blob:'],
+        mediaSrc: ["'self'", 'blob:'],
+        connectSrc: ["'self'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+        ...directives,
+      },
+    },
+  })
+}
 
 /** The response of a page before it is built. */
 export const NOT_BUILT = {
