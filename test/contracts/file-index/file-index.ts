@@ -49,7 +49,7 @@ export interface OpenedIndex {
 export function fileIndexContract(
   name: string,
   open: () => Promise<OpenedIndex>,
-  { steps = sized(700, 3000), seed = 20_260_101 } = {},
+  { steps = sized(1500, 10_000), seed = 20_260_101 } = {},
 ): void {
   describe(`${name}: the contract of FileIndex`, () => {
     let opened: OpenedIndex
@@ -1000,7 +1000,7 @@ export function fileIndexContract(
 
     if (steps === 0) return
     it(`equals a map in memory over ${steps} random steps (seed ${seed})`, async function () {
-      this.timeout(180_000)
+      this.timeout(300_000)
       const random = seededRandom(seed)
       const open = () => random.oneOf([index, elsewhere])
       await compareWithModel({ open, steps, random })
