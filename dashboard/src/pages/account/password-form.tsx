@@ -3,8 +3,7 @@ import { useState } from 'react'
 import { SluiceError } from '../../../../client/index.ts'
 import { sluice } from '../../api/clients.ts'
 import { sessionQuery, useSession } from '../../api/session.ts'
-import { passwordError } from '../../layout/sign-in/credentials.ts'
-import { ACCOUNT } from './texts.ts'
+import { PASSWORD_MIN, passwordError } from '../../layout/sign-in/credentials.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
 import { WELCOME } from '../../texts/session/welcome.ts'
 import { Button } from '../../ui/button.tsx'
@@ -12,6 +11,7 @@ import { Field, PasswordInput } from '../../ui/forms/field.tsx'
 import { Form } from '../../ui/forms/form.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Notice } from '../../ui/states.tsx'
+import { ACCOUNT } from './texts.ts'
 
 /** The current password and a new one. */
 export function PasswordForm() {
@@ -46,7 +46,7 @@ export function PasswordForm() {
           onChange={(event) => setCurrent(event.target.value)}
         />
       </Field>
-      <Field label={ACCOUNT.next} hint={WELCOME.passwordHint} error={isTried && nextError}>
+      <Field label={ACCOUNT.next} hint={WELCOME.passwordHint(PASSWORD_MIN)} error={isTried && nextError}>
         <PasswordInput
           autoComplete="new-password"
           value={next}

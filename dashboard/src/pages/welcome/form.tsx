@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { MemberLink, Session } from '../../../../client/index.ts'
 import { sluice } from '../../api/clients.ts'
-import { emailError, passwordError } from '../../layout/sign-in/credentials.ts'
+import { emailError, PASSWORD_MIN, passwordError } from '../../layout/sign-in/credentials.ts'
 import { WELCOME } from '../../texts/session/welcome.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, PasswordInput } from '../../ui/forms/field.tsx'
@@ -71,7 +71,11 @@ export function WelcomeForm({
           />
         </Field>
       )}
-      <Field label={WELCOME.password} hint={WELCOME.passwordHint} error={isTried && errors.password}>
+      <Field
+        label={WELCOME.password}
+        hint={WELCOME.passwordHint(PASSWORD_MIN)}
+        error={isTried && errors.password}
+      >
         <PasswordInput
           name="password"
           autoComplete="new-password"
