@@ -3,6 +3,8 @@ import { Problem } from '../problem.ts'
 import { truncate } from '../text/truncate.ts'
 import { urlInvalid } from '../url-problems.ts'
 
+// Of our own: the packages of these services build URLs, and read none.
+
 /** A name that a file may have, and the format that the URL requests if the file has this name. */
 export interface CompatName {
   name: string
