@@ -3,45 +3,21 @@ import { type MachineLimits, machineLimits, memoryDefault } from './machine.ts'
 import { profileDefault } from './memory-profile.ts'
 import { VARIABLES, type VariableName } from './schema.ts'
 import { signInContradictions } from './sign-in.ts'
-import type { Environment, Variable } from './variable.ts'
+import type { Defaulted, Environment, Variable } from './variable.ts'
 import { configWarnings } from './warnings.ts'
 
 type ValueOf<V> = V extends Variable<infer T> ? T : never
 
-// Variables without a default. The default of BASE_URL depends on the actual port.
-type Optional =
-  | 'BASE_URL'
-  | 'CLIENT_TOKEN'
-  | 'SECRET_CLIENT_TOKEN'
-  | 'APP_SECRET'
-  | 'ADMIN_PASSWORD'
-  | 'OIDC_ISSUER'
-  | 'OIDC_CLIENT_ID'
-  | 'OIDC_CLIENT_SECRET'
-  | 'OIDC_ROLES'
-  | 'OIDC_EMAIL_DOMAINS'
-  | 'CONSOLE_ALLOW'
-  | 'SECRETS_ALLOW'
-  | 'PLUGINS'
-  | 'PLUGINS_DIR'
-  | 'S3_BUCKET'
-  | 'S3_PREFIX'
-  | 'S3_PUBLIC_URL'
-  | 'S3_DIRECT_ENDPOINT'
-  | 'REDIS_URL'
-  | 'ACCEL_REDIRECT'
-  | 'DELIVERY_REDIRECT_BYTES'
-  | 'METRICS_TOKEN'
-  | 'METRICS_PORT'
-  | 'FETCH_PORTS'
-  | 'FETCH_ALLOW_ADDRESSES'
-  | Extract<VariableName, `AWS_${string}` | `OTEL_${string}`>
-  | Exclude<Extract<VariableName, `WEBHOOK_${string}`>, `WEBHOOK_${'LOG' | 'RATE'}_${string}`>
+// The default of BASE_URL depends on the actual port.
+type Present = Exclude<
+  { [N in VariableName]: (typeof VARIABLES)[N] extends Defaulted<unknown> ? N : never }[VariableName],
+  'BASE_URL'
+>
 
 /** The value of every variable by its name. Frozen. */
 export type Config = Readonly<
-  { [N in Exclude<VariableName, Optional>]: ValueOf<(typeof VARIABLES)[N]> } & {
-    [N in Optional]?: ValueOf<(typeof VARIABLES)[N]>
+  { [N in Present]: ValueOf<(typeof VARIABLES)[N]> } & {
+    [N in Exclude<VariableName, Present>]?: ValueOf<(typeof VARIABLES)[N]>
   }
 >
 

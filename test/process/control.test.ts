@@ -85,6 +85,14 @@ describe('the control socket', () => {
     expect(await callControl({ path, command: 'finish', args: {}, run })).to.equal('finished')
   })
 
+  it('notices this also when it arrives together with the command', async () => {
+    const socket = connect({ path })
+    socket.write('{"command":"finish","args":{}}\n\n')
+    let answer = ''
+    for await (const chunk of socket) answer += chunk
+    expect(answer).to.equal('{"item":"begun"}\n{"result":"finished"}\n')
+  })
+
   it('passes on all intermediate results, in order, at the pace of the reader', async () => {
     const told: unknown[] = []
     const report = async (item: unknown) => {

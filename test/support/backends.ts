@@ -35,11 +35,6 @@ export function onOneOrTwoBackends(name: string, suite: Suite): void {
   onBackends(sized([chosenBackend()], [EMBEDDED, S3_REDIS]), name, suite)
 }
 
-/** A suite about crashes and consistency, which depend on each combination of bucket and index. */
-export function onEveryBackend(name: string, suite: Suite): void {
-  onBackends(BACKENDS, name, suite)
-}
-
 /** A suite about consistency: on two backends, and in the long run on each combination of bucket and index. */
 export function onTwoOrEveryBackend(name: string, suite: Suite): void {
   onBackends(sized([EMBEDDED, S3_REDIS], BACKENDS), name, suite)

@@ -179,6 +179,10 @@ export function createUpload({
     let records: OriginalRecord[] = []
     let finished: boolean | undefined
     let duplicates: Array<OriginalRecord | undefined> = []
+    /** Stored files have their event, whatever happens to the others of the request. */
+    const stored = (some: readonly OriginalRecord[]) => {
+      if (finished && !request.isSilent) for (const record of some) originalEvents.stored(client, record)
+    }
     try {
       for await (const file of files) {
         context.folder = folderNow()
@@ -200,6 +204,7 @@ export function createUpload({
       if (!(await admits(client)))
         throw unauthorized('but its client was removed during the upload; nothing was stored')
       finished = await finish(client.id, fresh, recordTags)
+      stored(fresh)
       // A duplicate may have been deleted since it was found. Then the uploaded file is stored instead.
       const again = finished ? await deletedDuplicates(client, duplicates) : []
       for (const i of again) duplicates[i] = undefined
@@ -208,6 +213,7 @@ export function createUpload({
         const late = records.filter(isAgain)
         const lateTags = await storeRecords(late, { bucket, signal, begun: context.begun.filter(isAgain) })
         finished = await finish(client.id, late, lateTags)
+        stored(late)
       }
       if (finished === false) throw unavailable('The upload took too long to finish. Send it again.')
     } catch (error) {
@@ -226,7 +232,6 @@ export function createUpload({
       const duplicate = duplicates[i]
       const name = duplicate && parseKey(duplicate.key)
       if (name) return { name, record: duplicate, bucketUrl: bucket.urlOf(duplicate.key) }
-      if (!request.isSilent) originalEvents.stored(client, record)
       return { name: (context.begun[i] as BegunFile).name, record, bucketUrl: bucket.urlOf(record.key) }
     })
   }

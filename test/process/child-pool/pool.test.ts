@@ -192,11 +192,21 @@ describe('a pool of child processes', function () {
     const left = rejection(run({ do: 'sleep' }, { signal: caller.signal }))
     const next = pid()
     caller.abort(new Error('left'))
-    expect(await left).to.have.property('message', 'left')
+    // Before the child is free.
+    expect(await Promise.race([left, first])).to.have.property('message', 'left')
     expect(await next).to.equal(Number(await readAll(await first)))
     expect(
       await rejection(run({ do: 'sleep' }, { signal: AbortSignal.abort(new Error('gone')) })),
     ).to.have.property('message', 'gone')
+  })
+
+  it('fails the tasks that wait for a child when it closes', async () => {
+    open()
+    const first = rejection(run({ do: 'sleep' }))
+    const waiting = rejection(run({ do: 'pid' }))
+    await pool.close()
+    expect(await waiting).to.have.property('message', 'the pool is closed')
+    await first
   })
 
   it('never starts more children than allowed', async () => {
@@ -218,6 +228,16 @@ describe('a pool of child processes', function () {
     }
     const made = await run({ do: 'fetch', names: ['b', 'none', 'a'] }, { asset })
     expect(String(await readAll(made))).to.equal(`${files.b}, (404 This file does not exist.), first`)
+  })
+
+  it('reports another file that cannot be opened, or ends early, as it is', async () => {
+    open()
+    const cannotOpen = { ...file(Buffer.from('x')), open: () => Promise.reject(fileNotFound()) }
+    const made = await run({ do: 'fetch', names: ['a'] }, { asset: async () => cannotOpen })
+    expect(String(await readAll(made))).to.equal('(404 This file does not exist.)')
+    const endsEarly = { ...file(Buffer.from('abc')), size: 1000 }
+    const failed = await rejection(run({ do: 'fetch', names: ['a'] }, { asset: async () => endsEarly }))
+    expect(failed).to.have.property('message').that.includes('expected 1000 bytes')
   })
 
   it('forwards the log lines of a task', async () => {

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
@@ -130,6 +131,20 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     expect((await sluice(['reindex'], env)).stdout).to.match(/^originals +2 +0 +0$/m)
     expect(await reindexedListOf(index)).to.deep.equal(before.index)
     await transform(record, 'w=10&f=webp')
+  })
+
+  it('imports only files that can be decoded, for a client whose rules require it', async () => {
+    const { id } = await sluiceJson<NewClient>(['client', 'create', '--name', 'shop'], env)
+    await sluiceJson(['client', 'set', id, '--upload-decodable', 'on'], env)
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'whole.png'), png)
+    await writeFile(join(folder, 'part.png'), png.subarray(0, png.length / 2))
+    // 1: some were refused.
+    const { code, stdout } = await sluice(['import', folder, '--client', id, '--json'], env)
+    expect(code).to.equal(1)
+    const lines = stdout.trimEnd().split('\n')
+    expect(JSON.parse(lines.at(-1) ?? '')).to.include({ imported: 1, refused: 1 })
+    await rm(folder, { recursive: true })
   })
 
   itLong('does not print the warnings about Redis, which the servers log', async () => {
